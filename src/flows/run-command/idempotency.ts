@@ -1,0 +1,66 @@
+import { Temporal } from 'temporal-polyfill';
+import type { Db, Tx } from '../../platform/db/connect.ts';
+
+export interface StoredAnswer {
+  fingerprint: Buffer;
+  request_id: string;
+  http_status: number | null;
+  body: string | null;
+  headers: Record<string, string> | null;
+}
+
+// Many twins must never hold connections for the whole wait of a slow first command (beyond 2, run there).
+const TWIN_WAIT = "set local lock_timeout = '250ms'";
+
+/**
+ * First statement of a command: takes the key, or an expired one over. False when somebody else has it and committed.
+ * Waits at most 250 ms for a twin under way, then throws Postgres' lock_not_available (55P03). Sets the savepoint
+ * `command` that a refusal rolls back to.
+ */
+export async function claimKey(
+  tx: Tx,
+  key: {
+    organization_id: string;
+    scope_hash: Buffer;
+    fingerprint: Buffer;
+    request_id: string;
+    now: Temporal.Instant;
+    ttlHours: number;
+  },
+): Promise<boolean> {
+  const expiresAt = key.now.add(Temporal.Duration.from({ hours: key.ttlHours }));
+  const [, rows] = await Promise.all([
+    tx.unsafe(TWIN_WAIT),
+    tx`
+      insert into idempotency_keys (organization_id, scope_hash, fingerprint, request_id, created_at, expires_at)
+      values (${key.organization_id}, ${key.scope_hash}, ${key.fingerprint}, ${key.request_id}, ${key.now}, ${expiresAt})
+      on conflict (organization_id, scope_hash) do update
+      set fingerprint = excluded.fingerprint, request_id = excluded.request_id, created_at = excluded.created_at,
+        expires_at = excluded.expires_at, http_status = null, body = null, headers = null
+      where idempotency_keys.expires_at <= excluded.created_at
+      returning 1`,
+    tx.unsafe("set local lock_timeout = '5s'"),
+    tx.unsafe('savepoint command'),
+  ]);
+  return rows.length > 0;
+}
+
+/** The stored answer, in a statement of its own: the insert's snapshot cannot see the twin's row. */
+export async function readKey(db: Db, organizationId: string, scopeHash: Buffer): Promise<StoredAnswer | undefined> {
+  const [row] = await db<StoredAnswer[]>`
+    select fingerprint, request_id, http_status, body, headers from idempotency_keys
+    where organization_id = ${organizationId} and scope_hash = ${scopeHash}`;
+  return row;
+}
+
+export const finishKey = (
+  tx: Tx,
+  organizationId: string,
+  scopeHash: Buffer,
+  reply: { status: number; body: string; headers: Record<string, string> },
+) => tx`
+  update idempotency_keys set http_status = ${reply.status}, body = ${reply.body}, headers = ${reply.headers as never}
+  where organization_id = ${organizationId} and scope_hash = ${scopeHash}`;
+
+export const freeKey = (tx: Tx, organizationId: string, scopeHash: Buffer) => tx`
+  delete from idempotency_keys where organization_id = ${organizationId} and scope_hash = ${scopeHash}`;

@@ -1,0 +1,44 @@
+import type { Redis } from 'ioredis';
+import { realNowMs } from '../../platform/clock/real-clock.ts';
+import { isPassing } from '../../platform/db/refusal-of-database.ts';
+import type { Handlers, JobInfo } from '../../platform/queue/worker.ts';
+import { Outage, refuse } from '../../platform/refusal.ts';
+import { publishReply } from '../../platform/replies/replies.ts';
+import { type CommandDeps, type CommandJob, type CommandReply, runCommand, TwinRunning } from './run-command.ts';
+
+// A queue restored from an old file must never run a command whose idempotency row has expired (beyond 2).
+const OLDEST_COMMAND_MS = 3_600_000;
+const TWIN_DELAY_MS = 100;
+
+/** Handler of `command.run`: runs the command and sends its answer to the request that waits for it. */
+export function commandHandlers(deps: CommandDeps & { redis: Redis }): Pick<Handlers, 'command.run'> {
+  const answer = (job: CommandJob, reply: CommandReply) =>
+    publishReply(deps.redis, deps.config.REDIS_PREFIX, job.from, job.cid, reply);
+  return {
+    async 'command.run'(job, info) {
+      if (realNowMs() - job.at > OLDEST_COMMAND_MS) {
+        deps.log.warn({ operation: job.operation, command: job.cid }, 'old command dropped');
+        return;
+      }
+      await answer(job, await attempt(deps, job, info));
+    },
+  };
+}
+
+async function attempt(deps: CommandDeps, job: CommandJob, info: JobInfo): Promise<CommandReply> {
+  try {
+    return await runCommand(deps, job);
+  } catch (error) {
+    const twin = error instanceof TwinRunning || (error as { code?: string }).code === '55P03';
+    if (twin && realNowMs() - job.at < deps.config.WRITE_TIMEOUT_SECONDS * 1000) return info.comeBack(TWIN_DELAY_MS);
+    if ((isPassing(error) || error instanceof Outage) && !info.lastAttempt) throw error;
+    deps.log.error({ operation: job.operation, command: job.cid, err: error }, 'command failed');
+    const refusal = isPassing(error) || error instanceof Outage ? refuse.unavailable() : undefined;
+    const body = refusal?.body ?? { status: 500, error: 'Internal Server Error' };
+    return {
+      status: refusal?.status ?? 500,
+      body: JSON.stringify(body),
+      headers: refusal ? { 'Retry-After': '1' } : {},
+    };
+  }
+}

@@ -1,0 +1,156 @@
+import { createHash } from 'node:crypto';
+import type { Temporal } from 'temporal-polyfill';
+import { redactedText } from '../../platform/api-log/redact.ts';
+import { writeApiLogs } from '../../platform/api-log/write-api-logs.ts';
+import { lockOrganizationNow } from '../../platform/clock/organization-clock.ts';
+import { realNow } from '../../platform/clock/real-clock.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Context } from '../../platform/context.ts';
+import type { Sql, Tx } from '../../platform/db/connect.ts';
+import { refusalOfDatabase } from '../../platform/db/refusal-of-database.ts';
+import type { Log } from '../../platform/log/log.ts';
+import { Answer, type Operation } from '../../platform/operation.ts';
+import type { Producer } from '../../platform/queue/producer.ts';
+import { nudge } from '../../platform/records/nudge.ts';
+import { emptyRecords, type Nudges, type Records, writeRecords } from '../../platform/records/write-records.ts';
+import { assert, Refusal, refuse } from '../../platform/refusal.ts';
+import type { JobPayload } from '../../queues.ts';
+import { claimKey, finishKey, freeKey, readKey } from './idempotency.ts';
+
+export type CommandJob = JobPayload<'command.run'>;
+
+/** What travels back to the waiting request: the body is text, so that a replay is byte-equal. */
+export interface CommandReply {
+  status: number;
+  body: string;
+  headers: Record<string, string>;
+}
+
+export interface CommandDeps {
+  sql: Sql;
+  config: Config;
+  log: Log;
+  producer: Producer;
+  operations: ReadonlyMap<string, Operation>;
+}
+
+/** Refusals whose answer is stored under the key: the command was reached and changed nothing (beyond 2). */
+const STORED_REFUSALS = new Set([404, 405, 422]);
+
+/** Another transaction holds the same key; the job comes back in 100 ms until the write timeout has passed. */
+export class TwinRunning extends Error {}
+
+/**
+ * Runs one write of the API in one transaction: idempotency row, command, audit and outgoing rows, API log, answer.
+ * A refused command is rolled back to its savepoint and its answer committed. Running it again under the same key or
+ * the same command id replays the answer. Rule: README decisions 5 to 7, beyond 2.
+ */
+export async function runCommand(deps: CommandDeps, job: CommandJob): Promise<CommandReply> {
+  const operation = deps.operations.get(job.operation);
+  assert(operation, `operation ${job.operation} is in the table`);
+  const scopeHash = job.idempotency ? Buffer.from(job.idempotency.scope_hash, 'hex') : commandScope(job);
+  const fingerprint = job.idempotency ? Buffer.from(job.idempotency.fingerprint, 'hex') : scopeHash;
+  const outcome = await deps.sql.begin(async (tx): Promise<{ reply: CommandReply; nudges: Nudges }> => {
+    const claimed = await claimKey(tx, {
+      organization_id: job.organization_id,
+      scope_hash: scopeHash,
+      fingerprint,
+      request_id: job.request_id,
+      now: realNow(),
+      ttlHours: deps.config.IDEMPOTENCY_TTL_HOURS,
+    });
+    if (!claimed)
+      return { reply: await replay(tx, job, scopeHash, fingerprint), nudges: { deliveries: [], steps: [] } };
+    const { reply, now, records } = await attempt(deps, tx, job, operation);
+    const finished = realNow();
+    const stored = reply.status < 400 || STORED_REFUSALS.has(reply.status);
+    const [nudges] = await Promise.all([
+      writeRecords(tx, { organizationId: job.organization_id, actor: actorOf(job), now, realNow: finished }, records),
+      stored ? finishKey(tx, job.organization_id, scopeHash, reply) : freeKey(tx, job.organization_id, scopeHash),
+      writeApiLogs(tx, [apiLogRow(job, reply, finished)], finished),
+    ]);
+    return { reply, nudges };
+  });
+  await nudge(deps.producer, job.organization_id, outcome.nudges);
+  return outcome.reply;
+}
+
+const commandScope = (job: CommandJob): Buffer =>
+  createHash('sha256').update(`job|${job.organization_id}|${job.cid}`).digest();
+
+const actorOf = (job: CommandJob) => ({ source: 'api', apiKeyId: job.api_key_id }) as const;
+
+async function attempt(deps: CommandDeps, tx: Tx, job: CommandJob, operation: Operation) {
+  let now = realNow();
+  const records = emptyRecords();
+  try {
+    now = await lockOrganizationNow(tx, job.organization_id, job.sandbox, operation.exemptFromClock);
+    const context: Context = {
+      organizationId: job.organization_id,
+      sandbox: job.sandbox,
+      actor: actorOf(job),
+      db: tx,
+      config: deps.config,
+      log: deps.log,
+      now: () => now,
+      record: (entry) => {
+        if (entry.activity) records.activities.push(entry.activity);
+        if (entry.webhook) records.webhooks.push(entry.webhook);
+      },
+      after: (step) => records.steps.push(step),
+    };
+    const result = await operation.run(context, job.input);
+    const answer = result instanceof Answer ? result : new Answer(result);
+    return {
+      reply: {
+        status: answer.status,
+        body: answer.body === null ? '' : JSON.stringify(answer.body),
+        headers: answer.headers,
+      },
+      now,
+      records,
+    };
+  } catch (error) {
+    const refusal = error instanceof Refusal ? error : refusalOfDatabase(error);
+    if (!refusal) throw error;
+    await tx.unsafe('rollback to savepoint command');
+    return {
+      reply: { status: refusal.status, body: JSON.stringify(refusal.body), headers: {} },
+      now,
+      records: emptyRecords() as Records,
+    };
+  }
+}
+
+async function replay(tx: Tx, job: CommandJob, scopeHash: Buffer, fingerprint: Buffer): Promise<CommandReply> {
+  const stored = await readKey(tx, job.organization_id, scopeHash);
+  if (!stored || stored.http_status === null) throw new TwinRunning();
+  if (!fingerprint.equals(stored.fingerprint)) {
+    const refusal = refuse.invalid({ idempotency_key: ['value_already_exist'] });
+    return { status: refusal.status, body: JSON.stringify(refusal.body), headers: {} };
+  }
+  const headers = stored.headers ?? {};
+  // A redelivered job answers as the first time; only a repeated request is marked as a replay.
+  if (!job.idempotency || stored.request_id === job.request_id)
+    return { status: stored.http_status, body: stored.body ?? '', headers };
+  return {
+    status: stored.http_status,
+    body: stored.body ?? '',
+    headers: { ...headers, 'X-Svc-Replayed': 'true', 'X-Svc-Original-Request-Id': stored.request_id },
+  };
+}
+
+const apiLogRow = (job: CommandJob, reply: CommandReply, at: Temporal.Instant) => ({
+  id: job.cid,
+  organization_id: job.organization_id,
+  request_id: job.request_id,
+  api_key_id: job.api_key_id,
+  client: job.request.client,
+  http_method: job.request.method,
+  http_status: reply.status,
+  request_origin: job.request.origin,
+  request_path: job.request.path,
+  request_body: job.request.parameters,
+  request_response: reply.body === '' ? null : redactedText(JSON.parse(reply.body)),
+  logged_at: at.toString(),
+});

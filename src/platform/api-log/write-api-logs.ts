@@ -1,0 +1,31 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../db/connect.ts';
+
+/** One request as the API log keeps it (platform H.2); times are real. */
+export interface ApiLogRow {
+  id: string;
+  organization_id: string;
+  request_id: string;
+  api_key_id: string;
+  client: string | null;
+  http_method: string;
+  http_status: number;
+  request_origin: string;
+  request_path: string;
+  request_body: string | null;
+  request_response: string | null;
+  logged_at: string;
+}
+
+/** Inserts rows; a row that is there already (same id, same time) is left alone. */
+export async function writeApiLogs(db: Db, rows: ApiLogRow[], createdAt: Temporal.Instant): Promise<void> {
+  await db`
+    insert into api_logs (id, organization_id, request_id, api_key_id, client, http_method, http_status, request_origin,
+      request_path, request_body, request_response, logged_at, created_at)
+    select id, organization_id, request_id, api_key_id, client, http_method, http_status, request_origin,
+      request_path, request_body, request_response, logged_at, ${createdAt}
+    from jsonb_to_recordset(${rows as never}::jsonb) as row (id uuid, organization_id uuid, request_id text, api_key_id uuid,
+      client text, http_method text, http_status integer, request_origin text, request_path text, request_body text,
+      request_response text, logged_at timestamptz)
+    on conflict do nothing`;
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+
+const whole = (fallback: number, least = 1) => z.coerce.number().int().min(least).default(fallback);
+const flag = (fallback: boolean) =>
+  z
+    .enum(['true', 'false', '1', '0'])
+    .default(fallback ? 'true' : 'false')
+    .transform((text) => text === 'true' || text === '1');
+const seconds = whole;
+
+/**
+ * Every setting of the service: environment variable, unit, default, meaning. The process refuses to start on a bad
+ * value and names it. README.md prints this table; `npm start` fills DATABASE_URL and REDIS_URL in by itself.
+ */
+const Settings = z.object({
+  PORT: whole(3000, 0).describe('Port of the ingress; 0 takes a free one'),
+  HOST: z.string().default('127.0.0.1').describe('Address the ingress listens on'),
+  PUBLIC_URL: z.url().optional().describe('Public address of the API without path; default http://HOST:PORT'),
+  DATABASE_URL: z.string().default('').describe('Postgres 15 to 18'),
+  DATABASE_SCHEMA: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_]*$/)
+    .default('public')
+    .describe('Schema that holds the tables'),
+  DATABASE_POOL: whole(12).describe('Connections a process opens at most'),
+  REDIS_URL: z.string().default('').describe('Redis 6.2 or newer with maxmemory-policy noeviction'),
+  REDIS_PREFIX: z.string().default('meterstone').describe('First part of every Redis key'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
+    .default('info')
+    .describe('Least severe line that is logged'),
+  WIRE_PREFIX: z
+    .string()
+    .regex(/^[a-z][a-z0-9]*$/)
+    .default('svc')
+    .describe('Prefix of identifiers and headers on the wire'),
+  RATE_LIMIT_EVENTS: whole(500).describe('Requests per second and organization: events'),
+  RATE_LIMIT_EVENTS_BULK: whole(10).describe('Requests per second and organization: bulk events'),
+  RATE_LIMIT_CURRENT_USAGE: whole(200).describe('Requests per second and organization: current and projected usage'),
+  RATE_LIMIT_DEFAULT: whole(50).describe('Requests per second and organization: everything else'),
+  RATE_LIMIT_ACCESS: whole(1000).describe('Requests per second and organization: access checks'),
+  RATE_LIMIT_UNAUTHENTICATED: whole(20).describe('Requests per second and client address without a valid key'),
+  TRUST_PROXY_HOPS: whole(0, 0).describe('Proxies in front, for the client address'),
+  WRITE_TIMEOUT_SECONDS: seconds(10).describe('After it a write answers 504 write_pending'),
+  EVENTS_BATCH_MAX_LENGTH: whole(100).describe('Events in one POST /events/batch'),
+  EVENTS_MAX_WAITING: whole(5000).describe('Events waiting in one process before it answers 503'),
+  IDEMPOTENCY_TTL_HOURS: whole(24).describe('Life of an Idempotency-Key'),
+  WEBHOOK_TIMEOUT_SECONDS: seconds(30).describe('One delivery attempt as a whole'),
+  WEBHOOK_RETRY_SCHEDULE: z
+    .string()
+    .regex(/^\d+(,\d+)*$/)
+    .default('5,300,1800,7200,18000,36000,36000')
+    .transform((text) => text.split(',').map(Number))
+    .describe('Seconds between delivery attempts'),
+  WEBHOOK_ALLOW_PRIVATE_NETWORKS: flag(false).describe('Deliver to private addresses: development only'),
+  USAGE_ACTIVITY_SECONDS: seconds(60).describe('Tick of usage-activity'),
+  LIFETIME_USAGE_SECONDS: seconds(300).describe('Tick of lifetime-usage'),
+  WALLET_REFRESH_SECONDS: seconds(300).describe('Tick of wallet-ongoing'),
+  AUDIT_LOGS_PERIOD_DAYS: whole(30).describe('Days that activity and API logs stay visible'),
+  TEST_CLOCK_MAX_SPAN_YEARS: whole(5).describe('Farthest advance of a test clock'),
+  TEST_CLOCK_MAX_STEPS: whole(100_000).describe('Instants with work in one advance'),
+  SECRETS_KEY: z.string().min(16).optional().describe('Key that encrypts stored provider secrets and one-time answers'),
+  QUEUE_BOARD: flag(true).describe('Serve the queue board at /queues'),
+  QUEUE_BOARD_PASSWORD: z
+    .string()
+    .optional()
+    .describe('Password of user "operator" for the board and /metrics; without it they answer loopback callers only'),
+  CONCURRENCY_WRITES: whole(32).describe('Commands at once in a writes worker'),
+  CONCURRENCY_EVENTS: whole(64).describe('Event batches at once in an events worker'),
+  CONCURRENCY_AGGREGATION: whole(8).describe('Jobs at once in an aggregation worker'),
+  CONCURRENCY_BILLING: whole(8).describe('Jobs at once in a billing worker'),
+  CONCURRENCY_WEBHOOKS: whole(50).describe('Jobs at once in a webhooks worker'),
+  CONCURRENCY_CLOCKS: whole(2).describe('Test clocks advanced at once in a clocks worker'),
+});
+
+export type Config = z.infer<typeof Settings>;
+
+export class ConfigError extends Error {}
+
+/** Settings read from the environment. Throws a ConfigError that names every bad variable. */
+export function loadConfig(environment: Record<string, string | undefined> = process.env): Config {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  );
+  const parsed = Settings.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  throw new ConfigError(`the settings are not valid: ${problems.join('; ')}`);
+}
+
+/** The settings as rows of name, default and meaning, for the README and `--help`. */
+export function describeSettings(): { name: string; fallback: string; meaning: string }[] {
+  const defaults = Settings.parse({}) as Record<string, unknown>;
+  return Object.entries(Settings.shape).map(([name, schema]) => {
+    const value = defaults[name];
+    return {
+      name,
+      fallback: Array.isArray(value) ? value.join(',') : String(value ?? 'none'),
+      meaning: schema.description ?? '',
+    };
+  });
+}

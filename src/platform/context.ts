@@ -1,0 +1,60 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Config } from './config.ts';
+import type { Db } from './db/connect.ts';
+import type { Log } from './log/log.ts';
+
+/** Who caused an action: a key of the API, or the service itself (platform H.1). */
+export interface Actor {
+  source: 'api' | 'system';
+  apiKeyId: string | null;
+}
+
+/** One line of the audit trail: what happened to which record (platform H.1). */
+export interface Activity {
+  /** For example `customer.created`. */
+  type: string;
+  resourceType: string;
+  resourceId: string;
+  /** The record as the API shows it after the action. */
+  object: object;
+  /** `{key: [before, after]}`, only for types that contain `updated`. */
+  changes?: Record<string, [unknown, unknown]>;
+  externalCustomerId?: string | null;
+  externalSubscriptionId?: string | null;
+}
+
+/** One outgoing event; a delivery row is made for each endpoint that listens (platform G). */
+export interface WebhookEvent {
+  type: string;
+  objectType: string;
+  objectId: string | null;
+  customerId?: string | null;
+  object: object;
+}
+
+/** Work that the transaction still owes: a row of its own, nudged after commit (README decision 7). */
+export interface AfterStep {
+  job: string;
+  payload: object;
+  /** Business time before which it must not run; absent = at once. */
+  dueAt?: Temporal.Instant;
+}
+
+/**
+ * What a command, a query or a step of a flow gets: nothing in it is global. In a command `db` is the transaction that
+ * also holds the idempotency row; whatever is recorded is written by the same transaction.
+ */
+export interface Context {
+  readonly organizationId: string;
+  readonly sandbox: boolean;
+  readonly actor: Actor;
+  readonly db: Db;
+  readonly config: Config;
+  readonly log: Log;
+  /** Present of the organization: its test clock, else real time; fixed for the whole command. */
+  now(): Temporal.Instant;
+  /** Adds an audit line and/or an outgoing event to the transaction. */
+  record(entry: { activity?: Activity; webhook?: WebhookEvent }): void;
+  /** Adds owed work to the transaction. */
+  after(step: AfterStep): void;
+}

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from '../project-root.ts';
+import type { Sql } from './connect.ts';
+
+// Any 63-bit number of our own: one migration run at a time per database.
+const MIGRATION_LOCK = 7_236_104_411;
+
+/**
+ * Applies the files of migrations/ that this schema has not seen, in order, one transaction a file (unless its first
+ * line is `-- no transaction`). A file that was edited after it landed is an error.
+ *
+ * @returns the names of the files applied now
+ */
+export async function migrate(sql: Sql, directory = join(projectRoot(), 'migrations')): Promise<string[]> {
+  const connection = await sql.reserve();
+  const applied: string[] = [];
+  try {
+    await connection`select pg_advisory_lock(${MIGRATION_LOCK})`;
+    await connection`create table if not exists schema_migrations (name text primary key, checksum text not null)`;
+    const seen = new Map(
+      (await connection<{ name: string; checksum: string }[]>`select name, checksum from schema_migrations`).map(
+        (row) => [row.name, row.checksum],
+      ),
+    );
+    for (const name of readdirSync(directory)
+      .filter((file) => file.endsWith('.sql'))
+      .sort()) {
+      const text = readFileSync(join(directory, name), 'utf8');
+      const checksum = createHash('sha256').update(text).digest('hex');
+      const known = seen.get(name);
+      if (known === checksum) continue;
+      if (known !== undefined) throw new Error(`migration ${name} was changed after it had been applied`);
+      const wrapped = !text.startsWith('-- no transaction');
+      try {
+        if (wrapped) await connection`begin`;
+        await connection.unsafe(text);
+        await connection`insert into schema_migrations (name, checksum) values (${name}, ${checksum})`;
+        if (wrapped) await connection`commit`;
+      } catch (cause) {
+        if (wrapped) await connection`rollback`;
+        throw new Error(`migration ${name} failed`, { cause });
+      }
+      applied.push(name);
+    }
+    return applied;
+  } finally {
+    await connection`select pg_advisory_unlock(${MIGRATION_LOCK})`.catch(() => {}); // the session ends with the connection
+    connection.release();
+  }
+}

@@ -1,0 +1,48 @@
+import postgres from 'postgres';
+import { type Refusal, refuse } from '../refusal.ts';
+
+/**
+ * Unique violations that mean "this value is taken", by constraint name. What a command checks beforehand is only a
+ * courtesy; the constraint is the guarantee, and this is its answer.
+ */
+const TAKEN: Record<string, string> = {
+  customers_external_id_key: 'external_id',
+  billable_metrics_code_key: 'code',
+  plans_code_key: 'code',
+  charges_code_key: 'code',
+  taxes_code_key: 'code',
+  billing_entities_code_key: 'code',
+  organizations_slug_key: 'slug',
+  webhook_endpoints_url_key: 'webhook_url',
+  subscriptions_active_key: 'external_id',
+  subscriptions_incomplete_key: 'external_id',
+};
+
+/** The refusal that a database error stands for, or undefined when it is an outage or a defect. */
+export function refusalOfDatabase(error: unknown): Refusal | undefined {
+  if (!(error instanceof postgres.PostgresError)) return undefined;
+  const field = error.code === '23505' && error.constraint_name ? TAKEN[error.constraint_name] : undefined;
+  if (field) return refuse.invalid({ [field]: ['value_already_exist'] });
+  return undefined;
+}
+
+// Class 08 connection, 57P0x shutdown, 53 out of resources, 40 serialization and deadlock, 55P03 lock timeout.
+const PASSING = /^(08...|57P0.|53...|40001|40P01|55P03)$/;
+const PASSING_DRIVER = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_ENDED',
+  'CONNECTION_DESTROYED',
+  'CONNECT_TIMEOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ENOENT',
+]);
+
+/** Whether the same statement may work in a moment: the server is away, restarting, or chose us in a deadlock. */
+export function isPassing(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (typeof code !== 'string') return false;
+  return PASSING.test(code) || PASSING_DRIVER.has(code);
+}

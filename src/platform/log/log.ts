@@ -1,0 +1,18 @@
+import { pino } from 'pino';
+
+export type Log = pino.Logger;
+
+/** JSON log of one process. Keys and secrets are redacted; nothing logs whole bodies. */
+export function createLog(options: { level: string; process: string }): Log {
+  return pino(
+    {
+      level: options.level,
+      base: { process: options.process },
+      redact: {
+        paths: ['*.authorization', '*.api_key', '*.hmac_key', '*.secret', 'req.headers.authorization'],
+        censor: '[FILTERED]',
+      },
+    },
+    pino.destination({ sync: false, minLength: 0 }),
+  );
+}

@@ -1,0 +1,63 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Metrics of one process, in the Prometheus format (`/metrics`). */
+export function createMetrics(processName: string) {
+  const registry = new Registry();
+  registry.setDefaultLabels({ process: processName });
+  const registers = [registry];
+  return {
+    registry,
+    requests: new Counter({
+      name: 'meterstone_http_requests_total',
+      help: 'Answered requests',
+      labelNames: ['operation', 'method', 'status'],
+      registers,
+    }),
+    requestSeconds: new Histogram({
+      name: 'meterstone_http_request_seconds',
+      help: 'Time to answer',
+      labelNames: ['operation'],
+      buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+      registers,
+    }),
+    jobs: new Counter({
+      name: 'meterstone_jobs_total',
+      help: 'Jobs run',
+      labelNames: ['queue', 'job', 'outcome'],
+      registers,
+    }),
+    jobSeconds: new Histogram({
+      name: 'meterstone_job_seconds',
+      help: 'Duration of jobs',
+      labelNames: ['queue', 'job'],
+      buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120],
+      registers,
+    }),
+    eventsStored: new Counter({
+      name: 'meterstone_events_total',
+      help: 'Events by verdict',
+      labelNames: ['verdict'],
+      registers,
+    }),
+    ingestLagSeconds: new Histogram({
+      name: 'meterstone_ingest_lag_seconds',
+      help: 'From reception of an event to its commit',
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
+      registers,
+    }),
+    queueJobs: new Gauge({
+      name: 'meterstone_queue_jobs',
+      help: 'Jobs by queue and state',
+      labelNames: ['queue', 'state'],
+      registers,
+    }),
+    queueAgeSeconds: new Gauge({
+      name: 'meterstone_queue_oldest_seconds',
+      help: 'Age of the oldest waiting job',
+      labelNames: ['queue'],
+      registers,
+    }),
+  };
+}
+
+export type Metrics = ReturnType<typeof createMetrics>;

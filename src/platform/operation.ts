@@ -1,0 +1,60 @@
+import type { z } from 'zod';
+import type { Context } from './context.ts';
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+export type RateCategory = 'events' | 'events_bulk' | 'current_usage' | 'access' | 'default';
+
+/** Answer of an operation that needs more than a body: its own status or headers. */
+export class Answer {
+  readonly body: object | null;
+  readonly status: number;
+  readonly headers: Record<string, string>;
+
+  constructor(body: object | null, options: { status?: number; headers?: Record<string, string> } = {}) {
+    this.body = body;
+    this.status = options.status ?? 200;
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** What `run` gets: path parameters by name, the parsed body (content of the root key), the parsed query. */
+// biome-ignore lint/suspicious/noExplicitAny: the row of the table ties schema and handler together, not this type
+export type OperationInput = any;
+
+/**
+ * One operation of the API, as data: the table of all of them mounts the routes, checks permissions, feeds the OpenAPI
+ * page and the test that every operation of the contract exists (style 2).
+ */
+export interface Operation {
+  /** operationId of the contract; also the name under which a write travels to the worker. */
+  name: string;
+  method: Method;
+  /** Express path below the base URL, for example `/customers/:external_id`. */
+  path: string;
+  /** Permission resource, or several of which one is enough; null for operations of every key. */
+  permission: string | readonly string[] | null;
+  /** Mode asked for when it is not the one of the verb (GET read, else write). */
+  mode?: 'read' | 'write';
+  summary: string;
+  tag: string;
+  category?: RateCategory;
+  /** Root key of the request body; without it the whole body is parsed by `body`. */
+  root?: string;
+  /** The body may be left out altogether. */
+  bodyOptional?: boolean;
+  body?: z.ZodType;
+  query?: z.ZodType;
+  /** Answer body, root key included. */
+  answer: z.ZodType;
+  /** Reads run in the ingress; commands run in the writes pool, in one transaction; events have a lane of their own. */
+  kind: 'read' | 'command' | 'events';
+  /** The Idempotency-Key header is accepted and ignored (beyond 2: estimates, previews). */
+  ignoresIdempotencyKey?: boolean;
+  /** Runs while the test clock advances, and does not lock it (the clock's own routes). */
+  exemptFromClock?: boolean;
+  /** Not counted by the rate limiter for this organization state (polling an advancing clock). */
+  bodyLimitBytes?: number;
+  /** Not shown as an operation of its own in the documentation (a PATCH twin of a PUT). */
+  hidden?: boolean;
+  run: (ctx: Context, input: OperationInput) => Promise<object | null>;
+}

@@ -1,0 +1,46 @@
+import type { Redis } from 'ioredis';
+import type { Config } from '../config.ts';
+import { connectDatabase, type Sql } from '../db/connect.ts';
+import { createLog, type Log } from '../log/log.ts';
+import { createMetrics, type Metrics } from '../metrics/metrics.ts';
+import { createProducer, type Producer } from '../queue/producer.ts';
+import { connectPatiently } from '../redis/connect.ts';
+
+/** What a process holds: opened once at its start, closed once at its end. */
+export interface Runtime {
+  config: Config;
+  log: Log;
+  sql: Sql;
+  /** Connection for queues, replies and short commands. */
+  redis: Redis;
+  producer: Producer;
+  metrics: Metrics;
+  close(): Promise<void>;
+}
+
+export function openRuntime(
+  config: Config,
+  processName: string,
+  log: Log = createLog({ level: config.LOG_LEVEL, process: processName }),
+): Runtime {
+  const sql = connectDatabase(config.DATABASE_URL, {
+    schema: config.DATABASE_SCHEMA,
+    connections: config.DATABASE_POOL,
+    name: `meterstone ${processName}`,
+  });
+  const redis = connectPatiently(config.REDIS_URL, processName);
+  const producer = createProducer(redis, config.REDIS_PREFIX);
+  return {
+    config,
+    log,
+    sql,
+    redis,
+    producer,
+    metrics: createMetrics(processName),
+    async close() {
+      await producer.close();
+      redis.disconnect();
+      await sql.end({ timeout: 5 });
+    },
+  };
+}

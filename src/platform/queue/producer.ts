@@ -1,0 +1,62 @@
+import { type JobsOptions, Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { type JobName, type JobPayload, jobs, type QueueName, queues } from '../../queues.ts';
+
+/** Completed jobs are kept nowhere, failed ones for inspection (performance-design 6). */
+const KEEP = { removeOnComplete: true, removeOnFail: { count: 1000 } } as const;
+const EVENT_STREAM_MAX = 1000;
+
+export interface AddOptions {
+  /** A second nudge under the same id is no second job while the first is stored; no `:` in it. */
+  id?: string;
+  delayMs?: number;
+}
+
+/** Puts jobs into their queues by name. */
+export interface Producer {
+  add<Name extends JobName>(name: Name, payload: JobPayload<Name>, options?: AddOptions): Promise<void>;
+  addMany<Name extends JobName>(
+    name: Name,
+    items: { payload: JobPayload<Name>; options?: AddOptions }[],
+  ): Promise<void>;
+  queue(name: QueueName): Queue;
+  close(): Promise<void>;
+}
+
+export function createProducer(redis: Redis, prefix: string): Producer {
+  const open = new Map<QueueName, Queue>();
+  const queue = (name: QueueName): Queue => {
+    let found = open.get(name);
+    if (!found) {
+      found = new Queue(name, { connection: redis, prefix, streams: { events: { maxLen: EVENT_STREAM_MAX } } });
+      found.on('error', () => {}); // the connection reconnects by itself
+      open.set(name, found);
+    }
+    return found;
+  };
+  const optionsOf = (name: JobName, options: AddOptions = {}): JobsOptions => {
+    const spec = queues[jobs[name].queue];
+    return {
+      ...KEEP,
+      attempts: spec.attempts,
+      backoff: { ...spec.backoff },
+      ...(options.id === undefined ? {} : { jobId: options.id }),
+      ...(options.delayMs === undefined ? {} : { delay: options.delayMs }),
+    };
+  };
+  return {
+    async add(name, payload, options) {
+      await queue(jobs[name].queue).add(name, payload, optionsOf(name, options));
+    },
+    async addMany(name, items) {
+      if (items.length === 0) return;
+      await queue(jobs[name].queue).addBulk(
+        items.map((item) => ({ name, data: item.payload, opts: optionsOf(name, item.options) })),
+      );
+    },
+    queue,
+    async close() {
+      await Promise.all([...open.values()].map((each) => each.close()));
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import type { Producer } from '../queue/producer.ts';
+import type { Nudges } from './write-records.ts';
+
+const DELIVERIES_PER_JOB = 10;
+
+/**
+ * After commit: puts the jobs of recorded deliveries and steps into their queues. A nudge that is lost is made again by
+ * the sweepers, so a failure here is not an error of the command.
+ */
+export async function nudge(producer: Producer, organizationId: string, nudges: Nudges): Promise<void> {
+  const byEndpoint = new Map<string, string[]>();
+  for (const delivery of nudges.deliveries) {
+    const ids = byEndpoint.get(delivery.webhook_endpoint_id) ?? [];
+    ids.push(delivery.id);
+    byEndpoint.set(delivery.webhook_endpoint_id, ids);
+  }
+  const deliveryJobs = [...byEndpoint].flatMap(([endpointId, deliveryIds]) =>
+    chunks(deliveryIds, DELIVERIES_PER_JOB).map((ids) => ({
+      payload: { organization_id: organizationId, webhook_endpoint_id: endpointId, delivery_ids: ids },
+      options: { id: `deliver-${ids[0]}` },
+    })),
+  );
+  const stepJobs = nudges.steps
+    .filter((step) => step.dueNow)
+    .map((step) => ({
+      payload: { step_id: step.id, organization_id: organizationId },
+      options: { id: `step-${step.id}` },
+    }));
+  await Promise.allSettled([producer.addMany('webhook.deliver', deliveryJobs), producer.addMany('step.run', stepJobs)]);
+}
+
+function chunks<Item>(items: Item[], size: number): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}

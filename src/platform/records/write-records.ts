@@ -1,0 +1,109 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Activity, AfterStep, WebhookEvent } from '../context.ts';
+import type { Db } from '../db/connect.ts';
+import { newId } from '../ids.ts';
+
+/** Types that only endpoints naming them receive, since clients of the contract do not know them (beyond 0). */
+export const NAMED_ONLY_WEBHOOK_TYPES = [
+  'audit.failed',
+  'event_correction.settled',
+  'simulation.finished',
+  'catalog.applied',
+  'customer.erased',
+  'wallet_hold.expired',
+];
+
+/** What a transaction recorded, collected while it ran. */
+export interface Records {
+  activities: Activity[];
+  webhooks: WebhookEvent[];
+  steps: AfterStep[];
+}
+
+export interface RecordsMeta {
+  organizationId: string;
+  actor: { source: 'api' | 'system'; apiKeyId: string | null };
+  /** Business time of the command. */
+  now: Temporal.Instant;
+  /** Real time. */
+  realNow: Temporal.Instant;
+}
+
+/** Jobs to nudge after commit. */
+export interface Nudges {
+  deliveries: { id: string; webhook_endpoint_id: string }[];
+  steps: { id: string; dueNow: boolean }[];
+}
+
+export const emptyRecords = (): Records => ({ activities: [], webhooks: [], steps: [] });
+
+/**
+ * Writes audit lines, outgoing events with a delivery for each endpoint that listens, and owed work: one statement, in
+ * the caller's transaction.
+ */
+export async function writeRecords(db: Db, meta: RecordsMeta, records: Records): Promise<Nudges> {
+  const steps = records.steps.map((step) => ({ id: newId(), ...step }));
+  if (records.activities.length + records.webhooks.length + steps.length === 0) return { deliveries: [], steps: [] };
+  const activityRows = records.activities.map((activity) => ({
+    id: newId(),
+    activity_type: activity.type,
+    activity_object: activity.object,
+    activity_object_changes: activity.changes ?? {},
+    resource_id: activity.resourceId,
+    resource_type: activity.resourceType,
+    external_customer_id: activity.externalCustomerId ?? null,
+    external_subscription_id: activity.externalSubscriptionId ?? null,
+  }));
+  const eventRows = records.webhooks.map((event) => ({
+    id: newId(),
+    webhook_type: event.type,
+    object_type: event.objectType,
+    object_id: event.objectId,
+    customer_id: event.customerId ?? null,
+    payload: JSON.stringify({
+      webhook_type: event.type,
+      object_type: event.objectType,
+      organization_id: meta.organizationId,
+      [event.objectType]: event.object,
+    }),
+  }));
+  const stepRows = steps.map((step) => ({
+    id: step.id,
+    job: step.job,
+    payload: step.payload,
+    due_at: step.dueAt?.toString() ?? null,
+  }));
+  const deliveries = await db<{ id: string; webhook_endpoint_id: string }[]>`
+    with activity as (
+      insert into activity_logs (id, organization_id, activity_type, activity_source, activity_object,
+        activity_object_changes, api_key_id, resource_id, resource_type, external_customer_id,
+        external_subscription_id, logged_at, created_at)
+      select id, ${meta.organizationId}::uuid, activity_type, ${meta.actor.source}, activity_object,
+        activity_object_changes, ${meta.actor.apiKeyId}::uuid, resource_id, resource_type, external_customer_id,
+        external_subscription_id, ${meta.now}, ${meta.realNow}
+      from jsonb_to_recordset(${activityRows as never}::jsonb) as row (id uuid, activity_type text, activity_object jsonb,
+        activity_object_changes jsonb, resource_id uuid, resource_type text, external_customer_id text,
+        external_subscription_id text)
+    ), step as (
+      insert into after_steps (id, organization_id, job, payload, due_at, created_at, enqueued_at)
+      select id, ${meta.organizationId}::uuid, job, payload, due_at, ${meta.realNow}, ${meta.realNow}
+      from jsonb_to_recordset(${stepRows as never}::jsonb) as row (id uuid, job text, payload jsonb, due_at timestamptz)
+    ), event as (
+      insert into webhook_events (id, organization_id, webhook_type, object_type, object_id, customer_id, occurred_at, payload, created_at)
+      select id, ${meta.organizationId}::uuid, webhook_type, object_type, object_id, customer_id, ${meta.now}, payload, ${meta.realNow}
+      from jsonb_to_recordset(${eventRows as never}::jsonb) as row (id uuid, webhook_type text, object_type text, object_id uuid,
+        customer_id uuid, payload text)
+      returning id, webhook_type
+    )
+    insert into webhook_deliveries (id, organization_id, webhook_endpoint_id, event_id, endpoint, next_attempt_at, created_at, updated_at)
+    select gen_random_uuid(), ${meta.organizationId}::uuid, endpoint.id, event.id, endpoint.webhook_url, ${meta.realNow}, ${meta.realNow}, ${meta.realNow}
+    from event
+    join webhook_endpoints endpoint on endpoint.organization_id = ${meta.organizationId} and endpoint.status = 'enabled'
+      and case when endpoint.event_types is null then event.webhook_type <> all (${NAMED_ONLY_WEBHOOK_TYPES})
+               else event.webhook_type = any (endpoint.event_types) end
+    returning id, webhook_endpoint_id`;
+  return {
+    deliveries: [...deliveries],
+    steps: steps.map((step) => ({ id: step.id, dueNow: step.dueAt === undefined })),
+  };
+}

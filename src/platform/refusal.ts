@@ -1,0 +1,52 @@
+/** Codes of one or several fields: `{rate: ['value_is_out_of_range']}`. */
+export type FieldErrors = Record<string, unknown>;
+
+/** The caller may not do this: an expected answer, never a failure of ours (style 5). */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+
+  constructor(status: number, body: Record<string, unknown>) {
+    super(`${status} ${JSON.stringify(body)}`);
+    this.name = 'Refusal';
+    this.status = status;
+    this.body = { status, ...body };
+  }
+}
+
+/** The world failed: a job retries by its queue's table, a request answers 503. */
+export class Outage extends Error {
+  readonly provider: string;
+  readonly retryAfterMs: number;
+
+  constructor(provider: string, cause: unknown, options: { retryAfterMs?: number } = {}) {
+    super(`${provider} is out of reach`, { cause });
+    this.name = 'Outage';
+    this.provider = provider;
+    this.retryAfterMs = options.retryAfterMs ?? 1000;
+  }
+}
+
+/** The bodies of platform B.1. */
+export const refuse = {
+  badRequest: (reason: string) => new Refusal(400, { error: `BadRequest: ${reason}` }),
+  missingRoot: (root: string) => refuse.badRequest(`param is missing or the value is empty or invalid: ${root}`),
+  unauthorized: () => new Refusal(401, { error: 'Unauthorized' }),
+  forbidden: (code: string) => new Refusal(403, { error: 'Forbidden', code }),
+  notFound: (resource: string) => new Refusal(404, { error: 'Not Found', code: 'object_not_found', resource }),
+  notAllowed: (code: string) => new Refusal(405, { error: 'Method Not Allowed', code }),
+  tooLarge: () => new Refusal(413, { error: 'Payload Too Large', code: 'payload_too_large' }),
+  unsupportedMediaType: () => new Refusal(415, { error: 'Unsupported Media Type', code: 'unsupported_media_type' }),
+  invalid: (details: FieldErrors) =>
+    new Refusal(422, { error: 'Unprocessable Entity', code: 'validation_errors', error_details: details }),
+  locked: () => new Refusal(422, { error: 'Unprocessable Entity', code: 'lock_acquisition_failed', error_details: {} }),
+  tooManyRequests: () => new Refusal(429, { error: 'Too Many Requests', code: 'too_many_requests' }),
+  unavailable: () => new Refusal(503, { error: 'Service Unavailable', code: 'service_unavailable' }),
+  writePending: (requestId: string) =>
+    new Refusal(504, { error: 'Gateway Timeout', code: 'write_pending', request_id: requestId }),
+};
+
+/** Belief about our own state; a failure is a defect, logged with its stack (style 5). */
+export function assert(condition: unknown, sentence: string): asserts condition {
+  if (!condition) throw new Error(`assertion failed: ${sentence}`);
+}

@@ -1,0 +1,52 @@
+import type { Redis } from 'ioredis';
+
+/** Answer of a job to the request that waits for it, in the ingress process that took it. */
+export interface Replies {
+  /** Waits for the reply of this correlation id; undefined when none came in time. */
+  wait(cid: string, timeoutMs: number): Promise<unknown | undefined>;
+  close(): void;
+}
+
+const channelOf = (prefix: string, processId: string): string => `${prefix}:reply:${processId}`;
+
+/** Publishes one reply to the channel of the ingress process `to`: one message, read by that process only. */
+export async function publishReply(
+  redis: Redis,
+  prefix: string,
+  to: string,
+  cid: string,
+  reply: unknown,
+): Promise<void> {
+  await redis.publish(channelOf(prefix, to), JSON.stringify([cid, reply]));
+}
+
+/** Subscribes this process to its own channel. `subscriber` is a connection that does nothing else. */
+export async function openReplies(subscriber: Redis, prefix: string, processId: string): Promise<Replies> {
+  const waiting = new Map<string, { resolve: (reply: unknown) => void; timer: NodeJS.Timeout }>();
+  subscriber.on('message', (_channel, text) => {
+    const [cid, reply] = JSON.parse(text) as [string, unknown];
+    const waiter = waiting.get(cid);
+    if (!waiter) return;
+    waiting.delete(cid);
+    clearTimeout(waiter.timer);
+    waiter.resolve(reply);
+  });
+  await subscriber.subscribe(channelOf(prefix, processId));
+  return {
+    wait: (cid, timeoutMs) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => {
+          waiting.delete(cid);
+          resolve(undefined);
+        }, timeoutMs);
+        waiting.set(cid, { resolve, timer });
+      }),
+    close() {
+      for (const waiter of waiting.values()) {
+        clearTimeout(waiter.timer);
+        waiter.resolve(undefined);
+      }
+      waiting.clear();
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+
+/**
+ * The table of queues. Waited: a caller waits for the answer, so the job of a killed worker must run again within about
+ * 5 s and all tries lie within the write timeout (performance-design 3.3).
+ */
+export interface QueueSpec {
+  purpose: string;
+  attempts: number;
+  backoff: { type: 'fixed' | 'exponential'; delay: number };
+  waited: boolean;
+}
+
+const WAITED = { attempts: 5, backoff: { type: 'fixed', delay: 1500 }, waited: true } as const;
+const RETRIED = { attempts: 8, backoff: { type: 'exponential', delay: 1000 }, waited: false } as const;
+
+export const queues = {
+  writes: { purpose: 'commands of the API, one transaction each', ...WAITED },
+  events: { purpose: 'batches of usage events to store', ...WAITED },
+  aggregation: { purpose: 'steps after stored events, rollups: build, repair, audit', ...RETRIED },
+  billing: { purpose: 'periodic billing and steps after commands', ...RETRIED },
+  clocks: { purpose: 'advances of test clocks', ...RETRIED },
+  webhooks: { purpose: 'deliveries to webhook endpoints', ...RETRIED },
+  periodic: { purpose: 'ticks of the schedule', ...RETRIED, attempts: 3 },
+  audit: { purpose: 'API log rows of requests that the ingress refused', ...RETRIED },
+} satisfies Record<string, QueueSpec>;
+
+export type QueueName = keyof typeof queues;
+
+/** Correlation of a request whose caller waits: the ingress process and the number of its request there. */
+const Caller = { from: z.string(), cid: z.string(), at: z.number() };
+
+/** Every job: its queue and the schema of its payload. New fields are optional until the last old job is gone. */
+export const jobs = {
+  'command.run': {
+    queue: 'writes',
+    payload: z.object({
+      v: z.literal(1),
+      ...Caller,
+      operation: z.string(),
+      organization_id: z.string(),
+      sandbox: z.boolean(),
+      api_key_id: z.string(),
+      request_id: z.string(),
+      input: z.unknown(),
+      idempotency: z.object({ scope_hash: z.string(), fingerprint: z.string() }).nullable(),
+      request: z.object({
+        method: z.string(),
+        origin: z.string(),
+        path: z.string(),
+        client: z.string().nullable(),
+        parameters: z.string().nullable(),
+      }),
+    }),
+  },
+  'events.store': {
+    queue: 'events',
+    // The items are checked by the ingress that made them; parsing thousands again would cost more than storing them.
+    payload: z.object({ v: z.literal(1), ...Caller, batches: z.array(z.unknown()) }),
+  },
+  'events.finish-batch': { queue: 'aggregation', payload: z.object({ batch_id: z.string() }) },
+  'rollup.build-shape': {
+    queue: 'aggregation',
+    payload: z.object({ organization_id: z.string(), shape_id: z.string() }),
+  },
+  'step.run': { queue: 'billing', payload: z.object({ step_id: z.string(), organization_id: z.string() }) },
+  'periodic.work': {
+    queue: 'billing',
+    payload: z.object({ job: z.string(), organization_id: z.string(), at: z.string(), item: z.unknown() }),
+  },
+  'clock.advance': { queue: 'clocks', payload: z.object({ organization_id: z.string() }) },
+  'webhook.deliver': {
+    queue: 'webhooks',
+    payload: z.object({
+      organization_id: z.string(),
+      webhook_endpoint_id: z.string(),
+      delivery_ids: z.array(z.string()).max(10),
+    }),
+  },
+  'periodic.tick': { queue: 'periodic', payload: z.object({ job: z.string(), at: z.string() }) },
+  'api-log.write': { queue: 'audit', payload: z.object({ rows: z.array(z.unknown()) }) },
+} as const satisfies Record<string, { queue: QueueName; payload: z.ZodType }>;
+
+export type JobName = keyof typeof jobs;
+export type JobPayload<Name extends JobName> = z.infer<(typeof jobs)[Name]['payload']>;

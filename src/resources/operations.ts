@@ -1,0 +1,9 @@
+import type { Operation } from '../platform/operation.ts';
+
+/** Every operation of the API. The event routes stand first: each route ahead costs a request a little. */
+export const operations: Operation[] = [];
+
+/** Operations by name, as commands travel. */
+export const operationsByName: ReadonlyMap<string, Operation> = new Map(
+  operations.map((operation) => [operation.name, operation]),
+);

@@ -1,0 +1,80 @@
+/** Resources a key may be permitted to read or write (platform A.2, beyond 0). */
+export const PERMISSION_RESOURCES = [
+  'activity_log',
+  'add_on',
+  'analytic',
+  'api_log',
+  'billable_metric',
+  'coupon',
+  'applied_coupon',
+  'credit_note',
+  'customer_usage',
+  'customer',
+  'event',
+  'fee',
+  'invoice',
+  'organization',
+  'order',
+  'order_form',
+  'payment',
+  'payment_receipt',
+  'payment_request',
+  'payment_method',
+  'plan',
+  'subscription',
+  'lifetime_usage',
+  'tax',
+  'wallet',
+  'wallet_transaction',
+  'webhook_endpoint',
+  'webhook_jwt_public_key',
+  'invoice_custom_section',
+  'billing_entity',
+  'alert',
+  'feature',
+  'security_log',
+  'quote',
+  'product_category',
+  'product',
+  'rate_card',
+  'plan_rate_card',
+  'event_correction',
+  'simulation',
+  'ledger',
+  'audit',
+  'webhook_event',
+  'access',
+  'wallet_hold',
+  'dunning_campaign',
+  'payment_provider',
+  'pricing_unit',
+  'catalog',
+  'erasure',
+  'retention',
+  'integration',
+  'member',
+  'test_clock',
+  'api_key',
+] as const;
+
+export type PermissionResource = (typeof PERMISSION_RESOURCES)[number];
+export type Permissions = Partial<Record<PermissionResource, ('read' | 'write')[]>>;
+
+// Must be named to be held (beyond 0): both modes, or only the writing one.
+const NAMED_ONLY = new Set<PermissionResource>(['api_key', 'payment_provider', 'erasure', 'retention']);
+const NAMED_ONLY_WRITE = new Set<PermissionResource>(['member']);
+
+/** Permissions of a key for which none were named: everything but what must be named. */
+export function defaultPermissions(): Permissions {
+  return Object.fromEntries(
+    PERMISSION_RESOURCES.filter((resource) => !NAMED_ONLY.has(resource)).map((resource) => [
+      resource,
+      NAMED_ONLY_WRITE.has(resource) ? ['read'] : ['read', 'write'],
+    ]),
+  );
+}
+
+/** Permissions of the operator's own key: every resource, both modes. */
+export function allPermissions(): Permissions {
+  return Object.fromEntries(PERMISSION_RESOURCES.map((resource) => [resource, ['read', 'write']]));
+}

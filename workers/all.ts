@@ -1,0 +1,3 @@
+import { type PoolName, pools, runPools } from './pools.ts';
+
+await runPools(Object.keys(pools) as PoolName[]);

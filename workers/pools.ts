@@ -1,0 +1,53 @@
+import { commandHandlers } from '../src/flows/run-command/jobs.ts';
+import { loadConfig } from '../src/platform/config.ts';
+import { openRuntime, type Runtime } from '../src/platform/process/runtime.ts';
+import { stopOnSignal } from '../src/platform/process/stop.ts';
+import { type Handlers, serveQueue } from '../src/platform/queue/worker.ts';
+import type { QueueName } from '../src/queues.ts';
+import { operationsByName } from '../src/resources/operations.ts';
+
+/** What a pool runs beside its queues; stopped with it. */
+interface Closable {
+  close(): Promise<void>;
+}
+
+type PoolStart = (runtime: Runtime) => Promise<Closable[]> | Closable[];
+
+const serve = (runtime: Runtime, queue: QueueName, concurrency: number, handlers: Partial<Handlers>): Closable =>
+  serveQueue(queue, handlers, {
+    redis: runtime.redis,
+    prefix: runtime.config.REDIS_PREFIX,
+    concurrency,
+    log: runtime.log,
+    onFinished: ({ queue: name, name: job, seconds, failed }) => {
+      runtime.metrics.jobs.inc({ queue: name, job, outcome: failed ? 'failed' : 'done' });
+      runtime.metrics.jobSeconds.observe({ queue: name, job }, seconds);
+    },
+  });
+
+/** The pools: which queues each serves, with which handlers, how many jobs at once. One process each under pm2. */
+export const pools = {
+  writes: (runtime) => [
+    serve(
+      runtime,
+      'writes',
+      runtime.config.CONCURRENCY_WRITES,
+      commandHandlers({ ...runtime, operations: operationsByName }),
+    ),
+  ],
+} satisfies Record<string, PoolStart>;
+
+export type PoolName = keyof typeof pools;
+
+/** Starts the named pools in this process and stops them on a signal: jobs under way are finished first. */
+export async function runPools(names: PoolName[]): Promise<void> {
+  const processName = names.length === 1 ? names[0]! : 'workers';
+  const runtime = openRuntime(loadConfig(), processName);
+  const started = (await Promise.all(names.map((name) => (pools[name] as PoolStart)(runtime)))).flat();
+  runtime.log.info({ pools: names }, 'pools started');
+  process.send?.('ready');
+  stopOnSignal(runtime.log, async () => {
+    await Promise.all(started.map((each) => each.close()));
+    await runtime.close();
+  });
+}
