@@ -1,0 +1,46 @@
+import { z } from 'zod';
+
+export const PER_PAGE_DEFAULT = 20;
+export const PER_PAGE_MAX = 1000;
+
+// Anything but a positive whole number is the default, larger pages clamp silently (platform D.1).
+const positive = (fallback: number, most: number) =>
+  z
+    .unknown()
+    .transform((value) => (typeof value === 'string' && /^\d{1,15}$/.test(value.trim()) ? Number(value) : 0))
+    .transform((value) => (value < 1 ? fallback : Math.min(value, most)));
+
+/** `page` and `per_page` of every list: spread into the query schema of a list operation. */
+export const pageQuery = {
+  page: positive(1, 1_000_000_000),
+  per_page: positive(PER_PAGE_DEFAULT, PER_PAGE_MAX),
+};
+
+export interface Page {
+  page: number;
+  per_page: number;
+}
+
+/** `limit` and `offset` of a page. */
+export const limitOf = ({ page, per_page }: Page) => ({ limit: per_page, offset: (page - 1) * per_page });
+
+/** `meta` of a list; all zeros when nothing exists at all (platform D.1). */
+export function pageMeta({ page, per_page }: Page, totalCount: number) {
+  if (totalCount === 0) return { current_page: 0, next_page: null, prev_page: null, total_pages: 0, total_count: 0 };
+  const totalPages = Math.ceil(totalCount / per_page);
+  return {
+    current_page: page,
+    next_page: page < totalPages ? page + 1 : null,
+    prev_page: page > 1 ? page - 1 : null,
+    total_pages: totalPages,
+    total_count: totalCount,
+  };
+}
+
+export const PageMeta = z.object({
+  current_page: z.int(),
+  next_page: z.int().nullable(),
+  prev_page: z.int().nullable(),
+  total_pages: z.int(),
+  total_count: z.int(),
+});

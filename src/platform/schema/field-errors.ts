@@ -1,0 +1,34 @@
+import type { z } from 'zod';
+import { type FieldErrors, type Refusal, refuse } from '../refusal.ts';
+import { INVALID, MANDATORY, OUT_OF_RANGE, TOO_LONG } from './fields.ts';
+
+const CODE = /^[a-z][a-z0-9_]*$|[:[]/;
+
+/**
+ * All field errors of an input, refused at once: `{field: [codes]}`, nested fields with dotted keys. A rule without a code of
+ * its own gets the one of its kind.
+ */
+export function refuseIssues(error: z.ZodError): Refusal {
+  const details: Record<string, string[]> = {};
+  for (const issue of error.issues) {
+    const field = issue.path.length === 0 ? 'base' : issue.path.join('.');
+    const code = codeOf(issue);
+    details[field] ??= [];
+    if (!details[field].includes(code)) details[field].push(code);
+  }
+  return refuse.invalid(details satisfies FieldErrors);
+}
+
+function codeOf(issue: z.core.$ZodIssue): string {
+  if (CODE.test(issue.message)) return issue.message;
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined || issue.input === null ? MANDATORY : INVALID;
+    case 'too_big':
+      return issue.origin === 'string' || issue.origin === 'array' ? TOO_LONG : OUT_OF_RANGE;
+    case 'too_small':
+      return issue.origin === 'string' ? MANDATORY : OUT_OF_RANGE;
+    default:
+      return INVALID;
+  }
+}

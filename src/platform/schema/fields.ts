@@ -1,0 +1,103 @@
+import { z } from 'zod';
+
+/**
+ * Building blocks of input schemas. The message of a rule IS the code that the API answers (platform B.4): absent, null or
+ * blank where required → value_is_mandatory, and so on. Unknown keys are dropped by plain `z.object`.
+ */
+export const MANDATORY = 'value_is_mandatory';
+export const INVALID = 'value_is_invalid';
+export const OUT_OF_RANGE = 'value_is_out_of_range';
+export const TOO_LONG = 'value_is_too_long';
+export const FORMAT = 'invalid_format';
+
+// Postgres stores neither U+0000 nor a lone surrogate (platform E).
+const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
+
+const scalarText = (value: unknown): unknown =>
+  typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+
+/** Text that must be there and not blank; numbers become their text. */
+export const text = (options: { max?: number } = {}) =>
+  z
+    .preprocess(
+      scalarText,
+      z.string({ error: (issue) => (issue.input === undefined || issue.input === null ? MANDATORY : INVALID) }),
+    )
+    .refine((value) => value.trim() !== '', MANDATORY)
+    .refine(isStorable, FORMAT)
+    .refine((value) => options.max === undefined || value.length <= options.max, TOO_LONG);
+
+/** Text or null; absent stays absent. */
+export const optionalText = (options: { max?: number } = {}) =>
+  z
+    .preprocess(
+      scalarText,
+      z
+        .string(INVALID)
+        .refine(isStorable, FORMAT)
+        .refine((value) => options.max === undefined || value.length <= options.max, TOO_LONG)
+        .nullable(),
+    )
+    .optional();
+
+/** Text whose null bytes are removed and whose blank form is null: names and addresses of customers (platform E). */
+export const cleanText = (options: { max?: number } = {}) =>
+  z
+    .preprocess(
+      (value) => {
+        const scalar = scalarText(value);
+        if (typeof scalar !== 'string') return scalar;
+        const cleaned = scalar.replaceAll('\0', '');
+        return cleaned.trim() === '' ? null : cleaned;
+      },
+      z
+        .string(INVALID)
+        .refine(isStorable, FORMAT)
+        .refine((value) => options.max === undefined || value.length <= options.max, TOO_LONG)
+        .nullable(),
+    )
+    .optional();
+
+/** One of a list of words. Missing or unknown: `value_is_invalid`. */
+export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+  z.enum(words, { error: () => INVALID });
+
+const asInteger = (value: unknown): unknown =>
+  typeof value === 'string' && /^[+-]?\d{1,16}$/.test(value.trim()) ? Number(value) : value;
+
+/** Whole number, also as numeric text, within safe integers; missing → value_is_mandatory. */
+export const integer = (options: { min?: number; max?: number } = {}) =>
+  z
+    .preprocess(
+      asInteger,
+      z.number({
+        error: (issue) =>
+          issue.input === undefined || issue.input === null || issue.input === '' ? MANDATORY : INVALID,
+      }),
+    )
+    .refine((value) => Number.isSafeInteger(value), INVALID)
+    .refine(
+      (value) => value >= (options.min ?? Number.MIN_SAFE_INTEGER) && value <= (options.max ?? Number.MAX_SAFE_INTEGER),
+      OUT_OF_RANGE,
+    );
+
+const TRUE = new Set<unknown>([true, 'true', '1', 1]);
+const FALSE = new Set<unknown>([false, 'false', '0', 0]);
+
+/** Boolean, also in its text forms. */
+export const boolean = () =>
+  z.preprocess(
+    (value) => (TRUE.has(value) ? true : FALSE.has(value) ? false : value),
+    z.boolean({ error: () => INVALID }),
+  );
+
+const PLAIN_DECIMAL = /^[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?$/;
+
+/** Decimal as number or numeric text; comes out as text so that it never passes through a binary float afterwards. */
+export const decimalInput = () =>
+  z
+    .union([z.string(), z.number()], {
+      error: (issue) => (issue.input === undefined || issue.input === null ? MANDATORY : INVALID),
+    })
+    .transform((value) => String(value).trim())
+    .refine((value) => PLAIN_DECIMAL.test(value), INVALID);

@@ -1,0 +1,14 @@
+import type { Temporal } from 'temporal-polyfill';
+
+/** Instant as the API shows it: UTC, whole seconds (cut, not rounded). */
+export const seconds = (instant: Temporal.Instant): string =>
+  instant.toString({ smallestUnit: 'second', roundingMode: 'trunc' });
+
+/** Instant with three fractional digits: event timestamps and `started_at`. */
+export const milliseconds = (instant: Temporal.Instant): string =>
+  instant.toString({ smallestUnit: 'millisecond', roundingMode: 'trunc' });
+
+export const secondsOrNull = (instant: Temporal.Instant | null): string | null =>
+  instant === null ? null : seconds(instant);
+export const millisecondsOrNull = (instant: Temporal.Instant | null): string | null =>
+  instant === null ? null : milliseconds(instant);
