@@ -1,0 +1,127 @@
+import { mkdir, mkdtemp, readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { withFolderLock } from './folder-lock.ts';
+import type { PostgresSearch } from './postgres-programs.ts';
+import type { RunningPostgres } from './postgres-server.ts';
+import { startPostgres } from './postgres-server.ts';
+import { isAlive } from './processes.ts';
+import { defaultDataDir } from './project-root.ts';
+import type { RunningRedis } from './redis-server.ts';
+import { startRedis } from './redis-server.ts';
+import { enterUsers, leaveUsers } from './users.ts';
+
+export interface ServicesInput {
+  /** Given servers are used as they are and never started or stopped. */
+  databaseUrl?: string;
+  redisUrl?: string;
+  /** Where the servers keep their data; default `.data`, and with `throwaway` a new temporary folder. */
+  dataDir?: string;
+  /** One line of text for a person, e.g. that Redis is being fetched. */
+  log?: (line: string) => void;
+  /** For tests: no fsync; the servers end with this process, however it ends, and their data is deleted. */
+  throwaway?: boolean;
+  /** Tests hide the system's programs with these. */
+  search?: { postgres?: PostgresSearch; redisPath?: string[] };
+}
+
+export interface Services {
+  databaseUrl: string;
+  redisUrl: string;
+  origin: { postgres: 'given' | RunningPostgres['kind']; redis: 'given' | RunningRedis['kind'] };
+  /** Of the servers that were started or adopted. */
+  pids: { postgres?: number; redis?: number };
+  /** Starts again whichever of the own servers is gone, on its port; answers the names of those it started. */
+  revive(): Promise<ServerName[]>;
+  /** Stops the own servers, unless another living command uses them on the same data. */
+  stop(): Promise<void>;
+}
+
+export type ServerName = 'postgres' | 'redis';
+
+/** The servers of this process; absent ones are given by URL or were not started yet. */
+interface Servers {
+  postgres?: RunningPostgres;
+  redis?: RunningRedis;
+}
+
+/**
+ * Brings Postgres and Redis: the given URLs first, else servers on the data of `dataDir`, started or, when they run
+ * already, adopted. Both are ready when the promise resolves. Several commands may do so at once on one folder; the
+ * last to stop stops the servers.
+ */
+export async function bringServices(input: ServicesInput): Promise<Services> {
+  const log = input.log ?? (() => undefined);
+  const dataDir = await prepareDataDir(input);
+  const servers: Servers = {};
+  // Throwaway folders and given servers belong to nobody else.
+  const isShared = !input.throwaway && !(input.databaseUrl && input.redisUrl);
+  const alone = <T>(work: () => Promise<T>) => (isShared ? withFolderLock(dataDir, log, work) : work());
+
+  let user: string | undefined;
+  const leave = async () => {
+    const { othersLeft } = user ? await leaveUsers(dataDir, user) : { othersLeft: false };
+    if (!othersLeft) await stopServers(servers);
+  };
+  await alone(async () => {
+    if (isShared) user = await enterUsers(dataDir);
+    try {
+      await startMissing(input, dataDir, servers);
+    } catch (error) {
+      await leave();
+      throw error;
+    }
+  });
+
+  return {
+    databaseUrl: input.databaseUrl ?? servers.postgres!.url,
+    redisUrl: input.redisUrl ?? servers.redis!.url,
+    origin: { postgres: servers.postgres?.kind ?? 'given', redis: servers.redis?.kind ?? 'given' },
+    get pids() {
+      return { postgres: servers.postgres?.pid, redis: servers.redis?.pid };
+    },
+    async revive() {
+      const areAlive = Object.values(servers).every((server: { pid: number }) => isAlive(server.pid));
+      return areAlive ? [] : alone(() => startMissing(input, dataDir, servers));
+    },
+    stop: () => alone(leave),
+  };
+}
+
+async function prepareDataDir({ dataDir, throwaway }: ServicesInput): Promise<string> {
+  if (!throwaway) return resolve(dataDir ?? defaultDataDir);
+  if (dataDir === undefined) return mkdtemp(join(tmpdir(), 'meterstone-'));
+  await mkdir(dataDir, { recursive: true });
+  if ((await readdir(dataDir)).length > 0) throw new Error(`${dataDir} is not empty: throwaway servers delete theirs`);
+  return resolve(dataDir);
+}
+
+/** Starts or adopts the servers that are neither given nor alive, both at once; answers their names. */
+async function startMissing(input: ServicesInput, dataDir: string, servers: Servers): Promise<ServerName[]> {
+  const log = input.log ?? (() => undefined);
+  const options = { dataDir, log, throwaway: input.throwaway, programsDir: defaultDataDir };
+  const started: ServerName[] = [];
+
+  const startDatabase = async () => {
+    if (input.databaseUrl || (servers.postgres && isAlive(servers.postgres.pid))) return;
+    const port = servers.postgres?.port;
+    servers.postgres = await startPostgres({ ...options, port, search: input.search?.postgres });
+    started.push('postgres');
+  };
+  const startQueues = async () => {
+    if (input.redisUrl || (servers.redis && isAlive(servers.redis.pid))) return;
+    servers.redis = await startRedis({ ...options, port: servers.redis?.port, path: input.search?.redisPath });
+    started.push('redis');
+  };
+
+  const outcomes = await Promise.allSettled([startDatabase(), startQueues()]);
+  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failed) throw failed.reason;
+  return started;
+}
+
+/** Redis first: its clients are the ones that would write to Postgres. */
+async function stopServers({ postgres, redis }: Servers): Promise<void> {
+  await redis?.stop();
+  await postgres?.stop();
+}

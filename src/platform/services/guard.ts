@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { rm, rmdir } from 'node:fs/promises';
+
+/** A server whose data nobody misses, and everything of it on disk. */
+export interface Throwaway {
+  pid: number;
+  /** Signal that ends the server at once. */
+  signal: NodeJS.Signals;
+  paths: string[];
+  /** Deleted too, once it is empty. */
+  parent: string;
+}
+
+/**
+ * Ties a throwaway server to this process: when it ends in any way, also by SIGKILL, the server is killed and its
+ * paths deleted. A shell holds the other end of a pipe and acts when the pipe closes.
+ *
+ * @returns a function that lifts the guard, to be called before the server is stopped in the ordinary way
+ */
+export function guardThrowaway({ pid, signal, paths, parent }: Throwaway): () => void {
+  const script =
+    'read _; kill -s "$1" "$2"; while kill -0 "$2"; do sleep 0.1; done; parent="$3"; shift 3; rm -rf "$@"; rmdir "$parent"';
+  const shell = spawn('/bin/sh', ['-c', script, 'sh', signal.slice(3), String(pid), parent, ...paths], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true, // a Ctrl-C in the terminal must not end it before its work
+    cwd: '/',
+  });
+  shell.unref();
+  const pipe = shell.stdin as typeof shell.stdin & { unref?: () => void };
+  pipe.unref?.();
+  pipe.on('error', () => undefined); // the shell was ended first
+  return () => void shell.kill('SIGKILL');
+}
+
+/** Deletes what a stopped throwaway server left. */
+export async function deleteThrowaway({ paths, parent }: Throwaway): Promise<void> {
+  for (const path of paths) await rm(path, { recursive: true, force: true });
+  await rmdir(parent).catch(() => undefined); // the other server's files are still there
+}

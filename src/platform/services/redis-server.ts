@@ -1,0 +1,224 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readFile, realpath, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import type { Throwaway } from './guard.ts';
+import { deleteThrowaway, guardThrowaway } from './guard.ts';
+import { choosePort } from './ports.ts';
+import { commandLineOf, endProcess, isAlive, waitUntil } from './processes.ts';
+import type { RedisProgram } from './redis-program.ts';
+import { findRedisProgram } from './redis-program.ts';
+import { serverEnvironment } from './run-program.ts';
+import { readJson, readText, writePrivateJson } from './small-file.ts';
+
+const START_ATTEMPTS = 4;
+/** Loading a large append-only file takes its time; an empty one under 0.1 s. */
+const READY_TIMEOUT_MS = 60_000;
+const MAX_LOG_BYTES = 5_000_000;
+
+export interface RedisInput {
+  dataDir: string;
+  /** Wished port; else the one of the last start; else a free one. */
+  port?: number;
+  log: (line: string) => void;
+  /** Data that nobody misses: it ends with this process and is deleted. */
+  throwaway?: boolean;
+  /** Where a downloaded program is kept and shared; default `dataDir`. */
+  programsDir?: string;
+  /** Folders searched for `redis-server` instead of the PATH. */
+  path?: string[];
+}
+
+export interface RunningRedis {
+  /** With the password. */
+  url: string;
+  /** `adopted`: it ran already, left over by a crash or started by another command on the same data. */
+  kind: RedisProgram['kind'] | 'adopted';
+  pid: number;
+  port: number;
+  stop(): Promise<void>;
+}
+
+interface Settings {
+  password: string;
+  port?: number;
+}
+
+/**
+ * Starts Redis on the data of `dataDir`, or adopts the server that already runs on it. It listens on 127.0.0.1 only,
+ * asks for a random password, never evicts (BullMQ's condition) and appends to its file every second.
+ */
+export async function startRedis(input: RedisInput): Promise<RunningRedis> {
+  await mkdir(join(input.dataDir, 'redis'), { recursive: true, mode: 0o700 });
+  const folder = await realpath(join(input.dataDir, 'redis'));
+  const settings = (await readJson<Settings>(join(folder, 'meterstone.json'))) ?? {
+    password: randomBytes(24).toString('base64url'),
+  };
+  const adopted = await adopt(folder, settings);
+  if (adopted) return adopted;
+
+  const program = await findRedisProgram({
+    programsDir: input.programsDir ?? input.dataDir,
+    log: input.log,
+    path: input.path,
+  });
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await choosePort(attempt === 1 ? (input.port ?? settings.port) : undefined);
+    await writePrivateJson(join(folder, 'meterstone.json'), { ...settings, port } satisfies Settings);
+    const outcome = await launch(input, folder, program, { ...settings, port });
+    if ('pid' in outcome) {
+      const throwaway = input.throwaway ? throwawayOf(input.dataDir, folder, outcome.pid) : undefined;
+      return describe(program.kind, outcome.pid, port, settings.password, throwaway);
+    }
+    if (attempt === START_ATTEMPTS) throw new Error(`Redis did not start:\n${outcome.failure}`);
+    if (!outcome.failure.includes('Address already in use')) await setDataAside(input, folder, outcome.failure);
+  }
+}
+
+/** A server that runs on this folder, once it answers; undefined when there is none. */
+async function adopt(folder: string, { password, port }: Settings): Promise<RunningRedis | undefined> {
+  const pid = Number(await readText(join(folder, 'redis.pid')));
+  const isOurs = () => pid > 0 && isAlive(pid) && commandLineOf(pid).includes(configOf(folder));
+  if (isOurs() && port !== undefined) {
+    const answers = await waitUntil(async () => !isOurs() || (await pidAt(port, password)) === pid, READY_TIMEOUT_MS);
+    if (answers && isOurs()) return describe('adopted', pid, port, password);
+  }
+  if (isOurs()) await stopServer(pid);
+  await rm(join(folder, 'redis.pid'), { force: true });
+  return undefined;
+}
+
+/** One try: the pid once it answers, else the end of its log. */
+async function launch(
+  input: RedisInput,
+  folder: string,
+  program: RedisProgram,
+  settings: Required<Settings>,
+): Promise<{ pid: number } | { failure: string }> {
+  await writeFile(configOf(folder), configText(folder, settings), { mode: 0o600 });
+  const logFile = logOf(input.dataDir);
+  if (((await stat(logFile).catch(() => undefined))?.size ?? 0) > MAX_LOG_BYTES) await truncate(logFile);
+  const output = await open(logFile, 'a', 0o600);
+  const { size: logStart } = await output.stat();
+
+  const child = spawn(program.file, [configOf(folder)], {
+    cwd: folder,
+    env: serverEnvironment(program.env),
+    stdio: ['ignore', output.fd, output.fd],
+    detached: true, // a Ctrl-C in the terminal is for the launcher, which stops the servers last
+  });
+  let gone = false;
+  child.once('exit', () => {
+    gone = true;
+  });
+  child.once('error', () => {
+    gone = true;
+  });
+  await output.close();
+  child.unref();
+
+  const { pid } = child;
+  const answers = async () => (await pidAt(settings.port, settings.password)) === pid;
+  const ready = await waitUntil(async () => gone || (await answers()), READY_TIMEOUT_MS);
+  if (pid !== undefined && ready && !gone) return { pid };
+
+  if (pid !== undefined) await stopServer(pid);
+  const text = await readFile(logFile);
+  return { failure: text.subarray(logStart).toString().trim().split('\n').slice(-8).join('\n') };
+}
+
+/**
+ * Data that this Redis cannot read (made by a newer version, or damaged) is moved aside and the start goes on empty:
+ * Redis only holds nudges, all that counts is in Postgres.
+ */
+async function setDataAside(input: RedisInput, folder: string, failure: string): Promise<void> {
+  const data = join(folder, 'appendonlydir');
+  const aside = join(folder, 'appendonlydir.unreadable');
+  if (!(await stat(data).catch(() => undefined))) throw new Error(`Redis did not start:\n${failure}`);
+  input.log(`Redis cannot read its data, which is kept in ${aside}; it starts empty and is refilled from Postgres`);
+  await rm(aside, { recursive: true, force: true });
+  await rename(data, aside);
+}
+
+const configOf = (folder: string): string => join(folder, 'redis.conf');
+
+/** In a file and not on the command line, where every user of the machine could read the password. */
+function configText(folder: string, { password, port }: Required<Settings>): string {
+  return [
+    'bind 127.0.0.1',
+    `port ${port}`,
+    `requirepass ${password}`,
+    `dir ${JSON.stringify(folder)}`,
+    `pidfile ${JSON.stringify(join(folder, 'redis.pid'))}`,
+    'daemonize no',
+    'set-proc-title no', // the command line keeps naming this file, by which a leftover is recognized
+    'maxmemory-policy noeviction',
+    'appendonly yes',
+    'appendfsync everysec',
+    'save ""',
+    '',
+  ].join('\n');
+}
+
+function describe(
+  kind: RunningRedis['kind'],
+  pid: number,
+  port: number,
+  password: string,
+  throwaway?: Throwaway,
+): RunningRedis {
+  const liftGuard = throwaway && guardThrowaway(throwaway);
+  return {
+    url: `redis://:${password}@127.0.0.1:${port}/0`,
+    kind,
+    pid,
+    port,
+    async stop() {
+      liftGuard?.();
+      await stopServer(pid);
+      if (throwaway) await deleteThrowaway(throwaway);
+    },
+  };
+}
+
+const throwawayOf = (dataDir: string, folder: string, pid: number): Throwaway => ({
+  pid,
+  signal: 'SIGKILL',
+  paths: [folder, logOf(dataDir)],
+  parent: dataDir,
+});
+
+const logOf = (dataDir: string): string => join(dataDir, 'redis.log');
+
+async function stopServer(pid: number): Promise<void> {
+  await endProcess(pid, [
+    { signal: 'SIGTERM', waitMs: 10_000 },
+    { signal: 'SIGKILL', waitMs: 5_000 },
+  ]);
+}
+
+/** Pid of the Redis that answers there with this password; undefined when none does or it is still loading. */
+async function pidAt(port: number, password: string): Promise<number | undefined> {
+  const redis = new Redis({
+    host: '127.0.0.1',
+    port,
+    password,
+    lazyConnect: true,
+    connectTimeout: 2_000,
+    commandTimeout: 2_000,
+    maxRetriesPerRequest: 0,
+    enableReadyCheck: false,
+    retryStrategy: () => null,
+  });
+  redis.on('error', () => undefined); // the rejected call below tells the same
+  try {
+    await redis.connect();
+    await redis.dbsize(); // refused while the data is being loaded
+    return Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]);
+  } catch {
+    return undefined;
+  } finally {
+    redis.disconnect();
+  }
+}
