@@ -1,0 +1,37 @@
+import { assert } from '../assert.ts';
+import { type Cents, cents } from './cents.ts';
+import { Decimal, decimal, sum } from './decimal.ts';
+
+/**
+ * Splits a total in proportion to weights; the parts always sum to the total.
+ *
+ * totalCents  any sign
+ * weights     ≥ 0; all zero means equal shares; none is allowed only for a total of 0
+ * → one part a weight, in the order given; each differs from its exact share by less than one cent
+ *
+ * Every part is first cut towards zero; the cents left go to the largest cut-off remainders, the earlier one on a tie.
+ *
+ *   100 over 1, 1, 1 → 34, 33, 33
+ */
+export function allocate(totalCents: Cents, weights: readonly (Decimal | number)[]): Cents[] {
+  const shares = weights.map((weight) => decimal(weight));
+  assert(
+    shares.every((share) => !share.isNegative() || share.isZero()),
+    'weights are not negative',
+  );
+  assert(shares.length > 0 || totalCents === 0, 'an amount is split over at least one part');
+
+  const sign = Math.sign(totalCents);
+  const total = decimal(Math.abs(totalCents));
+  const whole = sum(shares);
+  const exact = shares.map((share) => (whole.isZero() ? total.div(shares.length) : total.times(share).div(whole)));
+  const cut = exact.map((part) => part.toDecimalPlaces(0, Decimal.ROUND_DOWN));
+
+  const left = total.minus(sum(cut)).toNumber();
+  const luckiest = exact
+    .map((part, index) => ({ index, remainder: part.minus(cut[index]!) }))
+    .sort((a, b) => b.remainder.comparedTo(a.remainder) || a.index - b.index)
+    .slice(0, left);
+  const bonus = new Set(luckiest.map(({ index }) => index));
+  return cut.map((part, index) => cents(sign * (part.toNumber() + (bonus.has(index) ? 1 : 0))));
+}
