@@ -1,0 +1,43 @@
+import type { Instant } from './instants.ts';
+import { wallNanoseconds } from './local-day.ts';
+import { lastInstant, type Period } from './period.ts';
+
+const DAY = 86_400_000_000_000n;
+const SECOND = 1_000_000_000n;
+
+/**
+ * Number of billable days from `from` up to and including the instant `last`, by the local clock of `zone`.
+ *
+ * From a local midnight this is the number of local dates touched, both ends counted; daylight saving neither adds nor
+ * removes a day, and a `last` at exactly midnight counts the day that it opens.
+ *
+ *   2024-03-15T12:12 to 2024-03-31T23:59:59 → 17
+ *
+ * Rules: subscriptions-and-invoices 0.1 "DD", usage-and-charges 0.3 "days".
+ */
+export function dayDifference(from: Instant, last: Instant, zone: string): number {
+  const start = wallNanoseconds(from, zone);
+  const reading = wallNanoseconds(last, zone);
+  const end = reading % DAY === 0n ? reading + SECOND : reading;
+  return Number(ceilDivide(end - start, DAY));
+}
+
+/** Billable days of a period: `dayDifference` up to its last instant. */
+export const periodDays = (period: Period, zone: string): number =>
+  dayDifference(period.from, lastInstant(period), zone);
+
+/**
+ * Billable days of a subscription in a period. The day of an upgrade belongs to the new subscription, so it is left out
+ * of the old one's, which never get below 0.
+ *
+ *   terminated on the 16th → 16, upgraded away on the 16th → 15
+ *
+ * Rule: usage-and-charges 0.3 "sub_days".
+ */
+export const subscriptionDays = (period: Period, zone: string, { upgraded }: { upgraded: boolean }): number =>
+  upgraded ? Math.max(periodDays(period, zone) - 1, 0) : periodDays(period, zone);
+
+const ceilDivide = (value: bigint, divisor: bigint): bigint => {
+  const quotient = value / divisor;
+  return value % divisor > 0n ? quotient + 1n : quotient;
+};
