@@ -1,0 +1,63 @@
+import { assert } from '../assert.ts';
+import { type BillingTime, type Grid, gridOf, type Interval, periodHolding } from './grid.ts';
+import type { Instant, PlainDate } from './instants.ts';
+
+/** What of a plan decides when it is billed; a plan's row fits. */
+export interface PlanTerms {
+  interval: Interval;
+  pay_in_advance: boolean;
+  bill_charges_monthly: boolean | null;
+  bill_fixed_charges_monthly: boolean | null;
+}
+
+/** What of a subscription decides when it is billed; a subscription's row fits once it has started. */
+export interface SubscriptionTerms {
+  subscription_at: Instant;
+  billing_time: BillingTime;
+  started_at: Instant | null;
+  terminated_at: Instant | null;
+}
+
+/** What became of a subscription after it: nothing, a plan of at least the yearly amount, a plan of a smaller one. */
+export type Succession = 'none' | 'upgrade' | 'downgrade';
+
+/** The three grids of a subscription, equal unless the plan splits its billing. */
+export interface Grids {
+  plan: Grid;
+  charges: Grid;
+  fixedCharges: Grid;
+  /** The grid of the billing days: the finest of the three. */
+  billing: Grid;
+}
+
+/** Whether a plan of a long interval bills charges, or fixed charges, every month. */
+export const splitsCharges = (plan: PlanTerms): boolean => isLong(plan.interval) && plan.bill_charges_monthly === true;
+export const splitsFixedCharges = (plan: PlanTerms): boolean =>
+  isLong(plan.interval) && plan.bill_fixed_charges_monthly === true;
+
+/** Intervals that may be split, and whose subscription fee waits for the first monthly run of a period. */
+export const isLong = (interval: Interval): boolean => interval === 'yearly' || interval === 'semiannual';
+
+/** Rule: subscriptions-and-invoices C.2 "split billing", C.3 `P`, `Pc`, `Pf`. */
+export function gridsOf(plan: PlanTerms, subscription: SubscriptionTerms, zone: string): Grids {
+  const own = gridOf(plan.interval, subscription, zone);
+  const monthly: Grid = { interval: 'monthly', anchor: own.anchor };
+  const charges = splitsCharges(plan) ? monthly : own;
+  const fixedCharges = splitsFixedCharges(plan) ? monthly : own;
+  return { plan: own, charges, fixedCharges, billing: charges === monthly ? charges : fixedCharges };
+}
+
+/**
+ * Whether a date lies in the monthly period that opens a plan period: January of a calendar year, January and July of
+ * calendar half-years. Rule: subscriptions-and-invoices C.3 "first monthly run".
+ */
+export const isFirstMonth = (planGrid: Grid, date: PlainDate): boolean =>
+  periodHolding({ interval: 'monthly', anchor: planGrid.anchor }, date).first.equals(
+    periodHolding(planGrid, date).first,
+  );
+
+/** The instant at which a subscription started, of one that must have. */
+export function startOf({ started_at }: { started_at: Instant | null }): Instant {
+  assert(started_at, 'only a subscription that has started has billing periods');
+  return started_at;
+}
