@@ -1,0 +1,19 @@
+import type { Interval } from '../calendar/grid.ts';
+import { type Cents, cents } from '../money/cents.ts';
+
+export interface ComparedPlan {
+  interval: Interval;
+  amount_cents: number;
+}
+
+const PERIODS_A_YEAR: Record<Interval, number> = { weekly: 52, monthly: 12, quarterly: 4, semiannual: 2, yearly: 1 };
+
+/**
+ * What a plan costs a year, in cents, to tell an upgrade from a downgrade; never billed. Currency, charges and
+ * commitments are ignored. Rule: subscriptions-and-invoices A.2.
+ */
+export const yearlyAmount = (plan: ComparedPlan): Cents => cents(plan.amount_cents * PERIODS_A_YEAR[plan.interval]);
+
+/** Whether moving to another plan takes effect at once; an equal yearly amount does. Rule: subscriptions-and-invoices B.5. */
+export const isUpgrade = (current: ComparedPlan, next: ComparedPlan): boolean =>
+  yearlyAmount(next) >= yearlyAmount(current);

@@ -1,0 +1,38 @@
+import { type Instant, isAfter } from '../calendar/instants.ts';
+import { localDate } from '../calendar/local-day.ts';
+import { type Decimal, decimal } from '../money/decimal.ts';
+
+export interface TrialInput {
+  plan: { trial_period: Decimal | string | number | null };
+  subscription: { subscription_at: Instant; trial_ended_at: Instant | null };
+  /** First `started_at` of the customer's subscriptions with this external id; null before the first start. */
+  firstStartedAt: Instant | null;
+}
+
+const NANOSECONDS_A_DAY = 86_400_000_000_000;
+
+/**
+ * The instant at which the trial ends, or undefined when the plan has none. A day of trial is 24 hours, fractions
+ * count, and the end keeps its time of day. A later subscription of the same external id does not restart it.
+ *
+ * Rule: subscriptions-and-invoices D.1 `trial_end`.
+ */
+export function trialEnd({ plan, subscription, firstStartedAt }: TrialInput): Instant | undefined {
+  const days = decimal(plan.trial_period ?? 0);
+  if (days.isZero()) return undefined;
+
+  const microseconds = days.times(NANOSECONDS_A_DAY / 1_000).round();
+  return (firstStartedAt ?? subscription.subscription_at).add({ microseconds: microseconds.toNumber() });
+}
+
+/** Whether the trial still runs at an instant. Rule: subscriptions-and-invoices D.2-3 "in trial". */
+export function isInTrial(input: TrialInput, at: Instant): boolean {
+  const end = trialEnd(input);
+  const hasStarted = !isAfter(input.firstStartedAt ?? input.subscription.subscription_at, at);
+  return end !== undefined && input.subscription.trial_ended_at === null && hasStarted && isAfter(end, at);
+}
+
+/** Whether the trial keeps a line at `at` from bearing a subscription fee: it runs, and not only until later that day. */
+export function isHeldByTrial(input: TrialInput, at: Instant, zone: string): boolean {
+  return isInTrial(input, at) && !localDate(trialEnd(input)!, zone).equals(localDate(at, zone));
+}
