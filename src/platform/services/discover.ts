@@ -1,15 +1,19 @@
 import { mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { projectRoot } from '../project-root.ts';
 import { withFolderLock } from './folder-lock.ts';
 import type { PostgresSearch } from './postgres-programs.ts';
 import type { RunningPostgres } from './postgres-server.ts';
 import { startPostgres } from './postgres-server.ts';
 import { isAlive } from './processes.ts';
-import { defaultDataDir } from './project-root.ts';
+
 import type { RunningRedis } from './redis-server.ts';
 import { startRedis } from './redis-server.ts';
 import { enterUsers, leaveUsers } from './users.ts';
+
+/** Where `npm start` keeps everything, and downloaded programs. */
+export const defaultDataDir = (): string => join(projectRoot(), '.data');
 
 export interface ServicesInput {
   /** Given servers are used as they are and never started or stopped. */
@@ -31,7 +35,10 @@ export interface Services {
   origin: { postgres: 'given' | RunningPostgres['kind']; redis: 'given' | RunningRedis['kind'] };
   /** Of the servers that were started or adopted. */
   pids: { postgres?: number; redis?: number };
-  /** Starts again whichever of the own servers is gone, on its port; answers the names of those it started. */
+  /**
+   * Starts again whichever of the own servers is gone and answers the names of those. The port stays unless another
+   * program took it meanwhile: read the URLs again.
+   */
   revive(): Promise<ServerName[]>;
   /** Stops the own servers, unless another living command uses them on the same data. */
   stop(): Promise<void>;
@@ -74,8 +81,12 @@ export async function bringServices(input: ServicesInput): Promise<Services> {
   });
 
   return {
-    databaseUrl: input.databaseUrl ?? servers.postgres!.url,
-    redisUrl: input.redisUrl ?? servers.redis!.url,
+    get databaseUrl() {
+      return input.databaseUrl || servers.postgres!.url;
+    },
+    get redisUrl() {
+      return input.redisUrl || servers.redis!.url;
+    },
     origin: { postgres: servers.postgres?.kind ?? 'given', redis: servers.redis?.kind ?? 'given' },
     get pids() {
       return { postgres: servers.postgres?.pid, redis: servers.redis?.pid };
@@ -89,7 +100,7 @@ export async function bringServices(input: ServicesInput): Promise<Services> {
 }
 
 async function prepareDataDir({ dataDir, throwaway }: ServicesInput): Promise<string> {
-  if (!throwaway) return resolve(dataDir ?? defaultDataDir);
+  if (!throwaway) return resolve(dataDir ?? defaultDataDir());
   if (dataDir === undefined) return mkdtemp(join(tmpdir(), 'meterstone-'));
   await mkdir(dataDir, { recursive: true });
   if ((await readdir(dataDir)).length > 0) throw new Error(`${dataDir} is not empty: throwaway servers delete theirs`);
@@ -99,7 +110,7 @@ async function prepareDataDir({ dataDir, throwaway }: ServicesInput): Promise<st
 /** Starts or adopts the servers that are neither given nor alive, both at once; answers their names. */
 async function startMissing(input: ServicesInput, dataDir: string, servers: Servers): Promise<ServerName[]> {
   const log = input.log ?? (() => undefined);
-  const options = { dataDir, log, throwaway: input.throwaway, programsDir: defaultDataDir };
+  const options = { dataDir, log, throwaway: input.throwaway, programsDir: defaultDataDir() };
   const started: ServerName[] = [];
 
   const startDatabase = async () => {

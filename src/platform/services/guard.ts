@@ -18,8 +18,10 @@ export interface Throwaway {
  * @returns a function that lifts the guard, to be called before the server is stopped in the ordinary way
  */
 export function guardThrowaway({ pid, signal, paths, parent }: Throwaway): () => void {
-  const script =
-    'read _; kill -s "$1" "$2"; while kill -0 "$2"; do sleep 0.1; done; parent="$3"; shift 3; rm -rf "$@"; rmdir "$parent"';
+  // At most 3 s: without an init process the server stays a zombie, which looks alive.
+  const script = `read _; kill -s "$1" "$2"
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do kill -0 "$2" && sleep 0.2; done
+    kill -s KILL "$2"; parent="$3"; shift 3; rm -rf "$@"; rmdir "$parent"`;
   const shell = spawn('/bin/sh', ['-c', script, 'sh', signal.slice(3), String(pid), parent, ...paths], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true, // a Ctrl-C in the terminal must not end it before its work

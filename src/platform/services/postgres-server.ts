@@ -1,26 +1,23 @@
-import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { chown, mkdir, mkdtemp, open, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import type { Throwaway } from './guard.ts';
 import { deleteThrowaway, guardThrowaway } from './guard.ts';
 import { choosePort } from './ports.ts';
+import { createData, ROLE, readSettings, writeSettings } from './postgres-data.ts';
 import type { PostgresFolder } from './postgres-folder.ts';
 import { locatePostgresFolder, SHARED_FOLDER } from './postgres-folder.ts';
 import type { PostgresPrograms, PostgresSearch } from './postgres-programs.ts';
 import { findPostgresPrograms } from './postgres-programs.ts';
 import { commandLineOf, endProcess, isAlive, waitUntil } from './processes.ts';
-import { isRoot, mustRun, serverEnvironment } from './run-program.ts';
-import { readJson, readText, writePrivateJson } from './small-file.ts';
+import { isRoot } from './run-program.ts';
+import { spawnServer } from './server-process.ts';
+import { readText } from './small-file.ts';
 
-const ROLE = 'meterstone';
 const DATABASE = 'meterstone';
 /** Crash recovery after a long write load may take a while; a fresh start takes under a second. */
 const READY_TIMEOUT_MS = 60_000;
 const START_ATTEMPTS = 5;
-const MAX_LOG_BYTES = 5_000_000;
 
 export interface PostgresInput {
   dataDir: string;
@@ -43,12 +40,6 @@ export interface RunningPostgres {
   port: number;
   /** Ends client connections, writes everything to disk and stops. */
   stop(): Promise<void>;
-}
-
-/** Kept beside the data, so that data, password and port are lost or moved together. */
-interface Settings {
-  password: string;
-  port?: number;
 }
 
 /**
@@ -89,32 +80,6 @@ async function adopt(folder: string): Promise<RunningPostgres | undefined> {
   return undefined;
 }
 
-/** Makes the data beside its place and moves it there when complete: a kill half-way leaves nothing to trip over. */
-async function createData(place: PostgresFolder, programs: PostgresPrograms, throwaway: boolean): Promise<void> {
-  const { folder, identity } = place;
-  const draft = `${folder}.draft`;
-  await rm(draft, { recursive: true, force: true });
-  await mkdir(draft, { mode: 0o700 });
-  const secrets = await mkdtemp(join(tmpdir(), 'meterstone-'));
-  const passwordFile = join(secrets, 'password');
-  const password = randomBytes(24).toString('base64url');
-  try {
-    await writeFile(passwordFile, password, { mode: 0o600 });
-    for (const path of [draft, secrets, passwordFile]) await giveTo(path, identity);
-
-    const base = [`--pgdata=${draft}`, `--username=${ROLE}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
-    const form = ['--encoding=UTF8', '--lc-messages=C', '--lc-collate=C', ...(throwaway ? ['--no-sync'] : [])];
-    const initdb = (ctype: string) =>
-      mustRun(join(programs.bin, 'initdb'), [...base, ...form, '--locale=C', `--lc-ctype=${ctype}`], { identity });
-    // Bytewise order everywhere; letters beyond ASCII have a case where the system knows this locale.
-    await initdb('C.UTF-8').catch(() => initdb('C'));
-    await writePrivateJson(join(draft, 'meterstone.json'), { password } satisfies Settings, identity);
-    await rename(draft, folder);
-  } finally {
-    await rm(secrets, { recursive: true, force: true });
-  }
-}
-
 async function launchOnFreePort(
   input: PostgresInput,
   place: PostgresFolder,
@@ -135,7 +100,7 @@ async function launchOnFreePort(
         throw new Error(`Postgres on port ${port} refuses the password in ${join(folder, 'meterstone.json')}`);
       }
       if (port !== settings.port) {
-        await writePrivateJson(join(folder, 'meterstone.json'), { ...settings, port }, place.identity);
+        await writeSettings(folder, { ...settings, port }, place.identity);
       }
       return server;
     }
@@ -156,39 +121,22 @@ async function launch(
   port: number,
 ): Promise<{ pid: number } | { failure: string }> {
   const { folder, identity } = place;
-  const logFile = logOf(input.dataDir);
-  if (((await stat(logFile).catch(() => undefined))?.size ?? 0) > MAX_LOG_BYTES) await truncate(logFile);
-  const output = await open(logFile, 'a', 0o600);
-  const { size: logStart } = await output.stat();
-
-  const child = spawn(join(programs.bin, 'postgres'), ['-D', folder, ...serverFlags(port, input.throwaway === true)], {
-    ...identity,
-    cwd: folder,
-    env: serverEnvironment(),
-    stdio: ['ignore', output.fd, output.fd],
-    detached: true, // a Ctrl-C in the terminal is for the launcher, which stops the servers last
+  const server = await spawnServer({
+    file: join(programs.bin, 'postgres'),
+    args: ['-D', folder, ...serverFlags(port, input.throwaway === true)],
+    folder,
+    logFile: logOf(input.dataDir),
+    identity,
   });
-  let gone = false;
-  child.once('exit', () => {
-    gone = true;
-  });
-  child.once('error', () => {
-    gone = true;
-  });
-  await output.close();
-  child.unref();
-
-  const { pid } = child;
   const isReady = async () => {
     const file = await readPidFile(folder);
-    return file?.pid === pid && file?.state === 'ready';
+    return file?.pid === server.pid && file?.state === 'ready';
   };
-  await waitUntil(async () => gone || (await isReady()), READY_TIMEOUT_MS);
-  if (pid !== undefined && !gone && (await isReady())) return { pid };
+  await waitUntil(async () => server.hasExited() || (await isReady()), READY_TIMEOUT_MS);
+  if (server.pid !== undefined && !server.hasExited() && (await isReady())) return { pid: server.pid };
 
-  if (pid !== undefined) await stopServer(pid);
-  const text = await readFile(logFile);
-  return { failure: text.subarray(logStart).toString().trim().split('\n').slice(-8).join('\n') };
+  if (server.pid !== undefined) await stopServer(server.pid);
+  return { failure: await server.lastWords() };
 }
 
 function serverFlags(port: number, throwaway: boolean): string[] {
@@ -267,11 +215,4 @@ async function readPidFile(folder: string): Promise<{ pid: number; port: number;
   const lines = (await readText(join(folder, 'postmaster.pid')))?.split('\n') ?? [];
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
   return pid > 0 ? { pid, port, state: (lines[7] ?? '').trim() } : undefined;
-}
-
-const readSettings = (folder: string): Promise<Settings | undefined> =>
-  readJson<Settings>(join(folder, 'meterstone.json'));
-
-async function giveTo(path: string, { uid, gid }: PostgresFolder['identity']): Promise<void> {
-  if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
 }

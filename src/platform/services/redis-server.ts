@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, realpath, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { Throwaway } from './guard.ts';
@@ -9,13 +8,12 @@ import { choosePort } from './ports.ts';
 import { commandLineOf, endProcess, isAlive, waitUntil } from './processes.ts';
 import type { RedisProgram } from './redis-program.ts';
 import { findRedisProgram } from './redis-program.ts';
-import { serverEnvironment } from './run-program.ts';
+import { spawnServer } from './server-process.ts';
 import { readJson, readText, writePrivateJson } from './small-file.ts';
 
 const START_ATTEMPTS = 4;
 /** Loading a large append-only file takes its time; an empty one under 0.1 s. */
 const READY_TIMEOUT_MS = 60_000;
-const MAX_LOG_BYTES = 5_000_000;
 
 export interface RedisInput {
   dataDir: string;
@@ -97,35 +95,19 @@ async function launch(
   settings: Required<Settings>,
 ): Promise<{ pid: number } | { failure: string }> {
   await writeFile(configOf(folder), configText(folder, settings), { mode: 0o600 });
-  const logFile = logOf(input.dataDir);
-  if (((await stat(logFile).catch(() => undefined))?.size ?? 0) > MAX_LOG_BYTES) await truncate(logFile);
-  const output = await open(logFile, 'a', 0o600);
-  const { size: logStart } = await output.stat();
-
-  const child = spawn(program.file, [configOf(folder)], {
-    cwd: folder,
-    env: serverEnvironment(program.env),
-    stdio: ['ignore', output.fd, output.fd],
-    detached: true, // a Ctrl-C in the terminal is for the launcher, which stops the servers last
+  const server = await spawnServer({
+    file: program.file,
+    args: [configOf(folder)],
+    folder,
+    logFile: logOf(input.dataDir),
+    env: program.env,
   });
-  let gone = false;
-  child.once('exit', () => {
-    gone = true;
-  });
-  child.once('error', () => {
-    gone = true;
-  });
-  await output.close();
-  child.unref();
+  const answers = async () => (await pidAt(settings.port, settings.password)) === server.pid;
+  const ready = await waitUntil(async () => server.hasExited() || (await answers()), READY_TIMEOUT_MS);
+  if (server.pid !== undefined && ready && !server.hasExited()) return { pid: server.pid };
 
-  const { pid } = child;
-  const answers = async () => (await pidAt(settings.port, settings.password)) === pid;
-  const ready = await waitUntil(async () => gone || (await answers()), READY_TIMEOUT_MS);
-  if (pid !== undefined && ready && !gone) return { pid };
-
-  if (pid !== undefined) await stopServer(pid);
-  const text = await readFile(logFile);
-  return { failure: text.subarray(logStart).toString().trim().split('\n').slice(-8).join('\n') };
+  if (server.pid !== undefined) await stopServer(server.pid);
+  return { failure: await server.lastWords() };
 }
 
 /**

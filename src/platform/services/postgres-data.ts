@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { chown, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { PostgresFolder } from './postgres-folder.ts';
+import type { PostgresPrograms } from './postgres-programs.ts';
+import type { Identity } from './run-program.ts';
+import { mustRun } from './run-program.ts';
+import { readJson, writePrivateJson } from './small-file.ts';
+
+/** Owner of the database, a superuser of this server. */
+export const ROLE = 'meterstone';
+
+/** Kept beside the data, so that data, password and port are lost or moved together. */
+export interface PostgresSettings {
+  password: string;
+  port?: number;
+}
+
+/** Makes the data beside its place and moves it there when complete: a kill half-way leaves nothing to trip over. */
+export async function createData(place: PostgresFolder, programs: PostgresPrograms, throwaway: boolean): Promise<void> {
+  const { folder, identity } = place;
+  const draft = `${folder}.draft`;
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { mode: 0o700 });
+  const secrets = await mkdtemp(join(tmpdir(), 'meterstone-'));
+  const passwordFile = join(secrets, 'password');
+  const password = randomBytes(24).toString('base64url');
+  try {
+    await writeFile(passwordFile, password, { mode: 0o600 });
+    for (const path of [draft, secrets, passwordFile]) await giveTo(path, identity);
+
+    const base = [`--pgdata=${draft}`, `--username=${ROLE}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
+    const form = ['--encoding=UTF8', '--lc-messages=C', '--lc-collate=C', ...(throwaway ? ['--no-sync'] : [])];
+    const initdb = (ctype: string) =>
+      mustRun(join(programs.bin, 'initdb'), [...base, ...form, '--locale=C', `--lc-ctype=${ctype}`], { identity });
+    // Bytewise order everywhere; letters beyond ASCII have a case where the system knows this locale.
+    await initdb('C.UTF-8').catch(() => initdb('C'));
+    await writeSettings(draft, { password }, identity);
+    await rename(draft, folder);
+  } finally {
+    await rm(secrets, { recursive: true, force: true });
+  }
+}
+
+export const readSettings = (folder: string): Promise<PostgresSettings | undefined> =>
+  readJson<PostgresSettings>(settingsFile(folder));
+
+export const writeSettings = (folder: string, settings: PostgresSettings, owner: Identity): Promise<void> =>
+  writePrivateJson(settingsFile(folder), settings, owner);
+
+const settingsFile = (folder: string): string => join(folder, 'meterstone.json');
+
+async function giveTo(path: string, { uid, gid }: Identity): Promise<void> {
+  if (uid !== undefined && gid !== undefined) await chown(path, uid, gid);
+}

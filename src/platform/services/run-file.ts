@@ -1,0 +1,86 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Services } from './discover.ts';
+import { withFolderLock } from './folder-lock.ts';
+import { birthOf, endProcess } from './processes.ts';
+import { readJson, writePrivateJson } from './small-file.ts';
+
+/** What other commands need to know of a running `npm start`. Holds the servers' passwords, but no API key. */
+export interface Running {
+  launcher: Process;
+  /** Absent while it is still starting. */
+  baseUrl?: string;
+  databaseUrl?: string;
+  redisUrl?: string;
+  origin?: Services['origin'];
+  /** Its ingress and worker processes. */
+  children?: Record<string, Process>;
+}
+
+interface Process {
+  pid: number;
+  /** Tells the process from a later one with the same pid. */
+  birth?: string;
+}
+
+export interface RunFile {
+  /** Adds to what other commands can read. */
+  update(facts: Omit<Running, 'launcher' | 'children'> & { children?: Record<string, number> }): Promise<void>;
+  remove(): Promise<void>;
+}
+
+/**
+ * Makes this process the one launcher of a data folder. Of two that try at once only one succeeds; children that a
+ * killed launcher left are ended first.
+ *
+ * @returns the file to keep up to date, or the launcher that is already there
+ */
+export function claimRun(
+  dataDir: string,
+  log: (line: string) => void,
+): Promise<{ claimed: RunFile } | { taken: Running }> {
+  return withFolderLock(dataDir, log, async () => {
+    const left = await readRunFile(dataDir);
+    if (left && isThere(left.launcher)) return { taken: left };
+    for (const child of Object.values(left?.children ?? {})) await endLeftover(child);
+
+    let facts: Running = { launcher: describe(process.pid) };
+    await writePrivateJson(fileOf(dataDir), facts);
+    return {
+      claimed: {
+        async update({ children, ...changes }) {
+          facts = { ...facts, ...changes };
+          if (children) facts.children = mapValues(children, describe);
+          await writePrivateJson(fileOf(dataDir), facts);
+        },
+        remove: () => rm(fileOf(dataDir), { force: true }),
+      },
+    };
+  });
+}
+
+/** The `npm start` that is up on this data folder; undefined when there is none or it is still starting. */
+export async function findRunning(dataDir: string): Promise<Required<Running> | undefined> {
+  const found = await readRunFile(dataDir);
+  return found?.baseUrl && isThere(found.launcher) ? (found as Required<Running>) : undefined;
+}
+
+const fileOf = (dataDir: string): string => join(dataDir, 'run.json');
+
+const readRunFile = (dataDir: string): Promise<Running | undefined> => readJson<Running>(fileOf(dataDir));
+
+const describe = (pid: number): Process => ({ pid, birth: birthOf(pid) });
+
+const isThere = ({ pid, birth }: Process): boolean => birth !== undefined && birthOf(pid) === birth;
+
+/** They end by themselves soon after their launcher, finishing their work; one that hangs is not waited for. */
+async function endLeftover(child: Process): Promise<void> {
+  if (!isThere(child)) return;
+  await endProcess(child.pid, [
+    { signal: 'SIGTERM', waitMs: 15_000 },
+    { signal: 'SIGKILL', waitMs: 2_000 },
+  ]);
+}
+
+const mapValues = <From, To>(record: Record<string, From>, change: (value: From) => To): Record<string, To> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
