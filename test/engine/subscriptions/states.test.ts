@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { isUpgrade, yearlyAmount } from '../../../src/engine/subscriptions/comparison-amount.ts';
+import { canSubscriptionMove, SUBSCRIPTION_STATUSES } from '../../../src/engine/subscriptions/subscription-states.ts';
+
+const ALLOWED = [
+  'pending → incomplete',
+  'pending → active',
+  'pending → canceled',
+  'incomplete → active',
+  'incomplete → canceled',
+  'active → terminated',
+];
+const pairs = SUBSCRIPTION_STATUSES.flatMap((from) => SUBSCRIPTION_STATUSES.map((to) => [from, to] as const));
+
+test.each(pairs)('a subscription moving from %s to %s', (from, to) => {
+  expect(canSubscriptionMove(from, to)).toBe(ALLOWED.includes(`${from} → ${to}`));
+});
+
+test.each([
+  ['weekly', 52_000],
+  ['monthly', 12_000],
+  ['quarterly', 4_000],
+  ['semiannual', 2_000],
+  ['yearly', 1_000],
+] as const)('1000 cents %s compare as %s a year', (interval, amount) => {
+  expect(yearlyAmount({ interval, amount_cents: 1_000 })).toBe(amount);
+});
+
+test('G53: an equal yearly amount is an upgrade, a smaller one is not', () => {
+  const monthly = { interval: 'monthly', amount_cents: 1_000 } as const;
+  expect(isUpgrade(monthly, { interval: 'yearly', amount_cents: 12_000 })).toBe(true);
+  expect(isUpgrade(monthly, { interval: 'yearly', amount_cents: 11_999 })).toBe(false);
+});
