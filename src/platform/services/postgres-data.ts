@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { PostgresFolder } from './postgres-folder.ts';
 import type { PostgresPrograms } from './postgres-programs.ts';
 import type { Identity } from './run-program.ts';
@@ -20,8 +20,8 @@ export interface PostgresSettings {
 /** Makes the data beside its place and moves it there when complete: a kill half-way leaves nothing to trip over. */
 export async function createData(place: PostgresFolder, programs: PostgresPrograms, throwaway: boolean): Promise<void> {
   const { folder, identity } = place;
-  const draft = `${folder}.draft`;
-  await rm(draft, { recursive: true, force: true });
+  await removeDrafts(folder);
+  const draft = `${folder}.draft-${randomBytes(4).toString('hex')}`;
   await mkdir(draft, { mode: 0o700 });
   const secrets = await mkdtemp(join(tmpdir(), 'meterstone-'));
   const passwordFile = join(secrets, 'password');
@@ -40,6 +40,14 @@ export async function createData(place: PostgresFolder, programs: PostgresProgra
     await rename(draft, folder);
   } finally {
     await rm(secrets, { recursive: true, force: true });
+  }
+}
+
+/** What a killed start left. Its initdb may still be writing there; then the next start removes it. */
+async function removeDrafts(folder: string): Promise<void> {
+  const names = (await readdir(dirname(folder))).filter((name) => name.startsWith(`${basename(folder)}.draft-`));
+  for (const name of names) {
+    await rm(join(dirname(folder), name), { recursive: true, force: true }).catch(() => undefined);
   }
 }
 

@@ -121,7 +121,7 @@ async function launch(
   port: number,
 ): Promise<{ pid: number } | { failure: string }> {
   const { folder, identity } = place;
-  const server = await spawnServer({
+  const server = spawnServer({
     file: join(programs.bin, 'postgres'),
     args: ['-D', folder, ...serverFlags(port, input.throwaway === true)],
     folder,

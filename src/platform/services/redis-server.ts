@@ -95,7 +95,7 @@ async function launch(
   settings: Required<Settings>,
 ): Promise<{ pid: number } | { failure: string }> {
   await writeFile(configOf(folder), configText(folder, settings), { mode: 0o600 });
-  const server = await spawnServer({
+  const server = spawnServer({
     file: program.file,
     args: [configOf(folder)],
     folder,

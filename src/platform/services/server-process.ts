@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
-import { open, readFile, stat, truncate } from 'node:fs/promises';
+import { closeSync, fstatSync, ftruncateSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import type { Identity } from './run-program.ts';
 import { serverEnvironment } from './run-program.ts';
 
 /** The log is emptied at a start when it is longer than this. */
 const MAX_LOG_BYTES = 5_000_000;
-const FAILURE_LINES = 8;
+const LAST_LINES = 8;
 
 export interface ServerProcess {
   /** Undefined when the program could not be started at all. */
@@ -26,17 +27,14 @@ interface SpawnInput {
 }
 
 /** Starts a server that outlives this process, with its output appended to a log file. */
-export async function spawnServer(input: SpawnInput): Promise<ServerProcess> {
+export function spawnServer(input: SpawnInput): ServerProcess {
   const { file, args, folder, logFile, identity, env } = input;
-  if (((await stat(logFile).catch(() => undefined))?.size ?? 0) > MAX_LOG_BYTES) await truncate(logFile);
-  const output = await open(logFile, 'a', 0o600);
-  const { size: logStart } = await output.stat();
-
+  const log = openServerLog(logFile);
   const child = spawn(file, args, {
     ...identity,
     cwd: folder,
     env: serverEnvironment(env),
-    stdio: ['ignore', output.fd, output.fd],
+    stdio: ['ignore', log.descriptor, log.descriptor],
     detached: true, // a Ctrl-C in the terminal is for the launcher, which stops the servers last
   });
   let exited = false;
@@ -47,14 +45,29 @@ export async function spawnServer(input: SpawnInput): Promise<ServerProcess> {
     exited = true;
   });
   child.unref();
-  await output.close();
+  log.close();
+  return { pid: child.pid, hasExited: () => exited, lastWords: log.lastWords };
+}
 
+/** A log file opened for a process that is started next. */
+export interface ServerLog {
+  descriptor: number;
+  /** To be called once the process has it. */
+  close(): void;
+  /** The last lines written since it was opened. */
+  lastWords(): Promise<string>;
+}
+
+export function openServerLog(logFile: string): ServerLog {
+  const descriptor = openSync(logFile, 'a', 0o600);
+  if (fstatSync(descriptor).size > MAX_LOG_BYTES) ftruncateSync(descriptor);
+  const start = fstatSync(descriptor).size;
   return {
-    pid: child.pid,
-    hasExited: () => exited,
+    descriptor,
+    close: () => closeSync(descriptor),
     async lastWords() {
-      const text = (await readFile(logFile)).subarray(logStart).toString();
-      return text.trim().split('\n').slice(-FAILURE_LINES).join('\n');
+      const text = (await readFile(logFile)).subarray(start).toString();
+      return text.trim().split('\n').slice(-LAST_LINES).join('\n');
     },
   };
 }

@@ -1,0 +1,23 @@
+import { launch } from './start/launch.ts';
+import { untilSignal } from './start/signals.ts';
+
+const say = (line: string) => console.log(line);
+
+/** What was started and is to be stopped, the last first. */
+const undo: (() => Promise<void> | void)[] = [];
+
+try {
+  await launch({ say, undo, stop: untilSignal(say) });
+} catch (error) {
+  process.exitCode = 1;
+  console.error(error instanceof Error ? error.message : error);
+}
+for (const step of undo.reverse()) {
+  try {
+    await step();
+  } catch (error) {
+    process.exitCode = 1;
+    console.error(`stopping: ${(error as Error).message}`);
+  }
+}
+process.exit();

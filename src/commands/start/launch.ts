@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { loadConfig } from '../../platform/config.ts';
+import { bringServices, defaultDataDir } from '../../platform/services/discover.ts';
+import { claimRun } from '../../platform/services/run-file.ts';
+import { announce } from './announce.ts';
+import { prepareDatabase } from './prepare-database.ts';
+import { addressesOf, choosePublicPort } from './service-address.ts';
+import { superviseChildren } from './supervise-children.ts';
+import { superviseServers } from './supervise-servers.ts';
+import { waitUntilReady } from './wait-until-ready.ts';
+
+export interface LaunchInput {
+  say: (line: string) => void;
+  /** Receives how to stop each thing right after it was started. */
+  undo: (() => Promise<void> | void)[];
+  /** Aborted when everything shall stop. */
+  stop: AbortSignal;
+}
+
+/**
+ * Brings everything up from nothing: Postgres and Redis, the schema, a demo organization at the first start, one
+ * ingress process and one process with every worker pool. Resolves when `stop` was aborted.
+ *
+ * @throws Error for a person to read, e.g. when it runs already on the same data; the caller undoes what was done
+ */
+export async function launch({ say, undo, stop }: LaunchInput): Promise<void> {
+  const startedAt = performance.now();
+  const config = loadConfig();
+  const dataDir = defaultDataDir();
+
+  const claim = await claimRun(dataDir, say);
+  if ('taken' in claim) {
+    const { launcher, baseUrl } = claim.taken;
+    throw new Error(`already running (process ${launcher.pid}): ${baseUrl ?? 'it is still starting'}`);
+  }
+  const runFile = claim.claimed;
+  undo.push(() => runFile.remove());
+
+  const addresses = addressesOf(config, await choosePublicPort(config, say));
+  const services = await timed(say, 'Postgres and Redis are ready', () =>
+    bringServices({ databaseUrl: config.DATABASE_URL, redisUrl: config.REDIS_URL, dataDir, log: say }),
+  );
+  undo.push(() => services.stop());
+  if (stop.aborted) return;
+
+  const demo = await timed(say, 'the database is up to date', () =>
+    prepareDatabase(services.databaseUrl, config.DATABASE_SCHEMA, dataDir),
+  );
+  if (stop.aborted) return;
+
+  const noteRun = (facts: { baseUrl?: string } = {}) =>
+    runFile.update({
+      ...facts,
+      databaseUrl: services.databaseUrl,
+      redisUrl: services.redisUrl,
+      origin: services.origin,
+      children: children.pids(),
+    });
+  const children = superviseChildren({
+    dataDir,
+    say,
+    environment: () => ({
+      DATABASE_URL: services.databaseUrl,
+      REDIS_URL: services.redisUrl,
+      PORT: String(addresses.port),
+    }),
+    onRestart: () => noteRun().catch((error: Error) => say(`run.json could not be written: ${error.message}`)),
+  });
+  undo.push(() => children.stop());
+  await noteRun();
+
+  await timed(say, 'every process is ready', () => waitUntilReady(addresses.ready, children, stop));
+  if (stop.aborted) return;
+  await noteRun({ baseUrl: addresses.api });
+  undo.push(superviseServers({ services, children, say, onMove: noteRun }));
+
+  say(announce({ addresses, demo, dataDir, seconds: secondsSince(startedAt) }));
+  if (!stop.aborted) await once(stop, 'abort');
+}
+
+async function timed<T>(say: (line: string) => void, done: string, work: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  const result = await work();
+  say(`${done} (${secondsSince(startedAt)} s)`);
+  return result;
+}
+
+const secondsSince = (startedAt: number): string => ((performance.now() - startedAt) / 1000).toFixed(1);

@@ -1,0 +1,49 @@
+import { join } from 'node:path';
+import { connectDatabase, type Sql } from '../../platform/db/connect.ts';
+import { migrate } from '../../platform/db/migrate.ts';
+import { readJson, writePrivateJson } from '../../platform/services/small-file.ts';
+import { type CreatedOrganization, createOrganization, digestOfKey } from '../../resources/organizations/commands.ts';
+
+export interface Demo {
+  name: string;
+  apiKey: string;
+}
+
+/**
+ * Applies the migrations, and makes a sandbox organization when the database has none of those that earlier starts
+ * made. Their keys are kept in `demo.json`, since the database only has digests.
+ */
+export async function prepareDatabase(databaseUrl: string, schema: string, dataDir: string): Promise<Demo> {
+  const sql = connectDatabase(databaseUrl, { schema, connections: 2, name: 'meterstone start' });
+  try {
+    await migrate(sql);
+    const { name, api_key } = await findOrCreateDemo(sql, join(dataDir, 'demo.json'));
+    return { name, apiKey: api_key };
+  } catch (error) {
+    throw new Error(`the database could not be prepared: ${describe(error)}`, { cause: error });
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
+}
+
+/** One file serves several databases, e.g. when DATABASE_URL is set now and then. */
+async function findOrCreateDemo(sql: Sql, file: string): Promise<CreatedOrganization> {
+  const known = (await readJson<CreatedOrganization[]>(file)) ?? [];
+  for (const organization of known) {
+    if (await keyWorks(sql, organization.api_key)) return organization;
+  }
+  const created = await createOrganization(sql, { name: 'Demo', sandbox: true });
+  await writePrivateJson(file, [...known, created]);
+  return created;
+}
+
+async function keyWorks(sql: Sql, key: string): Promise<boolean> {
+  const rows = await sql`
+    select 1 from api_keys where value_digest = ${digestOfKey(key)} and expires_at is null`;
+  return rows.length > 0;
+}
+
+function describe(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
+}

@@ -1,0 +1,42 @@
+import type { Config } from '../../platform/config.ts';
+import { choosePort, isPortFree } from '../../platform/services/ports.ts';
+
+export interface Addresses {
+  port: number;
+  /** The base URL of the API. */
+  api: string;
+  docs: string;
+  queues: string;
+  /** Asked by the launcher itself, never through a proxy. */
+  ready: string;
+}
+
+/** Ports tried one after the other when nobody asked for a certain one. */
+const NEXT_PORTS = 20;
+
+/**
+ * The port of the ingress: PORT when it is set and not 0, else the usual one or the next that is free.
+ *
+ * @throws Error when the port that was asked for is taken
+ */
+export async function choosePublicPort(config: Config, say: (line: string) => void): Promise<number> {
+  const { PORT: wanted, HOST: host } = config;
+  if (wanted === 0) return choosePort(undefined, host);
+  if (await isPortFree(wanted, host)) return wanted;
+
+  if (process.env.PORT) throw new Error(`port ${wanted} is taken by another program: set PORT to another one`);
+  for (let port = wanted + 1; port <= wanted + NEXT_PORTS; port += 1) {
+    if (!(await isPortFree(port, host))) continue;
+    say(`port ${wanted} is taken by another program, so this one listens on ${port}`);
+    return port;
+  }
+  return choosePort(undefined, host);
+}
+
+export function addressesOf(config: Config, port: number): Addresses {
+  // "Every address" is not one that a client can call.
+  const host = ['0.0.0.0', '::'].includes(config.HOST) ? '127.0.0.1' : config.HOST;
+  const local = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const root = config.PUBLIC_URL?.replace(/\/+$/, '') ?? local;
+  return { port, api: `${root}/api/v1`, docs: `${root}/docs`, queues: `${root}/queues`, ready: `${local}/ready` };
+}

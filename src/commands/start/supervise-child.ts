@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openServerLog, type ServerLog } from '../../platform/services/server-process.ts';
+
+export interface Child {
+  name: string;
+  /** Undefined between two lives. */
+  pid(): number | undefined;
+  /** Its last words, when it ended several times in a row soon after its start; else undefined. */
+  despair(): Promise<string | undefined>;
+  /** Ends it gracefully and has it started again at once. */
+  restart(): void;
+  /** Ends it gracefully for good. */
+  stop(): Promise<void>;
+}
+
+interface ChildInput {
+  name: string;
+  /** Path without extension from this folder. */
+  program: string;
+  logFile: string;
+  say: (line: string) => void;
+  /** Asked at every start. */
+  environment: () => NodeJS.ProcessEnv;
+  /** Called when it was started again. */
+  onRestart: () => void;
+}
+
+/** The processes cut themselves off after 14 s (platform/process/stop.ts). */
+const STOP_WITHIN_MS = 15_000;
+const FIRST_DELAY_MS = 1_000;
+const MAX_DELAY_MS = 30_000;
+/** One that lived this long is not in a row of failed starts. */
+const SETTLED_MS = 60_000;
+const HOPELESS_ENDS = 3;
+
+/** Keeps one Node process of ours running: when it ends unasked it is started again after 1, 2, 4 … 30 s. */
+export function superviseChild(input: ChildInput): Child {
+  const { name, logFile, say } = input;
+  let current: { process: ChildProcess; log: ServerLog };
+  let phase: 'running' | 'restarting' | 'stopping' = 'running';
+  let timer: NodeJS.Timeout | undefined;
+  let endsInARow = 0;
+
+  const begin = () => {
+    const startedAt = performance.now();
+    phase = 'running';
+    const log = openServerLog(logFile);
+    const process = spawnNode(input, log);
+    log.close();
+    current = { process, log };
+    process.once('exit', (code, signal) => {
+      if (phase === 'stopping') return;
+      endsInARow = phase === 'restarting' || performance.now() - startedAt > SETTLED_MS ? 0 : endsInARow + 1;
+      const delayMs = phase === 'restarting' ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (endsInARow - 1), MAX_DELAY_MS);
+      if (delayMs > 0)
+        say(`${name} ended (${signal ?? code}) and is started again in ${delayMs / 1000} s; see ${logFile}`);
+      timer = setTimeout(() => {
+        begin();
+        input.onRestart();
+      }, delayMs);
+    });
+  };
+  begin();
+
+  return {
+    name,
+    pid: () => (isRunning(current.process) ? current.process.pid : undefined),
+    async despair() {
+      return endsInARow >= HOPELESS_ENDS ? `${name} does not start:\n${await current.log.lastWords()}` : undefined;
+    },
+    restart() {
+      if (phase !== 'running' || !isRunning(current.process)) return; // it is about to be started anyway
+      phase = 'restarting';
+      current.process.kill('SIGTERM');
+    },
+    async stop() {
+      phase = 'stopping';
+      clearTimeout(timer);
+      if (isRunning(current.process)) await end(current.process);
+    },
+  };
+}
+
+const isRunning = (child: ChildProcess): boolean =>
+  child.pid !== undefined && child.exitCode === null && child.signalCode === null;
+
+/**
+ * Runs the program the way this process runs (compiled, or through the loader of its command line). It is in a group
+ * of its own, so a Ctrl-C in the terminal reaches it only through us, and ends by itself when this process is gone.
+ */
+function spawnNode({ program, environment }: ChildInput, log: ServerLog): ChildProcess {
+  const extension = extname(import.meta.url);
+  const file = new URL(`${program}${extension}`, import.meta.url);
+  const followParent = new URL(`./follow-parent${extension}`, import.meta.url);
+  return spawn(process.execPath, [...process.execArgv, '--import', followParent.href, fileURLToPath(file)], {
+    env: { ...process.env, ...environment() },
+    stdio: ['ignore', log.descriptor, log.descriptor, 'ipc'],
+    detached: true,
+  });
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const exit = once(child, 'exit');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS);
+  await exit;
+  clearTimeout(timer);
+}

@@ -1,0 +1,44 @@
+import { get } from 'node:http';
+import { waitUntil } from '../../platform/services/processes.ts';
+import type { Children } from './supervise-children.ts';
+
+const READY_WITHIN_MS = 60_000;
+const ASK_EVERY_MS = 100;
+const ANSWER_WITHIN_MS = 5_000;
+
+/**
+ * Waits until the ingress says that the whole service works: Postgres, Redis, and every pool has finished a job.
+ * Also ends when `stop` is aborted.
+ *
+ * @throws Error with the last words of a process that does not start, or with what is not ready
+ */
+export async function waitUntilReady(url: string, children: Children, stop: AbortSignal): Promise<void> {
+  let lastAnswer = 'no answer';
+  let despair: string | undefined;
+  const isOver = async () => {
+    despair = await children.despair();
+    if (stop.aborted || despair !== undefined) return true;
+    const { status, text } = await ask(url);
+    lastAnswer = text;
+    return status === 200;
+  };
+  const over = await waitUntil(isOver, READY_WITHIN_MS, ASK_EVERY_MS);
+  if (despair !== undefined) throw new Error(despair);
+  if (!over) throw new Error(`not ready after ${READY_WITHIN_MS / 1000} s: ${lastAnswer}`);
+}
+
+/** With the plain client of Node: its fetch would bring a second HTTP stack into this small process. */
+function ask(url: string): Promise<{ status?: number; text: string }> {
+  return new Promise((resolve) => {
+    const request = get(url, { timeout: ANSWER_WITHIN_MS, agent: false }, (response) => {
+      let text = '';
+      response.on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('error', (error) => resolve({ text: error.message }));
+      response.on('end', () => resolve({ status: response.statusCode, text }));
+    });
+    request.on('timeout', () => request.destroy(new Error('the ingress does not answer')));
+    request.on('error', (error) => resolve({ text: error.message }));
+  });
+}
