@@ -171,8 +171,20 @@ create table test_clocks (
   advances_count integer not null default 0,
   cancel_requested boolean not null default false,
   error jsonb,
+  -- the worker that advances, and the real time until which it is believed alive
+  lease_token uuid,
   lease_until timestamptz,
   created_at timestamptz not null
+);
+-- Numbers of the timeline: a row of its own, locked last in every transaction that writes lines, so that writers which
+-- share the clock's row never wait for each other in a circle. It outlives the clock.
+create table test_clock_timelines (
+  organization_id uuid primary key,
+  last bigint not null,
+  -- first line of the present or newest clock
+  first bigint not null,
+  -- real time; null while the clock lives
+  clock_deleted_at timestamptz
 );
 create table test_clock_timeline (
   organization_id uuid not null,

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from './context.ts';
 import type { Sql } from './db/connect.ts';
+import type { Runtime } from './process/runtime.ts';
 
 /** A piece of periodic work: one record, or one group of records, of one organization. */
 export interface DueItem {
@@ -10,6 +11,8 @@ export interface DueItem {
   item: unknown;
   /** Names the record and the due day, so that a second nudge is no second job; no `:`. */
   key: string;
+  /** The record that a failed advance of a test clock names. */
+  resource?: { type: string; id: string };
 }
 
 /** Whose rows a selection looks at: all organizations on real time (those with a test clock left out), or one organization. */
@@ -22,9 +25,25 @@ export type Scope = { organizationId: string } | 'real-time';
  */
 export interface PeriodicJob {
   name: string;
-  /** Rows due at or before `at` ("never due exactly now"), at most `limit`; called again until it finds nothing new. */
+  /**
+   * Rows due at or before `at` ("never due exactly now"), in a stable order, at most `limit`. A tick asks again with a
+   * greater limit while pages are full; a test clock asks again after the page was worked, until nothing new is found.
+   */
   select(sql: Sql, at: Temporal.Instant, scope: Scope, limit: number): Promise<DueItem[]>;
+  /** Does one item. `at` is the tick; `ctx.now()` is real time, or the same instant under a test clock. */
   work(ctx: Context, item: unknown, at: Temporal.Instant): Promise<void>;
-  /** Lower bound of the next instant, after `after`, at which a row of the organization starts to qualify: may be too early, never too late (beyond 1.2). Absent on jobs of clock R. */
-  nextDueAt?(sql: Sql, organizationId: string, after: Temporal.Instant): Promise<Temporal.Instant | null>;
+  /**
+   * Lower bound of the instant at which some row of the organization qualifies, looking from `after` on: may be too
+   * early (an empty visit), never too late; at or before `after` when one qualifies already; null when nothing can
+   * become due by the passing of time (beyond 1.2).
+   */
+  nextDueAt(sql: Sql, organizationId: string, after: Temporal.Instant): Promise<Temporal.Instant | null>;
+}
+
+export type SweepDeps = Pick<Runtime, 'sql' | 'redis' | 'producer' | 'config' | 'log'>;
+
+/** A job of clock R that looks at all organizations at once and works in place: cleaning, nudging, partitions. */
+export interface SweepJob {
+  name: string;
+  sweep(deps: SweepDeps, at: Temporal.Instant): Promise<void>;
 }

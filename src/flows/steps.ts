@@ -1,0 +1,11 @@
+import type { Context } from '../platform/context.ts';
+
+/**
+ * Runs one after-step in a transaction of its own that also deletes its row; safe to run twice, since a step whose
+ * transaction was lost is run again. `ctx.now()` is the organization's present, its actor the service.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: the name ties the payload of `ctx.after` and its handler together
+export type StepHandler = (ctx: Context, payload: any) => Promise<void>;
+
+/** Every after-step by the name under which `ctx.after` left it (README decision 7). */
+export const stepHandlers: Readonly<Record<string, StepHandler>> = {};

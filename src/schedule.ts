@@ -1,0 +1,28 @@
+import type { Tick } from './platform/clock/ticks.ts';
+import type { Config } from './platform/config.ts';
+
+/** B: the organization's clock, organizations with a test clock left out of ticks. R: real time, for all alike. */
+export type ClockOfJob = 'B' | 'R';
+
+/**
+ * What a process that starts does about a tick that nobody claimed: `latest` runs the last missed one at once, which by
+ * its selection ("due at or before") makes up all of them; `skip` leaves it to the next tick.
+ */
+export type CatchUp = 'latest' | 'skip';
+
+export interface ScheduleRow {
+  job: string;
+  tick: Tick;
+  clock: ClockOfJob;
+  catchUp: CatchUp;
+  /** Why catching up that way is enough, in the words of platform L. */
+  afterMissedTicks: string;
+  /** Works off marks and flags that other work sets: an advance that ends before its tick runs it at the target (platform O.3). */
+  worksOffMarks?: true;
+}
+
+/**
+ * The table of periodic jobs (platform L), in the order in which jobs of one instant run under a test clock. Implementations
+ * stand in src/flows/periodic-jobs.ts; a row without one, or one without a row, stops the start of the scheduler.
+ */
+export const schedule = (_config: Config): ScheduleRow[] => [];
