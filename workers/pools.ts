@@ -1,5 +1,7 @@
 import { commandHandlers } from '../src/flows/run-command/jobs.ts';
-import { loadConfig } from '../src/platform/config.ts';
+import { auditHandlers } from '../src/flows/write-api-logs/jobs.ts';
+import { type Config, loadConfig } from '../src/platform/config.ts';
+import { createLog, type Log } from '../src/platform/log/log.ts';
 import { openRuntime, type Runtime } from '../src/platform/process/runtime.ts';
 import { stopOnSignal } from '../src/platform/process/stop.ts';
 import { type Handlers, serveQueue } from '../src/platform/queue/worker.ts';
@@ -34,20 +36,30 @@ export const pools = {
       runtime.config.CONCURRENCY_WRITES,
       commandHandlers({ ...runtime, operations: operationsByName }),
     ),
+    serve(runtime, 'audit', 1, auditHandlers(runtime.sql)),
   ],
 } satisfies Record<string, PoolStart>;
 
 export type PoolName = keyof typeof pools;
 
-/** Starts the named pools in this process and stops them on a signal: jobs under way are finished first. */
-export async function runPools(names: PoolName[]): Promise<void> {
-  const processName = names.length === 1 ? names[0]! : 'workers';
-  const runtime = openRuntime(loadConfig(), processName);
+/** Starts the named pools in this process; `close` lets the jobs under way finish. */
+export async function startPools(config: Config, names: PoolName[], log?: Log): Promise<Closable> {
+  const runtime = openRuntime(config, names.length === 1 ? names[0]! : 'workers', log);
   const started = (await Promise.all(names.map((name) => (pools[name] as PoolStart)(runtime)))).flat();
   runtime.log.info({ pools: names }, 'pools started');
+  return {
+    async close() {
+      await Promise.all(started.map((each) => each.close()));
+      await runtime.close();
+    },
+  };
+}
+
+/** A whole worker process: the named pools until a signal ends it. */
+export async function runPools(names: PoolName[]): Promise<void> {
+  const config = loadConfig();
+  const log = createLog({ level: config.LOG_LEVEL, process: names.length === 1 ? names[0]! : 'workers' });
+  const started = await startPools(config, names, log);
   process.send?.('ready');
-  stopOnSignal(runtime.log, async () => {
-    await Promise.all(started.map((each) => each.close()));
-    await runtime.close();
-  });
+  stopOnSignal(log, () => started.close());
 }

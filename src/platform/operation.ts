@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Context } from './context.ts';
+import type { Db } from './db/connect.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 export type RateCategory = 'events' | 'events_bulk' | 'current_usage' | 'access' | 'default';
@@ -9,11 +10,14 @@ export class Answer {
   readonly body: object | null;
   readonly status: number;
   readonly headers: Record<string, string>;
+  /** Plain text instead of a JSON body. */
+  readonly text: string | undefined;
 
-  constructor(body: object | null, options: { status?: number; headers?: Record<string, string> } = {}) {
+  constructor(body: object | null, options: { status?: number; headers?: Record<string, string>; text?: string } = {}) {
     this.body = body;
     this.status = options.status ?? 200;
     this.headers = options.headers ?? {};
+    this.text = options.text;
   }
 }
 
@@ -52,7 +56,8 @@ export interface Operation {
   ignoresIdempotencyKey?: boolean;
   /** Runs while the test clock advances, and does not lock it (the clock's own routes). */
   exemptFromClock?: boolean;
-  /** Not counted by the rate limiter for this organization state (polling an advancing clock). */
+  /** Not counted by the rate limiter while this holds for the caller (polling an advancing clock). */
+  uncountedWhile?: (db: Db, caller: { organizationId: string; sandbox: boolean }) => Promise<boolean>;
   bodyLimitBytes?: number;
   /** Not shown as an operation of its own in the documentation (a PATCH twin of a PUT). */
   hidden?: boolean;

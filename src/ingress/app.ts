@@ -1,0 +1,94 @@
+import { type Express, default as express, Router } from 'express';
+import helmet from 'helmet';
+import type { Operation } from '../platform/operation.ts';
+import { refuse } from '../platform/refusal.ts';
+import { answerRequest, BASE_PATH, type EdgeDeps } from './answer-request.ts';
+import type { EdgeLocals } from './rate-limit.ts';
+import { answerOfError } from './refusals.ts';
+import { requestIdOf } from './request-id.ts';
+import { send } from './send.ts';
+
+export interface Consoles {
+  /** Routers outside the base URL: health, metrics, documentation, queue board. They neither count nor carry limits. */
+  mount(app: Express): void;
+}
+
+/**
+ * The one Express app. The API is a router per first path segment, event routes first: routes and middlewares ahead of a
+ * request are what it pays for (performance-design 2.2). Nothing but a router is ever mounted: a mounted app would
+ * re-parent every request again (2.1 rule 4).
+ */
+export function createApp(deps: EdgeDeps, operations: readonly Operation[], consoles: Consoles): Express {
+  const app = express();
+  app.set('etag', false);
+  app.set('x-powered-by', false);
+  app.set('query parser', false);
+  app.set('trust proxy', deps.config.TRUST_PROXY_HOPS);
+  const rooms = new Map<string, Router>();
+  for (const operation of operations) {
+    const [segment, rest] = splitPath(operation.path);
+    let room = rooms.get(segment);
+    if (!room) {
+      room = Router({ caseSensitive: true, mergeParams: false });
+      rooms.set(segment, room);
+      app.use(`${BASE_PATH}${segment}`, room);
+    }
+    room[operation.method](rest, answerRequest(deps, operation));
+  }
+  app.use(BASE_PATH, unknownRoute(deps));
+  app.use(helmet({ contentSecurityPolicy: false }));
+  consoles.mount(app);
+  app.use(unknownRoute(deps));
+  app.use(lastResort(deps));
+  return app;
+}
+
+function splitPath(path: string): [segment: string, rest: string] {
+  const end = path.indexOf('/', 1);
+  return end === -1 ? [path, '/'] : [path.slice(0, end), path.slice(end)];
+}
+
+/** Static segments stand before parameters, whatever the order of the rooms' tables: `/events/batch` before `/events/:id`. */
+export function literalFirst(operations: readonly Operation[]): Operation[] {
+  const rank = (operation: Operation) =>
+    operation.path
+      .split('/')
+      .map((segment) => (segment.startsWith(':') ? '1' : '0'))
+      .join('');
+  return [...operations].sort((a, b) => rank(a).localeCompare(rank(b)));
+}
+
+type Handler = (request: express.Request, response: express.Response) => Promise<void>;
+
+// With or without a key, an unknown path counts for the caller's address (platform A.1 step 6, C.4).
+function unknownRoute(deps: EdgeDeps): Handler {
+  return async (request, response) => {
+    const requestId = requestIdOf(request);
+    response.setHeader('X-Request-Id', requestId);
+    let refusal: unknown = refuse.notFound('route');
+    const underBase = request.originalUrl.startsWith(BASE_PATH);
+    if (underBase) {
+      try {
+        await deps.limiters.address(request, response);
+      } catch (error) {
+        refusal = error;
+      }
+    }
+    const answer = answerOfError(refusal, deps.log, { requestId });
+    send(
+      response,
+      deps.wire.answer({ status: answer.status, text: JSON.stringify(answer.body), headers: answer.headers }),
+      (response.locals as EdgeLocals).rate,
+    );
+  };
+}
+
+// What goes wrong outside an operation: a path that does not decode, a defect in a console.
+function lastResort(deps: EdgeDeps): express.ErrorRequestHandler {
+  return async (error, request, response, _next) => {
+    if (error instanceof URIError || (error as { status?: number }).status === 400)
+      return unknownRoute(deps)(request, response);
+    const answer = answerOfError(error, deps.log, { requestId: requestIdOf(request) });
+    send(response, { status: answer.status, text: JSON.stringify(answer.body), headers: answer.headers });
+  };
+}

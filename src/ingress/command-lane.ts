@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import { realNowMs } from '../platform/clock/real-clock.ts';
+import type { Config } from '../platform/config.ts';
+import type { Sql } from '../platform/db/connect.ts';
+import { newId } from '../platform/ids.ts';
+import type { Producer } from '../platform/queue/producer.ts';
+import { refuse } from '../platform/refusal.ts';
+import type { Replies } from '../platform/replies/replies.ts';
+import type { JobPayload } from '../queues.ts';
+
+type Command = Omit<JobPayload<'command.run'>, 'v' | 'from' | 'cid' | 'at'>;
+
+export interface CommandAnswer {
+  status: number;
+  body: string;
+  headers: Record<string, string>;
+}
+
+/**
+ * Sends commands to the writes pool and waits for their answers. No answer within the write timeout: the answer that was
+ * committed, if its reply got lost, else 504 write_pending; the command then still runs at most once (README decision 6).
+ */
+export function createCommandLane(deps: {
+  sql: Sql;
+  producer: Producer;
+  replies: Replies;
+  config: Config;
+  processId: string;
+}) {
+  const timeoutMs = deps.config.WRITE_TIMEOUT_SECONDS * 1000;
+  return {
+    async run(command: Command): Promise<CommandAnswer> {
+      const cid = newId();
+      const reply = deps.replies.wait(cid, timeoutMs);
+      const payload: JobPayload<'command.run'> = { v: 1, from: deps.processId, cid, at: realNowMs(), ...command };
+      // Not awaited: with Redis away the call waits for it, and the caller must not. Its failure shows as no answer.
+      deps.producer.add('command.run', payload, { id: cid }).catch(() => {});
+      const answer = (await reply) as CommandAnswer | undefined;
+      return answer ?? (await lookUp(deps.sql, command, cid));
+    },
+  };
+}
+
+export type CommandLane = ReturnType<typeof createCommandLane>;
+
+async function lookUp(sql: Sql, command: Command, cid: string): Promise<CommandAnswer> {
+  const scopeHash = command.idempotency
+    ? Buffer.from(command.idempotency.scope_hash, 'hex')
+    : createHash('sha256').update(`job|${command.organization_id}|${cid}`).digest();
+  const [row] = await sql<{ http_status: number; body: string; headers: Record<string, string> | null }[]>`
+    select http_status, body, headers from idempotency_keys
+    where organization_id = ${command.organization_id} and scope_hash = ${scopeHash} and request_id = ${command.request_id}
+      and http_status is not null`;
+  if (!row) throw refuse.writePending(command.request_id);
+  return { status: row.http_status, body: row.body, headers: row.headers ?? {} };
+}

@@ -1,0 +1,61 @@
+import type { Express } from 'express';
+import type { Redis } from 'ioredis';
+import { realNowMs } from '../platform/clock/real-clock.ts';
+import type { Config } from '../platform/config.ts';
+import type { Sql } from '../platform/db/connect.ts';
+import type { Metrics } from '../platform/metrics/metrics.ts';
+import type { Producer } from '../platform/queue/producer.ts';
+import { standingQueues } from '../platform/queue/progress.ts';
+import { type QueueName, queues } from '../queues.ts';
+import { operatorOnly } from './operator-only.ts';
+
+const CHECK_WITHIN_MS = 2000;
+
+/** `/health` (the process answers), `/ready` (stores answer and every queue moves), `/metrics` (Prometheus). */
+export function mountHealth(
+  app: Express,
+  deps: { sql: Sql; redis: Redis; producer: Producer; metrics: Metrics; config: Config },
+): void {
+  app.get('/health', (_request, response) => {
+    response.json({ status: 'ok' });
+  });
+  app.get('/ready', async (_request, response) => {
+    const [postgres, redis, standing] = await Promise.all([
+      within(deps.sql`select 1`.then(() => true)),
+      within(deps.redis.ping().then(() => true)),
+      within(standingQueues(deps.redis, deps.config.REDIS_PREFIX)),
+    ]);
+    const ready = postgres === true && redis === true && standing?.length === 0;
+    response.status(ready ? 200 : 503).json({
+      status: ready ? 'ready' : 'not ready',
+      postgres: postgres === true,
+      redis: redis === true,
+      standing_queues: standing ?? Object.keys(queues),
+    });
+  });
+  app.get('/metrics', operatorOnly(deps.config), async (_request, response) => {
+    await within(measureQueues(deps.producer, deps.metrics));
+    response.type(deps.metrics.registry.contentType).send(await deps.metrics.registry.metrics());
+  });
+}
+
+async function within<Value>(work: Promise<Value>): Promise<Value | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), CHECK_WITHIN_MS);
+  });
+  const result = await Promise.race([work.catch(() => undefined), late]);
+  clearTimeout(timer);
+  return result;
+}
+
+async function measureQueues(producer: Producer, metrics: Metrics): Promise<void> {
+  await Promise.all(
+    (Object.keys(queues) as QueueName[]).map(async (name) => {
+      const queue = producer.queue(name);
+      const [counts, [oldest]] = await Promise.all([queue.getJobCounts(), queue.getWaiting(0, 0)]);
+      for (const [state, count] of Object.entries(counts)) metrics.queueJobs.set({ queue: name, state }, count);
+      metrics.queueAgeSeconds.set({ queue: name }, oldest ? (realNowMs() - oldest.timestamp) / 1000 : 0);
+    }),
+  );
+}

@@ -1,0 +1,36 @@
+import type { Redis } from 'ioredis';
+import { realNowMs } from '../platform/clock/real-clock.ts';
+import { keyUsageKey } from '../platform/redis/channels.ts';
+
+const WRITE_EVERY_MS = 10_000;
+
+/** Last use of API keys: written to Redis every few seconds, copied to Postgres by the job `key-usage` (platform A.1). */
+export class KeyUsage {
+  readonly #redis: Redis;
+  readonly #prefix: string;
+  readonly #timer: NodeJS.Timeout;
+  #used = new Map<string, number>();
+
+  constructor(redis: Redis, prefix: string) {
+    this.#redis = redis;
+    this.#prefix = prefix;
+    this.#timer = setInterval(() => void this.flush(), WRITE_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  note(apiKeyId: string): void {
+    this.#used.set(apiKeyId, realNowMs());
+  }
+
+  async flush(): Promise<void> {
+    if (this.#used.size === 0) return;
+    const used = Object.fromEntries(this.#used);
+    this.#used = new Map();
+    await this.#redis.hset(keyUsageKey(this.#prefix), used).catch(() => {}); // may be lost (platform L, key-usage)
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush();
+  }
+}

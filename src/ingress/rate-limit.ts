@@ -1,0 +1,98 @@
+import type { Request, Response } from 'express';
+import { type RateLimitRequestHandler, rateLimit, type Store } from 'express-rate-limit';
+import type { Config } from '../platform/config.ts';
+import type { RateCategory } from '../platform/operation.ts';
+import { refuse } from '../platform/refusal.ts';
+import type { Identity } from './authenticate.ts';
+
+const WINDOW_MS = 1000;
+
+/** What every answer under the base URL tells about the caller's limit (platform C.3). */
+export interface RateFigures {
+  limit: number;
+  remaining: number;
+  resetSeconds: number;
+}
+
+/** Limits one request: resolves to its figures, or throws the 429 with its figures noted on the request. */
+export type Limit = (request: Request, response: Response) => Promise<RateFigures>;
+
+export interface Limiters {
+  organization: Record<RateCategory, Limit>;
+  address: Limit;
+}
+
+/** A request that passed authentication carries its identity and, once limited, its figures. */
+export interface EdgeLocals {
+  identity?: Identity;
+  rate?: RateFigures;
+}
+
+/**
+ * The limiters: five categories per organization, and calls without a valid key per client address. Fixed windows of
+ * one second on Redis' clock, shared by all ingress processes. Rule: platform C.
+ */
+export function createLimiters(config: Config, stores: { of(category: RateCategory | 'address'): Store }): Limiters {
+  const settings: Record<RateCategory, number> = {
+    events: config.RATE_LIMIT_EVENTS,
+    events_bulk: config.RATE_LIMIT_EVENTS_BULK,
+    current_usage: config.RATE_LIMIT_CURRENT_USAGE,
+    access: config.RATE_LIMIT_ACCESS,
+    default: config.RATE_LIMIT_DEFAULT,
+  };
+  const perOrganization = (category: RateCategory): Limit => {
+    const limitOf = (identity: Identity) => identity.limits[category] ?? settings[category];
+    return limiter(
+      stores.of(category),
+      (response) => limitOf((response.locals as EdgeLocals).identity!),
+      (_request, response) =>
+        `${(response.locals as EdgeLocals).identity!.organizationId}:${limitOf((response.locals as EdgeLocals).identity!)}`,
+    );
+  };
+  return {
+    organization: {
+      events: perOrganization('events'),
+      events_bulk: perOrganization('events_bulk'),
+      current_usage: perOrganization('current_usage'),
+      access: perOrganization('access'),
+      default: perOrganization('default'),
+    },
+    address: limiter(
+      stores.of('address'),
+      () => config.RATE_LIMIT_UNAUTHENTICATED,
+      (request) => request.ip ?? 'unknown',
+    ),
+  };
+}
+
+function limiter(
+  store: Store,
+  limit: (response: Response) => number,
+  key: (request: Request, response: Response) => string,
+): Limit {
+  const handler: RateLimitRequestHandler = rateLimit({
+    windowMs: WINDOW_MS,
+    store,
+    limit: (_request, response) => limit(response),
+    keyGenerator: key,
+    standardHeaders: false,
+    legacyHeaders: false,
+    passOnStoreError: true,
+    validate: false,
+    handler: (_request, _response, next) => next(refuse.tooManyRequests()),
+  });
+  return async (request, response) => {
+    const refusal = await new Promise<unknown>((resolve) => {
+      Promise.resolve(handler(request, response, resolve)).catch(resolve);
+    });
+    const info = (request as Request & { rateLimit?: { limit: number; remaining: number } }).rateLimit;
+    const figures = {
+      limit: info?.limit ?? limit(response),
+      remaining: Math.max(0, info?.remaining ?? 0),
+      resetSeconds: 1,
+    };
+    (response.locals as EdgeLocals).rate = figures;
+    if (refusal) throw refusal;
+    return figures;
+  };
+}

@@ -1,0 +1,115 @@
+import express, { type Request, type Response } from 'express';
+import { isInteger, isSafeNumber, LosslessNumber, parse as parseLossless } from 'lossless-json';
+import { refuse } from '../platform/refusal.ts';
+
+const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
+// Deeper than any document of the API; our own walks of a body recurse.
+const DEEPEST = 64;
+// A number literal of more than 15 digits, or with an exponent that may leave the range of a double.
+const LONG_LITERAL = /\d[\d.]{15,}|\d[eE][+-]?\d{3}/;
+
+type Reader = (request: Request, response: Response, next: (error?: unknown) => void) => void;
+const readers = new Map<number, Reader>();
+
+/**
+ * The JSON value of a request's body; undefined when there is none. Numbers keep the decimal value that was written: a
+ * literal that a double cannot hold comes out as text, or as a LosslessNumber where `keepLiterals` is set.
+ *
+ * @throws Refusal 400 malformed JSON, 413 too large, 415 another content type, 422 a number beyond a double
+ */
+export async function readBody(
+  request: Request,
+  response: Response,
+  options: { limitBytes: number; keepLiterals?: boolean },
+): Promise<unknown> {
+  const text = await readText(request, response, options.limitBytes);
+  if (text === undefined || text === '') return undefined;
+  const type = request.headers['content-type'];
+  if (type !== undefined && !JSON_TYPE.test(type)) throw refuse.unsupportedMediaType();
+  return parseBody(text, options.keepLiterals ?? false);
+}
+
+async function readText(request: Request, response: Response, limitBytes: number): Promise<string | undefined> {
+  let reader = readers.get(limitBytes);
+  if (!reader) {
+    reader = express.text({ type: () => true, limit: limitBytes }) as Reader;
+    readers.set(limitBytes, reader);
+  }
+  const error = await new Promise<unknown>((resolve) => reader(request, response, resolve));
+  if (error) throw refusalOfReader(error);
+  return typeof request.body === 'string' ? request.body : undefined;
+}
+
+function refusalOfReader(error: unknown): unknown {
+  const { type } = error as { type?: string };
+  if (type === 'entity.too.large') return refuse.tooLarge();
+  if (type === 'charset.unsupported' || type === 'encoding.unsupported') return refuse.unsupportedMediaType();
+  if (type !== undefined || (error as { status?: number }).status === 400) return refuse.badRequest('invalid JSON');
+  return error;
+}
+
+/** Value of a JSON text; see readBody. */
+export function parseBody(text: string, keepLiterals: boolean): unknown {
+  if (nesting(text) > DEEPEST) throw refuse.badRequest('invalid JSON');
+  try {
+    if (!LONG_LITERAL.test(text)) return JSON.parse(text);
+    return settleLiterals(
+      parseLossless(text, null, {
+        parseNumber: (literal) => new LosslessNumber(literal),
+        onDuplicateKey: ({ newValue }) => newValue,
+      }),
+      keepLiterals,
+      [],
+    );
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof LiteralError) {
+      throw error instanceof LiteralError
+        ? refuse.invalid({ [error.field]: ['invalid_format'] })
+        : refuse.badRequest('invalid JSON');
+    }
+    throw error;
+  }
+}
+
+function nesting(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let inText = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (inText) {
+      if (code === 92) index += 1;
+      else if (code === 34) inText = false;
+    } else if (code === 34) inText = true;
+    else if (code === 123 || code === 91) {
+      depth += 1;
+      if (depth > deepest) deepest = depth;
+    } else if (code === 125 || code === 93) depth -= 1;
+  }
+  return deepest;
+}
+
+class LiteralError extends Error {
+  readonly field: string;
+
+  constructor(field: string) {
+    super(`number beyond a double at ${field}`);
+    this.field = field;
+  }
+}
+
+function settleLiterals(value: unknown, keep: boolean, path: string[]): unknown {
+  if (value instanceof LosslessNumber) {
+    const literal = value.value;
+    if (!Number.isFinite(Number(literal))) throw new LiteralError(path.slice(1).join('.') || 'base');
+    if (isSafeNumber(literal) && (!isInteger(literal) || Number.isSafeInteger(Number(literal)))) return Number(literal);
+    return keep ? value : literal;
+  }
+  if (Array.isArray(value)) return value.map((each, index) => settleLiterals(each, keep, [...path, String(index)]));
+  if (value !== null && typeof value === 'object') {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [key, settleLiterals(inner, keep, [...path, key])]),
+    );
+  }
+  return value;
+}

@@ -1,0 +1,27 @@
+import { isPassing } from '../platform/db/refusal-of-database.ts';
+import type { Log } from '../platform/log/log.ts';
+import { Outage, Refusal, refuse } from '../platform/refusal.ts';
+
+export interface ErrorAnswer {
+  status: number;
+  body: object;
+  headers: Record<string, string>;
+}
+
+/**
+ * The one mapping from what was thrown to what the caller sees: refusals as they are, outages 503 with Retry-After, defects
+ * 500 and an error line with the stack (style 5, platform B.1).
+ */
+export function answerOfError(error: unknown, log: Log, facts: { requestId: string; operation?: string }): ErrorAnswer {
+  if (error instanceof Refusal) {
+    const headers: Record<string, string> = error.status === 429 || error.status === 503 ? { 'Retry-After': '1' } : {};
+    return { status: error.status, body: error.body, headers };
+  }
+  if (isPassing(error) || error instanceof Outage) {
+    log.warn({ ...facts, err: (error as Error).message }, 'outage');
+    const refusal = refuse.unavailable();
+    return { status: refusal.status, body: refusal.body, headers: { 'Retry-After': '1' } };
+  }
+  log.error({ ...facts, err: error }, 'request failed');
+  return { status: 500, body: { status: 500, error: 'Internal Server Error' }, headers: {} };
+}

@@ -1,0 +1,66 @@
+import type { Request } from 'express';
+import { redactedText } from '../platform/api-log/redact.ts';
+import type { ApiLogRow } from '../platform/api-log/write-api-logs.ts';
+import { realNow } from '../platform/clock/real-clock.ts';
+import { newId } from '../platform/ids.ts';
+import type { Producer } from '../platform/queue/producer.ts';
+import { decodedPathOrRaw, loggedMethod, originOf } from './answer-request.ts';
+import type { Identity } from './authenticate.ts';
+
+// Platform H.4: rows of requests that the ingress refused travel together.
+const ROWS_PER_JOB = 500;
+const FLUSH_EVERY_MS = 1000;
+// With Redis away rows wait here; beyond this the oldest are dropped: they changed nothing.
+const MOST_WAITING = 20_000;
+// The command was sent and logs itself (504, 503), or the caller is not to be logged (401, 429).
+const NOT_LOGGED = new Set([401, 429, 503, 504]);
+
+/** API log rows of writes that never reached a worker: collected, flushed as one job. */
+export class RefusedLog {
+  readonly #producer: Producer;
+  readonly #timer: NodeJS.Timeout;
+  #rows: ApiLogRow[] = [];
+
+  constructor(producer: Producer) {
+    this.#producer = producer;
+    this.#timer = setInterval(() => void this.flush(), FLUSH_EVERY_MS);
+    this.#timer.unref();
+  }
+
+  note(
+    request: Request,
+    identity: Identity,
+    requestId: string,
+    answer: { status: number; text: string },
+    parameters: unknown,
+  ): void {
+    if (NOT_LOGGED.has(answer.status) || this.#rows.length >= MOST_WAITING) return;
+    this.#rows.push({
+      id: newId(),
+      organization_id: identity.organizationId,
+      request_id: requestId,
+      api_key_id: identity.apiKeyId,
+      client: request.headers['user-agent'] ?? null,
+      http_method: loggedMethod(request.method),
+      http_status: answer.status,
+      request_origin: originOf(request),
+      request_path: decodedPathOrRaw(request),
+      request_body: redactedText(parameters ?? {}),
+      request_response: answer.text,
+      logged_at: realNow().toString(),
+    });
+    if (this.#rows.length >= ROWS_PER_JOB) void this.flush();
+  }
+
+  async flush(): Promise<void> {
+    while (this.#rows.length > 0) {
+      const rows = this.#rows.splice(0, ROWS_PER_JOB);
+      await this.#producer.add('api-log.write', { rows }).catch(() => {}); // lost with Redis: these requests changed nothing
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.flush();
+  }
+}

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Express } from 'express';
+import type { Config } from '../platform/config.ts';
+import type { Log } from '../platform/log/log.ts';
+import type { Operation, RateCategory } from '../platform/operation.ts';
+import { openRuntime } from '../platform/process/runtime.ts';
+import { keyChangesChannel } from '../platform/redis/channels.ts';
+import { connectImpatiently, connectPatiently } from '../platform/redis/connect.ts';
+import { openReplies } from '../platform/replies/replies.ts';
+import { version } from '../platform/version.ts';
+import { BASE_PATH, type EdgeDeps } from './answer-request.ts';
+import { createApp, literalFirst } from './app.ts';
+import { KeyCache } from './authenticate.ts';
+import { createCommandLane } from './command-lane.ts';
+import { mountDocs } from './docs.ts';
+import { createEventsLane } from './events-lane/lane.ts';
+import { mountHealth } from './health.ts';
+import { createHttpServer } from './http-server.ts';
+import { KeyUsage } from './key-usage.ts';
+import { LeaseStore } from './lease-store.ts';
+import { openApiDocument } from './openapi.ts';
+import { mountQueueBoard } from './queue-board.ts';
+import { createLimiters } from './rate-limit.ts';
+import { RefusedLog } from './refused-log.ts';
+import { RedisClock, WindowStore } from './window-store.ts';
+import { createWire } from './wire.ts';
+
+// A limiter slower than this is no limiter but a brake: the request passes instead (platform C.2).
+const LIMITER_TIMEOUT_MS = 50;
+
+export interface Ingress {
+  /** Base of everything, without path: `http://127.0.0.1:3000`. */
+  url: string;
+  app: Express;
+  close(): Promise<void>;
+}
+
+/** Opens everything an ingress process holds and listens. */
+export async function startIngress(config: Config, operations: readonly Operation[], log?: Log): Promise<Ingress> {
+  const processId = randomUUID();
+  const runtime = openRuntime(config, 'ingress', log);
+  const prefix = config.REDIS_PREFIX;
+  const limiterRedis = connectImpatiently(config.REDIS_URL, 'ingress limiter', LIMITER_TIMEOUT_MS);
+  const subscriber = connectPatiently(config.REDIS_URL, 'ingress replies');
+  const keyChanges = connectPatiently(config.REDIS_URL, 'ingress key changes');
+  const replies = await openReplies(subscriber, prefix, processId);
+  const clock = new RedisClock(limiterRedis);
+  const keys = new KeyCache(runtime.sql);
+  keyChanges.on('message', (_channel, message) =>
+    keys.forget((JSON.parse(message) as { organization_id: string }).organization_id),
+  );
+  keyChanges.on('ready', () => keys.forgetAll()); // changes announced while the connection was away were missed
+  await keyChanges.subscribe(keyChangesChannel(prefix));
+  const keyUsage = new KeyUsage(runtime.redis, prefix);
+  const refused = new RefusedLog(runtime.producer);
+  const events = createEventsLane({ producer: runtime.producer, replies, config, log: runtime.log, processId });
+  const deps: EdgeDeps = {
+    sql: runtime.sql,
+    config,
+    log: runtime.log,
+    metrics: runtime.metrics,
+    keys,
+    keyUsage,
+    limiters: createLimiters(config, {
+      of: (category) =>
+        LEASED.has(category)
+          ? lease(category)
+          : new WindowStore({ redis: limiterRedis, prefix: `${prefix}:rl:${category}`, clock, log: runtime.log }),
+    }),
+    commands: createCommandLane({ sql: runtime.sql, producer: runtime.producer, replies, config, processId }),
+    events,
+    refused,
+    wire: createWire(config.WIRE_PREFIX),
+  };
+  function lease(category: string): LeaseStore {
+    return new LeaseStore({ redis: limiterRedis, prefix: `${prefix}:rl:${category}`, processId, log: runtime.log });
+  }
+  const app = createApp(deps, literalFirst(operations), {
+    mount(root) {
+      mountHealth(root, { ...runtime, config });
+      mountDocs(root, () =>
+        openApiDocument(operations, { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() }),
+      );
+      mountQueueBoard(root, { producer: runtime.producer, config });
+    },
+  });
+  const server = createHttpServer(app);
+  await listen(server, config);
+  return {
+    url: `http://${config.HOST}:${(server.address() as AddressInfo).port}`,
+    app,
+    async close() {
+      await stopListening(server);
+      await events.stop();
+      await Promise.all([refused.close(), keyUsage.close()]);
+      clock.close();
+      replies.close();
+      for (const redis of [limiterRedis, subscriber, keyChanges]) redis.disconnect();
+      await runtime.close();
+    },
+  };
+}
+
+/** Categories whose rate is high enough for leases; the others ask Redis for every request (performance-design 2.3). */
+const LEASED = new Set<RateCategory | 'address'>(['events', 'events_bulk', 'access']);
+
+const listen = (server: Server, config: Config): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(config.PORT, config.HOST, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+
+// Requests under way are answered; connections that only wait are closed at once.
+const stopListening = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });

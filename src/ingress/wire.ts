@@ -1,0 +1,35 @@
+import { fromWire, headerName, toWire } from '../platform/wire-prefix.ts';
+import type { Query } from './read-query.ts';
+
+interface Outgoing {
+  status: number;
+  text: string;
+  headers?: Record<string, string> | undefined;
+  contentType?: string;
+}
+
+/** The wire prefix at the edge: what comes in is translated to the house's `svc_`, what goes out to the setting's. */
+export interface Wire {
+  query(query: Query): Query;
+  body(body: unknown): unknown;
+  answer(answer: Outgoing): Outgoing;
+}
+
+/** With the prefix `svc` everything passes untouched (README decision 3). */
+export function createWire(prefix: string): Wire {
+  if (prefix === 'svc') return { query: (query) => query, body: (body) => body, answer: (answer) => answer };
+  return {
+    query: (query) => fromWire(query, prefix) as Query,
+    body: (body) => fromWire(body, prefix),
+    answer: (answer) => ({
+      ...answer,
+      text:
+        answer.text === '' || answer.contentType
+          ? answer.text
+          : JSON.stringify(toWire(JSON.parse(answer.text), prefix)),
+      headers: Object.fromEntries(
+        Object.entries(answer.headers ?? {}).map(([name, value]) => [headerName(name, prefix), value]),
+      ),
+    }),
+  };
+}

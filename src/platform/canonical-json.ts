@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import { Decimal } from '../engine/money/decimal.ts';
+
+/**
+ * Canonical JSON: keys sorted at every depth, numbers by decimal value (1, 1.0 and 1e0 are one), strings exact. What is
+ * equal in it is equal to us: fingerprints of requests, digests of events and of stored inputs (beyond 2).
+ */
+export function canonicalJson(value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  if (typeof value === 'number') return new Decimal(value).toFixed();
+  if (typeof value === 'string' || typeof value === 'boolean') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (isNumberLike(value)) return new Decimal(value.toString()).toFixed();
+  const object = value as Record<string, unknown>;
+  const members = Object.keys(object)
+    .filter((key) => object[key] !== undefined)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key])}`);
+  return `{${members.join(',')}}`;
+}
+
+/** SHA-256 of the canonical JSON. */
+export const canonicalDigest = (value: unknown): Buffer => createHash('sha256').update(canonicalJson(value)).digest();
+
+// A number literal that a double cannot hold, kept by the body reader, or a Decimal.
+const isNumberLike = (value: object): boolean => 'isLosslessNumber' in value || Decimal.isDecimal(value);

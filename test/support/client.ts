@@ -1,0 +1,56 @@
+import { request } from 'undici';
+
+export interface ClientAnswer {
+  status: number;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  body: any;
+  text: string;
+  headers: Record<string, string | string[] | undefined>;
+}
+
+export interface RequestOptions {
+  headers?: Record<string, string>;
+  /** Body as it goes out, instead of JSON. */
+  raw?: string | Buffer;
+}
+
+export interface Client {
+  get(path: string, options?: RequestOptions): Promise<ClientAnswer>;
+  post(path: string, body?: unknown, options?: RequestOptions): Promise<ClientAnswer>;
+  put(path: string, body?: unknown, options?: RequestOptions): Promise<ClientAnswer>;
+  patch(path: string, body?: unknown, options?: RequestOptions): Promise<ClientAnswer>;
+  delete(path: string, body?: unknown, options?: RequestOptions): Promise<ClientAnswer>;
+}
+
+/** Speaks to a started service as any client would; paths are below the base URL. */
+export function createClient(url: string, apiKey: string | null): Client {
+  const call =
+    (method: string) =>
+    async (path: string, body?: unknown, options: RequestOptions = {}) => {
+      const payload = options.raw ?? (body === undefined ? undefined : JSON.stringify(body));
+      const response = await request(`${url}/api/v1${path}`, {
+        method: method as 'GET',
+        headers: {
+          ...(apiKey === null ? {} : { authorization: `Bearer ${apiKey}` }),
+          ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+          ...options.headers,
+        },
+        ...(payload === undefined ? {} : { body: payload }),
+      });
+      const text = await response.body.text();
+      let json: unknown = null;
+      try {
+        json = text === '' ? null : JSON.parse(text);
+      } catch {
+        // not JSON: the text tells
+      }
+      return { status: response.statusCode, body: json as never, text, headers: response.headers };
+    };
+  return {
+    get: (path, options) => call('GET')(path, undefined, options),
+    post: call('POST'),
+    put: call('PUT'),
+    patch: call('PATCH'),
+    delete: call('DELETE'),
+  };
+}

@@ -1,0 +1,30 @@
+import type { TestProject } from 'vitest/node';
+import { connectDatabase } from '../../src/platform/db/connect.ts';
+import { migrate } from '../../src/platform/db/migrate.ts';
+import { bringServices } from '../../src/platform/services/discover.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Server with the migrated database TEMPLATE_DATABASE, which test files clone. */
+    postgresUrl: string;
+    redisUrl: string;
+  }
+}
+
+export const TEMPLATE_DATABASE = 'meterstone_template';
+
+/** Brings servers of the test run's own and stops them at its end, whatever else runs on the machine. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const services = await bringServices({ throwaway: true });
+  const admin = connectDatabase(services.databaseUrl, { connections: 1 });
+  await admin.unsafe(`create database ${TEMPLATE_DATABASE}`);
+  await admin.end();
+  const url = new URL(services.databaseUrl);
+  url.pathname = `/${TEMPLATE_DATABASE}`;
+  const template = connectDatabase(url.href, { connections: 2 });
+  await migrate(template);
+  await template.end();
+  project.provide('postgresUrl', services.databaseUrl);
+  project.provide('redisUrl', services.redisUrl);
+  return () => services.stop();
+}

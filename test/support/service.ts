@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { inject } from 'vitest';
+import { type Ingress, startIngress } from '../../src/ingress/start-ingress.ts';
+import { type Config, loadConfig } from '../../src/platform/config.ts';
+import type { Sql } from '../../src/platform/db/connect.ts';
+import { createLog } from '../../src/platform/log/log.ts';
+import type { Operation } from '../../src/platform/operation.ts';
+import { operations } from '../../src/resources/operations.ts';
+import { type CreatedOrganization, createOrganization } from '../../src/resources/organizations/commands.ts';
+import { type PoolName, pools, startPools } from '../../workers/pools.ts';
+import { type Client, createClient } from './client.ts';
+import { createTestDatabase } from './database.ts';
+
+export interface TestService {
+  url: string;
+  config: Config;
+  sql: Sql;
+  redis: Redis;
+  ingress: Ingress;
+  /** A new organization and a client that speaks with its key. */
+  org(options?: { sandbox?: boolean; name?: string }): Promise<Client & { organization: CreatedOrganization }>;
+  /** A client with any key. */
+  client(apiKey: string): Client;
+  stop(): Promise<void>;
+}
+
+/**
+ * The whole service in this process: ingress on a free port and the pools, with a database and a Redis prefix of its own.
+ * The limits are out of the way unless a test sets them.
+ */
+export async function startService(
+  options: { pools?: PoolName[]; settings?: Record<string, string>; operations?: readonly Operation[] } = {},
+): Promise<TestService> {
+  const database = await createTestDatabase();
+  const config = loadConfig({
+    PORT: '0',
+    DATABASE_URL: database.url,
+    REDIS_URL: inject('redisUrl'),
+    REDIS_PREFIX: `t${randomUUID().slice(0, 8)}`,
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    RATE_LIMIT_DEFAULT: '100000',
+    RATE_LIMIT_EVENTS: '100000',
+    RATE_LIMIT_CURRENT_USAGE: '100000',
+    RATE_LIMIT_UNAUTHENTICATED: '100000',
+    WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
+    DATABASE_POOL: '6',
+    ...options.settings,
+  });
+  const log = createLog({ level: config.LOG_LEVEL, process: 'test' });
+  const workers = await startPools(config, options.pools ?? (Object.keys(pools) as PoolName[]), log);
+  const ingress = await startIngress(config, options.operations ?? operations, log);
+  const redis = new Redis(config.REDIS_URL);
+  const client = (apiKey: string) => createClient(ingress.url, apiKey);
+  return {
+    url: ingress.url,
+    config,
+    sql: database.sql,
+    redis,
+    ingress,
+    client,
+    async org({ sandbox = false, name = 'Acme' } = {}) {
+      const organization = await createOrganization(database.sql, { name, sandbox });
+      return { ...client(organization.api_key), organization };
+    },
+    async stop() {
+      await ingress.close();
+      await workers.close();
+      const keys = await redis.keys(`${config.REDIS_PREFIX}:*`);
+      if (keys.length > 0) await redis.del(keys);
+      redis.disconnect();
+      await database.drop();
+    },
+  };
+}
