@@ -1,4 +1,61 @@
-/** Translates `svc_` and `X-Svc-` to the wire prefix and back (README decision 3). */
-export const toWire = (value: unknown, _prefix: string): unknown => value;
-export const fromWire = (value: unknown, _prefix: string): unknown => value;
-export const headerName = (name: string, _prefix: string): string => name;
+/** Prefix of identifiers inside the house; what travels carries the setting `WIRE_PREFIX` instead (README decision 3). */
+const INSIDE = 'svc';
+
+/** The only enumeration whose values carry the prefix: `execute_in_svc`. */
+const PREFIXED_ENUM = 'execution_mode';
+const PREFIXED_VALUE = 'execute_in_';
+
+/**
+ * Maps whose keys are names that customers chose (event properties, filter values, groups, metadata, feature codes) or
+ * that belong to another system: an object under these keys is left as it is. Lists under them are of our own making.
+ */
+const FOREIGN_MAPS = new Set([
+  'properties',
+  'values',
+  'filters',
+  'grouped_by',
+  'presentation_by',
+  'metadata',
+  'entitlements',
+  'overrides',
+  'provider_error',
+  'next_action',
+]);
+
+/** JSON or a query as the wire shows it: `svc_id` → `<prefix>_id`, at every depth. */
+export const toWire = (value: unknown, prefix: string): unknown =>
+  prefix === INSIDE ? value : renamed(value, INSIDE, prefix);
+
+/** JSON or a query from the wire as the house knows it: `<prefix>_id` → `svc_id`, at every depth. */
+export const fromWire = (value: unknown, prefix: string): unknown =>
+  prefix === INSIDE ? value : renamed(value, prefix, INSIDE);
+
+/** `X-Svc-Signature` → `X-Lago-Signature` for the prefix `lago`. Names without the prefix stay. */
+export const headerName = (name: string, prefix: string): string =>
+  prefix === INSIDE || !/^x-svc-/i.test(name)
+    ? name
+    : `X-${prefix.charAt(0).toUpperCase()}${prefix.slice(1)}-${name.slice('X-Svc-'.length)}`;
+
+function renamed(value: unknown, from: string, to: string): unknown {
+  if (Array.isArray(value)) return value.map((each) => renamed(each, from, to));
+  if (!isPlainObject(value)) return value;
+  // fromEntries and not assignment: a key `__proto__` stays an ordinary key.
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      if (FOREIGN_MAPS.has(key) && isPlainObject(inner)) return [key, inner];
+      if (key === PREFIXED_ENUM) return [key, renamedMode(inner, from, to)];
+      return [key.startsWith(`${from}_`) ? to + key.slice(from.length) : key, renamed(inner, from, to)];
+    }),
+  );
+}
+
+function renamedMode(value: unknown, from: string, to: string): unknown {
+  if (Array.isArray(value)) return value.map((each) => renamedMode(each, from, to));
+  return value === PREFIXED_VALUE + from ? PREFIXED_VALUE + to : value;
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
