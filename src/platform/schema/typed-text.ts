@@ -1,0 +1,107 @@
+import { Temporal } from 'temporal-polyfill';
+import { z } from 'zod';
+import { isCountry } from './countries.ts';
+import { cleanText, INVALID } from './fields.ts';
+import { renameErrors } from './flat-errors.ts';
+
+/**
+ * Texts with a meaning (platform E): countries, currencies, emails, URLs, locales, time zones. Each takes null or blank as
+ * "cleared" and leaves an absent key absent.
+ */
+const LOCALES: ReadonlySet<string> = new Set(['de', 'en', 'es', 'fr', 'it', 'nb', 'pt-BR', 'sv', 'zh-TW']);
+
+// Texts that look like a dash, and characters that nobody sees (zero width, direction marks, soft hyphen, BOM).
+const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
+const INVISIBLE = /[\0\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/g;
+const EMAIL = /^[^\s@,;:<>()[\]\\"]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
+const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]*$/;
+
+const AnyText = z.string(INVALID).refine(isStorable, INVALID);
+
+const blankToNull = (value: unknown): unknown => (typeof value === 'string' && value.trim() === '' ? null : value);
+
+/** Null or blank clears, an absent key stays absent. */
+export const clearable = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess(blankToNull, schema.nullable()).optional();
+
+/** Null puts `fallback` back, the value of a record for which nothing was sent; an absent key stays absent. */
+export const resettable = <Schema extends z.ZodType>(schema: Schema, fallback: z.output<Schema>) =>
+  z.preprocess((value) => (value === null ? fallback : value), schema).optional();
+
+/** Country code, upper-cased. */
+export const country = () =>
+  clearable(
+    z
+      .string('not_a_valid_country_code')
+      .transform((code) => code.trim().toUpperCase())
+      .refine(isCountry, 'not_a_valid_country_code'),
+  );
+
+/** A language that documents can be written in. */
+export const locale = () =>
+  z.string('not_a_valid_language_code').refine((code) => LOCALES.has(code), 'not_a_valid_language_code');
+
+/** IANA name of a time zone, in its usual case. */
+export const timeZone = () =>
+  z
+    .string('invalid_timezone')
+    .refine((name) => zoneName(name) !== undefined, 'invalid_timezone')
+    .transform((name) => zoneName(name)!);
+
+/** One or several addresses, separated by commas; look-alike dashes and invisible characters are repaired. */
+export const emails = () =>
+  clearable(
+    z
+      .string('invalid_email_format')
+      .transform((text) =>
+        text
+          .replaceAll(DASHES, '-')
+          .replaceAll(INVISIBLE, '')
+          .split(',')
+          .map((address) => address.trim())
+          .join(','),
+      )
+      .refine(
+        (text) => isStorable(text) && text.split(',').every((address) => EMAIL.test(address)),
+        'invalid_email_format',
+      ),
+  );
+
+/** Absolute http or https address with a host. */
+export const webUrl = () =>
+  z
+    .string('url_is_invalid')
+    .transform((text) => text.trim())
+    .refine(isWebUrl, 'url_is_invalid');
+
+/** The six parts of an address; blank ones become null. */
+export const addressFields = () => ({
+  address_line1: cleanText(),
+  address_line2: cleanText(),
+  city: cleanText(),
+  state: cleanText(),
+  zipcode: cleanText(),
+  country: country(),
+});
+
+/** Array of texts, wrong as a whole when one of them is; null empties it. */
+export const textList = <Item extends z.ZodType<string>>(item: Item = AnyText as unknown as Item) =>
+  resettable(z.array(item, INVALID).check(renameErrors(() => [])), []);
+
+function zoneName(name: string): string | undefined {
+  if (!ZONE_NAME.test(name)) return undefined;
+  try {
+    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId;
+  } catch {
+    return undefined; // the runtime has no such zone
+  }
+}
+
+function isWebUrl(text: string): boolean {
+  return isStorable(text) && /^https?:\/\/[^/?#\s]/i.test(text) && URL.canParse(text) && new URL(text).hostname !== '';
+}
+
+// A function declaration, since the builders above use it.
+function isStorable(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed();
+}
