@@ -6,6 +6,8 @@ import { Decimal as Base } from 'decimal.js';
  */
 export const Decimal = Base.clone({ precision: 60, rounding: Base.ROUND_HALF_UP, toExpNeg: -40, toExpPos: 60 });
 export type Decimal = Base;
+/** One of the `Decimal.ROUND_…` modes. */
+export type Rounding = Base.Rounding;
 
 export const ZERO: Decimal = new Decimal(0);
 export const ONE: Decimal = new Decimal(1);
@@ -25,7 +27,7 @@ export function decimal(value: string | number | Decimal): Decimal {
  * Rule: platform E "decimals".
  */
 export function decimalText(value: Decimal): string {
-  const text = value.toFixed();
+  const text = value.isZero() ? '0' : value.toFixed(); // zero has a sign here, and no reader wants it
   return text.includes('.') ? text : `${text}.0`;
 }
 

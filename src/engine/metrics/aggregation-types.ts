@@ -1,0 +1,35 @@
+export const AGGREGATION_TYPES = [
+  'count_agg',
+  'sum_agg',
+  'max_agg',
+  'unique_count_agg',
+  'latest_agg',
+  'weighted_sum_agg',
+  'custom_agg',
+] as const;
+export type AggregationType = (typeof AGGREGATION_TYPES)[number];
+
+export interface AggregationTraits {
+  /** Units may persist from one period to the next. */
+  canRecur: boolean;
+  isPayableInAdvance: boolean;
+  /** Events count only when the property's text is a plain number. */
+  needsNumber: boolean;
+  /** The metric names the property that it aggregates. */
+  needsField: boolean;
+}
+
+/** What each aggregation may and needs. Rules: usage-and-charges B.2 `field_name`, B.3. */
+// biome-ignore format: a table
+export const AGGREGATION_TRAITS: Readonly<Record<AggregationType, AggregationTraits>> = {
+  count_agg:        { canRecur: false, isPayableInAdvance: true,  needsNumber: false, needsField: false },
+  sum_agg:          { canRecur: true,  isPayableInAdvance: true,  needsNumber: true,  needsField: true },
+  max_agg:          { canRecur: false, isPayableInAdvance: false, needsNumber: true,  needsField: true },
+  unique_count_agg: { canRecur: true,  isPayableInAdvance: true,  needsNumber: false, needsField: true },
+  latest_agg:       { canRecur: false, isPayableInAdvance: false, needsNumber: true,  needsField: true },
+  weighted_sum_agg: { canRecur: true,  isPayableInAdvance: false, needsNumber: true,  needsField: true },
+  custom_agg:       { canRecur: true,  isPayableInAdvance: true,  needsNumber: false, needsField: false },
+};
+
+export const isAggregationType = (value: unknown): value is AggregationType =>
+  AGGREGATION_TYPES.includes(value as AggregationType);

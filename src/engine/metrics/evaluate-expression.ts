@@ -1,0 +1,114 @@
+import { Decimal, decimal, decimalText, max, min } from '../money/decimal.ts';
+import type { Expression, FunctionName } from './parse-expression.ts';
+import { propertyText } from './property-text.ts';
+import { roundUnits } from './round-units.ts';
+
+/** What an expression sees of an event. */
+export interface ExpressionEvent {
+  code: string;
+  /** Whole Unix seconds. */
+  timestamp: number;
+  properties: Readonly<Record<string, unknown>>;
+}
+
+export type Evaluated =
+  /** A number's decimal text ("3.0") or a text as it is. */
+  | { ok: true; value: string }
+  /** In the words that the API shows: "Variable: b not found". */
+  | { ok: false; reason: string };
+
+/** A text, and the number that it stands for unless it is text for good. */
+interface Value {
+  text: string;
+  number: Decimal | undefined;
+}
+
+/** Property texts that are numbers for an expression. */
+const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,2})?$/;
+/** A longer text is no number that anybody meters. */
+const MAX_NUMBER_LENGTH = 100;
+/** Digits beyond our precision change nothing. */
+const MAX_DIGITS = 60;
+
+class EvaluationFault extends Error {}
+
+/**
+ * Value of an expression for an event.
+ *
+ *   event.properties.a + event.properties.b with "1" and "2" → "3.0"
+ *
+ * Refused: a missing property, a text where a number is needed, a division by zero.
+ * Rule: usage-and-charges B.6 "evaluation".
+ */
+export function evaluateExpression(expression: Expression, event: ExpressionEvent): Evaluated {
+  try {
+    const { number, text } = valueOf(expression, event);
+    return { ok: true, value: number ? decimalText(number) : text };
+  } catch (error) {
+    if (error instanceof EvaluationFault) return { ok: false, reason: error.message };
+    throw error;
+  }
+}
+
+function valueOf(expression: Expression, event: ExpressionEvent): Value {
+  const numberOf = (part: Expression): Decimal => {
+    const { number } = valueOf(part, event);
+    if (!number) throw new EvaluationFault('Expected a decimal');
+    return number;
+  };
+  switch (expression.kind) {
+    case 'number':
+      return ofNumber(expression.value);
+    case 'text':
+      return ofText(expression.value);
+    case 'code':
+      return ofText(event.code);
+    case 'timestamp':
+      return ofNumber(decimal(event.timestamp));
+    case 'property':
+      return ofProperty(expression.name, event);
+    case 'negation':
+      return ofNumber(numberOf(expression.of).negated());
+    case 'operation':
+      return ofNumber(operate[expression.operator](numberOf(expression.left), numberOf(expression.right)));
+    case 'call':
+      if (expression.name === 'concat')
+        return ofText(expression.inputs.map((input) => valueOf(input, event).text).join(''));
+      return ofNumber(functions[expression.name](expression.inputs.map(numberOf)));
+  }
+}
+
+const ofNumber = (number: Decimal): Value => ({ text: number.toFixed(), number });
+const ofText = (text: string): Value => ({ text, number: undefined });
+
+function ofProperty(name: string, { properties }: ExpressionEvent): Value {
+  const text = Object.hasOwn(properties, name) ? propertyText(properties[name]) : null;
+  if (text === null) throw new EvaluationFault(`Variable: ${name} not found`);
+  const isNumber = text.length <= MAX_NUMBER_LENGTH && DECIMAL.test(text);
+  return { text, number: isNumber ? decimal(text) : undefined };
+}
+
+const operate = {
+  '+': (left: Decimal, right: Decimal) => left.plus(right),
+  '-': (left: Decimal, right: Decimal) => left.minus(right),
+  '*': (left: Decimal, right: Decimal) => left.times(right),
+  '/': (left: Decimal, right: Decimal) => {
+    if (right.isZero()) throw new EvaluationFault('Division by zero');
+    return left.div(right);
+  },
+};
+
+const functions: Record<Exclude<FunctionName, 'concat'>, (inputs: Decimal[]) => Decimal> = {
+  ceil: ([value, digits]) => roundUnits(value!, 'ceil', digitsOf(digits)),
+  floor: ([value, digits]) => roundUnits(value!, 'floor', digitsOf(digits)),
+  round: ([value, digits]) => roundUnits(value!, 'round', digitsOf(digits)),
+  least: (inputs) => inputs.reduce(min),
+  greatest: (inputs) => inputs.reduce(max),
+};
+
+/** Fractional digits, cut to a whole number. */
+function digitsOf(given: Decimal | undefined): number {
+  if (!given) return 0;
+  const bounded = Decimal.max(-MAX_DIGITS, Decimal.min(MAX_DIGITS, given));
+  return bounded.trunc().toNumber();
+}

@@ -1,0 +1,53 @@
+import { decimal } from '../money/decimal.ts';
+
+/** A JSON number whose literal was kept by the parser. */
+interface KeptNumber {
+  isLosslessNumber: true;
+  value: string;
+}
+
+/**
+ * The text through which a property value is compared, grouped and aggregated; null when it is absent.
+ *
+ * Texts stand for themselves, numbers for their plain decimal without trailing zeros, so `1.10`, `1.1` and `11e-1` are
+ * one value and equal to the text "1.1". Objects and lists give the text that Postgres shows for the same `jsonb`, so
+ * that scans in SQL agree.
+ *
+ * Rules: usage-and-charges A.2, platform E "number literals".
+ */
+export function propertyText(value: unknown): string | null {
+  if (value === undefined || value === null) return null;
+  return typeof value === 'string' ? value : jsonText(value);
+}
+
+/** Plain decimal of a JSON number literal, without trailing zeros: `11e-1` → "1.1", `-0.0` → "0". */
+export function numberLiteralText(literal: string): string {
+  const value = decimal(literal);
+  return value.isZero() ? '0' : value.toFixed();
+}
+
+function jsonText(value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  if (typeof value === 'number' || typeof value === 'bigint') return numberLiteralText(String(value));
+  if (typeof value !== 'object') return JSON.stringify(value);
+  if (isKeptNumber(value)) return numberLiteralText(value.value);
+  if (Array.isArray(value)) return `[${value.map(jsonText).join(', ')}]`;
+
+  const entries = Object.entries(value).sort(([a], [b]) => compareKeys(a, b));
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}: ${jsonText(item)}`).join(', ')}}`;
+}
+
+const isKeptNumber = (value: object): value is KeptNumber =>
+  'isLosslessNumber' in value && value.isLosslessNumber === true;
+
+/** Order of keys in `jsonb`: shorter first, then by bytes. */
+function compareKeys(a: string, b: string): number {
+  const [left, right] = [bytesOf(a), bytesOf(b)];
+  if (left.length !== right.length) return left.length - right.length;
+
+  const differing = left.findIndex((byte, index) => byte !== right[index]);
+  return differing < 0 ? 0 : left[differing]! - right[differing]!;
+}
+
+const encoder = new TextEncoder();
+const bytesOf = (text: string): Uint8Array => encoder.encode(text);

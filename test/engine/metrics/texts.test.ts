@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { numericValue } from '../../../src/engine/metrics/numeric-text.ts';
+import { numberLiteralText, propertyText } from '../../../src/engine/metrics/property-text.ts';
+
+describe('numbers in texts', () => {
+  test.each(['5', '-5', '0', '007', '1.50', '-0.000000000000000000001', '123456789012345678901234567890'])(
+    '%s counts',
+    (text) => {
+      expect(numericValue(text)?.eq(text)).toBe(true);
+    },
+  );
+
+  test.each(['1e3', '.5', '5.', '+1', 'abc', '', ' 5', '5\n', '1,5', '--1', 'Infinity', '٣', null])(
+    '%j is ignored',
+    (text) => {
+      expect(numericValue(text)).toBeUndefined();
+    },
+  );
+});
+
+describe('texts of properties', () => {
+  test.each<[unknown, string | null]>([
+    ['1', '1'],
+    ['1.10', '1.10'],
+    ['', ''],
+    [1, '1'],
+    [1.1, '1.1'],
+    [-0, '0'],
+    [1e21, '1000000000000000000000'],
+    [1e-7, '0.0000001'],
+    [true, 'true'],
+    [null, null],
+    [undefined, null],
+    [{ isLosslessNumber: true, value: '1234567890123456789.10' }, '1234567890123456789.1'],
+    [[1, 'a', null], '[1, "a", null]'],
+    [{ bb: 1, a: { c: '"' }, é: 2 }, '{"a": {"c": "\\""}, "bb": 1, "é": 2}'],
+    [{}, '{}'],
+  ])('%j is %j', (value, text) => {
+    expect(propertyText(value)).toBe(text);
+  });
+
+  test.each([
+    ['1.10', '1.1'],
+    ['11e-1', '1.1'],
+    ['1.1', '1.1'],
+    ['1E3', '1000'],
+    ['-0.0', '0'],
+    ['100', '100'],
+    ['0.000', '0'],
+  ])('the literal %s is %s', (literal, text) => {
+    expect(numberLiteralText(literal)).toBe(text);
+  });
+
+  test('a number that a double holds keeps its value', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
+        expect(Number(propertyText(value))).toBe(value + 0);
+      }),
+    );
+  });
+});
