@@ -1,0 +1,14 @@
+import { assert } from '../assert.ts';
+import { type Decimal, decimal } from '../money/decimal.ts';
+
+/** Plain digits with an optional fraction and a short exponent, as number libraries print prices; no sign. */
+const AMOUNT = /^\d+(\.\d+)?(e[+-]?\d{1,2})?$/i;
+
+/** Whether a value is an "amount" of charge properties: a text holding a finite decimal ≥ 0. Rule: usage-and-charges D.4. */
+export const isAmountText = (value: unknown): value is string => typeof value === 'string' && AMOUNT.test(value);
+
+/** The decimal of an amount in properties that passed validation. */
+export function amountOf(value: unknown): Decimal {
+  assert(isAmountText(value), 'amounts of stored properties are texts of decimals');
+  return decimal(value);
+}

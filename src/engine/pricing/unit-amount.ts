@@ -1,0 +1,8 @@
+import { type Decimal, ZERO } from '../money/decimal.ts';
+import type { Usage } from './priced.ts';
+
+/** Amount per unit, of the full units where they are known; 0 without units. Rule: usage-and-charges D.5. */
+export function unitAmountOf(amount: Decimal, { units, fullUnits }: Usage): Decimal {
+  const divisor = fullUnits ?? units;
+  return divisor.isZero() ? ZERO : amount.div(divisor);
+}
