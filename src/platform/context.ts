@@ -38,6 +38,11 @@ export interface AfterStep {
   payload: object;
   /** Business time before which it must not run; absent = at once. */
   dueAt?: Temporal.Instant;
+  /**
+   * The work is owed by a row of its own that a sweep of its own finds (a run, an advancing clock): no step is stored,
+   * only the queue's job of this name is nudged after commit, with the payload and the organization's id.
+   */
+  ownRow?: true;
 }
 
 /**

@@ -65,7 +65,11 @@ export async function runCommand(deps: CommandDeps, job: CommandJob): Promise<Co
     const finished = realNow();
     const stored = reply.status < 400 || STORED_REFUSALS.has(reply.status);
     const [nudges] = await Promise.all([
-      writeRecords(tx, { organizationId: job.organization_id, actor: actorOf(job), now, realNow: finished }, records),
+      writeRecords(
+        tx,
+        { organizationId: job.organization_id, sandbox: job.sandbox, actor: actorOf(job), now, realNow: finished },
+        records,
+      ),
       stored ? finishKey(tx, job.organization_id, scopeHash, reply) : freeKey(tx, job.organization_id, scopeHash),
       writeApiLogs(tx, [apiLogRow(job, reply, finished)], finished),
     ]);

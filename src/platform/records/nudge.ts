@@ -1,3 +1,4 @@
+import type { JobName } from '../../queues.ts';
 import type { Producer } from '../queue/producer.ts';
 import type { Nudges } from './write-records.ts';
 
@@ -26,7 +27,11 @@ export async function nudge(producer: Producer, organizationId: string, nudges: 
       payload: { step_id: step.id, organization_id: organizationId },
       options: { id: `step-${step.id}` },
     }));
-  await Promise.allSettled([producer.addMany('webhook.deliver', deliveryJobs), producer.addMany('step.run', stepJobs)]);
+  await Promise.allSettled([
+    producer.addMany('webhook.deliver', deliveryJobs),
+    producer.addMany('step.run', stepJobs),
+    ...(nudges.jobs ?? []).map((job) => producer.add(job.name as JobName, job.payload as never)),
+  ]);
 }
 
 function chunks<Item>(items: Item[], size: number): Item[][] {

@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Activity, AfterStep, WebhookEvent } from '../context.ts';
 import type { Db } from '../db/connect.ts';
 import { newId } from '../ids.ts';
+import { activityLine, webhookLine, writeTimeline } from './timeline.ts';
 
 /** Types that only endpoints naming them receive, since clients of the contract do not know them (beyond 0). */
 export const NAMED_ONLY_WEBHOOK_TYPES = [
@@ -22,6 +23,8 @@ export interface Records {
 
 export interface RecordsMeta {
   organizationId: string;
+  /** Only sandboxes may have a test clock, whose timeline then tells what was recorded. */
+  sandbox?: boolean;
   actor: { source: 'api' | 'system'; apiKeyId: string | null };
   /** Business time of the command. */
   now: Temporal.Instant;
@@ -33,17 +36,23 @@ export interface RecordsMeta {
 export interface Nudges {
   deliveries: { id: string; webhook_endpoint_id: string }[];
   steps: { id: string; dueNow: boolean }[];
+  /** Jobs of owed work that has a row of its own. */
+  jobs?: { name: string; payload: object }[];
 }
 
 export const emptyRecords = (): Records => ({ activities: [], webhooks: [], steps: [] });
 
 /**
  * Writes audit lines, outgoing events with a delivery for each endpoint that listens, and owed work: one statement, in
- * the caller's transaction.
+ * the caller's transaction, and one more for the timeline of a test clock. Comes last: see writeTimeline.
  */
 export async function writeRecords(db: Db, meta: RecordsMeta, records: Records): Promise<Nudges> {
-  const steps = records.steps.map((step) => ({ id: newId(), ...step }));
-  if (records.activities.length + records.webhooks.length + steps.length === 0) return { deliveries: [], steps: [] };
+  const steps = records.steps.filter((step) => !step.ownRow).map((step) => ({ id: newId(), ...step }));
+  const jobs = records.steps
+    .filter((step) => step.ownRow)
+    .map((step) => ({ name: step.job, payload: { organization_id: meta.organizationId, ...step.payload } }));
+  if (records.activities.length + records.webhooks.length + steps.length === 0)
+    return { deliveries: [], steps: [], jobs };
   const activityRows = records.activities.map((activity) => ({
     id: newId(),
     activity_type: activity.type,
@@ -54,8 +63,9 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
     external_customer_id: activity.externalCustomerId ?? null,
     external_subscription_id: activity.externalSubscriptionId ?? null,
   }));
-  const eventRows = records.webhooks.map((event) => ({
-    id: newId(),
+  const events = records.webhooks.map((event) => ({ id: newId(), ...event }));
+  const eventRows = events.map((event) => ({
+    id: event.id,
     webhook_type: event.type,
     object_type: event.objectType,
     object_id: event.objectId,
@@ -73,7 +83,7 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
     payload: step.payload,
     due_at: step.dueAt?.toString() ?? null,
   }));
-  const deliveries = await db<{ id: string; webhook_endpoint_id: string }[]>`
+  const written = db<{ id: string; webhook_endpoint_id: string }[]>`
     with activity as (
       insert into activity_logs (id, organization_id, activity_type, activity_source, activity_object,
         activity_object_changes, api_key_id, resource_id, resource_type, external_customer_id,
@@ -101,9 +111,15 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
     join webhook_endpoints endpoint on endpoint.organization_id = ${meta.organizationId} and endpoint.status = 'enabled'
       and case when endpoint.event_types is null then event.webhook_type <> all (${NAMED_ONLY_WEBHOOK_TYPES})
                else event.webhook_type = any (endpoint.event_types) end
-    returning id, webhook_endpoint_id`;
+    returning id, webhook_endpoint_id`.execute(); // sent at once, so that the timeline's counter is locked after it
+  const lines = meta.sandbox ? [...records.activities.map(activityLine), ...events.map(webhookLine)] : [];
+  const [deliveries] = await Promise.all([
+    written,
+    writeTimeline(db, { organizationId: meta.organizationId, at: meta.now, realNow: meta.realNow }, lines),
+  ]);
   return {
     deliveries: [...deliveries],
     steps: steps.map((step) => ({ id: step.id, dueNow: step.dueAt === undefined })),
+    jobs,
   };
 }
