@@ -1,7 +1,7 @@
-import { Decimal, decimal, decimalText, max, min } from '../money/decimal.ts';
+import { type Decimal, decimal, decimalText, max, min, ZERO } from '../money/decimal.ts';
 import type { Expression, FunctionName } from './parse-expression.ts';
 import { propertyText } from './property-text.ts';
-import { roundUnits } from './round-units.ts';
+import { type RoundingFunction, roundUnits } from './round-units.ts';
 
 /** What an expression sees of an event. */
 export interface ExpressionEvent {
@@ -42,7 +42,7 @@ class EvaluationFault extends Error {}
  */
 export function evaluateExpression(expression: Expression, event: ExpressionEvent): Evaluated {
   try {
-    const { number, text } = valueOf(expression, event);
+    const { number, text } = valueIn(expression, event);
     return { ok: true, value: number ? decimalText(number) : text };
   } catch (error) {
     if (error instanceof EvaluationFault) return { ok: false, reason: error.message };
@@ -50,9 +50,9 @@ export function evaluateExpression(expression: Expression, event: ExpressionEven
   }
 }
 
-function valueOf(expression: Expression, event: ExpressionEvent): Value {
+function valueIn(expression: Expression, event: ExpressionEvent): Value {
   const numberOf = (part: Expression): Decimal => {
-    const { number } = valueOf(part, event);
+    const { number } = valueIn(part, event);
     if (!number) throw new EvaluationFault('Expected a decimal');
     return number;
   };
@@ -73,7 +73,7 @@ function valueOf(expression: Expression, event: ExpressionEvent): Value {
       return ofNumber(operate[expression.operator](numberOf(expression.left), numberOf(expression.right)));
     case 'call':
       if (expression.name === 'concat')
-        return ofText(expression.inputs.map((input) => valueOf(input, event).text).join(''));
+        return ofText(expression.inputs.map((input) => valueIn(input, event).text).join(''));
       return ofNumber(functions[expression.name](expression.inputs.map(numberOf)));
   }
 }
@@ -99,16 +99,15 @@ const operate = {
 };
 
 const functions: Record<Exclude<FunctionName, 'concat'>, (inputs: Decimal[]) => Decimal> = {
-  ceil: ([value, digits]) => roundUnits(value!, 'ceil', digitsOf(digits)),
-  floor: ([value, digits]) => roundUnits(value!, 'floor', digitsOf(digits)),
-  round: ([value, digits]) => roundUnits(value!, 'round', digitsOf(digits)),
+  ceil: ([value, digits]) => rounded('ceil', value!, digits),
+  floor: ([value, digits]) => rounded('floor', value!, digits),
+  round: ([value, digits]) => rounded('round', value!, digits),
   least: (inputs) => inputs.reduce(min),
   greatest: (inputs) => inputs.reduce(max),
 };
 
-/** Fractional digits, cut to a whole number. */
-function digitsOf(given: Decimal | undefined): number {
-  if (!given) return 0;
-  const bounded = Decimal.max(-MAX_DIGITS, Decimal.min(MAX_DIGITS, given));
-  return bounded.trunc().toNumber();
+/** Fractional digits are cut to a whole number; none is 0. */
+function rounded(rounding_function: RoundingFunction, value: Decimal, digits: Decimal = ZERO): Decimal {
+  const bounded = max(min(digits, decimal(MAX_DIGITS)), decimal(-MAX_DIGITS));
+  return roundUnits(value, { rounding_function, rounding_precision: bounded.trunc().toNumber() });
 }

@@ -105,9 +105,7 @@ class Parser {
   }
 
   #signed(): Expression {
-    return this.#deeper(() =>
-      this.#accept('-') ? { kind: 'negation', of: this.#signed() } : this.#primary(),
-    );
+    return this.#deeper(() => (this.#accept('-') ? { kind: 'negation', of: this.#signed() } : this.#primary()));
   }
 
   #primary(): Expression {
