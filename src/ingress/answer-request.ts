@@ -1,7 +1,6 @@
 import type { Request, Response } from 'express';
 import { redactedText } from '../platform/api-log/redact.ts';
 import { readOrganizationNow } from '../platform/clock/organization-clock.ts';
-import { realNow } from '../platform/clock/real-clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Context } from '../platform/context.ts';
 import type { Sql } from '../platform/db/connect.ts';

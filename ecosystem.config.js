@@ -1,0 +1,31 @@
+// One pm2 process per row: the ingress as a cluster, each worker pool by itself. `npm run build` first; the settings come
+// from the environment (README "Settings"), DATABASE_URL and REDIS_URL at least.
+// pm2 reload <name> replaces the copies one by one; a copy stops taking requests or jobs, finishes those it has and leaves
+// well within kill_timeout. pm2 finds `apps` only as a named export here: with a default export it says "No script path".
+
+/** Longer than the 14 s within which a process stops by itself. */
+const KILL_AFTER_MS = 16_000;
+const READY_WITHIN_MS = 15_000;
+
+const shared = {
+  exec_mode: 'cluster',
+  wait_ready: true,
+  listen_timeout: READY_WITHIN_MS,
+  kill_timeout: KILL_AFTER_MS,
+  node_args: '--enable-source-maps',
+  env: { NODE_ENV: 'production' },
+  time: true,
+};
+
+const pool = (name, instances = 1) => ({ ...shared, name, script: `dist/workers/${name}.js`, instances });
+
+export const apps = [
+  { ...shared, name: 'ingress', script: 'dist/src/ingress/server.js', instances: 2 },
+  pool('writes'),
+  pool('events'),
+  pool('aggregation'),
+  pool('billing'),
+  pool('clocks'),
+  pool('webhooks'),
+  pool('scheduler'),
+];

@@ -1,0 +1,23 @@
+import { spawnSync } from 'node:child_process';
+import { projectRoot } from '../platform/project-root.ts';
+
+/** What `npm run check` runs, in order: the first failure ends it. */
+const STEPS: [name: string, command: string, args: string[]][] = [
+  ['types', 'tsc', ['-p', 'tsconfig.json', '--noEmit']],
+  ['format and lint', 'biome', ['check', '--error-on-warnings', '.']],
+  ['dead code', 'knip', []],
+  ['architecture', 'vitest', ['run', '--config', 'vitest.architecture.config.ts', '--reporter', 'dot']],
+];
+
+for (const [name, command, args] of STEPS) {
+  const started = performance.now();
+  const result = spawnSync('npx', ['--no-install', command, ...args], { cwd: projectRoot(), encoding: 'utf8' });
+  const took = `${((performance.now() - started) / 1000).toFixed(1)} s`;
+  if (result.status !== 0) {
+    process.stdout.write(result.stdout);
+    process.stderr.write(result.stderr);
+    console.error(`check: ${name} failed after ${took}`);
+    process.exit(1);
+  }
+  console.log(`check: ${name} ok, ${took}`);
+}

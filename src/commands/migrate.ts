@@ -1,0 +1,23 @@
+import { loadConfig } from '../platform/config.ts';
+import { connectDatabase } from '../platform/db/connect.ts';
+import { migrate } from '../platform/db/migrate.ts';
+
+/** `npm run migrate`: brings the schema of DATABASE_URL up to date; prints what it applied. */
+const config = loadConfig();
+if (config.DATABASE_URL === '') {
+  console.error('migrate: set DATABASE_URL (npm start migrates its own database by itself)');
+  process.exit(1);
+}
+const started = performance.now();
+const sql = connectDatabase(config.DATABASE_URL, {
+  schema: config.DATABASE_SCHEMA,
+  connections: 2,
+  name: 'meterstone migrate',
+});
+try {
+  const applied = await migrate(sql);
+  const took = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(applied.length === 0 ? `nothing to migrate, ${took} s` : `applied ${applied.join(', ')}, ${took} s`);
+} finally {
+  await sql.end({ timeout: 5 });
+}
