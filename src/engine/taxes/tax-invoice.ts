@@ -1,0 +1,65 @@
+import { type Cents, roundToCents } from '../money/cents.ts';
+import { type Decimal, decimal, sum } from '../money/decimal.ts';
+import { roundToDigits, TAX_RATE_DIGITS } from '../money/precision.ts';
+import type { Tax } from './tax.ts';
+import { type TaxedAmount, taxBase, taxOn } from './tax-fee.ts';
+
+export interface TaxedFee extends TaxedAmount {
+  taxes: readonly Tax[];
+}
+
+export interface AppliedInvoiceTax {
+  tax: Tax;
+  /** What the tax was taken on, over all fees that carry it. */
+  feesAmountCents: Cents;
+  amountCents: Cents;
+}
+
+export interface InvoiceTaxes {
+  appliedTaxes: AppliedInvoiceTax[];
+  taxesAmountCents: Cents;
+  /** Weighted rate in percent, 5 decimals. */
+  taxesRate: Decimal;
+}
+
+/**
+ * Taxes of a whole invoice, each rounded once over its fees, and their total rounded once over everything: it may differ
+ * by some cents from the sum of the fees' taxes, and nobody is corrected.
+ *
+ * subTotalCents  the invoice's total before taxes; rates are weighted with it when it is positive, else by number of fees
+ *
+ *   three fees of 33 at 20 % → 20 (the fees say 7 + 7 + 7)
+ *
+ * Rule: credits-and-payments A.4 "per invoice".
+ */
+export function taxInvoice(fees: readonly TaxedFee[], subTotalCents: Cents): InvoiceTaxes {
+  const shares = gatherByTax(fees).map(({ tax, carriers }) => {
+    const bases = sum(carriers.map(taxBase));
+    const feesAmountCents = roundToCents(bases);
+    const part =
+      subTotalCents > 0 ? decimal(feesAmountCents).div(subTotalCents) : decimal(carriers.length).div(fees.length);
+    return { tax, feesAmountCents, exact: taxOn(bases, tax), weightedRate: part.times(decimal(tax.rate)) };
+  });
+  return {
+    appliedTaxes: shares.map(({ tax, feesAmountCents, exact }) => ({
+      tax,
+      feesAmountCents,
+      amountCents: roundToCents(exact),
+    })),
+    taxesAmountCents: roundToCents(sum(shares.map(({ exact }) => exact))),
+    taxesRate: roundToDigits(sum(shares.map(({ weightedRate }) => weightedRate)), TAX_RATE_DIGITS),
+  };
+}
+
+/** Every tax with the fees that carry it, in order of first appearance. */
+function gatherByTax(fees: readonly TaxedFee[]): { tax: Tax; carriers: TaxedFee[] }[] {
+  const gathered = new Map<string, { tax: Tax; carriers: TaxedFee[] }>();
+  for (const fee of fees) {
+    for (const tax of fee.taxes) {
+      const known = gathered.get(tax.id);
+      if (known === undefined) gathered.set(tax.id, { tax, carriers: [fee] });
+      else known.carriers.push(fee);
+    }
+  }
+  return [...gathered.values()];
+}

@@ -1,0 +1,11 @@
+import type { Decimal } from '../money/decimal.ts';
+
+/** A tax as it is applied; a tax's row fits. */
+export interface Tax {
+  id: string;
+  code: string;
+  name: string;
+  description: string | null;
+  /** Percent: 20 is 20 %. */
+  rate: Decimal | string | number;
+}
