@@ -1,0 +1,73 @@
+import { type Cents, ZERO_CENTS } from '../money/cents.ts';
+import { type Decimal, ZERO } from '../money/decimal.ts';
+import type { Tax } from '../taxes/tax.ts';
+import type { FeeTaxes } from '../taxes/tax-fee.ts';
+import type { InvoiceTaxes } from '../taxes/tax-invoice.ts';
+import type { PaymentStatus } from './invoice-states.ts';
+import type { InvoiceType } from './invoice-types.ts';
+
+/** A fee as the steps see it. */
+export interface DraftFee extends FeeTaxes {
+  /** The caller's handle; fees also keep their order. */
+  key: string;
+  amountCents: Cents;
+  preciseAmountCents: Decimal;
+  /** Taxes that apply, chosen by taxes/choose-taxes.ts. */
+  taxes: readonly Tax[];
+  /** What coupons and progressive billing credits took off this fee, 5 decimals. */
+  preciseCouponsAmountCents: Decimal;
+}
+
+/** An invoice while it is computed. Amounts that no step has set yet are 0. */
+export interface Draft extends InvoiceTaxes {
+  invoiceType: InvoiceType;
+  /** Whether the invoice leaves draft with this computation; one in its grace period does not. */
+  isFinalizing: boolean;
+  /** Whether the customer wants an invoice whose fees are all 0. */
+  keepsZeroAmount: boolean;
+
+  fees: readonly DraftFee[];
+  feesAmountCents: Cents;
+  progressiveBillingCreditAmountCents: Cents;
+  couponsAmountCents: Cents;
+  subTotalExcludingTaxesAmountCents: Cents;
+  subTotalIncludingTaxesAmountCents: Cents;
+  creditNotesAmountCents: Cents;
+  prepaidCreditAmountCents: Cents;
+  totalAmountCents: Cents;
+  paymentStatus: PaymentStatus;
+  status: 'draft' | 'finalized' | 'closed';
+}
+
+export interface DraftInput {
+  invoiceType: InvoiceType;
+  isFinalizing: boolean;
+  keepsZeroAmount: boolean;
+  fees: readonly Pick<DraftFee, 'key' | 'amountCents' | 'preciseAmountCents' | 'taxes'>[];
+}
+
+/** The draft with which the steps begin: fees without taxes, all amounts 0. */
+export const newDraft = ({ fees, ...input }: DraftInput): Draft => ({
+  ...input,
+  fees: fees.map((fee) => ({
+    ...fee,
+    preciseCouponsAmountCents: ZERO,
+    appliedTaxes: [],
+    taxesAmountCents: ZERO_CENTS,
+    taxesPreciseAmountCents: ZERO,
+    taxesRate: ZERO,
+  })),
+  feesAmountCents: ZERO_CENTS,
+  progressiveBillingCreditAmountCents: ZERO_CENTS,
+  couponsAmountCents: ZERO_CENTS,
+  subTotalExcludingTaxesAmountCents: ZERO_CENTS,
+  appliedTaxes: [],
+  taxesAmountCents: ZERO_CENTS,
+  taxesRate: ZERO,
+  subTotalIncludingTaxesAmountCents: ZERO_CENTS,
+  creditNotesAmountCents: ZERO_CENTS,
+  prepaidCreditAmountCents: ZERO_CENTS,
+  totalAmountCents: ZERO_CENTS,
+  paymentStatus: 'pending',
+  status: 'draft',
+});

@@ -1,0 +1,21 @@
+/** Kinds of invoices; `add_on` is read, never made. Rule: subscriptions-and-invoices F.1. */
+export const INVOICE_TYPES = [
+  'subscription',
+  'add_on',
+  'credit',
+  'one_off',
+  'advance_charges',
+  'progressive_billing',
+] as const;
+export type InvoiceType = (typeof INVOICE_TYPES)[number];
+
+/** Why an invoice has a line for a subscription. Rule: subscriptions-and-invoices C. */
+export const INVOICING_REASONS = [
+  'subscription_starting',
+  'subscription_periodic',
+  'subscription_terminating',
+  'in_advance_charge',
+  'in_advance_charge_periodic',
+  'progressive_billing',
+] as const;
+export type InvoicingReason = (typeof INVOICING_REASONS)[number];

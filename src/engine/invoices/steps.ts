@@ -1,0 +1,67 @@
+import { addCents, subtractCents, sumCents } from '../money/cents.ts';
+import { taxFee } from '../taxes/tax-fee.ts';
+import { taxInvoice } from '../taxes/tax-invoice.ts';
+import type { Draft } from './draft.ts';
+
+/** One step of the computation of an invoice. */
+export type Step = (draft: Draft) => Draft;
+
+const totalFees: Step = (draft) => ({ ...draft, feesAmountCents: sumCents(draft.fees.map((fee) => fee.amountCents)) });
+
+const totalBeforeTaxes: Step = (draft) => ({
+  ...draft,
+  subTotalExcludingTaxesAmountCents: subtractCents(
+    draft.feesAmountCents,
+    addCents(draft.progressiveBillingCreditAmountCents, draft.couponsAmountCents),
+  ),
+});
+
+const taxFees: Step = (draft) => ({ ...draft, fees: draft.fees.map((fee) => ({ ...fee, ...taxFee(fee, fee.taxes) })) });
+
+const taxWhole: Step = (draft) => ({ ...draft, ...taxInvoice(draft.fees, draft.subTotalExcludingTaxesAmountCents) });
+
+const totalWithTaxes: Step = (draft) => ({
+  ...draft,
+  subTotalIncludingTaxesAmountCents: addCents(draft.subTotalExcludingTaxesAmountCents, draft.taxesAmountCents),
+});
+
+const total: Step = (draft) => ({
+  ...draft,
+  totalAmountCents: subtractCents(
+    draft.subTotalIncludingTaxesAmountCents,
+    addCents(draft.creditNotesAmountCents, draft.prepaidCreditAmountCents),
+  ),
+});
+
+/** Rule: subscriptions-and-invoices F.2 "payment_status". */
+const settle: Step = (draft) => ({
+  ...draft,
+  paymentStatus: draft.totalAmountCents === 0 || draft.invoiceType === 'advance_charges' ? 'succeeded' : 'pending',
+});
+
+/** Fees of 0 decide, not the total: a fully discounted invoice is finalized. Rule: subscriptions-and-invoices F.8. */
+const closeOrFinalize: Step = (draft) => {
+  const isAlwaysKept = draft.invoiceType === 'credit' || draft.invoiceType === 'progressive_billing';
+  const isSuppressed = draft.feesAmountCents === 0 && !draft.keepsZeroAmount && !isAlwaysKept;
+  return { ...draft, status: !draft.isFinalizing ? 'draft' : isSuppressed ? 'closed' : 'finalized' };
+};
+
+/**
+ * The computation of an invoice, in order; what takes money off before taxes stands before `totalBeforeTaxes`, what
+ * takes it off after them before `total`.
+ *
+ * Rules: subscriptions-and-invoices F.5, credits-and-payments 0.5.
+ */
+export const INVOICE_STEPS: readonly Step[] = [
+  totalFees,
+  totalBeforeTaxes,
+  taxFees,
+  taxWhole,
+  totalWithTaxes,
+  total,
+  settle,
+  closeOrFinalize,
+];
+
+/** Runs every step over a new draft. */
+export const computeInvoice = (draft: Draft): Draft => INVOICE_STEPS.reduce((done, step) => step(done), draft);
