@@ -1,0 +1,146 @@
+import { expect, test } from 'vitest';
+import {
+  guardedLookup,
+  isPublicAddress,
+  RefusedAddress,
+  type Resolve,
+  resolvesToPrivate,
+  targetOf,
+} from '../../../src/platform/http/addresses.ts';
+
+test.each([
+  '127.0.0.1',
+  '127.255.255.254',
+  '10.1.2.3',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.168.1.1',
+  '100.64.0.1',
+  '169.254.169.254',
+  '0.0.0.0',
+  '0.1.2.3',
+  '224.0.0.1',
+  '240.0.0.1',
+  '255.255.255.255',
+  '198.18.0.1',
+  '192.0.2.1',
+  '::',
+  '::1',
+  '::127.0.0.1',
+  '::ffff:127.0.0.1',
+  '::ffff:10.0.0.1',
+  '::ffff:a9fe:a9fe',
+  '64:ff9b::7f00:1',
+  '64:ff9b:1::1',
+  '2002:7f00:1::',
+  '2001::1',
+  '2001:db8::1',
+  'fc00::1',
+  'fd12:3456::1',
+  'fe80::1',
+  'fec0::1',
+  'ff02::1',
+  '4000::1',
+  'not an address',
+])('%s is not public', (address) => {
+  expect(isPublicAddress(address)).toBe(false);
+});
+
+test.each(['8.8.8.8', '1.1.1.1', '172.32.0.1', '192.167.1.1', '2606:4700:4700::1111', '::ffff:8.8.8.8'])(
+  '%s is public',
+  (address) => {
+    expect(isPublicAddress(address)).toBe(true);
+  },
+);
+
+test.each([
+  'http://127.0.0.1/hook',
+  'http://127.1/',
+  'http://2130706433/',
+  'http://0x7f.1/',
+  'http://0x7f000001/',
+  'http://017700000001/',
+  'http://0177.0.0.1/',
+  'http://0/',
+  'http://127.0.0.1./',
+  'http://①②⑦.0.0.1/',
+  'http://127。0。0。1/',
+  'http://[::1]/',
+  'http://[::ffff:127.0.0.1]/',
+  'http://[::ffff:7f00:1]:8080/',
+  'http://[0:0:0:0:0:0:0:1]/',
+  'http://[fe80::1]/',
+  'http://169.254.169.254/latest/meta-data',
+  'http://user@example.com/',
+  'http://user:secret@example.com/',
+  'http://example.com:22/',
+  'http://example.com:0/',
+  'http://example.com:1023/',
+  'ftp://example.com/',
+  'file:///etc/passwd',
+  'javascript:alert(1)',
+  'https:example.com',
+  'http:///example.com',
+  'http://\\example.com',
+  'example.com',
+  '//example.com/',
+  'http://',
+  'http://a b/',
+  'http://1.2.3.4.5/',
+  'http://example.com:99999/',
+  '',
+  `http://example.com/${'x'.repeat(2048)}`,
+])('the URL %s is refused', (url) => {
+  expect(() => targetOf(url, { allowPrivate: false })).toThrow(RefusedAddress);
+});
+
+test.each([
+  ['https://example.com', { origin: 'https://example.com', path: '/', hostname: 'example.com' }],
+  ['HTTPS://Example.COM/Hook?a=1#x', { origin: 'https://example.com', path: '/Hook?a=1', hostname: 'example.com' }],
+  ['http://example.com:8080/a', { origin: 'http://example.com:8080', path: '/a', hostname: 'example.com' }],
+  ['http://example.com:80/', { origin: 'http://example.com', path: '/', hostname: 'example.com' }],
+  [
+    'https://bücher.example/',
+    { origin: 'https://xn--bcher-kva.example', path: '/', hostname: 'xn--bcher-kva.example' },
+  ],
+  [
+    'http://[2606:4700::1111]:1024/',
+    { origin: 'http://[2606:4700::1111]:1024', path: '/', hostname: '2606:4700::1111' },
+  ],
+])('the URL %s is taken', (url, target) => {
+  expect(targetOf(url, { allowPrivate: false })).toEqual(target);
+});
+
+test('private addresses are taken when they are allowed, odd ports and credentials never', () => {
+  expect(targetOf('http://127.0.0.1:9000/x', { allowPrivate: true }).origin).toBe('http://127.0.0.1:9000');
+  expect(() => targetOf('http://127.0.0.1:22/', { allowPrivate: true })).toThrow(RefusedAddress);
+  expect(() => targetOf('http://me@127.0.0.1/', { allowPrivate: true })).toThrow(RefusedAddress);
+});
+
+const answering =
+  (...addresses: string[]): Resolve =>
+  (_hostname, _options, callback) =>
+    callback(
+      null,
+      addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+    );
+const failing: Resolve = (_hostname, _options, callback) =>
+  callback(Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' }), []);
+
+test('a name is private when any of its addresses is; one that does not resolve is not', async () => {
+  expect(await resolvesToPrivate('hooks.example', answering('8.8.8.8', '10.0.0.1'))).toBe(true);
+  expect(await resolvesToPrivate('hooks.example', answering('8.8.8.8'))).toBe(false);
+  expect(await resolvesToPrivate('hooks.example', failing)).toBe(false);
+  expect(await resolvesToPrivate('localhost')).toBe(true);
+  expect(await resolvesToPrivate('::1')).toBe(true);
+});
+
+test('the lookup of a socket hands over checked addresses only', async () => {
+  const lookup = (resolve: Resolve, all: boolean) =>
+    new Promise((done) => guardedLookup(resolve)('hooks.example', { all }, (error, address) => done(error ?? address)));
+  expect(await lookup(answering('8.8.8.8', '::1'), true)).toBeInstanceOf(RefusedAddress);
+  expect(await lookup(answering('8.8.8.8'), false)).toBe('8.8.8.8');
+  expect(await lookup(answering('8.8.8.8'), true)).toEqual([{ address: '8.8.8.8', family: 4 }]);
+  expect(await lookup(failing, true)).toMatchObject({ code: 'ENOTFOUND' });
+  expect(await lookup(answering(), true)).toBeInstanceOf(Error);
+});

@@ -1,0 +1,128 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { RefusedAddress, type Resolve, type Target, targetOf } from '../../../src/platform/http/addresses.ts';
+import { createOutgoing, describeTrouble, type Outgoing } from '../../../src/platform/http/outgoing.ts';
+
+const opened: { close(): unknown }[] = [];
+
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.close();
+});
+
+async function receiver(listener: RequestListener): Promise<{ server: Server; target: Target; port: number }> {
+  const server = createServer(listener);
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  opened.push({
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  });
+  const { port } = server.address() as AddressInfo;
+  return { server, port, target: targetOf(`http://127.0.0.1:${port}/hook`, { allowPrivate: true }) };
+}
+
+function outgoing(options: { allowPrivate: boolean; resolve?: Resolve } = { allowPrivate: true }): Outgoing {
+  const made = createOutgoing(options);
+  opened.push(made);
+  return made;
+}
+
+test('the body arrives as sent, and status, text and Retry-After come back', async () => {
+  const { target } = await receiver((request, response) => {
+    let body = '';
+    request.on('data', (chunk) => (body += chunk));
+    request.on('end', () =>
+      response.writeHead(429, { 'Retry-After': '7' }).end(`${request.method} ${request.url} ${body}`),
+    );
+  });
+  const answer = await outgoing().post(target, { 'Content-Type': 'application/json' }, '{"ä":1}', 1000);
+  expect(answer).toEqual({ status: 429, retryAfter: '7', text: 'POST /hook {"ä":1}' });
+});
+
+test('redirects are not followed', async () => {
+  let calls = 0;
+  const { target } = await receiver((_request, response) => {
+    calls += 1;
+    response.writeHead(302, { Location: '/elsewhere' }).end();
+  });
+  expect((await outgoing().post(target, {}, '{}', 1000)).status).toBe(302);
+  expect(calls).toBe(1);
+});
+
+test('8 KiB of an endless answer are kept, the rest is dropped', async () => {
+  let closed = false;
+  const { target } = await receiver((request, response) => {
+    request.socket.on('close', () => {
+      closed = true;
+    });
+    const more = () => {
+      while (!closed && response.write('x'.repeat(4096)));
+      if (!closed) response.once('drain', more);
+    };
+    more();
+  });
+  const answer = await outgoing().post(target, {}, '{}', 5000);
+  expect(answer).toMatchObject({ status: 200, text: 'x'.repeat(8192) });
+  await expect.poll(() => closed).toBe(true);
+});
+
+test('a receiver that says nothing is left when the time is up', async () => {
+  const { target } = await receiver(() => {});
+  const started = performance.now();
+  await expect(outgoing().post(target, {}, '{}', 200)).rejects.toThrow('no answer within 0.2 s');
+  expect(performance.now() - started).toBeLessThan(2000);
+});
+
+test('a status whose body never ends counts', async () => {
+  const { target } = await receiver((_request, response) => {
+    response.writeHead(200);
+    response.write('half');
+  });
+  expect(await outgoing().post(target, {}, '{}', 200)).toMatchObject({ status: 200, text: 'half' });
+});
+
+test('null bytes and broken text of an answer are made storable', async () => {
+  const { target } = await receiver((_request, response) => response.end(Buffer.from([0x61, 0x00, 0xff, 0x62])));
+  expect((await outgoing().post(target, {}, '{}', 1000)).text).toBe('a\ufffdb');
+});
+
+test('a name with a private address is never connected to', async () => {
+  let calls = 0;
+  const { port } = await receiver((_request, response) => {
+    calls += 1;
+    response.end();
+  });
+  const resolve: Resolve = (_hostname, _options, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
+  const target = targetOf(`http://hooks.example:${port}/`, { allowPrivate: false });
+  const trouble = await outgoing({ allowPrivate: false, resolve })
+    .post(target, {}, '{}', 1000)
+    .catch((error) => error);
+  expect(trouble).toBeInstanceOf(RefusedAddress);
+  expect(describeTrouble(trouble)).toBe('refused: hooks.example has the address 127.0.0.1');
+  expect(calls).toBe(0);
+});
+
+test('a closed port and a broken answer are trouble with a line that tells', async () => {
+  const { server, target } = await receiver((request) => request.socket.destroy());
+  const http = outgoing();
+  expect(describeTrouble(await http.post(target, {}, '{}', 1000).catch((error) => error))).toMatch(
+    /socket|closed|hang up/i,
+  );
+  server.closeAllConnections();
+  await new Promise((closed) => server.close(closed));
+  expect(describeTrouble(await http.post(target, {}, '{}', 1000).catch((error) => error))).toMatch(/ECONNREFUSED/);
+});
+
+test('connections are kept between requests', async () => {
+  const ports = new Set<number | undefined>();
+  const { target } = await receiver((request, response) => {
+    ports.add(request.socket.remotePort);
+    request.resume().on('end', () => response.end('ok'));
+  });
+  const http = outgoing();
+  for (let i = 0; i < 5; i += 1) await http.post(target, {}, '{}', 1000);
+  // A second one may open while the first is still being handed back.
+  expect(ports.size).toBeLessThanOrEqual(2);
+});
