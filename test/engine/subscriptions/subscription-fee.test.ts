@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { lineWindows } from '../../../src/engine/calendar/windows.ts';
+import { boundaryWindows, lineWindows } from '../../../src/engine/calendar/windows.ts';
 import {
   bearsSubscriptionFee,
   type SubscriptionFeeInput,
@@ -323,6 +323,18 @@ describe('worked amounts (D.5) and starts (G01–G17)', () => {
   ])('%s', (_name, given, cents, share) => {
     expect(fee(given)).toEqual({ cents, days: share });
   });
+
+  test.each([
+    ['G33 anniversary', '2023-09-05', '2023-10-05T00:05', 'anniversary', '30/30'],
+    ['G35 calendar', '2023-08-01', '2023-10-01T00:05', 'calendar', '30/30'],
+  ] as const)(
+    '%s: ended on a billing day that the run left out, the period behind is billed whole',
+    (_name, started, at, billing, days) => {
+      const given = input({ amount: 1000, started, at, billing, subscription: ended(at) });
+      const result = subscriptionFee({ ...given, window: boundaryWindows(given)!.subscription })!;
+      expect([result.amountCents, `${result.billedDays}/${result.periodDays}`]).toEqual([1000, days]);
+    },
+  );
 
   test('the fee is one unit, remembers the plan amount and keeps 15 decimals', () => {
     const result = subscriptionFee(input({ amount: 1000, plan: advance, started: '2024-03-05', at: '2024-03-05' }))!;
