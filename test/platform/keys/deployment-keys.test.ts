@@ -1,0 +1,42 @@
+import { createPublicKey } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import {
+  linkSecret,
+  rotateKey,
+  webhookPublicKeys,
+  webhookSigningKey,
+} from '../../../src/platform/keys/deployment-keys.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+test('the first callers of all processes make one key between them', async () => {
+  const { sql } = database;
+  const keys = await Promise.all([webhookSigningKey(sql)(), webhookSigningKey(sql)(), webhookSigningKey(sql)()]);
+  expect(new Set(keys.map((key) => key.kid)).size).toBe(1);
+  const [published, ...others] = await webhookPublicKeys(sql);
+  expect(others).toEqual([]);
+  expect(published!.kid).toBe(keys[0]!.kid);
+  expect(createPublicKey(published!.pem).asymmetricKeyDetails?.modulusLength).toBe(2048);
+});
+
+test('a rotated key signs no more, and stays published for 7 days', async () => {
+  const { sql } = database;
+  const former = await webhookSigningKey(sql)();
+  await rotateKey(sql, 'webhooks');
+  const current = await webhookSigningKey(sql)();
+  expect(current.kid).not.toBe(former.kid);
+  expect((await webhookPublicKeys(sql)).map((key) => key.kid)).toEqual([current.kid, former.kid]);
+  await sql`update deployment_keys set retired_at = retired_at - interval '7 days' where id = ${former.kid}`;
+  expect((await webhookPublicKeys(sql)).map((key) => key.kid)).toEqual([current.kid]);
+});
+
+test('the secret of links is 32 bytes and stays the same', async () => {
+  const secret = await linkSecret(database.sql);
+  expect(Buffer.from(secret, 'base64')).toHaveLength(32);
+  expect(await linkSecret(database.sql)).toBe(secret);
+});
