@@ -58,8 +58,12 @@ export function wallNanoseconds(instant: Instant, zone: string): bigint {
 export const daysBefore = (instant: Instant, days: number, zone: string): Instant =>
   instant.toZonedDateTimeISO(zone).subtract({ days }).toInstant();
 
-/** Whether a text names a time zone that the runtime knows. */
+/** Names only: Temporal would also take an offset, or a whole timestamp, for a zone. */
+const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]*$/;
+
+/** Whether a text is the name of a time zone that the runtime knows. */
 export function isZone(zone: string): boolean {
+  if (!ZONE_NAME.test(zone)) return false;
   try {
     Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(zone);
     return true;
