@@ -1,0 +1,35 @@
+/** An event as the ingress hands it to storage: checked, numbers in canonical text, nothing left to parse but JSON. */
+export interface IncomingEvent {
+  id: string;
+  transaction_id: string;
+  external_subscription_id: string;
+  code: string;
+  /** Microseconds since 1970 as text; null = none was sent, the time of reception holds. */
+  timestamp: string | null;
+  /** JSON text of an object. */
+  properties: string;
+  precise_total_amount_cents: string | null;
+  /** First 16 bytes of the digest of what was sent, in hex (usage-and-charges A.6). */
+  digest: string;
+}
+
+/** Events of one request: all of them are stored, or none when `atomic`. */
+export interface IncomingBatch {
+  organization_id: string;
+  sandbox: boolean;
+  atomic: boolean;
+  /** Time of reception, microseconds since 1970 as text. */
+  received_at: string;
+  user_agent: string | null;
+  remote_address: string | null;
+  events: IncomingEvent[];
+}
+
+/**
+ * What became of one event: 0 stored as sent, 1 another event has its key, r replayed, s stored but changed by the
+ * worker (with the body that is now stored), e refused. Rule: performance-design 3.3.
+ */
+export type Verdict = 0 | 1 | { r: string } | { s: string } | { e: { status: number; body: Record<string, unknown> } };
+
+/** Verdicts in the order of the events; null = all stored as sent. */
+export type Verdicts = Verdict[] | null;
