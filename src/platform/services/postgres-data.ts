@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chown, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { PostgresFolder } from './postgres-folder.ts';
 import type { PostgresPrograms } from './postgres-programs.ts';
@@ -20,15 +19,13 @@ export interface PostgresSettings {
 /** Makes the data beside its place and moves it there when complete: a kill half-way leaves nothing to trip over. */
 export async function createData(place: PostgresFolder, programs: PostgresPrograms, throwaway: boolean): Promise<void> {
   const { folder, identity } = place;
-  await removeDrafts(folder);
   const draft = `${folder}.draft-${randomBytes(4).toString('hex')}`;
   await mkdir(draft, { mode: 0o700 });
-  const secrets = await mkdtemp(join(tmpdir(), 'meterstone-'));
-  const passwordFile = join(secrets, 'password');
+  const passwordFile = `${draft}.password`;
   const password = randomBytes(24).toString('base64url');
   try {
     await writeFile(passwordFile, password, { mode: 0o600 });
-    for (const path of [draft, secrets, passwordFile]) await giveTo(path, identity);
+    for (const path of [draft, passwordFile]) await giveTo(path, identity);
 
     const base = [`--pgdata=${draft}`, `--username=${ROLE}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
     const form = ['--encoding=UTF8', '--lc-messages=C', '--lc-collate=C', ...(throwaway ? ['--no-sync'] : [])];
@@ -39,12 +36,12 @@ export async function createData(place: PostgresFolder, programs: PostgresProgra
     await writeSettings(draft, { password }, identity);
     await rename(draft, folder);
   } finally {
-    await rm(secrets, { recursive: true, force: true });
+    await rm(passwordFile, { force: true });
   }
 }
 
 /** What a killed start left. Its initdb may still be writing there; then the next start removes it. */
-async function removeDrafts(folder: string): Promise<void> {
+export async function removeDrafts(folder: string): Promise<void> {
   const names = (await readdir(dirname(folder))).filter((name) => name.startsWith(`${basename(folder)}.draft-`));
   for (const name of names) {
     await rm(join(dirname(folder), name), { recursive: true, force: true }).catch(() => undefined);

@@ -4,7 +4,7 @@ import postgres from 'postgres';
 import type { Throwaway } from './guard.ts';
 import { deleteThrowaway, guardThrowaway } from './guard.ts';
 import { choosePort } from './ports.ts';
-import { createData, ROLE, readSettings, writeSettings } from './postgres-data.ts';
+import { createData, ROLE, readSettings, removeDrafts, writeSettings } from './postgres-data.ts';
 import type { PostgresFolder } from './postgres-folder.ts';
 import { locatePostgresFolder, SHARED_FOLDER } from './postgres-folder.ts';
 import type { PostgresPrograms, PostgresSearch } from './postgres-programs.ts';
@@ -50,6 +50,7 @@ export async function startPostgres(input: PostgresInput): Promise<RunningPostgr
   const place = await locatePostgresFolder(input.dataDir, input.log);
   const adopted = await adopt(place.folder);
   if (adopted) return adopted;
+  await removeDrafts(place.folder);
 
   const programs = await findPostgresPrograms({
     identity: place.identity,

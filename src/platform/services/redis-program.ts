@@ -29,20 +29,22 @@ export async function findRedisProgram(input: FindInput): Promise<RedisProgram> 
   const found = (await onPath(path)) ?? (await findUnpackedRedis(input.programsDir));
   if (found) return found;
 
-  if (!(await hasApt())) throw new Error(missing(COMMAND_ELSEWHERE[process.platform] ?? COMMAND_DEBIAN));
+  if (!(await hasApt())) throw new Error(missing());
   try {
     return isRoot() ? await installAsRoot(input.log) : await unpackOnce(input);
   } catch (error) {
-    const reason = `fetching it failed: ${(error as Error).message}`;
-    throw new Error(`${missing(COMMAND_DEBIAN)}\n${reason}`, { cause: error });
+    throw new Error(missing((error as Error).message), { cause: error });
   }
 }
 
-const COMMAND_DEBIAN = 'sudo apt-get install -y --no-install-recommends redis-server';
-const COMMAND_ELSEWHERE: Partial<Record<NodeJS.Platform, string>> = { darwin: 'brew install redis' };
-
-const missing = (command: string): string =>
-  `no redis-server found. Run\n  ${command}\n(or the like of your system), or set REDIS_URL, then start again`;
+/** Says what to run. Elsewhere than on Debian and macOS the names differ, but hardly. */
+function missing(reason?: string): string {
+  const sudo = isRoot() ? '' : 'sudo ';
+  const debian = `${sudo}apt-get update && ${sudo}apt-get install -y --no-install-recommends redis-server`;
+  const command = process.platform === 'darwin' ? 'brew install redis' : debian;
+  const text = `no redis-server found. Run\n  ${command}\n(or the like of your system), or set REDIS_URL, then start again.`;
+  return reason === undefined ? text : `${text}\nFetching it failed: ${reason}`;
+}
 
 async function onPath(path: string[]): Promise<RedisProgram | undefined> {
   for (const folder of path) {
@@ -62,8 +64,13 @@ const hasApt = async (): Promise<boolean> =>
 async function installAsRoot(log: (line: string) => void): Promise<RedisProgram> {
   log('Redis is not installed: installing redis-server with apt-get; this happens once and may take a minute');
   const env = serverEnvironment({ DEBIAN_FRONTEND: 'noninteractive', ...proxySettings() });
+  await runProgram('dpkg', ['--configure', '-a'], { env }); // a kill during an earlier installation leaves it half-done
   await mustRun('apt-get', ['update'], { env });
-  await mustRun('apt-get', ['install', '-y', '--no-install-recommends', 'redis-server'], { env });
+  await mustRun(
+    'apt-get',
+    ['-o', 'DPkg::Lock::Timeout=120', 'install', '-y', '--no-install-recommends', 'redis-server'],
+    { env },
+  );
   await stopPackageService();
 
   const installed = await onPath(['/usr/bin']);

@@ -36,28 +36,17 @@ export async function unpackDebianRedis(programsDir: string): Promise<RedisProgr
   for (const name of await readdir(packages)) await mustRun('dpkg-deb', ['-x', join(packages, name), draft]);
   await rm(join(programsDir, 'redis-programs'), { recursive: true, force: true });
   await rename(draft, join(programsDir, 'redis-programs'));
-  await rm(packages, { recursive: true, force: true });
+  for (const folder of ['lists', 'cache', 'packages']) await rm(join(apt, folder), { recursive: true, force: true });
 
   const redis = await findUnpackedRedis(programsDir);
   if (!redis) throw new Error('the unpacked redis-server does not run on this system');
   return redis;
 }
 
-/** redis-server and what it needs, directly or not, without what the system has. On Debian 12 eight packages at most. */
+/** redis-server and what it needs that is not installed, as apt would choose them. On Debian 12 eight at most. */
 async function missingPackages(flags: string[]): Promise<string[]> {
-  const kinds = ['recommends', 'suggests', 'conflicts', 'breaks', 'replaces', 'enhances'].map((kind) => `--no-${kind}`);
-  const tree = await mustRun('apt-cache', [...flags, 'depends', '--recurse', ...kinds, 'redis-server']);
-  // Names start a line; the edges of the tree are indented and virtual packages stand in angle brackets.
-  const needed = new Set(tree.stdout.split('\n').filter((line) => /^[a-z0-9]/.test(line)));
-
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: dpkg fills these in
-  const status = await mustRun('dpkg-query', ['-W', '-f', '${db:Status-Status} ${Package}\\n']);
-  for (const line of status.stdout.split('\n')) {
-    const [state, name] = line.split(' ');
-    if (state === 'installed' && name) needed.delete(name);
-  }
-  needed.add('redis-server');
-  return [...needed];
+  const plan = await mustRun('apt-get', [...flags, '--simulate', '--no-install-recommends', 'install', 'redis-server']);
+  return [...plan.stdout.matchAll(/^Inst (\S+)/gm)].map((match) => match[1]!);
 }
 
 /** Folders below `root` that hold shared libraries. */

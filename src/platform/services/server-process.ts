@@ -6,7 +6,7 @@ import { serverEnvironment } from './run-program.ts';
 
 /** The log is emptied at a start when it is longer than this. */
 const MAX_LOG_BYTES = 5_000_000;
-const LAST_LINES = 8;
+const LAST_LINES = 15;
 
 export interface ServerProcess {
   /** Undefined when the program could not be started at all. */
