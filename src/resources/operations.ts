@@ -1,7 +1,8 @@
 import type { Operation } from '../platform/operation.ts';
+import { testClockOperations } from './test-clocks/routes.ts';
 
 /** Every operation of the API. The event routes stand first: each route ahead costs a request a little. */
-export const operations: Operation[] = [];
+export const operations: Operation[] = [...testClockOperations];
 
 /** Operations by name, as commands travel. */
 export const operationsByName: ReadonlyMap<string, Operation> = new Map(
