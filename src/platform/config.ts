@@ -16,6 +16,10 @@ const Settings = z.object({
   PORT: whole(3000, 0).describe('Port of the ingress; 0 takes a free one'),
   HOST: z.string().default('127.0.0.1').describe('Address the ingress listens on'),
   PUBLIC_URL: z.url().optional().describe('Public address of the API without path; default http://HOST:PORT'),
+  DATA_DIR: z
+    .string()
+    .default('.data')
+    .describe('Folder of `npm start`: data, logs, run file; relative to the project'),
   DATABASE_URL: z.string().default('').describe('Postgres 15 to 18'),
   DATABASE_SCHEMA: z
     .string()

@@ -69,8 +69,8 @@ export async function launch({ say, undo, stop }: LaunchInput): Promise<void> {
   undo.push(() => children.stop());
   await noteRun();
 
-  await timed(say, 'every process is ready', () => waitUntilReady(addresses.ready, children, stop));
-  if (stop.aborted) return;
+  const isReady = await waitUntilReady(addresses.ready, children, stop);
+  if (!isReady) return;
   await noteRun({ baseUrl: addresses.api });
   undo.push(superviseServers({ services, children, say, onMove: noteRun }));
 

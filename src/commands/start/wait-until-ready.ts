@@ -8,23 +8,24 @@ const ANSWER_WITHIN_MS = 5_000;
 
 /**
  * Waits until the ingress says that the whole service works: Postgres, Redis, and every pool has finished a job.
- * Also ends when `stop` is aborted.
  *
+ * @returns false when `stop` was aborted before
  * @throws Error with the last words of a process that does not start, or with what is not ready
  */
-export async function waitUntilReady(url: string, children: Children, stop: AbortSignal): Promise<void> {
+export async function waitUntilReady(url: string, children: Children, stop: AbortSignal): Promise<boolean> {
   let lastAnswer = 'no answer';
   let despair: string | undefined;
-  const isOver = async () => {
+  const isAnswered = async () => {
     despair = await children.despair();
     if (stop.aborted || despair !== undefined) return true;
     const { status, text } = await ask(url);
     lastAnswer = text;
     return status === 200;
   };
-  const over = await waitUntil(isOver, READY_WITHIN_MS, ASK_EVERY_MS);
+  const isDone = await waitUntil(isAnswered, READY_WITHIN_MS, ASK_EVERY_MS);
   if (despair !== undefined) throw new Error(despair);
-  if (!over) throw new Error(`not ready after ${READY_WITHIN_MS / 1000} s: ${lastAnswer}`);
+  if (!isDone) throw new Error(`not ready after ${READY_WITHIN_MS / 1000} s: ${lastAnswer}`);
+  return !stop.aborted;
 }
 
 /** With the plain client of Node: its fetch would bring a second HTTP stack into this small process. */

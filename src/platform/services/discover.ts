@@ -12,14 +12,17 @@ import type { RunningRedis } from './redis-server.ts';
 import { startRedis } from './redis-server.ts';
 import { enterUsers, leaveUsers } from './users.ts';
 
-/** Where `npm start` keeps everything, and downloaded programs. */
-export const defaultDataDir = (): string => join(projectRoot(), '.data');
+/** Where downloaded programs are kept for every data folder. */
+const programsDir = (): string => join(projectRoot(), '.data');
+
+/** Where `npm start` keeps everything: the setting DATA_DIR, relative to the project. */
+export const defaultDataDir = (): string => resolve(projectRoot(), process.env.DATA_DIR || '.data');
 
 export interface ServicesInput {
   /** Given servers are used as they are and never started or stopped. */
   databaseUrl?: string;
   redisUrl?: string;
-  /** Where the servers keep their data; default `.data`, and with `throwaway` a new temporary folder. */
+  /** Where the servers keep their data; default defaultDataDir(), and with `throwaway` a new temporary folder. */
   dataDir?: string;
   /** One line of text for a person, e.g. that Redis is being fetched. */
   log?: (line: string) => void;
@@ -110,7 +113,7 @@ async function prepareDataDir({ dataDir, throwaway }: ServicesInput): Promise<st
 /** Starts or adopts the servers that are neither given nor alive, both at once; answers their names. */
 async function startMissing(input: ServicesInput, dataDir: string, servers: Servers): Promise<ServerName[]> {
   const log = input.log ?? (() => undefined);
-  const options = { dataDir, log, throwaway: input.throwaway, programsDir: defaultDataDir() };
+  const options = { dataDir, log, throwaway: input.throwaway, programsDir: programsDir() };
   const started: ServerName[] = [];
 
   const startDatabase = async () => {
