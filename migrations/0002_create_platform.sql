@@ -135,7 +135,8 @@ create table webhook_deliveries (
   updated_at timestamptz not null
 );
 create index webhook_deliveries_due on webhook_deliveries (next_attempt_at) where status in ('pending', 'retrying');
-create index webhook_deliveries_endpoint on webhook_deliveries (organization_id, webhook_endpoint_id, updated_at desc);
+-- led by the endpoint, so that removing one finds its deliveries
+create index webhook_deliveries_endpoint on webhook_deliveries (webhook_endpoint_id, organization_id, updated_at desc);
 create index webhook_deliveries_event on webhook_deliveries (event_id);
 
 -- Keys of the deployment: the RSA pair that signs webhooks, the secret that signs links.

@@ -14,6 +14,9 @@ export const NAMED_ONLY_WEBHOOK_TYPES = [
   'wallet_hold.expired',
 ];
 
+/** Other names by which an endpoint may ask for a type (platform G.1). */
+export const SECOND_WEBHOOK_NAMES = { 'credit_note.refund_failure': 'credit_note.provider_refund_failure' };
+
 /** What a transaction recorded, collected while it ran. */
 export interface Records {
   activities: Activity[];
@@ -110,7 +113,8 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
     from event
     join webhook_endpoints endpoint on endpoint.organization_id = ${meta.organizationId} and endpoint.status = 'enabled'
       and case when endpoint.event_types is null then event.webhook_type <> all (${NAMED_ONLY_WEBHOOK_TYPES})
-               else event.webhook_type = any (endpoint.event_types) end
+               else event.webhook_type = any (endpoint.event_types)
+                 or ${SECOND_WEBHOOK_NAMES as never}::jsonb ->> event.webhook_type = any (endpoint.event_types) end
     returning id, webhook_endpoint_id`.execute(); // sent at once, so that the timeline's counter is locked after it
   const lines = meta.sandbox ? [...records.activities.map(activityLine), ...events.map(webhookLine)] : [];
   const [deliveries] = await Promise.all([
