@@ -6,6 +6,7 @@ import type { Config } from '../platform/config.ts';
 import type { Log } from '../platform/log/log.ts';
 import type { Operation, RateCategory } from '../platform/operation.ts';
 import { openRuntime } from '../platform/process/runtime.ts';
+import type { Producer } from '../platform/queue/producer.ts';
 import { keyChangesChannel } from '../platform/redis/channels.ts';
 import { connectImpatiently, connectPatiently } from '../platform/redis/connect.ts';
 import { openReplies } from '../platform/replies/replies.ts';
@@ -34,6 +35,7 @@ export interface Ingress {
   /** Base of everything, without path: `http://127.0.0.1:3000`. */
   url: string;
   app: Express;
+  producer: Producer;
   close(): Promise<void>;
 }
 
@@ -91,6 +93,7 @@ export async function startIngress(config: Config, operations: readonly Operatio
   return {
     url: `http://${config.HOST}:${(server.address() as AddressInfo).port}`,
     app,
+    producer: runtime.producer,
     async close() {
       await stopListening(server);
       await events.stop();
