@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Ingress, startIngress } from '../../src/ingress/start-ingress.ts';
+import type { Operation, RateCategory } from '../../src/platform/operation.ts';
+import { createClient } from '../support/client.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const probe = (category: RateCategory): Operation => ({
+  name: `probe_${category}`,
+  method: 'get',
+  path: `/probes/${category}`,
+  permission: null,
+  summary: 'Probe',
+  tag: 'probes',
+  category,
+  answer: z.object({}),
+  kind: 'read',
+  run: async () => ({ ok: true }),
+});
+const probes = [probe('default'), probe('current_usage'), probe('events')];
+
+let service: TestService;
+let twin: Ingress;
+beforeAll(async () => {
+  service = await startService({
+    operations: probes,
+    pools: [],
+    settings: {
+      RATE_LIMIT_DEFAULT: '50',
+      RATE_LIMIT_CURRENT_USAGE: '200',
+      RATE_LIMIT_EVENTS: '500',
+      RATE_LIMIT_UNAUTHENTICATED: '20',
+    },
+  });
+  twin = await startIngress(service.config, probes);
+});
+afterAll(async () => {
+  await twin.close();
+  await service.stop();
+});
+
+/** Answers to `count` calls sent within one second of Redis' clock, alternating over both ingress processes. */
+async function burst(apiKey: string, category: RateCategory, count: number) {
+  const clients = [service.client(apiKey), createClient(twin.url, apiKey)];
+  await Promise.all(clients.map((client) => client.get('/probes/default')));
+  const [, micros] = await service.redis.time();
+  await new Promise((resolve) => setTimeout(resolve, 1005 - Number(micros) / 1000));
+  return Promise.all(Array.from({ length: count }, (_, index) => clients[index % 2]!.get(`/probes/${category}`)));
+}
+const passed = (answers: { status: number }[]) => answers.filter((answer) => answer.status === 200).length;
+
+test('51 calls in a second: the last is refused, with headers and body of the contract', async () => {
+  const org = await service.org();
+  const answers = await burst(org.organization.api_key, 'default', 51);
+  expect(passed(answers)).toBe(50);
+  const refused = answers.find((answer) => answer.status === 429)!;
+  expect(refused.body).toEqual({ status: 429, error: 'Too Many Requests', code: 'too_many_requests' });
+  expect(refused.headers).toMatchObject({
+    'x-ratelimit-limit': '50',
+    'x-ratelimit-remaining': '0',
+    'x-ratelimit-reset': '1',
+    'retry-after': '1',
+  });
+});
+
+test('the categories count apart, and organizations count apart', async () => {
+  const [one, other] = [await service.org(), await service.org()];
+  const [first, second] = await Promise.all([
+    burst(one.organization.api_key, 'current_usage', 220),
+    burst(other.organization.api_key, 'default', 60),
+  ]);
+  expect(passed(first)).toBe(200);
+  expect(passed(second)).toBe(50);
+});
+
+test('two processes together grant exactly the event limit', async () => {
+  const org = await service.org();
+  await service.sql`update organizations set rate_limit_events = 120 where id = ${org.organization.organization_id}`;
+  const answers = await burst(org.organization.api_key, 'events', 200);
+  // A refusal may come while the other process still holds one unused token (platform C.2).
+  expect(passed(answers)).toBeGreaterThanOrEqual(119);
+  expect(passed(answers)).toBeLessThanOrEqual(120);
+  expect(answers[0]!.headers['x-ratelimit-limit']).toBe('120');
+});
+
+test('calls without a valid key count for the address, on unknown paths too', async () => {
+  await until(async () => (await service.client('nope').get('/probes/default')).status === 401);
+  const [, micros] = await service.redis.time();
+  await new Promise((resolve) => setTimeout(resolve, 1005 - Number(micros) / 1000));
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, (_, index) =>
+      index % 2 === 0 ? service.client('nope').get('/probes/default') : service.client('nope').get('/nowhere'),
+    ),
+  );
+  expect(answers.filter((answer) => answer.status === 429)).toHaveLength(10);
+  for (const answer of answers)
+    expect(answer.headers).toMatchObject({ 'x-ratelimit-limit': '20', 'x-ratelimit-reset': '1' });
+});
+
+test('an organization with an own limit has its figures', async () => {
+  const org = await service.org();
+  await service.sql`update organizations set rate_limit_default = 7 where id = ${org.organization.organization_id}`;
+  expect((await org.get('/probes/default')).headers['x-ratelimit-limit']).toBe('7');
+});
