@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
+import { isZone } from '../../engine/calendar/local-day.ts';
 import { isCountry } from './countries.ts';
 import { cleanText, INVALID } from './fields.ts';
 import { renameErrors } from './flat-errors.ts';
@@ -14,7 +15,6 @@ const LOCALES: ReadonlySet<string> = new Set(['de', 'en', 'es', 'fr', 'it', 'nb'
 const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
 const INVISIBLE = /[\0\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/g;
 const EMAIL = /^[^\s@,;:<>()[\]\\"]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
-const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]*$/;
 
 const AnyText = z.string(INVALID).refine(isStorable, INVALID);
 
@@ -45,8 +45,8 @@ export const locale = () =>
 export const timeZone = () =>
   z
     .string('invalid_timezone')
-    .refine((name) => zoneName(name) !== undefined, 'invalid_timezone')
-    .transform((name) => zoneName(name)!);
+    .refine(isZone, 'invalid_timezone')
+    .transform((name) => Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId);
 
 /** One or several addresses, separated by commas; look-alike dashes and invisible characters are repaired. */
 export const emails = () =>
@@ -87,15 +87,6 @@ export const addressFields = () => ({
 /** Array of texts, wrong as a whole when one of them is; null empties it. */
 export const textList = <Item extends z.ZodType<string>>(item: Item = AnyText as unknown as Item) =>
   resettable(z.array(item, INVALID).check(renameErrors(() => [])), []);
-
-function zoneName(name: string): string | undefined {
-  if (!ZONE_NAME.test(name)) return undefined;
-  try {
-    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId;
-  } catch {
-    return undefined; // the runtime has no such zone
-  }
-}
 
 function isWebUrl(text: string): boolean {
   return isStorable(text) && /^https?:\/\/[^/?#\s]/i.test(text) && URL.canParse(text) && new URL(text).hostname !== '';
