@@ -60,6 +60,7 @@ const Settings = z.object({
   USAGE_ACTIVITY_SECONDS: seconds(60).describe('Tick of usage-activity'),
   LIFETIME_USAGE_SECONDS: seconds(300).describe('Tick of lifetime-usage'),
   WALLET_REFRESH_SECONDS: seconds(300).describe('Tick of wallet-ongoing'),
+  PORTAL_TOKEN_TTL_HOURS: whole(12).describe('Life of a link to the pages of a customer'),
   AUDIT_LOGS_PERIOD_DAYS: whole(30).describe('Days that activity and API logs stay visible'),
   TEST_CLOCK_MAX_SPAN_YEARS: whole(5).describe('Farthest advance of a test clock'),
   TEST_CLOCK_MAX_STEPS: whole(100_000).describe('Instants with work in one advance'),

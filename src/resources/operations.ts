@@ -1,8 +1,9 @@
 import type { Operation } from '../platform/operation.ts';
+import { customerOperations } from './customers/routes.ts';
 import { testClockOperations } from './test-clocks/routes.ts';
 
 /** Every operation of the API. The event routes stand first: each route ahead costs a request a little. */
-export const operations: Operation[] = [...testClockOperations];
+export const operations: Operation[] = [...customerOperations, ...testClockOperations];
 
 /** Operations by name, as commands travel. */
 export const operationsByName: ReadonlyMap<string, Operation> = new Map(

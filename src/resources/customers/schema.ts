@@ -1,0 +1,266 @@
+import { z } from 'zod';
+import { isCurrency } from '../../engine/money/currency.ts';
+import { booleanFilter, listFilter, textFilter } from '../../platform/lists/filters.ts';
+import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { isCountry } from '../../platform/schema/countries.ts';
+import { elementErrors } from '../../platform/schema/element-errors.ts';
+import { boolean, cleanText, INVALID, integer, MANDATORY, oneOf, text } from '../../platform/schema/fields.ts';
+import { flatErrors, renameErrors } from '../../platform/schema/flat-errors.ts';
+import {
+  addressFields,
+  clearable,
+  emails,
+  locale,
+  resettable,
+  textList,
+  timeZone,
+  webUrl,
+} from '../../platform/schema/typed-text.ts';
+import { TaxView } from '../taxes/schema.ts';
+
+export const ACCOUNT_TYPES = ['customer', 'partner'] as const;
+export const CUSTOMER_TYPES = ['company', 'individual'] as const;
+export const ZERO_AMOUNT_OPTIONS = ['inherit', 'skip', 'finalize'] as const;
+export const ISSUING_DATE_ANCHORS = ['next_period_start', 'current_period_end'] as const;
+export const ISSUING_DATE_ADJUSTMENTS = ['align_with_finalization_date', 'keep_anchor'] as const;
+export const PAYMENT_PROVIDERS = ['stripe', 'gocardless', 'cashfree', 'adyen', 'flutterwave', 'moneyhash'] as const;
+export const PROVIDER_PAYMENT_METHODS = [
+  'card',
+  'sepa_debit',
+  'us_bank_account',
+  'bacs_debit',
+  'link',
+  'boleto',
+  'crypto',
+  'customer_balance',
+] as const;
+
+/** Longest external id: indexes of the database hold it. */
+const EXTERNAL_ID_MAX = 255;
+const NAME_MAX = 255;
+const METADATA_MAX = 5;
+const METADATA_KEY_MAX = 20;
+const METADATA_VALUE_MAX = 100;
+const DAYS_MAX = 2_147_483_647;
+
+const flag = () => resettable(boolean(), false);
+const days = () => clearable(integer({ min: 0, max: DAYS_MAX }));
+
+const BillingConfiguration = z.object({
+  invoice_grace_period: days(),
+  subscription_invoice_issuing_date_anchor: clearable(oneOf(ISSUING_DATE_ANCHORS)),
+  subscription_invoice_issuing_date_adjustment: clearable(oneOf(ISSUING_DATE_ADJUSTMENTS)),
+  document_locale: clearable(locale()),
+  payment_provider: clearable(oneOf(PAYMENT_PROVIDERS)),
+  payment_provider_code: cleanText(),
+  provider_customer_id: cleanText(),
+  sync: flag(),
+  sync_with_provider: flag(),
+  provider_payment_methods: resettable(
+    z
+      .array(z.enum(PROVIDER_PAYMENT_METHODS, INVALID), INVALID)
+      .min(1, MANDATORY)
+      .refine((methods) => !methods.includes('link') || methods.includes('card'), INVALID)
+      .refine((methods) => !methods.includes('customer_balance') || methods.length === 1, INVALID)
+      .check(renameErrors(() => [])),
+    ['card'],
+  ),
+});
+
+const MetadataItem = z.object({
+  id: z.string(INVALID).nullish(),
+  svc_id: z.string(INVALID).nullish(),
+  key: text({ max: METADATA_KEY_MAX }),
+  value: text({ max: METADATA_VALUE_MAX }),
+  display_in_invoice: resettable(boolean(), false),
+});
+
+const withoutNullBytes = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null
+    ? Object.fromEntries(
+        Object.entries(value).map(([key, each]) => [key, typeof each === 'string' ? each.replaceAll('\0', '') : each]),
+      )
+    : value;
+
+const Metadata = z
+  .array(z.preprocess(withoutNullBytes, MetadataItem), INVALID)
+  .max(METADATA_MAX, 'invalid_count')
+  .superRefine((items, context) => {
+    const seen = new Set<string>();
+    for (const [index, { key }] of items.entries()) {
+      if (seen.has(key)) context.addIssue({ code: 'custom', message: 'value_already_exist', path: [index, 'key'] });
+      seen.add(key);
+    }
+  });
+
+const IntegrationCustomer = z.object({
+  id: z.string(INVALID).nullish(),
+  code: cleanText(),
+  external_customer_id: cleanText(),
+  integration_type: cleanText(),
+  integration_code: cleanText(),
+  subsidiary_id: cleanText(),
+  sync_with_provider: flag(),
+  targeted_object: cleanText(),
+});
+
+const hasEachTypeOnce = (items: z.infer<typeof IntegrationCustomer>[]): boolean => {
+  const types = items.map((item) => item.integration_type).filter((type) => type !== undefined && type !== null);
+  return new Set(types).size === types.length;
+};
+
+/**
+ * Input of `POST /customers`. Absent keeps what is stored; null clears, and where a field cannot be empty, puts back what a
+ * new customer has. Errors of nested fields carry the flat names of platform B.5. Rule: platform F.2.
+ */
+export const CustomerInput = z
+  .object({
+    external_id: text({ max: EXTERNAL_ID_MAX }),
+    billing_entity_code: cleanText(),
+    account_type: resettable(oneOf(ACCOUNT_TYPES), 'customer'),
+    customer_type: clearable(oneOf(CUSTOMER_TYPES)),
+    name: cleanText({ max: NAME_MAX }),
+    firstname: cleanText(),
+    lastname: cleanText(),
+    legal_name: cleanText(),
+    legal_number: cleanText(),
+    tax_identification_number: cleanText(),
+    email: emails(),
+    phone: cleanText(),
+    url: clearable(webUrl()),
+    logo_url: clearable(webUrl()),
+    ...addressFields(),
+    shipping_address: z.object(addressFields(), INVALID).nullish(),
+    currency: clearable(z.string(INVALID).refine(isCurrency, INVALID)),
+    timezone: clearable(timeZone()),
+    net_payment_term: days(),
+    finalize_zero_amount_invoice: resettable(z.enum(ZERO_AMOUNT_OPTIONS, 'invalid_value'), 'inherit'),
+    skip_invoice_custom_sections: flag(),
+    external_salesforce_id: cleanText(),
+    billing_configuration: BillingConfiguration.nullish(),
+    metadata: resettable(Metadata, []),
+    tax_codes: textList(),
+    invoice_custom_section_codes: textList(),
+    integration_customers: resettable(
+      z.array(IntegrationCustomer, INVALID).refine(hasEachTypeOnce, 'invalid_count_per_integration_type'),
+      [],
+    ),
+  })
+  .check(flatErrors({ billing_configuration: '', shipping_address: 'shipping_' }), elementErrors('metadata'));
+export type CustomerInput = z.infer<typeof CustomerInput>;
+
+const enumFilter = (isKnown: (value: string) => boolean) =>
+  listFilter.refine((values) => values === undefined || values.every(isKnown), INVALID);
+
+const isOneOf = (words: readonly string[]) => (value: string) => words.includes(value);
+
+/** Filters of `GET /customers` (platform D.2). */
+export const CustomerListQuery = z.object({
+  ...pageQuery,
+  search_term: textFilter,
+  external_id: textFilter,
+  account_type: enumFilter(isOneOf(ACCOUNT_TYPES)),
+  customer_type: textFilter.refine((type) => type === undefined || isOneOf(CUSTOMER_TYPES)(type), INVALID),
+  has_customer_type: booleanFilter,
+  billing_entity_codes: listFilter,
+  countries: listFilter
+    .transform((codes) => codes?.map((code) => code.toUpperCase()))
+    .refine((codes) => codes === undefined || codes.every(isCountry), INVALID),
+  states: listFilter,
+  zipcodes: listFilter,
+  currencies: enumFilter(isCurrency),
+  has_tax_identification_number: booleanFilter,
+  metadata: z.record(z.string(), textOrFirst()).optional().catch(undefined),
+});
+export type CustomerListQuery = z.infer<typeof CustomerListQuery>;
+
+function textOrFirst() {
+  return z.union([z.string(), z.array(z.string()).transform((values) => values[0] ?? '')]);
+}
+
+const nullableText = z.string().nullable();
+const AddressView = z.object({
+  address_line1: nullableText,
+  address_line2: nullableText,
+  city: nullableText,
+  state: nullableText,
+  zipcode: nullableText,
+  country: nullableText,
+});
+
+export const CustomerMetadataView = z.object({
+  svc_id: z.uuid(),
+  key: z.string(),
+  value: z.string(),
+  display_in_invoice: z.boolean(),
+  created_at: z.iso.datetime(),
+});
+
+/** A customer inside another document. */
+export const CustomerBaseView = z.object({
+  svc_id: z.uuid(),
+  sequential_id: z.int(),
+  slug: z.string(),
+  external_id: z.string(),
+  billing_entity_code: z.string(),
+  account_type: z.enum(ACCOUNT_TYPES),
+  customer_type: z.enum(CUSTOMER_TYPES).nullable(),
+  name: nullableText,
+  firstname: nullableText,
+  lastname: nullableText,
+  legal_name: nullableText,
+  legal_number: nullableText,
+  tax_identification_number: nullableText,
+  email: nullableText,
+  phone: nullableText,
+  url: nullableText,
+  logo_url: nullableText,
+  ...AddressView.shape,
+  shipping_address: AddressView,
+  currency: nullableText,
+  timezone: nullableText,
+  applicable_timezone: z.string(),
+  net_payment_term: z.int().nullable(),
+  finalize_zero_amount_invoice: z.enum(ZERO_AMOUNT_OPTIONS),
+  skip_invoice_custom_sections: z.boolean(),
+  external_salesforce_id: nullableText,
+  billing_configuration: z.object({
+    invoice_grace_period: z.int().optional(),
+    subscription_invoice_issuing_date_anchor: z.enum(ISSUING_DATE_ANCHORS).nullable(),
+    subscription_invoice_issuing_date_adjustment: z.enum(ISSUING_DATE_ADJUSTMENTS).nullable(),
+    document_locale: z.string().optional(),
+    payment_provider: z.enum(PAYMENT_PROVIDERS).optional(),
+    payment_provider_code: z.string().optional(),
+    provider_customer_id: z.string().optional(),
+    provider_payment_methods: z.array(z.enum(PROVIDER_PAYMENT_METHODS)).optional(),
+  }),
+  metadata: z.array(CustomerMetadataView),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+export type CustomerBaseView = z.infer<typeof CustomerBaseView>;
+
+const NoRecords = z.array(z.never());
+
+/** A customer of a list. */
+export const CustomerListView = CustomerBaseView.extend({ integration_customers: NoRecords, taxes: z.array(TaxView) });
+
+/** A customer on its own. */
+export const CustomerView = CustomerListView.extend({
+  applicable_invoice_custom_sections: NoRecords,
+  error_details: NoRecords,
+});
+export type CustomerView = z.infer<typeof CustomerView>;
+
+export const CustomerEnvelope = z.object({ customer: CustomerView });
+export const CustomerList = z.object({ customers: z.array(CustomerListView), meta: PageMeta });
+export const PortalUrlEnvelope = z.object({ customer: z.object({ portal_url: z.url() }) });
+export const CheckoutUrlEnvelope = z.object({
+  customer: z.object({
+    svc_customer_id: z.uuid(),
+    external_customer_id: z.string(),
+    payment_provider: z.enum(PAYMENT_PROVIDERS),
+    payment_provider_code: z.string(),
+    checkout_url: z.url(),
+  }),
+});
