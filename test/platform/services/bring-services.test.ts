@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { chmod, chown, mkdir, readdir, realpath, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import postgres from 'postgres';
@@ -58,8 +59,12 @@ describe('servers on a data folder', () => {
     database.password = 'wrong';
     const invalidPassword = { code: '28P01' };
     await expect(withPostgres(database.href, (sql) => sql`select 1`)).rejects.toMatchObject(invalidPassword);
-    const redisWithout = `redis://${new URL(redisUrl).host}`;
-    await expect(withRedis(redisWithout, (redis) => redis.ping())).rejects.toThrow('NOAUTH');
+
+    const socket = connect(Number(new URL(redisUrl).port), '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.write('PING\r\n');
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toMatch(/^-NOAUTH/);
   });
 
   test('are shared by commands that run at the same time, and the last one stops them', async () => {
@@ -257,7 +262,7 @@ async function withPostgres<T>(url: string, work: (sql: postgres.Sql) => Promise
 }
 
 async function withRedis<T>(url: string, work: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = new Redis(url, { lazyConnect: true, enableReadyCheck: false, retryStrategy: () => null });
+  const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null });
   redis.on('error', () => undefined);
   try {
     await redis.connect();
