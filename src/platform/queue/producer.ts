@@ -10,6 +10,8 @@ export interface AddOptions {
   /** A second nudge under the same id is no second job while the first is stored; no `:` in it. */
   id?: string;
   delayMs?: number;
+  /** A job that failed for good leaves no trace, so that its id may be nudged again: for work that a selection repeats. */
+  forgetFailed?: boolean;
 }
 
 /** Puts jobs into their queues by name. */
@@ -38,6 +40,7 @@ export function createProducer(redis: Redis, prefix: string): Producer {
     const spec = queues[jobs[name].queue];
     return {
       ...KEEP,
+      ...(options.forgetFailed ? { removeOnFail: true } : {}),
       attempts: spec.attempts,
       backoff: { ...spec.backoff },
       ...(options.id === undefined ? {} : { jobId: options.id }),
