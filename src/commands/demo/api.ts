@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Calls the API as any client would; a 429 is waited out, any other answer than 200 ends the demo. */
+export function createApi(baseUrl: string, apiKey: string) {
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape
+  return async function call(method: string, path: string, body?: unknown): Promise<any> {
+    for (;;) {
+      const answer = await fetch(baseUrl + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${apiKey}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      if (answer.status === 429) {
+        await answer.arrayBuffer();
+        await sleep(1000 * Number(answer.headers.get('retry-after') ?? 1));
+        continue;
+      }
+      const text = await answer.text();
+      if (answer.status !== 200) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
+      return JSON.parse(text);
+    }
+  };
+}
+
+export type Api = ReturnType<typeof createApi>;
+
+/** Moves the organization's test clock and waits until everything that fell due is done. */
+export async function advanceClock(api: Api, to: string): Promise<void> {
+  await api('POST', '/test_clock/advance', { test_clock: { frozen_time: to } });
+  for (;;) {
+    const { test_clock: clock } = await api('GET', '/test_clock');
+    if (clock.status === 'ready') return;
+    if (clock.status === 'failed') throw new Error(`the test clock failed: ${JSON.stringify(clock.error)}`);
+    await sleep(100);
+  }
+}
