@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { projectRoot } from '../../src/platform/project-root.ts';
+import { until } from '../support/until.ts';
+
+/** Processes as an operator runs them, from the build: they can be killed one by one and started again. */
+export class Processes {
+  readonly #environment: Record<string, string>;
+  readonly #running = new Map<string, ChildProcess>();
+
+  constructor(environment: Record<string, string>) {
+    this.#environment = environment;
+  }
+
+  /** Starts `ingress` or a pool by name, and waits until it says that it is ready. */
+  async start(name: string): Promise<void> {
+    const script = name === 'ingress' ? 'dist/src/ingress/server.js' : `dist/workers/${name}.js`;
+    const child = spawn(process.execPath, ['--enable-source-maps', join(projectRoot(), script)], {
+      cwd: projectRoot(),
+      env: { ...process.env, ...this.#environment },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    this.#running.set(name, child);
+    await new Promise<void>((resolve, reject) => {
+      child.once('message', () => resolve());
+      child.once('exit', (code) => reject(new Error(`${name} ended with ${code} before it was ready`)));
+    });
+  }
+
+  /** Ends a process without a chance to clean up, and starts it again. */
+  async kill(name: string): Promise<void> {
+    const child = this.#running.get(name)!;
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await gone;
+    await this.start(name);
+  }
+
+  /** Asks every process to stop; answers the exit codes by name. */
+  async stop(): Promise<Record<string, number | null>> {
+    const codes = await Promise.all(
+      [...this.#running].map(async ([name, child]) => {
+        if (child.exitCode !== null || child.signalCode !== null) return [name, child.exitCode] as const;
+        const gone = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+        child.kill('SIGTERM');
+        return [name, await gone] as const;
+      }),
+    );
+    return Object.fromEntries(codes);
+  }
+}
+
+/** Waits until the service of this address says that every queue moves. */
+export const ready = (url: string): Promise<boolean> =>
+  until(async () => {
+    const answer = await request(`${url}/ready`);
+    await answer.body.dump();
+    return answer.statusCode === 200;
+  }, 30_000);
