@@ -193,6 +193,11 @@ async function runCommand(
       parameters: redactedText(parameters),
     },
   });
+  if (operation.settle && reply.status === 200) {
+    const now = await readOrganizationNow(deps.sql, identity.organizationId, identity.sandbox);
+    const settled = await operation.settle(readContext(deps, identity, () => now), JSON.parse(reply.body));
+    return { status: reply.status, text: JSON.stringify(settled), headers: reply.headers };
+  }
   return { status: reply.status, text: reply.body, headers: reply.headers };
 }
 

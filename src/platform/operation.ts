@@ -62,4 +62,9 @@ export interface Operation {
   /** Not shown as an operation of its own in the documentation (a PATCH twin of a PUT). */
   hidden?: boolean;
   run: (ctx: Context, input: OperationInput) => Promise<object | null>;
+  /**
+   * Of a command whose answer tells an outcome that comes after its commit: waits for it in the ingress, with a reading
+   * context, and gives the body to answer. The body that `run` gave is the one stored for replays.
+   */
+  settle?: (ctx: Context, body: OperationInput) => Promise<object>;
 }

@@ -1,9 +1,16 @@
 import type { Operation } from '../platform/operation.ts';
 import { customerOperations } from './customers/routes.ts';
 import { testClockOperations } from './test-clocks/routes.ts';
+import { webhookEndpointOperations } from './webhook-endpoints/routes.ts';
+import { webhookOperations } from './webhooks/routes.ts';
 
 /** Every operation of the API. The event routes stand first: each route ahead costs a request a little. */
-export const operations: Operation[] = [...customerOperations, ...testClockOperations];
+export const operations: Operation[] = [
+  ...customerOperations,
+  ...testClockOperations,
+  ...webhookEndpointOperations,
+  ...webhookOperations,
+];
 
 /** Operations by name, as commands travel. */
 export const operationsByName: ReadonlyMap<string, Operation> = new Map(

@@ -1,0 +1,34 @@
+import type { Temporal } from 'temporal-polyfill';
+import { z } from 'zod';
+import { parseInstant } from '../schema/instant-field.ts';
+import { textFilter } from './filters.ts';
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Lower bound of a time, a day or an instant; malformed: 422 `invalid_date` (platform D.2). */
+export const fromFilter = textFilter.transform((value, context) => bound(value, context, (start) => start));
+
+/**
+ * Upper bound of a time, inclusive: comes out as the instant BEFORE which a row must lie, so that a whole day, or a whole
+ * second as lists show it, counts in full.
+ */
+export const untilFilter = textFilter.transform((value, context) =>
+  bound(value, context, (start, text) =>
+    DAY.test(text)
+      ? start.add({ hours: 24 })
+      : start.round({ smallestUnit: 'second', roundingMode: 'trunc' }).add({ seconds: 1 }),
+  ),
+);
+
+function bound(
+  value: string | undefined,
+  context: z.RefinementCtx,
+  edge: (start: Temporal.Instant, text: string) => Temporal.Instant,
+): Temporal.Instant | undefined {
+  if (value === undefined) return undefined;
+  const text = value.trim();
+  const start = parseInstant(text);
+  if (start) return edge(start, text);
+  context.addIssue({ code: 'custom', message: 'invalid_date' });
+  return z.NEVER;
+}

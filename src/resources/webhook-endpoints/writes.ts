@@ -1,0 +1,71 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../platform/db/connect.ts';
+import type { WebhookEndpointRow } from './queries.ts';
+
+/** Until the transaction ends nobody else adds an endpoint to the organization. */
+export const lockNumberOfEndpoints = (db: Db, organizationId: string) => db`
+  select pg_advisory_xact_lock(hashtextextended('webhook_endpoints of ' || ${organizationId}::text, 0))`;
+
+export const insertWebhookEndpoint = (db: Db, endpoint: WebhookEndpointRow, secret: string) => db`
+  insert into webhook_endpoints (id, organization_id, webhook_url, name, signature_algo, event_types, secret, status,
+    disabled_at, disabled_reason, created_at, updated_at)
+  values (${endpoint.id}, ${endpoint.organization_id}, ${endpoint.webhook_url}, ${endpoint.name},
+    ${endpoint.signature_algo}, ${endpoint.event_types}, ${secret}, ${endpoint.status}, ${endpoint.disabled_at},
+    ${endpoint.disabled_reason}, ${endpoint.created_at}, ${endpoint.created_at})`;
+
+/** Stores what a client may change. */
+export const updateWebhookEndpointRow = (db: Db, endpoint: WebhookEndpointRow, now: Temporal.Instant) => db`
+  update webhook_endpoints
+  set webhook_url = ${endpoint.webhook_url}, name = ${endpoint.name}, signature_algo = ${endpoint.signature_algo},
+    event_types = ${endpoint.event_types}, updated_at = ${now}
+  where organization_id = ${endpoint.organization_id} and id = ${endpoint.id}`;
+
+/** Forgets the failures of the past: deliveries go out at once, also after a while of being disabled. */
+export const clearFailures = (db: Db, organizationId: string, id: string) => db`
+  update webhook_endpoints
+  set status = 'enabled', disabled_at = null, disabled_reason = null, failures_since = null, consecutive_failures = 0,
+    circuit_open_until = null
+  where organization_id = ${organizationId} and id = ${id}`;
+
+/**
+ * Takes an endpoint out of service: no new events are stored for it, and what waits for it fails without another
+ * attempt. `at` is real time. Rule: platform G.7.
+ *
+ * @returns false when it was disabled already
+ */
+export async function disableWebhookEndpoint(
+  db: Db,
+  { organizationId, id, reason, at }: { organizationId: string; id: string; reason: string; at: Temporal.Instant },
+): Promise<boolean> {
+  const [row] = await db<{ disabled: boolean }[]>`
+    with endpoint as (
+      update webhook_endpoints set status = 'disabled', disabled_at = ${at}, disabled_reason = ${reason}
+      where organization_id = ${organizationId} and id = ${id} and status = 'enabled'
+      returning id
+    ), given_up as (
+      update webhook_deliveries delivery
+      set status = 'failed', next_attempt_at = null, response = coalesce(response, 'the endpoint is disabled'),
+        updated_at = ${at}
+      from endpoint
+      where delivery.organization_id = ${organizationId} and delivery.webhook_endpoint_id = endpoint.id
+        and delivery.status in ('pending', 'retrying')
+    )
+    select exists (select from endpoint) as disabled`;
+  return row!.disabled;
+}
+
+/** The former secret goes on signing beside the new one until `formerUntil`, in real time. */
+export const replaceSecret = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  secret: string,
+  formerUntil: Temporal.Instant,
+) => db`
+  update webhook_endpoints
+  set former_secret = webhook_endpoints.secret, former_secret_expires_at = ${formerUntil}, secret = ${secret}
+  where organization_id = ${organizationId} and id = ${id}`;
+
+/** Removes an endpoint and its deliveries. */
+export const deleteWebhookEndpointRow = (db: Db, organizationId: string, id: string) => db`
+  delete from webhook_endpoints where organization_id = ${organizationId} and id = ${id}`;

@@ -1,0 +1,66 @@
+import { realNow } from '../../platform/clock/real-clock.ts';
+import type { Context } from '../../platform/context.ts';
+import { newId } from '../../platform/ids.ts';
+import { refuse } from '../../platform/refusal.ts';
+import { getWebhookEndpoint } from '../webhook-endpoints/queries.ts';
+import { webhookEndpointView } from '../webhook-endpoints/view.ts';
+import { getDelivery, lockDelivery } from './queries.ts';
+import { deliveryView } from './view.ts';
+import { insertDirectedEvent, restartDelivery } from './writes.ts';
+
+/** Sent to one endpoint on request; nobody can subscribe to it (platform G.7). */
+const TEST_TYPE = 'webhook.test';
+const ENDPOINT_OBJECT = 'webhook_endpoint';
+
+/**
+ * Puts a delivery back to its first attempt.
+ *
+ * @throws Refusal 404 webhook
+ * @throws Refusal 405 is_succeeded
+ */
+export async function retryDelivery(ctx: Context, { svc_id }: { svc_id: string }) {
+  const delivery = await lockDelivery(ctx.db, ctx.organizationId, svc_id);
+  if (delivery.status === 'succeeded') throw refuse.notAllowed('is_succeeded');
+  await restartDelivery(ctx.db, ctx.organizationId, delivery.id, realNow());
+  nudge(ctx, delivery.webhook_endpoint_id, delivery.id);
+  return { webhook: deliveryView(await getDelivery(ctx.db, ctx.organizationId, delivery.id)) };
+}
+
+/**
+ * Sends a test event to an endpoint, also to a disabled one, with a single attempt. The answer of the operation tells
+ * how it went: see `settleTestEvent`.
+ *
+ * @throws Refusal 404 webhook_endpoint
+ */
+export async function sendTestEvent(ctx: Context, { svc_id }: { svc_id: string }) {
+  const endpoint = await getWebhookEndpoint(ctx.db, ctx.organizationId, svc_id);
+  const deliveryId = newId();
+  const payload = {
+    webhook_type: TEST_TYPE,
+    object_type: ENDPOINT_OBJECT,
+    organization_id: ctx.organizationId,
+    [ENDPOINT_OBJECT]: webhookEndpointView(endpoint),
+  };
+  const event = {
+    id: newId(),
+    delivery_id: deliveryId,
+    organization_id: ctx.organizationId,
+    webhook_endpoint_id: endpoint.id,
+    webhook_url: endpoint.webhook_url,
+    webhook_type: TEST_TYPE,
+    object_type: ENDPOINT_OBJECT,
+    payload: JSON.stringify(payload),
+    occurred_at: ctx.now(),
+  };
+  await insertDirectedEvent(ctx.db, event, realNow());
+  nudge(ctx, endpoint.id, deliveryId);
+  return { webhook: deliveryView(await getDelivery(ctx.db, ctx.organizationId, deliveryId)) };
+}
+
+// The delivery's own row owes the work; the sweeper of deliveries makes up for a lost job.
+const nudge = (ctx: Context, endpointId: string, deliveryId: string): void =>
+  ctx.after({
+    job: 'webhook.deliver',
+    payload: { webhook_endpoint_id: endpointId, delivery_ids: [deliveryId] },
+    ownRow: true,
+  });

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { listFilter, textFilter } from '../../platform/lists/filters.ts';
+import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { fromFilter, untilFilter } from '../../platform/lists/time-filters.ts';
+
+export const DELIVERY_STATUSES = ['pending', 'retrying', 'succeeded', 'failed'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** Filters of the delivery log of an endpoint (platform G.9). */
+export const DeliveryListQuery = z.object({
+  ...pageQuery,
+  statuses: listFilter,
+  event_types: listFilter,
+  http_statuses: listFilter,
+  from_date: fromFilter,
+  to_date: untilFilter,
+  search_term: textFilter,
+});
+export type DeliveryListQuery = z.infer<typeof DeliveryListQuery>;
+
+export const DeliveryView = z.object({
+  svc_id: z.uuid(),
+  svc_webhook_endpoint_id: z.uuid(),
+  webhook_type: z.string(),
+  object_type: z.string(),
+  svc_object_id: z.string().nullable(),
+  endpoint: z.string(),
+  status: z.enum(DELIVERY_STATUSES),
+  retries: z.int(),
+  http_status: z.int().nullable(),
+  payload: z.record(z.string(), z.unknown()),
+  response: z.string().nullable(),
+  last_retried_at: z.iso.datetime().nullable(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+export type DeliveryView = z.infer<typeof DeliveryView>;
+
+export const DeliveryEnvelope = z.object({ webhook: DeliveryView });
+export const DeliveryList = z.object({ webhooks: z.array(DeliveryView), meta: PageMeta });
+
+export const PublicKeyEnvelope = z.object({
+  webhook: z.object({
+    public_key: z.string(),
+    public_keys: z.array(z.object({ kid: z.string(), public_key: z.string() })),
+  }),
+});
+export const PublicKeyText = z.string();
+export const HmacKeyEnvelope = z.object({ webhook: z.object({ hmac_key: z.string() }) });
