@@ -11,6 +11,16 @@ export async function readOrganizationNow(db: Db, organizationId: string, sandbo
   return clock?.frozen_time ?? realNow();
 }
 
+/** The test clock of an organization, held `for share` until the end of the transaction; undefined without one. */
+export async function holdClock(
+  tx: Tx,
+  organizationId: string,
+): Promise<{ frozen_time: Temporal.Instant; status: string; lease_token: string | null } | undefined> {
+  const [clock] = await tx<{ frozen_time: Temporal.Instant; status: string; lease_token: string | null }[]>`
+    select frozen_time, status, lease_token from test_clocks where organization_id = ${organizationId} for share`;
+  return clock;
+}
+
 /**
  * Present of an organization for a write: locks the clock row `for share`, so that an advance waits for writes under
  * way and none slips in behind it (beyond 1.2). Locked before any other row.
@@ -25,8 +35,13 @@ export async function lockOrganizationNow(
 ): Promise<Temporal.Instant> {
   if (!sandbox) return realNow();
   if (exempt) return readOrganizationNow(tx, organizationId, true);
-  const [clock] = await tx<{ frozen_time: Temporal.Instant; status: string }[]>`
-    select frozen_time, status from test_clocks where organization_id = ${organizationId} for share`;
+  const clock = await holdClock(tx, organizationId);
   if (clock?.status === 'advancing') throw refuse.notAllowed('test_clock_advancing');
   return clock?.frozen_time ?? realNow();
+}
+
+/** Whether an organization was made as a sandbox; that is fixed for its life. */
+export async function isSandbox(db: Db, organizationId: string): Promise<boolean> {
+  const [row] = await db<{ sandbox: boolean }[]>`select sandbox from organizations where id = ${organizationId}`;
+  return row?.sandbox ?? false;
 }

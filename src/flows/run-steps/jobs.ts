@@ -1,0 +1,53 @@
+import type { Temporal } from 'temporal-polyfill';
+import { holdClock, isSandbox } from '../../platform/clock/organization-clock.ts';
+import { realNow } from '../../platform/clock/real-clock.ts';
+import type { Tx } from '../../platform/db/connect.ts';
+import { isPassing } from '../../platform/db/refusal-of-database.ts';
+import type { Handlers } from '../../platform/queue/worker.ts';
+import { nudge } from '../../platform/records/nudge.ts';
+import type { SystemDeps } from '../../platform/records/system-transaction.ts';
+import { Refusal } from '../../platform/refusal.ts';
+import { queues } from '../../queues.ts';
+import { type StepHandler, stepHandlers } from '../steps.ts';
+import { runStep } from './run-step.ts';
+import { countFailure } from './sql.ts';
+
+/**
+ * Handler of `step.run`. While the test clock of a sandbox advances, only the advance runs its steps. A refusal ends a step
+ * for good, any other error when its attempts are used; the row then keeps the error.
+ */
+export function stepRunHandlers(
+  deps: SystemDeps,
+  handlers: Readonly<Record<string, StepHandler>> = stepHandlers,
+): Pick<Handlers, 'step.run'> {
+  return {
+    async 'step.run'({ step_id: id, organization_id: organizationId }) {
+      const sandbox = await isSandbox(deps.sql, organizationId);
+      try {
+        const organization = { id: organizationId, sandbox };
+        const nudges = await runStep(deps, organization, id, (tx) => present(tx, organization), handlers);
+        if (nudges) await nudge(deps.producer, organizationId, nudges);
+      } catch (error) {
+        if (!isPassing(error)) {
+          await countFailure(
+            deps.sql,
+            { organizationId, id },
+            {
+              message: error instanceof Error ? error.message : String(error),
+              final: error instanceof Refusal,
+              mostAttempts: queues.billing.attempts,
+              realNow: realNow(),
+            },
+          );
+        }
+        throw error;
+      }
+    },
+  };
+}
+
+async function present(tx: Tx, organization: { id: string; sandbox: boolean }): Promise<Temporal.Instant | null> {
+  const clock = organization.sandbox ? await holdClock(tx, organization.id) : undefined;
+  if (clock?.status === 'advancing') return null;
+  return clock?.frozen_time ?? realNow();
+}

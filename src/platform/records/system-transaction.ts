@@ -1,0 +1,62 @@
+import type { Temporal } from 'temporal-polyfill';
+import { realNow } from '../clock/real-clock.ts';
+import type { Config } from '../config.ts';
+import type { Actor, Context } from '../context.ts';
+import type { Sql, Tx } from '../db/connect.ts';
+import type { Log } from '../log/log.ts';
+import type { Producer } from '../queue/producer.ts';
+import { emptyRecords, type Nudges, writeRecords } from './write-records.ts';
+
+export interface SystemDeps {
+  sql: Sql;
+  config: Config;
+  log: Log;
+  producer: Producer;
+}
+
+const SYSTEM: Actor = { source: 'system', apiKeyId: null };
+
+/**
+ * One transaction of the service itself. `present` comes first: it locks what must be locked before anything else (the
+ * test clock) and gives the organization's time; null ends the transaction without work. What the work recorded is written
+ * last.
+ *
+ * @returns the jobs to nudge after the commit; null when there was nothing to do
+ */
+export async function systemTransaction(
+  deps: SystemDeps,
+  organization: { id: string; sandbox: boolean },
+  present: (tx: Tx) => Promise<Temporal.Instant | null>,
+  work: (ctx: Context) => Promise<void>,
+): Promise<Nudges | null> {
+  return await deps.sql.begin(async (tx): Promise<Nudges | null> => {
+    const now = await present(tx);
+    if (now === null) return null;
+    const records = emptyRecords();
+    await work({
+      organizationId: organization.id,
+      sandbox: organization.sandbox,
+      actor: SYSTEM,
+      db: tx,
+      config: deps.config,
+      log: deps.log,
+      now: () => now,
+      record: (entry) => {
+        if (entry.activity) records.activities.push(entry.activity);
+        if (entry.webhook) records.webhooks.push(entry.webhook);
+      },
+      after: (step) => records.steps.push(step),
+    });
+    return writeRecords(
+      tx,
+      {
+        organizationId: organization.id,
+        sandbox: organization.sandbox,
+        actor: SYSTEM,
+        now,
+        realNow: realNow(),
+      },
+      records,
+    );
+  });
+}
