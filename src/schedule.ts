@@ -25,4 +25,21 @@ export interface ScheduleRow {
  * The table of periodic jobs (platform L), in the order in which jobs of one instant run under a test clock. Implementations
  * stand in src/flows/periodic-jobs.ts; a row without one, or one without a row, stops the start of the scheduler.
  */
-export const schedule = (_config: Config): ScheduleRow[] => [];
+export const schedule = (_config: Config): ScheduleRow[] => [
+  { job: 'row-sweeper', tick: { everySeconds: 60 }, clock: 'R', catchUp: 'latest', afterMissedTicks: 'rows stay' },
+  { job: 'key-usage', tick: { minuteOfHour: 15 }, clock: 'R', catchUp: 'skip', afterMissedTicks: 'may be lost' },
+  {
+    job: 'clean-idempotency',
+    tick: { minuteOfHour: 40 },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
+  {
+    job: 'housekeeping',
+    tick: { timeOfDay: '02:00' },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
+];

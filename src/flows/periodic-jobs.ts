@@ -1,7 +1,11 @@
 import type { PeriodicJob, SweepJob } from '../platform/periodic-job.ts';
+import { cleanIdempotency } from './sweep-rows/clean-idempotency.ts';
+import { housekeeping } from './sweep-rows/housekeeping.ts';
+import { keyUsage } from './sweep-rows/key-usage.ts';
+import { rowSweeper } from './sweep-rows/row-sweeper.ts';
 
 /** Jobs of clock B: what falls due in an organization's own time. Each has its row in src/schedule.ts. */
 export const periodicJobs: readonly PeriodicJob[] = [];
 
 /** Jobs of clock R: sweeping and cleaning for all organizations alike. Each has its row in src/schedule.ts. */
-export const sweepJobs: readonly SweepJob[] = [];
+export const sweepJobs: readonly SweepJob[] = [rowSweeper, keyUsage, cleanIdempotency, housekeeping];
