@@ -23,4 +23,5 @@ export function canonicalJson(value: unknown): string {
 export const canonicalDigest = (value: unknown): Buffer => createHash('sha256').update(canonicalJson(value)).digest();
 
 // A number literal that a double cannot hold, kept by the body reader, or a Decimal.
-const isNumberLike = (value: object): boolean => 'isLosslessNumber' in value || Decimal.isDecimal(value);
+const isNumberLike = (value: object): boolean =>
+  Object.getPrototypeOf(value) !== Object.prototype && ('isLosslessNumber' in value || Decimal.isDecimal(value));

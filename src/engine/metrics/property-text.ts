@@ -37,8 +37,9 @@ function jsonText(value: unknown): string {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}: ${jsonText(item)}`).join(', ')}}`;
 }
 
+/** A client's own object may have any keys, but it is a plain one. */
 const isKeptNumber = (value: object): value is KeptNumber =>
-  'isLosslessNumber' in value && value.isLosslessNumber === true;
+  'isLosslessNumber' in value && Object.getPrototypeOf(value) !== Object.prototype;
 
 /** Order of keys in `jsonb`: shorter first, then by bytes. */
 function compareKeys(a: string, b: string): number {
