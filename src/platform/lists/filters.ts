@@ -9,12 +9,14 @@ const first = (value: unknown): unknown => (Array.isArray(value) ? value[0] : va
 /** One text; blank = absent. */
 export const textFilter = z
   .unknown()
+  .optional()
   .transform((value) => first(value))
   .transform((value) => (typeof value === 'string' && value.trim() !== '' ? value : undefined));
 
 /** Several texts; a scalar is an array of one; empty = absent. */
 export const listFilter = z
   .unknown()
+  .optional()
   .transform((value) =>
     (value === undefined ? [] : Array.isArray(value) ? value : [value]).filter(
       (each): each is string => typeof each === 'string' && each !== '',
@@ -28,6 +30,7 @@ const NO = new Set(['false', '0', 'f']);
 /** `true/1/t` and `false/0/f`; anything else is absent. */
 export const booleanFilter = z
   .unknown()
+  .optional()
   .transform((value) => first(value))
   .transform((value) =>
     typeof value !== 'string' ? undefined : YES.has(value) ? true : NO.has(value) ? false : undefined,

@@ -7,6 +7,7 @@ export const PER_PAGE_MAX = 1000;
 const positive = (fallback: number, most: number) =>
   z
     .unknown()
+    .optional()
     .transform((value) => (typeof value === 'string' && /^\d{1,15}$/.test(value.trim()) ? Number(value) : 0))
     .transform((value) => (value < 1 ? fallback : Math.min(value, most)));
 
