@@ -1,4 +1,5 @@
 import type { Operation } from '../platform/operation.ts';
+import { billableMetricOperations } from './billable-metrics/routes.ts';
 import { customerOperations } from './customers/routes.ts';
 import { testClockOperations } from './test-clocks/routes.ts';
 import { webhookEndpointOperations } from './webhook-endpoints/routes.ts';
@@ -6,6 +7,7 @@ import { webhookOperations } from './webhooks/routes.ts';
 
 /** Every operation of the API. The event routes stand first: each route ahead costs a request a little. */
 export const operations: Operation[] = [
+  ...billableMetricOperations,
   ...customerOperations,
   ...testClockOperations,
   ...webhookEndpointOperations,

@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { CHARGE_MODELS } from '../../engine/pricing/charge-models.ts';
+import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { elementErrors } from '../../platform/schema/element-errors.ts';
+import { boolean, INVALID, integer, MANDATORY, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
+import { renameErrors } from '../../platform/schema/flat-errors.ts';
+import { resettable, textList } from '../../platform/schema/typed-text.ts';
+import { TaxView } from '../taxes/schema.ts';
+
+/** Longest code: an index of the database holds it. */
+export const CODE_MAX = 255;
+
+/** Whatever is wrong within a field is reported under the field: `values` and not `values.region.0`. */
+const ownErrors = <Output>() => renameErrors<Output>((path) => path.slice(0, 1));
+
+// Their content is checked against the charge model (usage-and-charges D.4).
+const Properties = z.record(z.string(), z.unknown(), { error: () => 'invalid_type' });
+
+const filterFields = {
+  invoice_display_name: optionalText(),
+  properties: Properties.nullish(),
+  values: z.record(z.string(), z.array(text()), {
+    error: (issue) => (issue.input === undefined || issue.input === null ? MANDATORY : INVALID),
+  }),
+  cascade_updates: boolean().nullish(),
+};
+
+/** Input of a charge filter, in a charge's list or alone. Rule: usage-and-charges D.6. */
+export const ChargeFilterCreate = z.object(filterFields).check(ownErrors());
+export type ChargeFilterCreate = z.infer<typeof ChargeFilterCreate>;
+
+export const ChargeFilterUpdate = z.object(filterFields).partial().check(ownErrors());
+export type ChargeFilterUpdate = z.infer<typeof ChargeFilterUpdate>;
+
+const fields = {
+  billable_metric_id: text(),
+  code: text({ max: CODE_MAX }).nullish(),
+  charge_model: oneOf(CHARGE_MODELS),
+  invoice_display_name: optionalText(),
+  pay_in_advance: resettable(boolean(), false),
+  prorated: resettable(boolean(), false),
+  invoiceable: resettable(boolean(), true),
+  regroup_paid_fees: oneOf(['invoice']).nullish(),
+  min_amount_cents: resettable(integer({ min: 0 }), 0),
+  accepts_target_wallet: resettable(boolean(), false),
+  properties: Properties.nullish(),
+  filters: z.array(ChargeFilterCreate, INVALID).nullish(),
+  tax_codes: textList(),
+  applied_pricing_unit: z.record(z.string(), z.unknown(), { error: () => INVALID }).nullish(),
+  cascade_updates: boolean().nullish(),
+};
+
+// A filter's errors come up first, then whatever is left stands under the charge's own field.
+const checked = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.object(shape).check(elementErrors('filters')).check(ownErrors());
+
+/** Input of a new charge. Rule: usage-and-charges D.2. */
+export const ChargeCreate = checked(fields);
+export type ChargeCreate = z.infer<typeof ChargeCreate>;
+
+/** Input of `PUT …/charges/{charge_code}`: what is absent stays. */
+export const ChargeUpdate = checked(z.object(fields).partial().shape);
+export type ChargeUpdate = z.infer<typeof ChargeUpdate>;
+
+/** An element of `PUT /plans/{code}` `charges[]`: with the id of a charge it changes it, without it makes one. */
+export const ChargeElement = checked({ id: text().nullish(), ...z.object(fields).partial().shape });
+export type ChargeElement = z.infer<typeof ChargeElement>;
+
+/** Optional body of the deletions. */
+export const CascadeBody = z.object({ cascade_updates: boolean().nullish() });
+
+const ShownFilter = z.object({
+  invoice_display_name: z.string().nullable(),
+  properties: z.record(z.string(), z.unknown()),
+  values: z.record(z.string(), z.array(z.string())),
+});
+
+export const ChargeView = z.object({
+  svc_id: z.uuid(),
+  svc_billable_metric_id: z.uuid(),
+  code: z.string(),
+  invoice_display_name: z.string().nullable(),
+  billable_metric_code: z.string(),
+  created_at: z.iso.datetime(),
+  charge_model: z.enum(CHARGE_MODELS),
+  invoiceable: z.boolean(),
+  regroup_paid_fees: z.literal('invoice').nullable(),
+  pay_in_advance: z.boolean(),
+  prorated: z.boolean(),
+  min_amount_cents: z.int(),
+  accepts_target_wallet: z.boolean(),
+  properties: z.record(z.string(), z.unknown()),
+  applied_pricing_unit: z.null(),
+  svc_parent_id: z.uuid().nullable(),
+  filters: z.array(ShownFilter),
+  taxes: z.array(TaxView),
+});
+export type ChargeView = z.infer<typeof ChargeView>;
+
+export const ChargeFilterView = z.object({ svc_id: z.uuid(), charge_code: z.string(), ...ShownFilter.shape });
+export type ChargeFilterView = z.infer<typeof ChargeFilterView>;
+
+export const ChargeEnvelope = z.object({ charge: ChargeView });
+export const ChargeList = z.object({ charges: z.array(ChargeView), meta: PageMeta });
+export const ChargeFilterEnvelope = z.object({ filter: ChargeFilterView });
+export const ChargeFilterList = z.object({ filters: z.array(ChargeFilterView), meta: PageMeta });
+export const PageQuery = z.object(pageQuery);
