@@ -3,9 +3,11 @@ import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Sql } from '../platform/db/connect.ts';
 import { newId } from '../platform/ids.ts';
+import { linkSecret } from '../platform/keys/deployment-keys.ts';
 import type { Producer } from '../platform/queue/producer.ts';
 import { refuse } from '../platform/refusal.ts';
 import type { Replies } from '../platform/replies/replies.ts';
+import { isSealed, unseal } from '../platform/secrets/seal.ts';
 import type { JobPayload } from '../queues.ts';
 
 type Command = Omit<JobPayload<'command.run'>, 'v' | 'from' | 'cid' | 'at'>;
@@ -36,14 +38,18 @@ export function createCommandLane(deps: {
       // Not awaited: with Redis away the call waits for it, and the caller must not. Its failure shows as no answer.
       deps.producer.add('command.run', payload, { id: cid }).catch(() => {});
       const answer = (await reply) as CommandAnswer | undefined;
-      return answer ?? (await lookUp(deps.sql, command, cid));
+      return answer ?? (await lookUp(deps, command, cid));
     },
   };
 }
 
 export type CommandLane = ReturnType<typeof createCommandLane>;
 
-async function lookUp(sql: Sql, command: Command, cid: string): Promise<CommandAnswer> {
+async function lookUp(
+  { sql, config }: { sql: Sql; config: Config },
+  command: Command,
+  cid: string,
+): Promise<CommandAnswer> {
   const scopeHash = command.idempotency
     ? Buffer.from(command.idempotency.scope_hash, 'hex')
     : createHash('sha256').update(`job|${command.organization_id}|${cid}`).digest();
@@ -52,5 +58,6 @@ async function lookUp(sql: Sql, command: Command, cid: string): Promise<CommandA
     where organization_id = ${command.organization_id} and scope_hash = ${scopeHash} and request_id = ${command.request_id}
       and http_status is not null`;
   if (!row) throw refuse.writePending(command.request_id);
-  return { status: row.http_status, body: row.body, headers: row.headers ?? {} };
+  const body = isSealed(row.body) ? unseal(row.body, config.SECRETS_KEY ?? (await linkSecret(sql))) : row.body;
+  return { status: row.http_status, body, headers: row.headers ?? {} };
 }

@@ -56,6 +56,8 @@ export interface Operation {
   ignoresIdempotencyKey?: boolean;
   /** Runs while the test clock advances, and does not lock it (the clock's own routes). */
   exemptFromClock?: boolean;
+  /** The answer shows a secret that no later one does; it is stored encrypted. */
+  revealsSecret?: boolean;
   /** Not counted by the rate limiter while this holds for the caller (polling an advancing clock). */
   uncountedWhile?: (db: Db, caller: { organizationId: string; sandbox: boolean }) => Promise<boolean>;
   bodyLimitBytes?: number;

@@ -177,7 +177,7 @@ test('the API log has one row a command, refused ones of the ingress too', async
     const found = await service.sql`
       select request_id, client, http_method, http_status, request_path, request_body, request_response from api_logs
       where request_id like 'my-request-%' order by request_id`;
-    return found.length === 2 && found;
+    return found.length === 2 ? [...found] : undefined;
   });
   expect(rows[0]).toMatchObject({
     client: 'tests',
@@ -188,6 +188,15 @@ test('the API log has one row a command, refused ones of the ingress too', async
     request_response: '{"note":{"z":1,"text":"logged","a":2}}',
   });
   expect(rows[1]).toMatchObject({ http_status: 400 });
+});
+
+test('an answer that reveals a secret is stored sealed and replayed in clear', async () => {
+  const body = { webhook_endpoint: { webhook_url: 'http://127.0.0.1:9/hook' } };
+  const first = await org.post('/webhook_endpoints', body, keyed('k-secret'));
+  expect(first.body.webhook_endpoint.secret).toMatch(/^whsec_/);
+  const [row] = await service.sql<{ body: string }[]>`select body from idempotency_keys where body like 'sealed:%'`;
+  expect(row!.body).not.toContain('whsec_');
+  expect((await org.post('/webhook_endpoints', body, keyed('k-secret'))).text).toBe(first.text);
 });
 
 test('nobody can name an organization that the key does not', async () => {

@@ -8,12 +8,14 @@ import type { Config } from '../../platform/config.ts';
 import type { Context } from '../../platform/context.ts';
 import type { Sql, Tx } from '../../platform/db/connect.ts';
 import { refusalOfDatabase } from '../../platform/db/refusal-of-database.ts';
+import { linkSecret } from '../../platform/keys/deployment-keys.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { Answer, type Operation } from '../../platform/operation.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import { nudge } from '../../platform/records/nudge.ts';
 import { emptyRecords, type Nudges, type Records, writeRecords } from '../../platform/records/write-records.ts';
 import { assert, Refusal, refuse } from '../../platform/refusal.ts';
+import { isSealed, seal, unseal } from '../../platform/secrets/seal.ts';
 import type { JobPayload } from '../../queues.ts';
 import { claimKey, finishKey, freeKey, readKey } from './idempotency.ts';
 
@@ -60,7 +62,7 @@ export async function runCommand(deps: CommandDeps, job: CommandJob): Promise<Co
       ttlHours: deps.config.IDEMPOTENCY_TTL_HOURS,
     });
     if (!claimed)
-      return { reply: await replay(tx, job, scopeHash, fingerprint), nudges: { deliveries: [], steps: [] } };
+      return { reply: await replay(deps, tx, job, scopeHash, fingerprint), nudges: { deliveries: [], steps: [] } };
     const { reply, now, records } = await attempt(deps, tx, job, operation);
     const finished = realNow();
     const stored = reply.status < 400 || STORED_REFUSALS.has(reply.status);
@@ -70,7 +72,9 @@ export async function runCommand(deps: CommandDeps, job: CommandJob): Promise<Co
         { organizationId: job.organization_id, sandbox: job.sandbox, actor: actorOf(job), now, realNow: finished },
         records,
       ),
-      stored ? finishKey(tx, job.organization_id, scopeHash, reply) : freeKey(tx, job.organization_id, scopeHash),
+      stored
+        ? finishKey(tx, job.organization_id, scopeHash, await storedForm(deps, operation, reply))
+        : freeKey(tx, job.organization_id, scopeHash),
       writeApiLogs(tx, [apiLogRow(job, reply, finished)], finished),
     ]);
     return { reply, nudges };
@@ -126,7 +130,13 @@ async function attempt(deps: CommandDeps, tx: Tx, job: CommandJob, operation: Op
   }
 }
 
-async function replay(tx: Tx, job: CommandJob, scopeHash: Buffer, fingerprint: Buffer): Promise<CommandReply> {
+async function replay(
+  deps: CommandDeps,
+  tx: Tx,
+  job: CommandJob,
+  scopeHash: Buffer,
+  fingerprint: Buffer,
+): Promise<CommandReply> {
   const stored = await readKey(tx, job.organization_id, scopeHash);
   if (!stored || stored.http_status === null) throw new TwinRunning();
   if (!fingerprint.equals(stored.fingerprint)) {
@@ -134,15 +144,27 @@ async function replay(tx: Tx, job: CommandJob, scopeHash: Buffer, fingerprint: B
     return { status: refusal.status, body: JSON.stringify(refusal.body), headers: {} };
   }
   const headers = stored.headers ?? {};
+  const body = await shownForm(deps, stored.body ?? '');
   // A redelivered job answers as the first time; only a repeated request is marked as a replay.
-  if (!job.idempotency || stored.request_id === job.request_id)
-    return { status: stored.http_status, body: stored.body ?? '', headers };
+  if (!job.idempotency || stored.request_id === job.request_id) return { status: stored.http_status, body, headers };
   return {
     status: stored.http_status,
-    body: stored.body ?? '',
+    body,
     headers: { ...headers, 'X-Svc-Replayed': 'true', 'X-Svc-Original-Request-Id': stored.request_id },
   };
 }
+
+/** An answer that reveals a secret once is stored sealed (beyond 2). */
+async function storedForm(deps: CommandDeps, operation: Operation, reply: CommandReply): Promise<CommandReply> {
+  if (!operation.revealsSecret || reply.status >= 400) return reply;
+  return { ...reply, body: seal(reply.body, await sealingSecret(deps)) };
+}
+
+const shownForm = async (deps: CommandDeps, body: string): Promise<string> =>
+  isSealed(body) ? unseal(body, await sealingSecret(deps)) : body;
+
+const sealingSecret = async ({ config, sql }: CommandDeps): Promise<string> =>
+  config.SECRETS_KEY ?? (await linkSecret(sql));
 
 const apiLogRow = (job: CommandJob, reply: CommandReply, at: Temporal.Instant) => ({
   id: job.cid,

@@ -32,6 +32,7 @@ export const webhookEndpointOperations: Operation[] = [
   {
     ...common,
     name: 'createWebhookEndpoint',
+    revealsSecret: true,
     method: 'post',
     path: '/webhook_endpoints',
     summary: 'Register a webhook endpoint',
@@ -75,6 +76,7 @@ export const webhookEndpointOperations: Operation[] = [
   {
     ...common,
     name: 'rotateWebhookEndpointSecret',
+    revealsSecret: true,
     method: 'post',
     path: '/webhook_endpoints/:svc_id/rotate_secret',
     summary: 'Give a webhook endpoint a new secret',
