@@ -1,6 +1,8 @@
 import type { Operation } from '../platform/operation.ts';
 import { billableMetricOperations } from './billable-metrics/routes.ts';
+import { billingEntityOperations } from './billing-entities/routes.ts';
 import { customerOperations } from './customers/routes.ts';
+import { taxOperations } from './taxes/routes.ts';
 import { testClockOperations } from './test-clocks/routes.ts';
 import { webhookEndpointOperations } from './webhook-endpoints/routes.ts';
 import { webhookOperations } from './webhooks/routes.ts';
@@ -8,7 +10,9 @@ import { webhookOperations } from './webhooks/routes.ts';
 /** Every operation of the API. The event routes stand first: each route ahead costs a request a little. */
 export const operations: Operation[] = [
   ...billableMetricOperations,
+  ...billingEntityOperations,
   ...customerOperations,
+  ...taxOperations,
   ...testClockOperations,
   ...webhookEndpointOperations,
   ...webhookOperations,

@@ -1,0 +1,143 @@
+import type { Context } from '../../platform/context.ts';
+import { newId } from '../../platform/ids.ts';
+import { changedKeys } from '../../platform/records/changes.ts';
+import { refuse } from '../../platform/refusal.ts';
+import {
+  findTaxesByCodes,
+  listTaxesOfBillingEntities,
+  replaceBillingEntityTaxes,
+  type TaxRow,
+} from '../taxes/queries.ts';
+import { countryFaults } from './country-rules.ts';
+import { documentNumberPrefix } from './document-number-prefix.ts';
+import { type BillingEntityFields, type BillingEntityRow, getBillingEntity, lockBillingEntity } from './queries.ts';
+import type { BillingEntityCreate, BillingEntityUpdate } from './schema.ts';
+import { billingEntityDetails, billingEntityView } from './view.ts';
+import {
+  continueEntitySequence,
+  flagDraftsOfEntity,
+  insertBillingEntity,
+  moveDueDatesOfEntity,
+  updateBillingEntityRow,
+} from './writes.ts';
+
+/**
+ * Makes a billing entity; an organization may have any number of them.
+ *
+ * @throws Refusal 422 code value_already_exist
+ * @throws Refusal 422 einvoicing, eu_tax_management, by the rules of the country
+ */
+export async function createBillingEntity(ctx: Context, { body }: { body: BillingEntityCreate }) {
+  const id = newId();
+  const fields = fieldsOf(body, documentNumberPrefix(body.name, id));
+  refuseFaults(countryFaults({ country: null, einvoicing: false, eu_tax_management: false, ...fields }));
+  await insertBillingEntity(ctx.db, {
+    document_number_prefix: documentNumberPrefix(body.name, id),
+    ...fields,
+    id,
+    organization_id: ctx.organizationId,
+    code: body.code,
+    name: body.name,
+    created_at: ctx.now(),
+    updated_at: ctx.now(),
+  });
+  const entity = await getBillingEntity(ctx.db, ctx.organizationId, body.code);
+  announce(ctx, 'created', entity, billingEntityDetails(entity, []));
+  return { billing_entity: billingEntityView(entity) };
+}
+
+/**
+ * Changes a billing entity: only keys that were sent.
+ *
+ * @throws Refusal 404 billing_entity, tax
+ * @throws Refusal 422 code value_is_frozen
+ * @throws Refusal 422 einvoicing, eu_tax_management, by the rules of the country
+ */
+export async function updateBillingEntity(ctx: Context, { code, body }: { code: string; body: BillingEntityUpdate }) {
+  const entity = await lockBillingEntity(ctx.db, ctx.organizationId, code);
+  const fields = fieldsOf(body, documentNumberPrefix(body.name ?? entity.name, entity.id));
+  const isRenamed = body.code !== undefined && body.code !== entity.code;
+  refuseFaults({ ...(isRenamed ? { code: ['value_is_frozen'] } : {}), ...countryFaults({ ...entity, ...fields }) });
+  const taxes =
+    body.tax_codes && (await findTaxesByCodes(ctx.db, ctx.organizationId, body.tax_codes, { ignoreCase: true }));
+  return { billing_entity: await changeBillingEntity(ctx, entity, fields, taxes) };
+}
+
+/**
+ * Writes checked changes to a locked billing entity, with what they mean for its drafts and its numbers (platform F.1
+ * "effects of PUT"), and answers it as it then is.
+ */
+export async function changeBillingEntity(
+  ctx: Context,
+  entity: BillingEntityRow,
+  fields: Partial<BillingEntityFields>,
+  taxes?: TaxRow[],
+) {
+  const { db, organizationId } = ctx;
+  const before = billingEntityDetails(entity, await listTaxesOfBillingEntities(db, organizationId, [entity.id]));
+  await updateBillingEntityRow(db, organizationId, entity.id, { ...fields, updated_at: ctx.now() });
+  if (fields.net_payment_term !== undefined && fields.net_payment_term !== entity.net_payment_term)
+    await moveDueDatesOfEntity(db, organizationId, entity.id, fields.net_payment_term);
+  if (fields.document_numbering === 'per_billing_entity' && entity.document_numbering !== 'per_billing_entity')
+    await continueEntitySequence(db, organizationId, entity.id);
+  if (taxes) {
+    await replaceBillingEntityTaxes(
+      db,
+      organizationId,
+      entity.id,
+      taxes.map((tax) => tax.id),
+    );
+    await flagDraftsOfEntity(db, organizationId, entity.id);
+  }
+
+  const changed = await getBillingEntity(db, organizationId, entity.code);
+  const after = billingEntityDetails(changed, await listTaxesOfBillingEntities(db, organizationId, [entity.id]));
+  announce(ctx, 'updated', changed, after, before);
+  return after;
+}
+
+/** Refuses when there is something to refuse: all fields at once. */
+export function refuseFaults(faults: Record<string, string[]>): void {
+  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+}
+
+/** Columns that an input sets: those of keys that were sent. */
+function fieldsOf(
+  {
+    code: _code,
+    name,
+    billing_configuration: configuration,
+    logo,
+    document_number_prefix: prefix,
+    ...body
+  }: BillingEntityUpdate,
+  generatedPrefix: string,
+): Partial<BillingEntityFields> {
+  const { tax_codes: _taxes, invoice_custom_section_codes: _sections, ...plain } = body;
+  const fields = {
+    ...plain,
+    ...configuration,
+    name,
+    logo_url: logo,
+    document_number_prefix: prefix === null ? generatedPrefix : prefix,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function announce(
+  ctx: Context,
+  action: 'created' | 'updated',
+  entity: BillingEntityRow,
+  object: object,
+  before?: object,
+): void {
+  ctx.record({
+    activity: {
+      type: `billing_entities.${action}`,
+      resourceType: 'BillingEntity',
+      resourceId: entity.id,
+      object,
+      ...(before ? { changes: changedKeys(before, object) } : {}),
+    },
+  });
+}

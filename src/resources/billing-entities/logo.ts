@@ -1,0 +1,23 @@
+import { z } from 'zod';
+
+const DATA_URI = /^data:image\/(?:png|jpe?g);base64,([A-Za-z0-9+/\s]+={0,2})\s*$/;
+const ANY_DATA_URI = /^data:/;
+const MAX_BYTES = 800 * 1024;
+
+/**
+ * Logo as a data URI of a PNG or JPEG, at most 800 KiB. It is stored as sent and shown as `logo_url`, which every place
+ * that takes the address of an image can show. Null or blank removes it. Rule: platform F.1, B.5.
+ */
+export const logo = () =>
+  z
+    .preprocess(
+      (value) => (typeof value === 'string' && value.trim() === '' ? null : value),
+      z
+        .string('invalid_content_type')
+        .refine((text) => DATA_URI.test(text), 'invalid_content_type')
+        .refine((text) => !ANY_DATA_URI.test(text) || bytesOf(text) <= MAX_BYTES, 'invalid_size')
+        .nullable(),
+    )
+    .optional();
+
+const bytesOf = (dataUri: string): number => Buffer.byteLength(dataUri.slice(dataUri.indexOf(',') + 1), 'base64');

@@ -1,0 +1,62 @@
+import type { Operation } from '../../platform/operation.ts';
+import { createBillingEntity, updateBillingEntity } from './commands.ts';
+import { listAllBillingEntities, showBillingEntity } from './reads.ts';
+import {
+  BillingEntityCreate,
+  BillingEntityDetailsEnvelope,
+  BillingEntityEnvelope,
+  BillingEntityList,
+  BillingEntityUpdate,
+} from './schema.ts';
+
+const common = { permission: 'billing_entity', tag: 'billing_entities' } as const;
+
+const update: Operation = {
+  ...common,
+  name: 'updateBillingEntity',
+  method: 'put',
+  path: '/billing_entities/:code',
+  summary: 'Update a billing entity',
+  root: 'billing_entity',
+  body: BillingEntityUpdate,
+  answer: BillingEntityDetailsEnvelope,
+  kind: 'command',
+  run: updateBillingEntity,
+};
+
+export const billingEntityOperations: Operation[] = [
+  {
+    ...common,
+    name: 'listBillingEntities',
+    method: 'get',
+    path: '/billing_entities',
+    summary: 'List all billing entities',
+    answer: BillingEntityList,
+    kind: 'read',
+    run: listAllBillingEntities,
+  },
+  {
+    ...common,
+    name: 'createBillingEntity',
+    method: 'post',
+    path: '/billing_entities',
+    summary: 'Create a billing entity',
+    root: 'billing_entity',
+    body: BillingEntityCreate,
+    answer: BillingEntityEnvelope,
+    kind: 'command',
+    run: createBillingEntity,
+  },
+  {
+    ...common,
+    name: 'getBillingEntity',
+    method: 'get',
+    path: '/billing_entities/:code',
+    summary: 'Retrieve a billing entity',
+    answer: BillingEntityDetailsEnvelope,
+    kind: 'read',
+    run: showBillingEntity,
+  },
+  update,
+  { ...update, name: 'patchBillingEntity', method: 'patch', hidden: true },
+];
