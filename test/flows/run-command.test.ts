@@ -191,7 +191,7 @@ test('the API log has one row a command, refused ones of the ingress too', async
 });
 
 test('an answer that reveals a secret is stored sealed and replayed in clear', async () => {
-  const body = { webhook_endpoint: { webhook_url: 'http://127.0.0.1:9/hook' } };
+  const body = { webhook_endpoint: { webhook_url: 'http://127.0.0.1:9999/hook' } };
   const first = await org.post('/webhook_endpoints', body, keyed('k-secret'));
   expect(first.body.webhook_endpoint.secret).toMatch(/^whsec_/);
   const [row] = await service.sql<{ body: string }[]>`select body from idempotency_keys where body like 'sealed:%'`;
