@@ -1,0 +1,66 @@
+import { realNow } from '../../platform/clock/real-clock.ts';
+import type { DueItem, PeriodicJob } from '../../platform/periodic-job.ts';
+import { writeTimeline } from '../../platform/records/timeline.ts';
+import { attempt } from './attempts.ts';
+import { settle } from './settle.ts';
+import { storePosition } from './sql.ts';
+import { leaseUntil, type Walker, workAtInstant } from './walker.ts';
+
+const FIRST_PAGE = 1000;
+/** Items of one job at one instant: a sandbox holds no more than this. */
+const LARGEST_PAGE = 256_000;
+
+/**
+ * Runs a job once at the clock's instant, in place: what it selects, then what that caused. A job that finds nothing leaves
+ * no trace. `leaveOut` holds keys of items that are not the advance's to do.
+ *
+ * @returns whether it found work
+ * @throws JobFailed, LeaseLost
+ */
+export async function runJob(walker: Walker, job: PeriodicJob, leaveOut: readonly string[] = []): Promise<boolean> {
+  const { deps, lease, clock } = walker;
+  const at = clock.frozen_time;
+  const items = (await selectDue(walker, job)).filter((due) => !leaveOut.includes(due.key));
+  if (items.length === 0) return false;
+  await tell(walker, job.name, items.length);
+  for (const item of items) {
+    await attempt({ job: job.name, resource: item.resource }, () =>
+      workAtInstant(walker, (ctx) => job.work(ctx, item.item, at)),
+    );
+  }
+  await settle(walker);
+  deps.log.debug(
+    { organizationId: lease.organizationId, job: job.name, at: at.toString(), items: items.length },
+    'due job done',
+  );
+  return true;
+}
+
+/** Everything that the job finds due at the clock's instant. */
+export function selectDue({ deps, lease, clock }: Walker, job: PeriodicJob): Promise<DueItem[]> {
+  const scope = { organizationId: lease.organizationId };
+  return attempt({ job: job.name }, async () => {
+    for (let limit = FIRST_PAGE; ; limit *= 4) {
+      const page = await job.select(deps.sql, clock.frozen_time, scope, limit);
+      if (page.length < limit || limit >= LARGEST_PAGE) return page;
+    }
+  });
+}
+
+/** Stores which job is in work, with its line in the timeline; a job that is repeated has its line already. */
+async function tell(walker: Walker, job: string, count: number): Promise<void> {
+  const { deps, lease, clock, phase } = walker;
+  const told = phase.told === job;
+  const next = { ...phase, job, told: job, counted: true };
+  await deps.sql.begin(async (tx) => {
+    walker.clock = await storePosition(tx, lease, {
+      at: clock.frozen_time,
+      phase: next,
+      stepsDone: clock.steps_done + (phase.counted ? 0 : 1),
+      leaseUntil: leaseUntil(),
+    });
+    const meta = { organizationId: lease.organizationId, at: clock.frozen_time, realNow: realNow() };
+    await writeTimeline(tx, meta, told ? [] : [{ kind: 'job', name: job, summary: { count } }]);
+  });
+  walker.phase = next;
+}

@@ -1,0 +1,34 @@
+import { runStep } from '../run-steps/run-step.ts';
+import { attempt, JobFailed } from './attempts.ts';
+import { listOpenSteps } from './sql.ts';
+import { instantOf, nudgeDeliveries, type Walker } from './walker.ts';
+
+const PAGE = 200;
+/** Steps that one job may cause, directly and indirectly: more is a circle. */
+const MOST_STEPS = 100_000;
+
+/**
+ * Works off what is open at the clock's instant: after-steps that are owed at once or due by now, and those they cause
+ * (platform O.3 "settled", beyond 1.2).
+ *
+ * @returns how many there were
+ * @throws JobFailed, LeaseLost
+ */
+export async function settle(walker: Walker): Promise<number> {
+  const { deps, lease, clock } = walker;
+  const organization = { id: lease.organizationId, sandbox: true };
+  let done = 0;
+  for (;;) {
+    const steps = await listOpenSteps(deps.sql, organization.id, clock.frozen_time, PAGE);
+    if (steps.length === 0) return done;
+    for (const step of steps) {
+      const attempted = { job: step.job };
+      if (done >= MOST_STEPS) throw new JobFailed(attempted, 'too_many_steps', `more than ${MOST_STEPS} after-steps`);
+      const nudges = await attempt(attempted, () =>
+        runStep(deps, organization, step.id, (tx) => instantOf(tx, lease), deps.steps),
+      );
+      await nudgeDeliveries(walker, nudges);
+      done += 1;
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db, Sql, Tx } from '../../platform/db/connect.ts';
+import type { Phase } from './phase.ts';
+
+export interface AdvancingClock {
+  frozen_time: Temporal.Instant;
+  target_time: Temporal.Instant;
+  started_from: Temporal.Instant;
+  phase: Phase | null;
+  steps_done: number;
+  cancel_requested: boolean;
+}
+
+/** The advance is in other hands: this worker was believed dead, or the clock is gone. */
+export class LeaseLost extends Error {}
+
+/** What identifies the worker that advances; every statement that moves the clock asks for it. */
+export interface Lease {
+  organizationId: string;
+  token: string;
+}
+
+const columns = (db: Db) => db`frozen_time, target_time, started_from, phase, steps_done, cancel_requested`;
+
+/** Takes an advance that nobody has, or whose worker has not been heard of until its lease ran out. */
+export async function takeLease(
+  sql: Sql,
+  lease: Lease,
+  realNow: Temporal.Instant,
+  until: Temporal.Instant,
+): Promise<AdvancingClock | undefined> {
+  const [clock] = await sql<AdvancingClock[]>`
+    update test_clocks set lease_token = ${lease.token}, lease_until = ${until}
+    where organization_id = (
+      select organization_id from test_clocks
+      where organization_id = ${lease.organizationId} and status = 'advancing'
+        and (lease_token is null or lease_until < ${realNow})
+      for update skip locked)
+    returning ${columns(sql)}`;
+  return clock;
+}
+
+export const renewLease = (sql: Sql, lease: Lease, until: Temporal.Instant) => sql`
+  update test_clocks set lease_until = ${until}
+  where organization_id = ${lease.organizationId} and lease_token = ${lease.token}`;
+
+export const releaseLease = (sql: Sql, lease: Lease, realNow: Temporal.Instant) => sql`
+  update test_clocks set lease_token = null, lease_until = ${realNow}
+  where organization_id = ${lease.organizationId} and lease_token = ${lease.token}`;
+
+/**
+ * Moves the clock, before any work of that instant starts.
+ *
+ * @throws LeaseLost
+ */
+export async function storePosition(
+  db: Db,
+  lease: Lease,
+  position: { at: Temporal.Instant; phase: Phase; stepsDone: number; leaseUntil: Temporal.Instant },
+): Promise<AdvancingClock> {
+  const [clock] = await db<AdvancingClock[]>`
+    update test_clocks set frozen_time = ${position.at}, phase = ${position.phase as never},
+      steps_done = ${position.stepsDone}, lease_until = ${position.leaseUntil}
+    where organization_id = ${lease.organizationId} and lease_token = ${lease.token} and status = 'advancing'
+    returning ${columns(db)}`;
+  if (!clock) throw new LeaseLost();
+  return clock;
+}
+
+export async function isCancelRequested(sql: Sql, lease: Lease): Promise<boolean> {
+  const [clock] = await sql<{ cancel_requested: boolean }[]>`
+    select cancel_requested from test_clocks
+    where organization_id = ${lease.organizationId} and lease_token = ${lease.token}`;
+  if (!clock) throw new LeaseLost();
+  return clock.cancel_requested;
+}
+
+/** Ends the advance at its present instant. @throws LeaseLost */
+export async function storeEnd(
+  tx: Tx,
+  lease: Lease,
+  end: { status: 'ready' } | { status: 'failed'; error: object },
+): Promise<void> {
+  const failed = end.status === 'failed';
+  const { count } = await tx`
+    update test_clocks set status = ${end.status}, error = ${(failed ? end.error : null) as never},
+      target_time = case when ${failed} then target_time end, phase = case when ${failed} then phase end,
+      cancel_requested = false, lease_token = null, lease_until = null
+    where organization_id = ${lease.organizationId} and lease_token = ${lease.token}`;
+  if (count === 0) throw new LeaseLost();
+}
+
+/** Advances that no living worker has. */
+export const listAbandoned = (sql: Sql, realNow: Temporal.Instant, limit: number) => sql<{ organization_id: string }[]>`
+  select organization_id from test_clocks
+  where status = 'advancing' and lease_until < ${realNow}
+  order by lease_until limit ${limit}`;
+
+/** Earliest after-step that is due after `after`, by its own due time. */
+export async function nextTimerAt(
+  sql: Sql,
+  organizationId: string,
+  after: Temporal.Instant,
+): Promise<Temporal.Instant | null> {
+  const [row] = await sql<{ due_at: Temporal.Instant | null }[]>`
+    select min(due_at) as due_at from after_steps
+    where organization_id = ${organizationId} and failed_at is null and due_at > ${after}`;
+  return row?.due_at ?? null;
+}
+
+/** Open after-steps of the organization at `now`, oldest first. */
+export const listOpenSteps = (sql: Sql, organizationId: string, now: Temporal.Instant, limit: number) => sql<
+  { id: string; job: string }[]
+>`
+  select id, job from after_steps
+  where organization_id = ${organizationId} and failed_at is null and (due_at is null or due_at <= ${now})
+  order by id
+  limit ${limit}`;
