@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher } from 'undici';
+import { realNowMs } from '../clock/real-clock.ts';
 import { guardedLookup, RefusedAddress, type Resolve, type Target } from './addresses.ts';
 
 /** At most this much of an answer is read and kept (platform G.4). */
@@ -10,7 +11,8 @@ const CONNECTIONS_PER_ORIGIN = 16;
 
 export interface OutgoingAnswer {
   status: number;
-  retryAfter: string | undefined;
+  /** What the receiver asks for before the next request, from a Retry-After in either form. */
+  retryAfterMs: number | undefined;
   /** First 8 KiB of the body. */
   text: string;
 }
@@ -54,7 +56,7 @@ export function createOutgoing(options: { allowPrivate: boolean; resolve?: Resol
         });
         return {
           status: answer.statusCode,
-          retryAfter: firstOf(answer.headers['retry-after']),
+          retryAfterMs: readRetryAfter(answer.headers['retry-after']),
           text: await readStart(answer.body),
         };
       } finally {
@@ -65,7 +67,13 @@ export function createOutgoing(options: { allowPrivate: boolean; resolve?: Resol
   };
 }
 
-const firstOf = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
+function readRetryAfter(header: string | string[] | undefined): number | undefined {
+  const value = (Array.isArray(header) ? header[0] : header)?.trim();
+  if (value === undefined) return undefined;
+  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(date - realNowMs(), 0);
+}
 
 // The status has been received: a body that breaks off or never ends changes nothing about it.
 async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {

@@ -38,7 +38,7 @@ test('the body arrives as sent, and status, text and Retry-After come back', asy
     );
   });
   const answer = await outgoing().post(target, { 'Content-Type': 'application/json' }, '{"ä":1}', 1000);
-  expect(answer).toEqual({ status: 429, retryAfter: '7', text: 'POST /hook {"ä":1}' });
+  expect(answer).toEqual({ status: 429, retryAfterMs: 7000, text: 'POST /hook {"ä":1}' });
 });
 
 test('redirects are not followed', async () => {
@@ -125,4 +125,24 @@ test('connections are kept between requests', async () => {
   for (let i = 0; i < 5; i += 1) await http.post(target, {}, '{}', 1000);
   // A second one may open while the first is still being handed back.
   expect(ports.size).toBeLessThanOrEqual(2);
+});
+
+test.each([
+  ['0', 0],
+  ['120', 120_000],
+  ['soon', undefined],
+  ['Wed, 21 Oct 2015 07:28:00 GMT', 0],
+])('Retry-After %s is %s ms', async (header, expected) => {
+  const { target } = await receiver((_request, response) => response.writeHead(503, { 'Retry-After': header }).end());
+  expect((await outgoing().post(target, {}, '{}', 1000)).retryAfterMs).toBe(expected);
+});
+
+test('a Retry-After that is a date in the future is the time until then', async () => {
+  const inAMinute = new Date(Date.now() + 60_000).toUTCString();
+  const { target } = await receiver((_request, response) =>
+    response.writeHead(503, { 'Retry-After': inAMinute }).end(),
+  );
+  const { retryAfterMs } = await outgoing().post(target, {}, '{}', 1000);
+  expect(retryAfterMs).toBeGreaterThan(55_000);
+  expect(retryAfterMs).toBeLessThanOrEqual(60_000);
 });
