@@ -2,6 +2,7 @@ import type { Operation } from '../platform/operation.ts';
 import { billableMetricOperations } from './billable-metrics/routes.ts';
 import { billingEntityOperations } from './billing-entities/routes.ts';
 import { customerOperations } from './customers/routes.ts';
+import { organizationOperations } from './organizations/routes.ts';
 import { taxOperations } from './taxes/routes.ts';
 import { testClockOperations } from './test-clocks/routes.ts';
 import { webhookEndpointOperations } from './webhook-endpoints/routes.ts';
@@ -12,6 +13,7 @@ export const operations: Operation[] = [
   ...billableMetricOperations,
   ...billingEntityOperations,
   ...customerOperations,
+  ...organizationOperations,
   ...taxOperations,
   ...testClockOperations,
   ...webhookEndpointOperations,

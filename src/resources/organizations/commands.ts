@@ -3,6 +3,7 @@ import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Sql } from '../../platform/db/connect.ts';
 import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { documentNumberPrefix } from '../billing-entities/document-number-prefix.ts';
 import { allPermissions } from './permissions.ts';
 
 /** What the operator sees once: the key's value is stored only as a digest. */
@@ -46,10 +47,6 @@ export async function createOrganization(
 
 /** SHA-256 of an API key: all that is stored and looked up (platform A.2). */
 export const digestOfKey = (key: string): Buffer => createHash('sha256').update(key).digest();
-
-/** First 3 letters of the name, `-`, last 4 characters of the id, upper-cased: `ACM-4F2A` (platform A.6). */
-export const documentNumberPrefix = (name: string, id: string): string =>
-  `${name.slice(0, 3)}-${id.slice(-4)}`.toUpperCase();
 
 const words = (name: string): string[] =>
   name

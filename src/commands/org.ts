@@ -1,0 +1,119 @@
+import { Command } from 'commander';
+import { realNow } from '../platform/clock/real-clock.ts';
+import { type Config, loadConfig } from '../platform/config.ts';
+import { connectDatabase, type Sql } from '../platform/db/connect.ts';
+import { migrate } from '../platform/db/migrate.ts';
+import { keyChangesChannel } from '../platform/redis/channels.ts';
+import { connectPatiently } from '../platform/redis/connect.ts';
+import { Refusal } from '../platform/refusal.ts';
+import { parseInstant } from '../platform/schema/instant-field.ts';
+import { seconds } from '../platform/schema/view.ts';
+import { defaultDataDir } from '../platform/services/discover.ts';
+import { findRunning } from '../platform/services/run-file.ts';
+import { withServices } from '../platform/services/with-services.ts';
+import { type CreatedOrganization, createOrganization } from '../resources/organizations/commands.ts';
+import { listOrganizations } from '../resources/organizations/queries.ts';
+import { rotateApiKey } from '../resources/organizations/rotate-api-key.ts';
+
+/** Stands for a Redis that a command does not need, so that none is started for it. */
+const NO_REDIS = 'redis://none.invalid';
+const PUBLISH_TIMEOUT_MS = 2_000;
+
+const program = new Command('org').description(
+  'Organizations and their keys, for the operator: beside a running service, or with nothing running. DATABASE_URL wins.',
+);
+
+program
+  .command('create')
+  .description('make an organization with a key of every permission')
+  .requiredOption('--name <name>', 'its name')
+  .option('--sandbox', 'it may own a test clock; fixed for life', false)
+  .option('--json', 'answer one line of JSON', false)
+  .action(({ name, sandbox, json }: { name: string; sandbox: boolean; json: boolean }) =>
+    onDatabase(async (sql) => show(await createOrganization(sql, { name, sandbox }), json)),
+  );
+
+program
+  .command('list')
+  .description('show every organization and the last characters of its keys')
+  .option('--json', 'answer a line of JSON each', false)
+  .action(({ json }: { json: boolean }) =>
+    onDatabase(async (sql) => {
+      for (const { id, created_at, ...row } of await listOrganizations(sql, realNow())) {
+        const line = { organization_id: id, ...row, created_at: seconds(created_at) };
+        const kind = row.sandbox ? 'sandbox' : 'live   ';
+        console.log(
+          json ? JSON.stringify(line) : `${id}  ${line.created_at}  ${kind}  ${row.name}  keys …${row.keys.join(' …')}`,
+        );
+      }
+    }),
+  );
+
+program
+  .command('rotate-key')
+  .description('replace an API key; the old one ends now or at the given time')
+  .requiredOption('--organization <id>', 'its organization')
+  .option('--last-four <characters>', 'the key, when the organization has several')
+  .option('--name <name>', 'name of the new key')
+  .option('--expires-at <time>', 'ISO 8601 end of the old key')
+  .option('--json', 'answer one line of JSON', false)
+  .action((options: { organization: string; lastFour?: string; name?: string; expiresAt?: string; json: boolean }) =>
+    onDatabase(async (sql, config, redisUrl) => {
+      const expiresAt = options.expiresAt === undefined ? undefined : parseInstant(options.expiresAt);
+      if (options.expiresAt !== undefined && expiresAt === undefined) program.error('--expires-at is not a time');
+      const { organization: organizationId, lastFour, name } = options;
+      const rotated = await rotateApiKey(sql, { organizationId, lastFour, name, expiresAt });
+      await announce(redisUrl, config, organizationId);
+      show(rotated, options.json);
+    }),
+  );
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = 1;
+  console.error(error instanceof Refusal ? JSON.stringify(error.body) : (error as Error).message);
+}
+
+/** Runs on the given database, that of a running service, or one that is brought up for the time of the command. */
+async function onDatabase(
+  work: (sql: Sql, config: Config, redisUrl: string | undefined) => Promise<void>,
+): Promise<void> {
+  const config = loadConfig();
+  const running = await findRunning(defaultDataDir());
+  const redisUrl = config.REDIS_URL || running?.redisUrl;
+  const log = (line: string) => console.error(line);
+  await withServices(
+    { databaseUrl: config.DATABASE_URL, redisUrl: redisUrl ?? NO_REDIS, log },
+    async ({ databaseUrl }) => {
+      const sql = connectDatabase(databaseUrl, {
+        schema: config.DATABASE_SCHEMA,
+        connections: 1,
+        name: 'meterstone org',
+      });
+      try {
+        if (!running) await migrate(sql);
+        await work(sql, config, redisUrl);
+      } finally {
+        await sql.end({ timeout: 5 });
+      }
+    },
+  );
+}
+
+function show(organization: CreatedOrganization, json: boolean): void {
+  if (json) return console.log(JSON.stringify(organization));
+  for (const [key, value] of Object.entries(organization)) console.log(`${key.padEnd(16)} ${value}`);
+}
+
+/** Tells every ingress to forget the organization's keys; one that does not hear it does so within a minute. */
+async function announce(redisUrl: string | undefined, config: Config, organizationId: string): Promise<void> {
+  if (redisUrl === undefined) return;
+  const redis = connectPatiently(redisUrl, 'meterstone org');
+  const message = JSON.stringify({ organization_id: organizationId });
+  const published = redis.publish(keyChangesChannel(config.REDIS_PREFIX), message).then(() => true);
+  const late = new Promise<false>((resolve) => setTimeout(resolve, PUBLISH_TIMEOUT_MS, false).unref());
+  if (!(await Promise.race([published, late])))
+    console.error('Redis did not answer: the old key may work for another minute');
+  redis.disconnect();
+}
