@@ -1,6 +1,10 @@
 import { launch } from './start/launch.ts';
 import { untilSignal } from './start/signals.ts';
 
+// The terminal may be gone while everything is being stopped.
+process.stdout.on('error', () => undefined);
+process.stderr.on('error', () => undefined);
+
 const say = (line: string) => console.log(line);
 
 /** What was started and is to be stopped, the last first. */

@@ -51,7 +51,8 @@ export function superviseChild(input: ChildInput): Child {
     const process = spawnNode(input, log);
     log.close();
     current = { process, log };
-    process.once('exit', (code, signal) => {
+    process.on('error', (error) => say(`${name}: ${error.message}`)); // it could not be started or signalled
+    process.once('close', (code, signal) => {
       if (phase === 'stopping') return;
       endsInARow = phase === 'restarting' || performance.now() - startedAt > SETTLED_MS ? 0 : endsInARow + 1;
       const delayMs = phase === 'restarting' ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (endsInARow - 1), MAX_DELAY_MS);

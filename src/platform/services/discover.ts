@@ -28,6 +28,8 @@ export interface ServicesInput {
   log?: (line: string) => void;
   /** For tests: no fsync; the servers end with this process, however it ends, and their data is deleted. */
   throwaway?: boolean;
+  /** With `throwaway`: Postgres syncs all the same, as a measurement needs it. */
+  durable?: boolean;
   /** Tests hide the system's programs with these. */
   search?: { postgres?: PostgresSearch; redisPath?: string[] };
 }
@@ -113,7 +115,7 @@ async function prepareDataDir({ dataDir, throwaway }: ServicesInput): Promise<st
 /** Starts or adopts the servers that are neither given nor alive, both at once; answers their names. */
 async function startMissing(input: ServicesInput, dataDir: string, servers: Servers): Promise<ServerName[]> {
   const log = input.log ?? (() => undefined);
-  const options = { dataDir, log, throwaway: input.throwaway, programsDir: programsDir() };
+  const options = { dataDir, log, throwaway: input.throwaway, durable: input.durable, programsDir: programsDir() };
   const started: ServerName[] = [];
 
   const startDatabase = async () => {

@@ -17,7 +17,7 @@ export interface PostgresSettings {
 }
 
 /** Makes the data beside its place and moves it there when complete: a kill half-way leaves nothing to trip over. */
-export async function createData(place: PostgresFolder, programs: PostgresPrograms, throwaway: boolean): Promise<void> {
+export async function createData(place: PostgresFolder, programs: PostgresPrograms, durable: boolean): Promise<void> {
   const { folder, identity } = place;
   const draft = `${folder}.draft-${randomBytes(4).toString('hex')}`;
   await mkdir(draft, { mode: 0o700 });
@@ -28,7 +28,7 @@ export async function createData(place: PostgresFolder, programs: PostgresProgra
     for (const path of [draft, passwordFile]) await giveTo(path, identity);
 
     const base = [`--pgdata=${draft}`, `--username=${ROLE}`, `--pwfile=${passwordFile}`, '--auth=scram-sha-256'];
-    const form = ['--encoding=UTF8', '--lc-messages=C', '--lc-collate=C', ...(throwaway ? ['--no-sync'] : [])];
+    const form = ['--encoding=UTF8', '--lc-messages=C', '--lc-collate=C', ...(durable ? [] : ['--no-sync'])];
     const initdb = (ctype: string) =>
       mustRun(join(programs.bin, 'initdb'), [...base, ...form, '--locale=C', `--lc-ctype=${ctype}`], { identity });
     // Bytewise order everywhere; letters beyond ASCII have a case where the system knows this locale.

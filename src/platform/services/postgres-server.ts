@@ -24,8 +24,10 @@ export interface PostgresInput {
   /** Wished port; else the one of the last start; else a free one. */
   port?: number;
   log: (line: string) => void;
-  /** Data that nobody misses: no fsync, and it ends with this process and is deleted. */
+  /** Data that nobody misses: the server ends with this process, and they are deleted. */
   throwaway?: boolean;
+  /** Whether commits survive a power cut; default: unless throwaway. They survive a kill of the server anyway. */
+  durable?: boolean;
   /** Folder of this user for a copy of the embedded programs; default `dataDir`. */
   programsDir?: string;
   search?: PostgresSearch;
@@ -58,7 +60,7 @@ export async function startPostgres(input: PostgresInput): Promise<RunningPostgr
     copyTo: isRoot() ? [SHARED_FOLDER] : [input.programsDir ?? input.dataDir],
     search: input.search,
   });
-  if (place.major === undefined) await createData(place, programs, input.throwaway === true);
+  if (place.major === undefined) await createData(place, programs, isDurable(input));
   return launchOnFreePort(input, place, programs);
 }
 
@@ -124,7 +126,7 @@ async function launch(
   const { folder, identity } = place;
   const server = spawnServer({
     file: join(programs.bin, 'postgres'),
-    args: ['-D', folder, ...serverFlags(port, input.throwaway === true)],
+    args: ['-D', folder, ...serverFlags(port, isDurable(input))],
     folder,
     logFile: logOf(input.dataDir),
     identity,
@@ -140,17 +142,19 @@ async function launch(
   return { failure: await server.lastWords() };
 }
 
-function serverFlags(port: number, throwaway: boolean): string[] {
+const isDurable = ({ durable, throwaway }: PostgresInput): boolean => durable ?? !throwaway;
+
+function serverFlags(port: number, durable: boolean): string[] {
   const settings: Record<string, string> = {
     port: String(port),
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
     max_connections: '200',
-    shared_buffers: throwaway ? '128MB' : '256MB',
+    shared_buffers: '256MB',
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_checkpoints: 'off',
-    ...(throwaway ? { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' } : {}),
+    ...(durable ? {} : { fsync: 'off', full_page_writes: 'off' }),
   };
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }

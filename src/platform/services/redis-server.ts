@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { Throwaway } from './guard.ts';
@@ -8,8 +8,10 @@ import { choosePort } from './ports.ts';
 import { commandLineOf, endProcess, isAlive, waitUntil } from './processes.ts';
 import type { RedisProgram } from './redis-program.ts';
 import { findRedisProgram } from './redis-program.ts';
+import type { Identity } from './run-program.ts';
+import { isRoot } from './run-program.ts';
 import { spawnServer } from './server-process.ts';
-import { readJson, readText, writePrivateJson } from './small-file.ts';
+import { readJson, readText, writePrivateFile, writePrivateJson } from './small-file.ts';
 
 const START_ATTEMPTS = 4;
 /** Loading a large append-only file takes its time; an empty one under 0.1 s. */
@@ -50,6 +52,7 @@ interface Settings {
 export async function startRedis(input: RedisInput): Promise<RunningRedis> {
   await mkdir(join(input.dataDir, 'redis'), { recursive: true, mode: 0o700 });
   const folder = await realpath(join(input.dataDir, 'redis'));
+  const identity = await ownerOf(folder);
   const settings = (await readJson<Settings>(join(folder, 'meterstone.json'))) ?? {
     password: randomBytes(24).toString('base64url'),
   };
@@ -63,8 +66,8 @@ export async function startRedis(input: RedisInput): Promise<RunningRedis> {
   });
   for (let attempt = 1; ; attempt += 1) {
     const port = await choosePort(attempt === 1 ? (input.port ?? settings.port) : undefined);
-    await writePrivateJson(join(folder, 'meterstone.json'), { ...settings, port } satisfies Settings);
-    const outcome = await launch(input, folder, program, { ...settings, port });
+    await writePrivateJson(join(folder, 'meterstone.json'), { ...settings, port } satisfies Settings, identity);
+    const outcome = await launch(input, { folder, identity }, program, { ...settings, port });
     if ('pid' in outcome) {
       const throwaway = input.throwaway ? throwawayOf(input.dataDir, folder, outcome.pid) : undefined;
       return describe(program.kind, outcome.pid, port, settings.password, throwaway);
@@ -90,16 +93,17 @@ async function adopt(folder: string, { password, port }: Settings): Promise<Runn
 /** One try: the pid once it answers, else the end of its log. */
 async function launch(
   input: RedisInput,
-  folder: string,
+  { folder, identity }: { folder: string; identity: Identity },
   program: RedisProgram,
   settings: Required<Settings>,
 ): Promise<{ pid: number } | { failure: string }> {
-  await writeFile(configOf(folder), configText(folder, settings), { mode: 0o600 });
+  await writePrivateFile(configOf(folder), configText(folder, settings), identity);
   const server = spawnServer({
     file: program.file,
     args: [configOf(folder)],
     folder,
     logFile: logOf(input.dataDir),
+    identity,
     env: program.env,
   });
   const answers = async () => (await pidAt(settings.port, settings.password)) === server.pid;
@@ -121,6 +125,12 @@ async function setDataAside(input: RedisInput, folder: string, failure: string):
   input.log(`Redis cannot read its data, which is kept in ${aside}; it starts empty and is refilled from Postgres`);
   await rm(aside, { recursive: true, force: true });
   await rename(data, aside);
+}
+
+/** Data of an ordinary user stays usable for that user when root starts it once. */
+async function ownerOf(folder: string): Promise<Identity> {
+  const { uid, gid } = await stat(folder);
+  return isRoot() && uid !== 0 ? { uid, gid } : {};
 }
 
 const configOf = (folder: string): string => join(folder, 'redis.conf');

@@ -6,10 +6,10 @@ import type { Identity } from './run-program.ts';
  * Replaces a file in one step, readable by its owner only: a reader, or a start after a kill, never sees half of it.
  * `owner` is who shall own it, when root writes for another user.
  */
-export async function writePrivateJson(file: string, value: unknown, owner: Identity = {}): Promise<void> {
+export async function writePrivateFile(file: string, text: string, owner: Identity = {}): Promise<void> {
   const draft = `${file}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {
-    await writeFile(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+    await writeFile(draft, text, { mode: 0o600 });
     if (owner.uid !== undefined && owner.gid !== undefined) await chown(draft, owner.uid, owner.gid);
     await rename(draft, file);
   } catch (error) {
@@ -17,6 +17,9 @@ export async function writePrivateJson(file: string, value: unknown, owner: Iden
     throw error;
   }
 }
+
+export const writePrivateJson = (file: string, value: unknown, owner?: Identity): Promise<void> =>
+  writePrivateFile(file, `${JSON.stringify(value, null, 2)}\n`, owner);
 
 /** The parsed file; undefined when it is missing or not JSON. */
 export async function readJson<T>(file: string): Promise<T | undefined> {

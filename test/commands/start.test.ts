@@ -1,0 +1,113 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { projectRoot } from '../../src/platform/project-root.ts';
+import { isAlive } from '../../src/platform/services/processes.ts';
+import type { Running } from '../../src/platform/services/run-file.ts';
+import { filesOf, killHard, newDataFolder } from '../platform/services/data-folder.ts';
+import { until } from '../support/until.ts';
+
+const UP_WITHIN_MS = 40_000;
+
+test('one command brings everything up, a second one disturbs nothing, Ctrl-C stops all and keeps the data', async () => {
+  const dataDir = await newDataFolder();
+  const first = await startUp(dataDir);
+  const { customer } = await paste(first.output());
+  expect(customer.external_id).toBe('my-first-customer');
+
+  const second = spawnStart(dataDir);
+  const [code] = await once(second.process, 'exit');
+  expect(code).toBe(1);
+  expect(second.output()).toContain(`already running (process ${first.process.pid}): http://127.0.0.1:`);
+  expect((await paste(first.output())).customer.svc_id).toBe(customer.svc_id);
+
+  const { children, pids } = await processesOf(dataDir);
+  await stop(first.process);
+  for (const pid of [...children, ...pids]) expect(isAlive(pid)).toBe(false);
+  expect(await filesOf(dataDir)).not.toContain('run.json');
+
+  const again = await startUp(dataDir);
+  expect(keyIn(again.output())).toBe(keyIn(first.output()));
+  expect((await paste(again.output())).customer.svc_id).toBe(customer.svc_id);
+  await stop(again.process);
+}, 120_000);
+
+test('a killed child is started again, and a killed launcher leaves nothing that hinders the next start', async () => {
+  const dataDir = await newDataFolder();
+  const first = await startUp(dataDir);
+  const before = await readRunFile(dataDir);
+  process.kill(before.children!.ingress!.pid, 'SIGKILL');
+  await until(async () => {
+    const now = await readRunFile(dataDir);
+    return now.children?.ingress && now.children.ingress.pid !== before.children!.ingress!.pid;
+  });
+  await until(() => paste(first.output()));
+
+  const { children } = await processesOf(dataDir);
+  await killHard(first.process);
+  await until(() => children.every((pid) => !isAlive(pid)), 20_000);
+
+  const second = await startUp(dataDir);
+  expect(keyIn(second.output())).toBe(keyIn(first.output()));
+  await stop(second.process);
+}, 120_000);
+
+/** The launcher in a folder of its own, run from the sources. */
+function spawnStart(dataDir: string): { process: ChildProcess; output(): string } {
+  const { DATABASE_URL: _database, REDIS_URL: _redis, ...environment } = process.env;
+  const child = spawn(process.execPath, ['--import', 'tsx', join(projectRoot(), 'src/commands/start.ts')], {
+    cwd: projectRoot(),
+    env: { ...environment, DATA_DIR: dataDir, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let text = '';
+  child.stdout.on('data', (chunk) => {
+    text += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    text += chunk;
+  });
+  return { process: child, output: () => text };
+}
+
+async function startUp(dataDir: string): Promise<ReturnType<typeof spawnStart>> {
+  const started = spawnStart(dataDir);
+  onTestFinished(() => stop(started.process));
+  await until(() => {
+    if (started.process.exitCode !== null) throw new Error(started.output());
+    return started.output().includes('Ctrl-C stops everything');
+  }, UP_WITHIN_MS);
+  return started;
+}
+
+async function stop(launcher: ChildProcess): Promise<void> {
+  if (launcher.exitCode !== null || launcher.signalCode !== null) return;
+  launcher.kill('SIGINT');
+  await once(launcher, 'exit');
+  expect(launcher.exitCode).toBe(0);
+}
+
+/** Does what a person does with the printed line. */
+async function paste(output: string): Promise<{ customer: { svc_id: string; external_id: string } }> {
+  const line = /^curl .*$/m.exec(output)![0];
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line]);
+  return JSON.parse(stdout);
+}
+
+const keyIn = (output: string): string | undefined => /API key +(\S+)/.exec(output)?.[1];
+
+const readRunFile = async (dataDir: string): Promise<Running> =>
+  JSON.parse(await readFile(join(dataDir, 'run.json'), 'utf8'));
+
+async function processesOf(dataDir: string): Promise<{ children: number[]; pids: number[] }> {
+  const { children } = await readRunFile(dataDir);
+  const postgres = await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8');
+  const redis = await readFile(join(dataDir, 'redis', 'redis.pid'), 'utf8');
+  return {
+    children: Object.values(children ?? {}).map((child) => child.pid),
+    pids: [Number.parseInt(postgres, 10), Number.parseInt(redis, 10)],
+  };
+}
