@@ -27,10 +27,25 @@ export interface ScheduleRow {
  */
 export const schedule = (_config: Config): ScheduleRow[] => [
   { job: 'row-sweeper', tick: { everySeconds: 60 }, clock: 'R', catchUp: 'latest', afterMissedTicks: 'rows stay' },
+  { job: 'webhook-sweeper', tick: { everySeconds: 60 }, clock: 'R', catchUp: 'latest', afterMissedTicks: 'rows stay' },
+  {
+    job: 'endpoint-health',
+    tick: { everySeconds: 300 },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
   { job: 'key-usage', tick: { minuteOfHour: 15 }, clock: 'R', catchUp: 'skip', afterMissedTicks: 'may be lost' },
   {
     job: 'clean-idempotency',
     tick: { minuteOfHour: 40 },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
+  {
+    job: 'clean-webhooks',
+    tick: { timeOfDay: '01:00' },
     clock: 'R',
     catchUp: 'latest',
     afterMissedTicks: 'by selection',

@@ -1,4 +1,5 @@
 import type { PeriodicJob, SweepJob } from '../platform/periodic-job.ts';
+import { cleanWebhooks, endpointHealth, webhookSweeper } from './deliver-webhooks/jobs.ts';
 import { cleanIdempotency } from './sweep-rows/clean-idempotency.ts';
 import { housekeeping } from './sweep-rows/housekeeping.ts';
 import { keyUsage } from './sweep-rows/key-usage.ts';
@@ -8,4 +9,12 @@ import { rowSweeper } from './sweep-rows/row-sweeper.ts';
 export const periodicJobs: readonly PeriodicJob[] = [];
 
 /** Jobs of clock R: sweeping and cleaning for all organizations alike. Each has its row in src/schedule.ts. */
-export const sweepJobs: readonly SweepJob[] = [rowSweeper, keyUsage, cleanIdempotency, housekeeping];
+export const sweepJobs: readonly SweepJob[] = [
+  rowSweeper,
+  webhookSweeper,
+  endpointHealth,
+  keyUsage,
+  cleanIdempotency,
+  cleanWebhooks,
+  housekeeping,
+];

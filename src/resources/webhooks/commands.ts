@@ -9,7 +9,7 @@ import { deliveryView } from './view.ts';
 import { insertDirectedEvent, restartDelivery } from './writes.ts';
 
 /** Sent to one endpoint on request; nobody can subscribe to it (platform G.7). */
-const TEST_TYPE = 'webhook.test';
+export const TEST_TYPE = 'webhook.test';
 const ENDPOINT_OBJECT = 'webhook_endpoint';
 
 /**

@@ -1,0 +1,37 @@
+/** What a receiver may ask for at most with Retry-After (platform G.7). */
+const RETRY_AFTER_MAX_MS = 3_600_000;
+const JITTER = 0.2;
+
+export interface NextAttempt {
+  attemptsLeft: number;
+  /** Null when no attempt is left. */
+  delayMs: number | null;
+}
+
+/**
+ * What follows a failed attempt: the delay of the schedule, moved by up to 20 % either way, or the receiver's Retry-After
+ * when that is longer; nothing after the last attempt.
+ *
+ * schedule      seconds between attempts; one more attempt than delays
+ * attemptsLeft  attempts that were left before this one; null is the whole schedule
+ * random        [0, 1)
+ *
+ * Rule: platform G.6, G.7.
+ */
+export function nextAttempt({
+  schedule,
+  attemptsLeft,
+  retryAfterMs,
+  random,
+}: {
+  schedule: readonly number[];
+  attemptsLeft: number | null;
+  retryAfterMs: number | undefined;
+  random: number;
+}): NextAttempt {
+  const left = Math.min(attemptsLeft ?? schedule.length + 1, schedule.length + 1) - 1;
+  const seconds = schedule[schedule.length - left];
+  if (left <= 0 || seconds === undefined) return { attemptsLeft: 0, delayMs: null };
+  const planned = Math.round(seconds * 1000 * (1 - JITTER + 2 * JITTER * random));
+  return { attemptsLeft: left, delayMs: Math.max(planned, Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS)) };
+}

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+
+/** Deliveries of one endpoint in flight at most (platform G.7). */
+const PER_ENDPOINT = 8;
+/** Share of all slots that one organization may hold. */
+const SHARE_OF_ORGANIZATION = 0.25;
+/** A process that asked for no slot in this time does not count any more. */
+const PROCESS_ALIVE_MS = 60_000;
+/** What a job needs beside its attempts: reading, signing, writing. */
+const BESIDE_ATTEMPTS_MS = 15_000;
+const DELIVERIES_PER_JOB = 10;
+
+/** What a job may do now: send `ids`, `lanes` of them at once. */
+export interface Held {
+  lanes: number;
+  ids: string[];
+  release(): Promise<void>;
+}
+
+export interface Slots {
+  /** Undefined when the endpoint or the organization is at its limit, or when all ids are in flight elsewhere. */
+  take(
+    job: { id: string; organizationId: string; endpointId: string },
+    deliveryIds: string[],
+  ): Promise<Held | undefined>;
+}
+
+interface SlotRedis extends Redis {
+  takeWebhookSlots(...parameters: (string | number)[]): Promise<[number, ...string[]]>;
+  releaseWebhookSlots(...parameters: (string | number)[]): Promise<number>;
+}
+
+/*
+ * Leases in sorted sets, scored by the instant at which they expire, on the clock of Redis: what a killed worker held
+ * comes free by itself, and a job that is run again takes over what its former run held.
+ *
+ * KEYS lanes of the endpoint, lanes of the organization, deliveries in flight (hash), processes
+ * ARGV job, process, slots of a process, lanes of an endpoint, share of an organization, attempt ms, beside ms,
+ *      process ms, ids...
+ */
+const TAKE = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local job, own, perEndpoint = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
+local attemptMs, besideMs, aliveMs = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
+for _, key in ipairs({KEYS[1], KEYS[2], KEYS[4]}) do redis.call('ZREMRANGEBYSCORE', key, '-inf', now) end
+redis.call('ZADD', KEYS[4], now + aliveMs, ARGV[2])
+redis.call('PEXPIRE', KEYS[4], aliveMs)
+for lane = 1, perEndpoint do
+  redis.call('ZREM', KEYS[1], job .. '/' .. lane)
+  redis.call('ZREM', KEYS[2], job .. '/' .. lane)
+end
+local share = math.max(1, math.floor(redis.call('ZCARD', KEYS[4]) * own * tonumber(ARGV[5])))
+local free = math.min(perEndpoint - redis.call('ZCARD', KEYS[1]), share - redis.call('ZCARD', KEYS[2]))
+if free <= 0 then return {0} end
+local ids = {}
+for i = 9, #ARGV do
+  local held = redis.call('HGET', KEYS[3], ARGV[i])
+  local expires, holder
+  if held then expires, holder = string.match(held, '^(%d+) (.*)$') end
+  if not held or tonumber(expires) <= now or holder == job then ids[#ids + 1] = ARGV[i] end
+end
+if #ids == 0 then return {0} end
+local lanes = math.min(free, #ids)
+local lease = math.ceil(#ids / lanes) * attemptMs + besideMs
+local longest = #ARGV * attemptMs + besideMs
+for lane = 1, lanes do
+  redis.call('ZADD', KEYS[1], now + lease, job .. '/' .. lane)
+  redis.call('ZADD', KEYS[2], now + lease, job .. '/' .. lane)
+end
+for _, id in ipairs(ids) do redis.call('HSET', KEYS[3], id, string.format('%.0f', now + lease) .. ' ' .. job) end
+for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], longest) end
+return {lanes, unpack(ids)}
+`;
+
+/* KEYS as above, ARGV job, lanes, ids... */
+const RELEASE = `
+for lane = 1, tonumber(ARGV[2]) do
+  redis.call('ZREM', KEYS[1], ARGV[1] .. '/' .. lane)
+  redis.call('ZREM', KEYS[2], ARGV[1] .. '/' .. lane)
+end
+for i = 3, #ARGV do redis.call('HDEL', KEYS[3], ARGV[i]) end
+return 1
+`;
+
+/**
+ * Slots of deliveries, shared by all processes of the pool: a slow endpoint holds none of the others' (performance-design
+ * 7, rule 5). A delivery that is in flight in one job is given to no other.
+ *
+ * slotsOfProcess  jobs that this process runs at once; all processes together are "all slots"
+ * attemptMs       longest attempt
+ */
+export function openSlots(redis: Redis, options: { prefix: string; slotsOfProcess: number; attemptMs: number }): Slots {
+  redis.defineCommand('takeWebhookSlots', { numberOfKeys: 4, lua: TAKE });
+  redis.defineCommand('releaseWebhookSlots', { numberOfKeys: 3, lua: RELEASE });
+  const client = redis as SlotRedis;
+  const processId = randomUUID();
+  const key = (...parts: string[]) => [options.prefix, 'webhook-slots', ...parts].join(':');
+  return {
+    async take({ id, organizationId, endpointId }, deliveryIds) {
+      const lanesKey = key('endpoint', endpointId);
+      const organizationKey = key('organization', organizationId);
+      const flightKey = key('in-flight', endpointId);
+      const [lanes, ...ids] = await client.takeWebhookSlots(
+        lanesKey,
+        organizationKey,
+        flightKey,
+        key('processes'),
+        id,
+        processId,
+        options.slotsOfProcess,
+        PER_ENDPOINT,
+        SHARE_OF_ORGANIZATION,
+        options.attemptMs,
+        BESIDE_ATTEMPTS_MS,
+        PROCESS_ALIVE_MS,
+        ...deliveryIds.slice(0, DELIVERIES_PER_JOB),
+      );
+      if (lanes === 0) return undefined;
+      return {
+        lanes,
+        ids,
+        async release() {
+          await client.releaseWebhookSlots(lanesKey, organizationKey, flightKey, id, lanes, ...ids);
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,201 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Sql } from '../../platform/db/connect.ts';
+
+/** The endpoint as it is at this attempt. */
+export interface EndpointOfDelivery {
+  organization_id: string;
+  webhook_endpoint_id: string;
+  webhook_url: string;
+  signature_algo: 'jwt' | 'hmac';
+  hmac_key: string;
+  secret: string;
+  former_secret: string | null;
+  former_secret_expires_at: Temporal.Instant | null;
+  endpoint_status: 'enabled' | 'disabled';
+  consecutive_failures: number;
+  circuit_open_until: Temporal.Instant | null;
+}
+
+export interface DueDelivery {
+  id: string;
+  status: 'pending' | 'retrying';
+  /** Failed attempts so far. */
+  retries: number;
+  /** Null: the whole schedule. */
+  attempts_left: number | null;
+  webhook_type: string;
+  payload: string;
+}
+
+// Clocks of two machines differ a little: a retry that comes a moment early is not lost until the next sweep.
+const EARLY_MS = 1000;
+
+/** Those of the named deliveries that wait for an attempt, each with its endpoint. */
+export const listDue = (
+  sql: Sql,
+  { organizationId, endpointId, ids }: { organizationId: string; endpointId: string; ids: string[] },
+  now: Temporal.Instant,
+) => sql<(DueDelivery & EndpointOfDelivery)[]>`
+  select d.id, d.status, d.retries, d.attempts_left, event.webhook_type, event.payload,
+    d.organization_id, d.webhook_endpoint_id, endpoint.webhook_url, endpoint.signature_algo, o.hmac_key,
+    endpoint.secret, endpoint.former_secret, endpoint.former_secret_expires_at, endpoint.status as endpoint_status,
+    endpoint.consecutive_failures, endpoint.circuit_open_until
+  from webhook_deliveries d
+  join webhook_events event on event.id = d.event_id
+  join webhook_endpoints endpoint on endpoint.id = d.webhook_endpoint_id
+  join organizations o on o.id = d.organization_id
+  where d.organization_id = ${organizationId} and d.webhook_endpoint_id = ${endpointId} and d.id = any (${ids})
+    and (d.status = 'pending'
+      or d.status = 'retrying' and d.next_attempt_at <= ${now.add({ milliseconds: EARLY_MS })})`;
+
+/**
+ * Takes the right to the one probe of an open circuit until `until`.
+ *
+ * @returns false when somebody else has it
+ */
+export async function claimProbe(
+  sql: Sql,
+  endpoint: EndpointOfDelivery,
+  now: Temporal.Instant,
+  until: Temporal.Instant,
+): Promise<boolean> {
+  const rows = await sql`
+    update webhook_endpoints set circuit_open_until = ${until}
+    where organization_id = ${endpoint.organization_id} and id = ${endpoint.webhook_endpoint_id}
+      and (circuit_open_until is null or circuit_open_until <= ${now})
+    returning 1`;
+  return rows.length > 0;
+}
+
+/** How one attempt ended, as its row keeps it. */
+export interface OutcomeRow {
+  id: string;
+  acknowledged: boolean;
+  http_status: number | null;
+  response: string;
+  attempts_left: number | null;
+  next_attempt_at: string | null;
+}
+
+/** What the outcomes of a job mean for its endpoint. */
+export interface EndpointHealth {
+  /** Nobody acknowledged: so many failures on top. */
+  failures: number;
+  anyAcknowledged: boolean;
+  /** Failures in a row from which on the circuit is open. */
+  opensAt: number;
+  openUntil: Temporal.Instant;
+}
+
+/**
+ * Writes the outcomes of a job and the health of its endpoint: one statement. A delivery that another run has finished
+ * meanwhile stays as it is; an endpoint in good health whose events were acknowledged is not touched.
+ */
+export const recordOutcomes = (
+  sql: Sql,
+  endpoint: EndpointOfDelivery,
+  outcomes: OutcomeRow[],
+  health: EndpointHealth,
+  now: Temporal.Instant,
+) => sql`
+  with outcome as (
+    select * from jsonb_to_recordset(${outcomes as never}::jsonb) as row (id uuid, acknowledged boolean,
+      http_status integer, response text, attempts_left integer, next_attempt_at timestamptz)
+  ), noted as (
+    update webhook_deliveries d
+    set status = case when outcome.acknowledged then 'succeeded' when outcome.next_attempt_at is null then 'failed'
+        else 'retrying' end,
+      retries = d.retries + case when outcome.acknowledged then 0 else 1 end,
+      attempts_left = outcome.attempts_left, next_attempt_at = outcome.next_attempt_at,
+      http_status = outcome.http_status, response = outcome.response, endpoint = ${endpoint.webhook_url},
+      last_retried_at = case when d.retries > 0 then ${now} else d.last_retried_at end, updated_at = ${now}
+    from outcome
+    where d.organization_id = ${endpoint.organization_id} and d.id = outcome.id
+      and d.status in ('pending', 'retrying')
+  )
+  update webhook_endpoints
+  set consecutive_failures = case when ${health.anyAcknowledged} then 0
+      else consecutive_failures + ${health.failures} end,
+    failures_since = case when ${health.anyAcknowledged} then null else coalesce(failures_since, ${now}) end,
+    circuit_open_until = case
+      when not ${health.anyAcknowledged} and consecutive_failures + ${health.failures} >= ${health.opensAt}
+        then ${health.openUntil}::timestamptz end
+  where organization_id = ${endpoint.organization_id} and id = ${endpoint.webhook_endpoint_id}
+    and (not ${health.anyAcknowledged} or consecutive_failures > 0 or failures_since is not null)`;
+
+/** Ends deliveries without an attempt. */
+export const giveUp = (sql: Sql, organizationId: string, ids: string[], reason: string, now: Temporal.Instant) => sql`
+  update webhook_deliveries
+  set status = 'failed', next_attempt_at = null, response = ${reason}, updated_at = ${now}
+  where organization_id = ${organizationId} and id = any (${ids}) and status in ('pending', 'retrying')`;
+
+export interface OverdueDelivery {
+  id: string;
+  organization_id: string;
+  webhook_endpoint_id: string;
+  status: 'pending' | 'retrying';
+  retries: number;
+}
+
+/**
+ * Takes deliveries whose attempt was due at `overdueSince` and has not been made; they count as due at `now`, so that
+ * the next page has others. What waits behind an open circuit is left out: its job waits too, or will be missed later.
+ */
+export const takeOverdue = (sql: Sql, overdueSince: Temporal.Instant, now: Temporal.Instant, limit: number) => sql<
+  OverdueDelivery[]
+>`
+  update webhook_deliveries d set next_attempt_at = ${now}
+  from (
+    select d.organization_id, d.id from webhook_deliveries d
+    join webhook_endpoints endpoint on endpoint.id = d.webhook_endpoint_id
+    where d.status in ('pending', 'retrying') and d.next_attempt_at <= ${overdueSince}
+      and (endpoint.circuit_open_until is null or endpoint.circuit_open_until <= ${now})
+    order by d.next_attempt_at
+    limit ${limit}
+    for update of d skip locked
+  ) overdue
+  where d.organization_id = overdue.organization_id and d.id = overdue.id
+  returning d.id, d.organization_id, d.webhook_endpoint_id, d.status, d.retries`;
+
+/**
+ * Endpoints of which no attempt succeeded since `failingSince` or earlier, and at least one failed after so long a time:
+ * a single failure of an endpoint that had no events since does not count.
+ */
+export const listDeadEndpoints = (sql: Sql, failingSince: Temporal.Instant, forHours: number) => sql<
+  { id: string; organization_id: string }[]
+>`
+  select endpoint.id, endpoint.organization_id from webhook_endpoints endpoint
+  where endpoint.status = 'enabled' and endpoint.failures_since <= ${failingSince}
+    and exists (
+      select from webhook_deliveries d
+      where d.organization_id = endpoint.organization_id and d.webhook_endpoint_id = endpoint.id
+        and d.status in ('retrying', 'failed')
+        and d.updated_at >= endpoint.failures_since + ${forHours} * interval '1 hour')
+  order by endpoint.failures_since`;
+
+/** Endpoints with a delivery that was last touched before `cutoff`. */
+export const listEndpointsWithOldDeliveries = (sql: Sql, cutoff: Temporal.Instant) => sql<
+  { id: string; organization_id: string }[]
+>`
+  select endpoint.id, endpoint.organization_id from webhook_endpoints endpoint
+  where exists (
+    select from webhook_deliveries d
+    where d.organization_id = endpoint.organization_id and d.webhook_endpoint_id = endpoint.id
+      and d.updated_at < ${cutoff})`;
+
+/** Removes at most `limit` of them; answers how many. */
+export async function deleteOldDeliveries(
+  sql: Sql,
+  organizationId: string,
+  endpointId: string,
+  cutoff: Temporal.Instant,
+  limit: number,
+): Promise<number> {
+  const { count } = await sql`
+    delete from webhook_deliveries
+    where organization_id = ${organizationId} and id in (
+      select id from webhook_deliveries
+      where organization_id = ${organizationId} and webhook_endpoint_id = ${endpointId} and updated_at < ${cutoff}
+      limit ${limit})`;
+  return count;
+}
