@@ -1,6 +1,13 @@
+import { advanceDeps, clockAdvances, watchAbandonedAdvances } from '../src/flows/advance-clock/jobs.ts';
+import { deliveryHandlers } from '../src/flows/deliver-webhooks/deliver.ts';
 import { commandHandlers } from '../src/flows/run-command/jobs.ts';
+import { periodicTickHandlers, periodicWorkHandlers } from '../src/flows/run-periodic/jobs.ts';
+import { registryOf } from '../src/flows/run-periodic/registry.ts';
+import { startScheduler } from '../src/flows/run-periodic/scheduler.ts';
+import { stepRunHandlers } from '../src/flows/run-steps/jobs.ts';
 import { auditHandlers } from '../src/flows/write-api-logs/jobs.ts';
 import { type Config, loadConfig } from '../src/platform/config.ts';
+import { createOutgoing } from '../src/platform/http/outgoing.ts';
 import { createLog, type Log } from '../src/platform/log/log.ts';
 import { openRuntime, type Runtime } from '../src/platform/process/runtime.ts';
 import { stopOnSignal } from '../src/platform/process/stop.ts';
@@ -27,6 +34,9 @@ const serve = (runtime: Runtime, queue: QueueName, concurrency: number, handlers
     },
   });
 
+/** Ticks worked on at once: each holds a connection for the lock of its job. */
+const TICKS_AT_ONCE = 3;
+
 /** The pools: which queues each serves, with which handlers, how many jobs at once. One process each under pm2. */
 export const pools = {
   writes: (runtime) => [
@@ -38,6 +48,40 @@ export const pools = {
     ),
     serve(runtime, 'audit', 1, auditHandlers(runtime.sql)),
   ],
+  billing: (runtime) => [
+    serve(runtime, 'billing', runtime.config.CONCURRENCY_BILLING, {
+      ...stepRunHandlers(runtime),
+      ...periodicWorkHandlers(runtime, registryOf(runtime.config)),
+    }),
+  ],
+  clocks: (runtime) => {
+    const advances = clockAdvances(advanceDeps(runtime, registryOf(runtime.config)));
+    return [
+      advances,
+      watchAbandonedAdvances(runtime),
+      serve(runtime, 'clocks', runtime.config.CONCURRENCY_CLOCKS, advances.handlers),
+    ];
+  },
+  webhooks: (runtime) => {
+    const outgoing = createOutgoing({ allowPrivate: runtime.config.WEBHOOK_ALLOW_PRIVATE_NETWORKS });
+    const handlers = deliveryHandlers({ ...runtime, outgoing });
+    const served = serve(runtime, 'webhooks', runtime.config.CONCURRENCY_WEBHOOKS, handlers);
+    return [
+      {
+        async close() {
+          await served.close();
+          await outgoing.close();
+        },
+      },
+    ];
+  },
+  scheduler: (runtime) => {
+    const registry = registryOf(runtime.config);
+    return [
+      startScheduler(runtime, registry.rows),
+      serve(runtime, 'periodic', TICKS_AT_ONCE, periodicTickHandlers(runtime, registry)),
+    ];
+  },
 } satisfies Record<string, PoolStart>;
 
 export type PoolName = keyof typeof pools;

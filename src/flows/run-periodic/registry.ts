@@ -1,5 +1,7 @@
+import type { Config } from '../../platform/config.ts';
 import type { PeriodicJob, SweepJob } from '../../platform/periodic-job.ts';
-import type { ScheduleRow } from '../../schedule.ts';
+import { type ScheduleRow, schedule } from '../../schedule.ts';
+import { periodicJobs, sweepJobs } from '../periodic-jobs.ts';
 
 /** The schedule and what implements it. */
 export interface Registry {
@@ -7,6 +9,9 @@ export interface Registry {
   periodicJobs: readonly PeriodicJob[];
   sweepJobs: readonly SweepJob[];
 }
+
+/** The registry of this service. @throws Error when it does not fit together */
+export const registryOf = (config: Config): Registry => checked({ rows: schedule(config), periodicJobs, sweepJobs });
 
 /**
  * The same registry, when every row has exactly one implementation of its clock and every implementation exactly one row.
