@@ -4,7 +4,7 @@ import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 
 /** Checked by the commands themselves, so that an organization without test clocks learns that first (403). */
 export const TestClockInput = z.object({
-  frozen_time: z.unknown().meta({ type: 'string', format: 'date-time' }),
+  frozen_time: z.unknown().optional().meta({ type: 'string', format: 'date-time' }),
 });
 export type TestClockInput = z.infer<typeof TestClockInput>;
 
