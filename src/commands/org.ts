@@ -102,8 +102,8 @@ async function onDatabase(
 }
 
 function show(organization: CreatedOrganization, json: boolean): void {
-  if (json) return console.log(JSON.stringify(organization));
-  for (const [key, value] of Object.entries(organization)) console.log(`${key.padEnd(16)} ${value}`);
+  if (json) console.log(JSON.stringify(organization));
+  else for (const [key, value] of Object.entries(organization)) console.log(`${key.padEnd(16)} ${value}`);
 }
 
 /** Tells every ingress to forget the organization's keys; one that does not hear it does so within a minute. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Temporal } from 'temporal-polyfill';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Sql } from '../../platform/db/connect.ts';
-import { newId } from '../../platform/ids.ts';
+import { isUuid, newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { type CreatedOrganization, digestOfKey } from './commands.ts';
 
@@ -28,6 +28,7 @@ export async function rotateApiKey(
   const now = realNow();
   const { organizationId, expiresAt = now } = input;
   if (Temporal.Instant.compare(expiresAt, now) < 0) throw refuse.invalid({ expires_at: ['invalid_date'] });
+  if (!isUuid(organizationId)) throw refuse.notFound('organization');
   const value = randomUUID();
   return sql.begin(async (tx) => {
     const [organization] = await tx<{ name: string; hmac_key: string }[]>`
