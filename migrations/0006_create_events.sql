@@ -59,15 +59,28 @@ create table unmatched_events (
 );
 create index unmatched_events_reason on unmatched_events (organization_id, status, reason, code);
 
+-- How many events were ever found unmatched; beyond a limit only these counters grow (beyond 3.2).
+create table unmatched_totals (
+  organization_id uuid not null,
+  reason text not null,
+  code text not null,
+  count bigint not null,
+  first_seen_at timestamptz not null,
+  last_seen_at timestamptz not null,
+  primary key (organization_id, reason, code)
+);
+
 create table usage_shapes (
   id uuid primary key,
   organization_id uuid not null,
   billable_metric_id uuid not null references billable_metrics (id),
   code text not null,
+  aggregation_type text not null,
   field_name text,
   property_names text[] not null,
   state text not null check (state in ('building', 'live', 'retired')),
-  built_through uuid,
+  -- external subscription id up to which the build has come
+  built_through text,
   created_at timestamptz not null
 );
 create unique index usage_shapes_live_key on usage_shapes (organization_id, billable_metric_id) where state = 'live';
@@ -101,12 +114,14 @@ create table usage_buckets (
   primary key (organization_id, external_subscription_id, code, shape_id, hour, group_hash)
 ) with (fillfactor = 70);
 
--- (subscription, hour) keys touched while a shape is being built; drained before it goes live.
+-- (subscription, hour) keys touched while a shape is being built, drained before it goes live; of a live shape those
+-- whose repair is pending. A writer always updates the row, so that draining waits for writers under way.
 create table usage_dirty_hours (
   organization_id uuid not null,
   shape_id uuid not null,
   external_subscription_id text not null,
   hour timestamptz not null,
+  marks integer not null default 1,
   primary key (organization_id, shape_id, external_subscription_id, hour)
 );
 

@@ -45,6 +45,8 @@ export type Tx = postgres.TransactionSql<Accepted>;
 /** A pool or a transaction: what a query runs on. */
 export type Db = Sql | Tx;
 export type SavepointTx = Tx;
+/** A piece of a statement. */
+export type Fragment = postgres.Fragment;
 
 export interface DatabaseOptions {
   schema?: string;

@@ -4,7 +4,7 @@ export interface IncomingEvent {
   transaction_id: string;
   external_subscription_id: string;
   code: string;
-  /** Microseconds since 1970 as text; null = none was sent, the time of reception holds. */
+  /** ISO text with microseconds; null = none was sent, the time of reception holds. */
   timestamp: string | null;
   /** JSON text of an object. */
   properties: string;
@@ -18,7 +18,7 @@ export interface IncomingBatch {
   organization_id: string;
   sandbox: boolean;
   atomic: boolean;
-  /** Time of reception, microseconds since 1970 as text. */
+  /** Time of reception, ISO text with microseconds. */
   received_at: string;
   user_agent: string | null;
   remote_address: string | null;

@@ -1,4 +1,10 @@
+import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../platform/context.ts';
+import type { Db } from '../../platform/db/connect.ts';
+import { newId } from '../../platform/ids.ts';
+import { lockOrganizationEvents, lockShapeDefinitions } from './lock.ts';
+import { listShapes, listWantedShapes, type WantedShape } from './queries.ts';
+import { isRolledUp, isSameDefinition, type Shape } from './shape.ts';
 
 /** What a command changed: a metric itself, or only charges, filters and group keys on it. */
 export type ShapeChange = 'metric' | 'charges';
@@ -15,7 +21,58 @@ export type ShapeChange = 'metric' | 'charges';
  * change  `charges` raises the version only when a shape changes
  */
 export async function refreshShapes(
-  _ctx: Context,
-  _metricIds: readonly string[],
-  _change: ShapeChange = 'metric',
-): Promise<void> {}
+  ctx: Context,
+  metricIds: readonly string[],
+  change: ShapeChange = 'metric',
+): Promise<void> {
+  if (metricIds.length === 0) return;
+  await lockShapeDefinitions(ctx.db, metricIds);
+  const [wanted, present] = await Promise.all([
+    listWantedShapes(ctx.db, ctx.organizationId, metricIds),
+    listShapes(ctx.db, ctx.organizationId, metricIds),
+  ]);
+  const plans = wanted.map((shape) => planOf(shape, present));
+  const retired = plans.flatMap((plan) => plan.retire);
+  const built = plans.flatMap((plan) => plan.build);
+  if (change === 'charges' && retired.length === 0 && built.length === 0) return;
+
+  await lockOrganizationEvents(ctx.db, ctx.organizationId);
+  await raiseShapesVersion(ctx.db, ctx.organizationId);
+  if (retired.length > 0) await retireShapes(ctx.db, ctx.organizationId, retired);
+  for (const definition of built) {
+    const id = newId();
+    await insertBuildingShape(ctx.db, ctx.organizationId, id, definition, ctx.now());
+    ctx.after({ job: 'build-shape', payload: { shape_id: id } });
+  }
+}
+
+/** Shapes to retire and to build so that a metric's shapes become the one wanted. */
+function planOf(wanted: WantedShape, present: readonly Shape[]): { retire: string[]; build: WantedShape[] } {
+  const own = present.filter((shape) => shape.billable_metric_id === wanted.billable_metric_id);
+  const idsOf = (shapes: readonly Shape[]) => shapes.map((shape) => shape.id);
+  if (!wanted.is_charged || !isRolledUp(wanted.aggregation_type)) return { retire: idsOf(own), build: [] };
+  if (own.some((shape) => shape.state === 'live' && isSameDefinition(shape, wanted)))
+    return { retire: idsOf(own.filter((shape) => shape.state === 'building')), build: [] };
+  const building = own.find((shape) => shape.state === 'building');
+  if (building && isSameDefinition(building, wanted)) return { retire: [], build: [] };
+  // The live shape goes on: it still answers for the charges whose properties it holds.
+  return { retire: building ? [building.id] : [], build: [wanted] };
+}
+
+/** To be called under the organization's exclusive lock: writers then fetch the catalog anew. */
+export const raiseShapesVersion = (db: Db, organizationId: string) => db`
+  update organizations set shapes_version = shapes_version + 1 where id = ${organizationId}`;
+
+export const retireShapes = (db: Db, organizationId: string, ids: readonly string[]) => db`
+  update usage_shapes set state = 'retired'
+  where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[])`;
+
+const insertBuildingShape = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  { billable_metric_id, code, aggregation_type, field_name, property_names }: WantedShape,
+  now: Temporal.Instant,
+) => db`
+  insert into usage_shapes (id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, created_at)
+  values (${id}, ${organizationId}, ${billable_metric_id}, ${code}, ${aggregation_type}, ${field_name}, ${property_names}, 'building', ${now})`;

@@ -1,0 +1,52 @@
+import type { Redis } from 'ioredis';
+import { realNowMs } from '../../platform/clock/real-clock.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Metrics } from '../../platform/metrics/metrics.ts';
+import type { Handlers } from '../../platform/queue/worker.ts';
+import { publishReply } from '../../platform/replies/replies.ts';
+import type { IncomingBatch, Verdict } from '../../resources/events/incoming.ts';
+import { createMerger } from './merger.ts';
+import { type StoreDeps, storeEvents } from './store-events.ts';
+
+/** Reply to a job that failed for good: its requests are answered 503. */
+export const FAILED = 'failed';
+
+/**
+ * Handler of `events.store`: stores the batches of a job together with those of other jobs and tells the ingress process
+ * that waits what became of each event: null when all were stored as sent. Rule: performance-design 3.3.
+ */
+export function storeHandlers(
+  deps: StoreDeps & { redis: Redis; config: Config; metrics: Metrics },
+): Pick<Handlers, 'events.store'> {
+  const store = createMerger((batches) => storeEvents(deps, batches));
+  const reply = (job: { from: string; cid: string }, answer: unknown) =>
+    publishReply(deps.redis, deps.config.REDIS_PREFIX, job.from, job.cid, answer);
+  return {
+    async 'events.store'(job, info) {
+      let verdicts: Verdict[];
+      try {
+        verdicts = (await store(job.batches as IncomingBatch[])).flat();
+      } catch (error) {
+        if (info.lastAttempt) await reply(job, FAILED);
+        throw error;
+      }
+      await reply(job, verdicts.every((verdict) => verdict === 0) ? null : verdicts);
+      deps.metrics.ingestLagSeconds.observe((realNowMs() - job.at) / 1000);
+      count(deps.metrics, verdicts);
+    },
+  };
+}
+
+function count(metrics: Metrics, verdicts: readonly Verdict[]): void {
+  const counts = { stored: 0, conflict: 0, replayed: 0, refused: 0 };
+  for (const verdict of verdicts) counts[nameOf(verdict)] += 1;
+  for (const [verdict, events] of Object.entries(counts)) {
+    if (events > 0) metrics.eventsStored.inc({ verdict }, events);
+  }
+}
+
+function nameOf(verdict: Verdict): 'stored' | 'conflict' | 'replayed' | 'refused' {
+  if (verdict === 0) return 'stored';
+  if (verdict === 1) return 'conflict';
+  return 'r' in verdict ? 'replayed' : 's' in verdict ? 'stored' : 'refused';
+}

@@ -1,0 +1,116 @@
+import { evaluateExpression } from '../../../engine/metrics/evaluate-expression.ts';
+import { NUMERIC_TEXT } from '../../../engine/metrics/numeric-text.ts';
+import type { Expression } from '../../../engine/metrics/parse-expression.ts';
+import { propertyText } from '../../../engine/metrics/property-text.ts';
+import { type Refusal, refuse } from '../../../platform/refusal.ts';
+import type { Catalog, LiveShape } from '../../usage-shapes/catalog.ts';
+import { MAX_NUMBER_LENGTH } from '../../usage-shapes/numbers.ts';
+import { groupHash } from '../../usage-shapes/shape.ts';
+import type { IncomingBatch, IncomingEvent } from '../incoming.ts';
+import { canonicalText, isStorable, parseProperties } from '../property-json.ts';
+import { unixSeconds } from '../timestamps.ts';
+
+/** An event as it will be stored, with its place in the rollups. */
+export interface PreparedEvent {
+  event: IncomingEvent;
+  /** ISO texts with microseconds. */
+  timestamp: string;
+  created_at: string;
+  properties: string;
+  /** Not stored as it was sent: the answer is to show what is. */
+  isChanged: boolean;
+  rollup: Rollup | null;
+  /** A shape in building that is to record the hour. */
+  buildingId: string | null;
+}
+
+/** The bucket of an event in a live shape, its hour aside. */
+interface Rollup {
+  shape: LiveShape;
+  /** JSON of the texts of the shape's properties, and its hash. */
+  key: string;
+  hash: string;
+  /** The group's row is committed. */
+  isStored: boolean;
+  /** Text of the metric's field when it is a plain number. */
+  value: string | null;
+}
+
+/** Groups of one shape remembered at most, then forgotten all at once. */
+const MOST_GROUPS = 20_000;
+const NUMERIC = new RegExp(NUMERIC_TEXT);
+
+/**
+ * Makes an event ready to be stored: default times, the metric's expression, its group and value in the live shape.
+ *
+ * present  the organization's time when it has a test clock; null = real time, the time of reception
+ *
+ * @returns the prepared event, or the refusal of its expression (usage-and-charges A.4-3)
+ */
+export function prepareEvent(
+  event: IncomingEvent,
+  batch: IncomingBatch,
+  catalog: Catalog,
+  present: string | null,
+): PreparedEvent | Refusal {
+  const created_at = present ?? batch.received_at;
+  const timestamp = event.timestamp ?? created_at;
+  const prepared: PreparedEvent = {
+    event,
+    timestamp,
+    created_at,
+    properties: event.properties,
+    isChanged: present !== null,
+    rollup: null,
+    buildingId: null,
+  };
+  const metric = catalog.metrics.get(event.code);
+  if (!metric) return prepared;
+  if (metric.expression && metric.field_name !== null) {
+    const refusal = applyExpression(prepared, metric.expression, metric.field_name);
+    if (refusal) return refusal;
+  }
+  if (metric.live && !metric.live.raw.has(event.external_subscription_id))
+    prepared.rollup = rollupOf(metric.live, prepared.properties);
+  prepared.buildingId = metric.building?.id ?? null;
+  return prepared;
+}
+
+/** Writes the expression's value into the metric's field. */
+function applyExpression(prepared: PreparedEvent, expression: Expression, field: string): Refusal | undefined {
+  const properties = parseProperties(prepared.properties);
+  const evaluated = evaluateExpression(expression, {
+    code: prepared.event.code,
+    timestamp: unixSeconds(prepared.timestamp),
+    properties,
+  });
+  if (!evaluated.ok) return refuse.invalid({ expression: [`expression_evaluation_failed: ${evaluated.reason}`] });
+  if (!isStorable(evaluated.value)) return refuse.invalid({ expression: ['invalid_format'] });
+  prepared.properties = canonicalText({ ...properties, [field]: evaluated.value });
+  prepared.isChanged = true;
+  return undefined;
+}
+
+function rollupOf(shape: LiveShape, text: string): Rollup {
+  const { property_names: names, field_name: field } = shape;
+  if (names.length === 0 && field === null) return { shape, ...groupIn(shape, []), value: null };
+  const properties = parseProperties(text);
+  const textOf = (name: string) => (Object.hasOwn(properties, name) ? propertyText(properties[name]) : null);
+  const value = field === null ? null : textOf(field);
+  return {
+    shape,
+    ...groupIn(shape, names.map(textOf)),
+    value: value !== null && value.length <= MAX_NUMBER_LENGTH && NUMERIC.test(value) ? value : null,
+  };
+}
+
+function groupIn(shape: LiveShape, texts: (string | null)[]): Pick<Rollup, 'key' | 'hash' | 'isStored'> {
+  const key = JSON.stringify(texts);
+  let group = shape.groups.get(key);
+  if (!group) {
+    if (shape.groups.size >= MOST_GROUPS) shape.groups.clear();
+    group = { hash: groupHash(texts), isStored: false };
+    shape.groups.set(key, group);
+  }
+  return { key, ...group };
+}

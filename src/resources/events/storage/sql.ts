@@ -1,0 +1,149 @@
+import type { Db } from '../../../platform/db/connect.ts';
+import { shareLock } from '../../usage-shapes/lock.ts';
+import { isoText } from '../iso-text.ts';
+import { plainArray, textArray } from './array-literal.ts';
+import type { Columns } from './columns.ts';
+
+export interface Held {
+  organization_id: string;
+  /** Of its test clock; null without one. */
+  present: string | null;
+  status: string | null;
+}
+
+/**
+ * First statement of a storing transaction when sandboxes take part: their test clocks `for share` (beyond 1.2) and the
+ * shared locks of all organizations, which are given sorted.
+ */
+export const holdClocksAndShareEvents = (
+  db: Db,
+  organizationIds: readonly string[],
+  sandboxIds: readonly string[],
+) => db<Held[]>`
+  select organization.id as organization_id, clock.present, clock.status, ${shareLock(db, db`organization.id`)} as lock
+  from unnest(${plainArray(organizationIds)}::text[]) with ordinality organization (id, n)
+  left join lateral (
+    select status, ${isoText(db, db`frozen_time`)} as present
+    from test_clocks
+    where organization_id = organization.id::uuid and organization.id = any (${plainArray(sandboxIds)}::text[])
+    for share
+  ) clock on true
+  order by organization.n`;
+
+/**
+ * Stores events and adds them to their buckets, only for organizations whose catalog is of the version used; records
+ * touched hours of shapes in building and the batch whose asynchronous steps are owed. One statement: all or nothing.
+ *
+ * @returns ids of the events that were not inserted: their key is taken, or their organization's version is another
+ */
+export const insertEvents = (db: Db, columns: Columns, batch: { id: string; now: string }) => {
+  const { organizations, shapes, groups, events } = columns;
+  return db<{ id: string }[]>`
+  with fresh as materialized (
+    select array_agg(used.n) as ns
+    from unnest(${organizations.ids}::uuid[], ${organizations.versions}::bigint[]) with ordinality used (id, version, n)
+    join organizations o on o.id = used.id and o.shapes_version = used.version
+  ), input as materialized (
+    select row.*, row.o = any ((select ns from fresh)::bigint[]) as is_fresh from unnest(
+      ${events.organizations}::int[], ${events.ids}::uuid[], ${events.subscriptions}::text[],
+      ${events.transactions}::text[], ${events.codes}::text[], ${events.timestamps}::timestamptz[],
+      ${events.created}::timestamptz[], ${events.properties}::jsonb[], ${events.amounts}::numeric[],
+      ${events.digests}::bytea[], ${events.agents}::text[], ${events.addresses}::text[],
+      ${events.shapes}::int[], ${events.hashes}::bytea[], ${events.values}::numeric[], ${events.buildings}::uuid[]
+    ) as row (o, id, subscription, transaction, code, timestamp, created_at, properties, amount, digest, user_agent,
+      remote_address, shape, hash, value, building)
+  ), inserted as (
+    insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties,
+      precise_total_amount_cents, digest, user_agent, remote_address, created_at)
+    select id, (${organizations.ids}::uuid[])[o], subscription, transaction, code, timestamp, properties, amount, digest,
+      user_agent, remote_address, created_at
+    from input where is_fresh
+    on conflict do nothing
+    returning id, organization_id
+  ), rolled as (
+    select organization_id, subscription, code, shape, hash, date_bin('1 hour', timestamp, 'epoch') as hour,
+      count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum,
+      coalesce(sum(value * extract(epoch from timestamp - date_bin('1 hour', timestamp, 'epoch')))
+        filter (where (${shapes.isMoment}::boolean[])[shape]), 0) as moment,
+      max(value) filter (where (${shapes.isMax}::boolean[])[shape]) as max
+    from input join inserted using (id)
+    where shape is not null
+    group by organization_id, subscription, code, shape, hash, hour
+    order by organization_id, subscription collate "C", code collate "C", shape, hour, hash
+  ), bucket as (
+    insert into usage_buckets as bucket (organization_id, external_subscription_id, code, shape_id, hour, group_hash,
+      events_count, valid_count, sum, moment, max)
+    select organization_id, subscription, code, (${shapes.ids}::uuid[])[shape], hour, hash, events_count, valid_count,
+      sum, moment, max
+    from rolled
+    on conflict (organization_id, external_subscription_id, code, shape_id, hour, group_hash) do update set
+      events_count = bucket.events_count + excluded.events_count,
+      valid_count = bucket.valid_count + excluded.valid_count,
+      sum = bucket.sum + excluded.sum,
+      moment = bucket.moment + excluded.moment,
+      max = greatest(bucket.max, excluded.max)
+  ), new_group as (
+    insert into usage_groups (organization_id, shape_id, group_hash, properties)
+    select shape.organization_id, shape.id, hash, properties
+    from unnest(${groups.shapes}::int[], ${groups.hashes}::bytea[], ${groups.properties}::jsonb[]) as row (n, hash, properties)
+    join usage_shapes shape on shape.id = (${shapes.ids}::uuid[])[n]
+    on conflict do nothing
+  ), dirty as (
+    insert into usage_dirty_hours as hour (organization_id, shape_id, external_subscription_id, hour)
+    select distinct organization_id, building, subscription, date_bin('1 hour', timestamp, 'epoch')
+    from input join inserted using (id)
+    where building is not null
+    order by 1, 2, 3, 4
+    on conflict (organization_id, shape_id, external_subscription_id, hour) do update set marks = hour.marks + 1
+  ), batch as (
+    insert into event_batches (id, organization_ids, event_ids, created_at, enqueued_at)
+    select ${batch.id}::uuid, array_agg(distinct organization_id), array_agg(id), ${batch.now}::timestamptz, ${batch.now}::timestamptz
+    from inserted having count(*) > 0
+  )
+  select id from input where id not in (select id from inserted)`;
+};
+
+/** A stored event under the key of one that was not inserted. */
+export interface StoredEvent {
+  n: number;
+  id: string;
+  /** Same code, properties, amount, and timestamp where one was sent. */
+  is_same: boolean;
+  transaction_id: string;
+  external_subscription_id: string;
+  code: string;
+  timestamp: string;
+  properties: string;
+  precise_total_amount_cents: string | null;
+  created_at: string;
+}
+
+/** What is stored under the keys of events, as it was first received: version 1 of corrected ones (beyond 4.5). */
+export const findStored = (
+  tx: Db,
+  keys: readonly {
+    organization_id: string;
+    transaction_id: string;
+    external_subscription_id: string;
+    digest: string;
+    timestamp: string | null;
+  }[],
+) => tx<StoredEvent[]>`
+  select key.n::int as n, e.id, e.transaction_id, e.external_subscription_id,
+    e.digest = decode(key.digest, 'hex')
+      and (key.timestamp is null or coalesce(first.timestamp, e.timestamp) = key.timestamp) as is_same,
+    coalesce(first.code, e.code) as code,
+    ${isoText(tx, tx`coalesce(first.timestamp, e.timestamp)`)} as timestamp,
+    coalesce(first.properties, e.properties)::text as properties,
+    trim_scale(case when first.event_id is null then e.precise_total_amount_cents else first.precise_total_amount_cents end)::text
+      as precise_total_amount_cents,
+    ${isoText(tx, tx`e.created_at`)} as created_at
+  from unnest(${plainArray(keys.map((key) => key.organization_id))}::uuid[],
+    ${textArray(keys.map((key) => key.transaction_id))}::text[],
+    ${textArray(keys.map((key) => key.external_subscription_id))}::text[],
+    ${plainArray(keys.map((key) => key.digest))}::text[],
+    ${plainArray(keys.map((key) => key.timestamp))}::timestamptz[])
+    with ordinality key (organization_id, transaction_id, external_subscription_id, digest, timestamp, n)
+  join events e on e.organization_id = key.organization_id and e.transaction_id = key.transaction_id
+    and e.external_subscription_id = key.external_subscription_id
+  left join event_versions first on e.version > 1 and first.event_id = e.id and first.version = 1`;

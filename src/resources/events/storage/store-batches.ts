@@ -1,0 +1,173 @@
+import type { Tx } from '../../../platform/db/connect.ts';
+import { newId } from '../../../platform/ids.ts';
+import { assert, Refusal, refuse } from '../../../platform/refusal.ts';
+import type { Catalog } from '../../usage-shapes/catalog.ts';
+import { shareOrganizationEvents } from '../../usage-shapes/lock.ts';
+import type { IncomingBatch, Verdict } from '../incoming.ts';
+import { eventText } from '../view.ts';
+import { byKey, columnsOf, type EventRow, newGroupsOf } from './columns.ts';
+import { type PreparedEvent, prepareEvent } from './prepare.ts';
+import { findStored, holdClocksAndShareEvents, insertEvents, type StoredEvent } from './sql.ts';
+
+export interface StoreOutcome {
+  /** By batch, in the order of its events; undefined: the organization's catalog was stale, nothing was stored. */
+  verdicts: (Verdict[] | undefined)[];
+  /** Row of `event_batches` whose asynchronous steps are owed; null when nothing new was stored. */
+  batchId: string | null;
+  /** To be called once the transaction has committed: what it stored need not be sent again. */
+  committed(): void;
+}
+
+/** A batch on its way: its prepared events, and verdicts as far as they are known. */
+interface Passage {
+  batch: IncomingBatch;
+  rows: (EventRow | null)[];
+  verdicts: (Verdict | undefined)[];
+  /** Some event refuses the whole of it. */
+  isRefused: boolean;
+}
+
+const SAVEPOINT = 'events_insertion';
+
+/**
+ * Stores batches of events in the caller's transaction and says what became of each event. At most three awaited
+ * statements: locks, insertion with rollups, and, only where something was not inserted, a look at what is stored there.
+ *
+ * An event whose id is stored already is stored (a job delivered twice); an identical one under its key is replayed,
+ * another one a conflict. A conflict or a refusal in an atomic batch leaves nothing of the batch stored. An event of a
+ * sandbox whose test clock advances is refused.
+ *
+ * catalogs  of all organizations of the batches
+ * now       real time as ISO text
+ *
+ * Rules: performance-design 3.3 and 4.1, usage-and-charges A.4 to A.6, beyond 1.2.
+ */
+export async function storeBatches(
+  tx: Tx,
+  batches: readonly IncomingBatch[],
+  catalogs: ReadonlyMap<string, Catalog>,
+  now: string,
+): Promise<StoreOutcome> {
+  const organizations = [...new Set(batches.map((batch) => batch.organization_id))].sort();
+  const sandboxes = [...new Set(batches.filter((batch) => batch.sandbox).map((batch) => batch.organization_id))];
+  const needsSavepoint = batches.some((batch) => batch.atomic && batch.events.length > 1);
+  const locked: Promise<unknown>[] = [];
+  let presents: ReadonlyMap<string, string | Refusal> = new Map();
+  if (sandboxes.length > 0) presents = await presentsOf(tx, organizations, sandboxes);
+  // Sent ahead without waiting: what follows is executed after it.
+  else locked.push(shareOrganizationEvents(tx, organizations).execute());
+  if (needsSavepoint) locked.push(tx.unsafe(`savepoint ${SAVEPOINT}`).execute());
+
+  const passages = batches.map((batch) => passageOf(batch, catalogs, presents));
+  const versions = new Map([...catalogs].map(([id, catalog]) => [id, catalog.version]));
+  const batchId = newId();
+  for (;;) {
+    const rows = passages.flatMap((passage) =>
+      passage.isRefused ? [] : passage.rows.filter((row): row is EventRow => row !== null),
+    );
+    const newGroups = newGroupsOf(rows);
+    const inserted =
+      rows.length === 0 ? [] : insertEvents(tx, columnsOf(rows.sort(byKey), versions, newGroups), { id: batchId, now });
+    const [missing] = await Promise.all([inserted, ...locked.splice(0)]);
+    const stored = await storedInstead(tx, rows, new Set(missing.map((row) => row.id)));
+    const refusedNow = passages.filter((passage) => !passage.isRefused && judge(passage, stored));
+    if (refusedNow.length > 0) {
+      for (const passage of refusedNow) passage.isRefused = true;
+      if (refusedNow.some((passage) => passage.rows.length > 1)) {
+        await tx.unsafe(`rollback to savepoint ${SAVEPOINT}`);
+        continue;
+      }
+    }
+    return {
+      verdicts: passages.map((passage) =>
+        passage.verdicts.includes(undefined) ? undefined : (passage.verdicts as Verdict[]),
+      ),
+      batchId: missing.length < rows.length ? batchId : null,
+      committed() {
+        for (const { shape, key, hash } of newGroups) shape.groups.set(key, { hash, isStored: true });
+      },
+    };
+  }
+}
+
+/** Present of each sandbox with a test clock, or the refusal while it advances. */
+async function presentsOf(
+  tx: Tx,
+  organizations: readonly string[],
+  sandboxes: readonly string[],
+): Promise<Map<string, string | Refusal>> {
+  const held = await holdClocksAndShareEvents(tx, organizations, sandboxes);
+  return new Map(
+    held.flatMap(({ organization_id, present, status }): [string, string | Refusal][] => {
+      if (present === null) return [];
+      return [[organization_id, status === 'advancing' ? refuse.notAllowed('test_clock_advancing') : present]];
+    }),
+  );
+}
+
+function passageOf(
+  batch: IncomingBatch,
+  catalogs: ReadonlyMap<string, Catalog>,
+  presents: ReadonlyMap<string, string | Refusal>,
+): Passage {
+  const catalog = catalogs.get(batch.organization_id);
+  assert(catalog, 'an organization that sends events has a catalog');
+  const present = presents.get(batch.organization_id) ?? null;
+  const results = batch.events.map((event): PreparedEvent | Refusal =>
+    present instanceof Refusal ? present : prepareEvent(event, batch, catalog, present),
+  );
+  const isRefused = batch.atomic && results.some((result) => result instanceof Refusal);
+  return {
+    batch,
+    isRefused,
+    rows: results.map((result) =>
+      result instanceof Refusal
+        ? null
+        : {
+            prepared: result,
+            organization_id: batch.organization_id,
+            user_agent: batch.user_agent,
+            remote_address: batch.remote_address,
+          },
+    ),
+    verdicts: results.map((result) =>
+      result instanceof Refusal ? { e: { status: result.status, body: result.body } } : isRefused ? 0 : undefined,
+    ),
+  };
+}
+
+/** What is stored under the keys of events that were not inserted, by the event's id; without an entry: stale. */
+async function storedInstead(
+  tx: Tx,
+  rows: readonly EventRow[],
+  missing: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, StoredEvent | undefined>> {
+  if (missing.size === 0) return new Map();
+  const events = rows.filter((row) => missing.has(row.prepared.event.id));
+  const found = await findStored(
+    tx,
+    events.map(({ organization_id, prepared: { event } }) => ({ organization_id, ...event })),
+  );
+  const byNumber = new Map(found.map((stored) => [stored.n, stored]));
+  return new Map(events.map((row, index) => [row.prepared.event.id, byNumber.get(index + 1)]));
+}
+
+/** Writes the verdicts of a batch; true when a conflict refuses an atomic one. */
+function judge(passage: Passage, stored: ReadonlyMap<string, StoredEvent | undefined>): boolean {
+  passage.rows.forEach((row, index) => {
+    if (row) passage.verdicts[index] = verdictOf(row.prepared, stored);
+  });
+  return passage.batch.atomic && passage.verdicts.includes(1);
+}
+
+/** Undefined: neither inserted nor there, so the catalog was stale. */
+function verdictOf(
+  { event, timestamp, created_at, properties, isChanged }: PreparedEvent,
+  stored: ReadonlyMap<string, StoredEvent | undefined>,
+): Verdict | undefined {
+  if (!stored.has(event.id)) return isChanged ? { s: eventText({ ...event, timestamp, created_at, properties }) } : 0;
+  const there = stored.get(event.id);
+  if (!there) return undefined;
+  if (there.id === event.id) return isChanged ? { s: eventText(there) } : 0;
+  return there.is_same ? { r: eventText(there) } : 1;
+}

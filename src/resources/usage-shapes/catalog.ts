@@ -1,0 +1,79 @@
+import { type Expression, parseExpression } from '../../engine/metrics/parse-expression.ts';
+import type { Sql } from '../../platform/db/connect.ts';
+import { type CatalogRow, listCatalogs } from './queries.ts';
+import type { Shape } from './shape.ts';
+
+/** What storing an event looks at, of one organization, as of one `shapes_version`. */
+export interface Catalog {
+  organizationId: string;
+  version: number;
+  /** By code; only metrics with an expression or a shape. */
+  metrics: ReadonlyMap<string, CatalogMetric>;
+}
+
+export interface CatalogMetric {
+  field_name: string | null;
+  /** Computes the field of every event with the code. */
+  expression: Expression | null;
+  live: LiveShape | null;
+  building: Shape | null;
+}
+
+export interface LiveShape extends Shape {
+  /** Subscriptions with too many groups, answered by scan: nothing is rolled up for them. */
+  raw: ReadonlySet<string>;
+  /** Groups met by this process: hash by the JSON of their texts, and whether the group's row is known to be committed. */
+  groups: Map<string, { hash: string; isStored: boolean }>;
+}
+
+/** Organizations kept in memory at most; the oldest go first. */
+const MOST_CATALOGS = 2000;
+
+/** Catalogs of a process, kept until a writing transaction finds a newer version. */
+export class CatalogCache {
+  readonly #catalogs = new Map<string, Catalog>();
+
+  /** Catalogs by organization; the missing ones are read in one statement. */
+  async of(sql: Sql, organizationIds: Iterable<string>): Promise<ReadonlyMap<string, Catalog>> {
+    const wanted = [...new Set(organizationIds)];
+    const missing = wanted.filter((id) => !this.#catalogs.has(id));
+    if (missing.length > 0) {
+      for (const row of await listCatalogs(sql, missing)) this.#catalogs.set(row.id, catalogOf(row));
+    }
+    const found = new Map(wanted.flatMap((id) => (this.#catalogs.has(id) ? [[id, this.#catalogs.get(id)!]] : [])));
+    for (const id of this.#catalogs.keys()) {
+      if (this.#catalogs.size <= MOST_CATALOGS) break;
+      this.#catalogs.delete(id);
+    }
+    return found;
+  }
+
+  forget(organizationIds: Iterable<string>): void {
+    for (const id of organizationIds) this.#catalogs.delete(id);
+  }
+}
+
+/** The catalog that a row of the database stands for. */
+export function catalogOf(row: CatalogRow): Catalog {
+  const shapeOf = (metricId: string, state: Shape['state']) =>
+    row.shapes.find((shape) => shape.billable_metric_id === metricId && shape.state === state) ?? null;
+  const metrics = row.metrics.map((metric): [string, CatalogMetric] => {
+    const live = shapeOf(metric.id, 'live');
+    return [
+      metric.code,
+      {
+        field_name: metric.field_name,
+        expression: metric.expression === null ? null : (parseExpression(metric.expression) ?? null),
+        live: live && {
+          ...live,
+          raw: new Set(
+            row.raw.filter((pair) => pair.shape_id === live.id).map((pair) => pair.external_subscription_id),
+          ),
+          groups: new Map(),
+        },
+        building: shapeOf(metric.id, 'building'),
+      },
+    ];
+  });
+  return { organizationId: row.id, version: row.shapes_version, metrics: new Map(metrics) };
+}
