@@ -11,6 +11,8 @@ export interface ChargeModel {
   keys: readonly string[];
   /** Codes of what is wrong with the model's own properties, in order, repeated when they are wrong twice. */
   faults(properties: Properties): string[];
+  /** Faultless own properties in the form they are stored in; absent = as given. */
+  stored?(properties: Properties): Properties;
   /** Price of usage ≥ 0 under faultless properties. */
   price(properties: Properties, usage: Usage): Priced;
 }

@@ -1,12 +1,20 @@
 import { assert } from '../assert.ts';
 import type { ChargeModel, Properties } from './charge-model.ts';
 import type { ChargeModelName } from './charge-models.ts';
+import { graduated } from './graduated.ts';
+import { graduatedPercentage } from './graduated-percentage.ts';
+import { packages } from './package.ts';
 import type { Priced, Usage } from './priced.ts';
 import { standard } from './standard.ts';
+import { volume } from './volume.ts';
 
 /** The charge models that can be priced. */
 const MODELS: Partial<Record<ChargeModelName, ChargeModel>> = {
   standard,
+  graduated,
+  graduated_percentage: graduatedPercentage,
+  package: packages,
+  volume,
 };
 
 /** Whether charges of a model can be priced. */

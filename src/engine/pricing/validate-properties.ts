@@ -29,12 +29,12 @@ export function validateProperties(
   const codes = [...model.faults(given), ...pricingKeyFaults(pricingKeys), ...presentationKeyFaults(presentationKeys)];
   if (codes.length > 0) return { ok: false, codes };
 
-  const own = Object.entries(given).filter(([key]) => model.keys.includes(key));
+  const own = Object.fromEntries(Object.entries(given).filter(([key]) => model.keys.includes(key)));
   const named = withoutBlanks(pricingKeys as string[] | null | undefined);
   return {
     ok: true,
     properties: {
-      ...Object.fromEntries(own),
+      ...(model.stored?.(own) ?? own),
       ...(named.length > 0 ? { pricing_group_keys: named } : {}),
       ...(presentationKeys === undefined || presentationKeys === null
         ? {}

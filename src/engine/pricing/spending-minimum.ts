@@ -1,0 +1,36 @@
+import { type Cents, roundToCents } from '../money/cents.ts';
+import { type Decimal, decimal } from '../money/decimal.ts';
+import { PRECISE_AMOUNT_DIGITS, roundToDigits } from '../money/precision.ts';
+
+export interface SpendingMinimumInput {
+  /** For a whole period. */
+  min_amount_cents: number;
+  /** Days of the whole period, and those billed. */
+  periodDays: number;
+  billedDays: number;
+  /** Of all fees of the charge in the window, every filter and group. */
+  usedCents: Cents;
+  usedPreciseCents: Decimal;
+}
+
+export interface TrueUp {
+  amountCents: Cents;
+  /** With the 15 decimals that are stored. */
+  preciseAmountCents: Decimal;
+}
+
+/**
+ * What is missing to the spending minimum of a charge, brought to the days billed; undefined when enough was used.
+ *
+ *   minimum 1000, 25 of 28 days, used 800 → 92.857 → 93
+ *
+ * Rules: subscriptions-and-invoices E.2, usage-and-charges D.7.
+ */
+export function spendingTrueUp(input: SpendingMinimumInput): TrueUp | undefined {
+  const due = decimal(input.min_amount_cents).times(input.billedDays).div(input.periodDays);
+  if (!due.gt(input.usedCents)) return undefined;
+  return {
+    amountCents: roundToCents(due.minus(input.usedCents)),
+    preciseAmountCents: roundToDigits(due.minus(input.usedPreciseCents), PRECISE_AMOUNT_DIGITS),
+  };
+}
