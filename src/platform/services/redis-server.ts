@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, realpath, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Redis } from 'ioredis';
 import type { Throwaway } from './guard.ts';
 import { deleteThrowaway, guardThrowaway } from './guard.ts';
 import { choosePort } from './ports.ts';
 import { commandLineOf, endProcess, isAlive, waitUntil } from './processes.ts';
+import { redisPidAt } from './redis-pid.ts';
 import type { RedisProgram } from './redis-program.ts';
 import { findRedisProgram } from './redis-program.ts';
 import type { Identity } from './run-program.ts';
@@ -82,7 +82,10 @@ async function adopt(folder: string, { password, port }: Settings): Promise<Runn
   const pid = Number(await readText(join(folder, 'redis.pid')));
   const isOurs = () => pid > 0 && isAlive(pid) && commandLineOf(pid).includes(configOf(folder));
   if (isOurs() && port !== undefined) {
-    const answers = await waitUntil(async () => !isOurs() || (await pidAt(port, password)) === pid, READY_TIMEOUT_MS);
+    const answers = await waitUntil(
+      async () => !isOurs() || (await redisPidAt(port, password)) === pid,
+      READY_TIMEOUT_MS,
+    );
     if (answers && isOurs()) return describe('adopted', pid, port, password);
   }
   if (isOurs()) await stopServer(pid);
@@ -106,7 +109,7 @@ async function launch(
     identity,
     env: program.env,
   });
-  const answers = async () => (await pidAt(settings.port, settings.password)) === server.pid;
+  const answers = async () => (await redisPidAt(settings.port, settings.password)) === server.pid;
   const ready = await waitUntil(async () => server.hasExited() || (await answers()), READY_TIMEOUT_MS);
   if (server.pid !== undefined && ready && !server.hasExited()) return { pid: server.pid };
 
@@ -188,29 +191,4 @@ async function stopServer(pid: number): Promise<void> {
     { signal: 'SIGTERM', waitMs: 10_000 },
     { signal: 'SIGKILL', waitMs: 5_000 },
   ]);
-}
-
-/** Pid of the Redis that answers there with this password; undefined when none does or it is still loading. */
-async function pidAt(port: number, password: string): Promise<number | undefined> {
-  const redis = new Redis({
-    host: '127.0.0.1',
-    port,
-    password,
-    lazyConnect: true,
-    connectTimeout: 2_000,
-    commandTimeout: 2_000,
-    maxRetriesPerRequest: 0,
-    enableReadyCheck: false,
-    retryStrategy: () => null,
-  });
-  redis.on('error', () => undefined); // the rejected call below tells the same
-  try {
-    await redis.connect();
-    await redis.dbsize(); // refused while the data is being loaded
-    return Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]);
-  } catch {
-    return undefined;
-  } finally {
-    redis.disconnect();
-  }
 }
