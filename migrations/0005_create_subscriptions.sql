@@ -38,6 +38,8 @@ create unique index subscriptions_active_key on subscriptions (organization_id, 
 create unique index subscriptions_incomplete_key on subscriptions (organization_id, external_id) where status = 'incomplete';
 create index subscriptions_external_id on subscriptions (organization_id, external_id);
 create index subscriptions_customer on subscriptions (organization_id, customer_id);
+create index subscriptions_previous on subscriptions (organization_id, previous_subscription_id) where previous_subscription_id is not null;
 create index subscriptions_plan on subscriptions (organization_id, plan_id);
 create index subscriptions_due on subscriptions (next_billing_at) where status = 'active';
+create index subscriptions_due_of_organization on subscriptions (organization_id, next_billing_at) where status = 'active';
 create index subscriptions_pending on subscriptions (subscription_at) where status = 'pending';
