@@ -1,0 +1,77 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../platform/db/connect.ts';
+import { newId } from '../../platform/ids.ts';
+
+export type AccountCode =
+  | 'receivable'
+  | 'tax_payable'
+  | 'revenue.subscription'
+  | 'revenue.usage'
+  | 'revenue.fixed'
+  | 'revenue.commitment'
+  | 'revenue.add_on'
+  | 'coupons'
+  | 'progressive_credit'
+  | 'partner_payable'
+  | 'partner_costs'
+  | 'tax_recoverable';
+
+/** One line of a posting. Lines of 0 are left out when it is written. */
+export interface LedgerLine {
+  account: AccountCode;
+  side: 'debit' | 'credit';
+  amountCents: number;
+  taxCode?: string;
+}
+
+/** A balanced transaction of the journal and what it books. Rule: beyond 8.2. */
+export interface Posting {
+  rule: string;
+  source: { type: string; id: string };
+  /** Tells several postings of one rule and source apart. */
+  ordinal?: number;
+  currency: string;
+  billingEntityId: string;
+  bookedAt: Temporal.Instant;
+  bookedOn: Temporal.PlainDate;
+  documentDate: Temporal.PlainDate;
+  customerId: string | null;
+  invoiceId: string | null;
+  lines: readonly LedgerLine[];
+}
+
+/**
+ * Writes a posting with its lines in the caller's transaction, the last of its locks; a posting that was written before
+ * is not written again. The database refuses one that does not balance.
+ *
+ * Rules: beyond 8.2-1 to 8.2-3, 8.5.
+ */
+export async function post(db: Db, organizationId: string, posting: Posting): Promise<void> {
+  const lines = posting.lines.filter(({ amountCents }) => amountCents !== 0);
+  if (lines.length === 0) return;
+  const rows = lines.map((line) => ({
+    id: newId(),
+    account_code: line.account,
+    side: line.side,
+    amount_cents: line.amountCents,
+    tax_code: line.taxCode ?? null,
+  }));
+  await db`
+    with booked as (
+      insert into ledger_transactions (id, organization_id, rule, source_type, source_id, ordinal, currency, booked_at,
+        booked_on, document_date, created_at)
+      values (${newId()}, ${organizationId}, ${posting.rule}, ${posting.source.type}, ${posting.source.id},
+        ${posting.ordinal ?? 0}, ${posting.currency}, ${posting.bookedAt}, ${posting.bookedOn},
+        ${posting.documentDate}, ${posting.bookedAt})
+      on conflict (organization_id, rule, source_type, source_id, ordinal) do nothing
+      returning id
+    )
+    insert into ledger_entries (id, organization_id, transaction_id, billing_entity_id, account_code, currency, side,
+      amount_cents, booked_on, customer_id, invoice_id, tax_code)
+    select line.id, ${organizationId}::uuid, booked.id, ${posting.billingEntityId}::uuid, line.account_code,
+      ${posting.currency}, line.side, line.amount_cents, ${posting.bookedOn}, ${posting.customerId}::uuid,
+      ${posting.invoiceId}::uuid, line.tax_code
+    from booked
+    cross join jsonb_to_recordset(${rows as never}::jsonb) as line (id uuid, account_code text, side text,
+      amount_cents bigint, tax_code text)`;
+}
