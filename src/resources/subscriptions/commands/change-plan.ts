@@ -1,0 +1,143 @@
+import { isUpgrade } from '../../../engine/subscriptions/comparison-amount.ts';
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import type { SubscriptionRow } from '../queries.ts';
+import { recordSubscription } from '../record.ts';
+import type { SubscriptionCreate } from '../schema.ts';
+import {
+  changeSubscription,
+  getPlanFacts,
+  insertSubscription,
+  type LockedCustomer,
+  type NewSubscription,
+  type PlanFacts,
+} from '../writes.ts';
+import { cancelPendingSuccessors } from './cancel.ts';
+import { definedOnly, valuesOf } from './input.ts';
+import { nextBillingFrom } from './next-billing.ts';
+import { BILL_STEP, type BillStep, bearsStartInvoice } from './start.ts';
+import { endSubscription } from './terminate.ts';
+
+interface PlanChange {
+  current: SubscriptionRow;
+  lineage: readonly SubscriptionRow[];
+  plan: PlanFacts;
+  customer: LockedCustomer;
+  body: SubscriptionCreate;
+  billingEntityId: string | null | undefined;
+}
+
+/**
+ * Moves a subscription to another plan: at once when its yearly amount is not smaller, else at the end of the period in
+ * progress; a subscription that is yet to start just gets the plan. The same plan changes nothing.
+ *
+ * @returns id of the new record of an upgrade, else of the current one
+ * Rules: subscriptions-and-invoices B.2, B.5, B.6.
+ */
+export async function changePlan(ctx: Context, change: PlanChange): Promise<string> {
+  const { current, plan, body } = change;
+  if (current.plan_id === plan.id) return current.id;
+  if (current.status === 'pending') {
+    await changeSubscription(
+      ctx.db,
+      ctx.organizationId,
+      current.id,
+      { plan_id: plan.id, ...definedOnly({ name: body.name }) },
+      ctx.now(),
+    );
+    await recordSubscription(ctx, 'subscription.updated', current.id);
+    return current.id;
+  }
+  const currentPlan = await getPlanFacts(ctx.db, ctx.organizationId, current.plan_id);
+  return isUpgrade(currentPlan, plan) ? upgrade(ctx, change, currentPlan) : downgrade(ctx, change);
+}
+
+async function upgrade(ctx: Context, change: PlanChange, currentPlan: PlanFacts): Promise<string> {
+  const { current, plan, customer } = change;
+  const now = ctx.now();
+  if (owesCredit(current, currentPlan)) throw refuse.invalid({ plan_code: ['unsupported_value'] });
+
+  await cancelPendingSuccessors(ctx, current);
+  await endSubscription(ctx, current, { terminated_at: now });
+  const started = successor(ctx, change, { status: 'active', started_at: now, activated_at: now });
+  const next = {
+    ...started,
+    next_billing_at: nextBillingFrom(plan, { ...started, terminated_at: null }, customer.zone, now),
+  };
+  await insertSubscription(ctx.db, ctx.organizationId, next);
+  await recordSubscription(ctx, 'subscription.terminated', current.id);
+  await recordSubscription(ctx, 'subscription.started', next.id);
+  await billUpgrade(ctx, change, currentPlan, next);
+  return next.id;
+}
+
+/** The credit for unused days of a plan paid in advance is a credit note, which cannot be made yet. */
+const owesCredit = (current: SubscriptionRow, plan: PlanFacts): boolean =>
+  plan.pay_in_advance && plan.amount_cents > 0 && current.on_termination_credit_note !== 'skip';
+
+/** One invoice a second later, of what ends and of what begins; two when their purchase orders, entities or currencies differ. Rule: B.5. */
+async function billUpgrade(
+  ctx: Context,
+  { current, plan }: PlanChange,
+  currentPlan: PlanFacts,
+  next: NewSubscription,
+): Promise<void> {
+  const at = ctx.now().add({ seconds: 1 }).toString();
+  const closing: BillStep['lines'] = [{ subscription_id: current.id, reason: 'subscription_terminating' }];
+  const isBilled = await bearsStartInvoice(ctx, plan, { ...next, trial_ended_at: null }, ctx.now());
+  const opening: BillStep['lines'] = isBilled ? [{ subscription_id: next.id, reason: 'subscription_starting' }] : [];
+  const isOne =
+    current.purchase_order_number === next.purchase_order_number &&
+    current.billing_entity_id === next.billing_entity_id &&
+    currentPlan.amount_currency === plan.amount_currency;
+  const invoices = isOne ? [[...closing, ...opening]] : [closing, opening];
+  for (const lines of invoices) {
+    if (lines.length > 0) ctx.after({ job: BILL_STEP, payload: { lines, at } satisfies BillStep });
+  }
+}
+
+async function downgrade(ctx: Context, change: PlanChange): Promise<string> {
+  const { current } = change;
+  await cancelPendingSuccessors(ctx, current);
+  const next = successor(ctx, change, { status: 'pending', started_at: null, activated_at: null });
+  await insertSubscription(ctx.db, ctx.organizationId, {
+    ...next,
+    progressive_billing_disabled: change.body.progressive_billing_disabled ?? current.progressive_billing_disabled,
+  });
+  await recordSubscription(ctx, 'subscription.updated', current.id);
+  return current.id;
+}
+
+/** The record that follows: anchor and billing time are inherited, the rest comes from the request or else the old one. */
+function successor(
+  ctx: Context,
+  { current, plan, body, billingEntityId }: PlanChange,
+  state: Pick<NewSubscription, 'status' | 'started_at' | 'activated_at'>,
+): NewSubscription {
+  return {
+    id: newId(),
+    customer_id: current.customer_id,
+    plan_id: plan.id,
+    previous_subscription_id: current.id,
+    external_id: current.external_id,
+    billing_time: current.billing_time,
+    subscription_at: current.subscription_at,
+    name: null,
+    ending_at: current.ending_at,
+    consolidate_invoice: current.consolidate_invoice,
+    progressive_billing_disabled: false,
+    skip_invoice_custom_sections: false,
+    purchase_order_number: current.purchase_order_number,
+    payment_method_type: null,
+    payment_method_id: null,
+    billing_entity_id: billingEntityId === undefined ? current.billing_entity_id : billingEntityId,
+    on_termination_credit_note: null,
+    on_termination_invoice: 'generate',
+    next_billing_at: null,
+    ...valuesOf(body),
+    ...state,
+    created_at: ctx.now(),
+    updated_at: ctx.now(),
+  };
+}

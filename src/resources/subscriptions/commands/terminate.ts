@@ -1,0 +1,137 @@
+import type { Temporal } from 'temporal-polyfill';
+import { assert } from '../../../engine/assert.ts';
+import { canSubscriptionMove } from '../../../engine/subscriptions/subscription-states.ts';
+import type { Context } from '../../../platform/context.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import type { CreditNoteOnTermination, InvoiceOnTermination, SubscriptionRow } from '../queries.ts';
+import { recordSubscription } from '../record.ts';
+import {
+  changeSubscription,
+  getPlanFacts,
+  lockCustomerById,
+  lockLineage,
+  lockSubscriptions,
+  type SubscriptionChange,
+} from '../writes.ts';
+import { cancelPending, cancelPendingSuccessors } from './cancel.ts';
+import { BILL_STEP, type BillStep } from './start.ts';
+
+export interface TerminationInput {
+  external_id: string;
+  query: {
+    status?: string | undefined;
+    on_termination_credit_note?: CreditNoteOnTermination | undefined;
+    on_termination_invoice?: InvoiceOnTermination | undefined;
+  };
+}
+
+/**
+ * Ends the active record of an external id now, or withdraws the pending one when the query says so.
+ *
+ * @returns id of the record
+ * @throws Refusal 404 subscription; 422 on_termination_credit_note, when it asks for a credit that cannot be made yet
+ * Rule: subscriptions-and-invoices B.7.
+ */
+export async function deleteSubscription(ctx: Context, { external_id, query }: TerminationInput): Promise<string> {
+  const wanted = query.status === 'pending' ? 'pending' : 'active';
+  const subscription = (await lockRecords(ctx, external_id)).findLast((row) => row.status === wanted);
+  if (!subscription) throw refuse.notFound('subscription');
+  if (subscription.status === 'pending') await cancelPending(ctx, subscription);
+  else {
+    await terminateSubscription(ctx, subscription, {
+      creditNote: query.on_termination_credit_note,
+      invoice: query.on_termination_invoice,
+    });
+  }
+  return subscription.id;
+}
+
+/** Every record of an external id, oldest first, locked after the customers that own them. */
+export async function lockRecords(ctx: Context, externalId: string): Promise<SubscriptionRow[]> {
+  const owners = await ctx.db<{ customer_id: string }[]>`
+    select distinct customer_id from subscriptions
+    where organization_id = ${ctx.organizationId} and external_id = ${externalId}
+    order by customer_id`;
+  for (const owner of owners) await lockCustomerById(ctx.db, ctx.organizationId, owner.customer_id);
+  return lockLineage(ctx.db, ctx.organizationId, externalId);
+}
+
+/**
+ * Ends an active subscription now: its scheduled plan change is withdrawn, and unless told otherwise its last invoice is
+ * owed. The behaviours used are stored; a plan in arrears has nothing to credit. The caller holds the customer's lock.
+ *
+ * @throws Refusal 422 on_termination_credit_note
+ * Rule: subscriptions-and-invoices B.7.
+ */
+export async function terminateSubscription(
+  ctx: Context,
+  subscription: SubscriptionRow,
+  asked: { creditNote?: CreditNoteOnTermination | undefined; invoice?: InvoiceOnTermination | undefined } = {},
+): Promise<void> {
+  const plan = await getPlanFacts(ctx.db, ctx.organizationId, subscription.plan_id);
+  const invoice = asked.invoice ?? subscription.on_termination_invoice;
+  const creditNote = plan.pay_in_advance ? creditNoteOnTermination(asked.creditNote) : null;
+
+  await cancelPendingSuccessors(ctx, subscription);
+  await endSubscription(ctx, subscription, {
+    terminated_at: ctx.now(),
+    on_termination_credit_note: creditNote,
+    on_termination_invoice: invoice,
+  });
+  await recordSubscription(ctx, 'subscription.terminated', subscription.id);
+  if (invoice === 'generate') ctx.after({ job: BILL_STEP, payload: closingStep(subscription.id, ctx.now()) });
+}
+
+/** Credit notes cannot be made yet: a request for one is refused, silence ends the subscription without. */
+function creditNoteOnTermination(asked: CreditNoteOnTermination | undefined): CreditNoteOnTermination {
+  if (asked !== undefined && asked !== 'skip')
+    throw refuse.invalid({ on_termination_credit_note: ['unsupported_value'] });
+  return 'skip';
+}
+
+const closingStep = (subscriptionId: string, at: Temporal.Instant): BillStep => ({
+  lines: [{ subscription_id: subscriptionId, reason: 'subscription_terminating' }],
+  at: at.toString(),
+});
+
+/** Moves an active subscription to terminated, and nothing else. */
+export async function endSubscription(
+  ctx: Context,
+  subscription: SubscriptionRow,
+  change: SubscriptionChange & { terminated_at: Temporal.Instant },
+): Promise<void> {
+  assert(canSubscriptionMove(subscription.status, 'terminated'), 'only an active subscription is terminated');
+  await changeSubscription(
+    ctx.db,
+    ctx.organizationId,
+    subscription.id,
+    { ...change, status: 'terminated', next_billing_at: null },
+    ctx.now(),
+  );
+}
+
+/**
+ * Ends the active subscriptions of a customer or of a plan and cancels the pending ones: what a deletion does first.
+ * Rules: subscriptions-and-invoices A.6, B.7 "customer deletion".
+ */
+export async function endSubscriptionsOf(
+  ctx: Context,
+  owner: { customerId: string } | { planId: string },
+): Promise<void> {
+  const open = await ctx.db<{ id: string; customer_id: string }[]>`
+    select id, customer_id from subscriptions
+    where organization_id = ${ctx.organizationId} and status in ('active', 'pending')
+      and ${'customerId' in owner ? ctx.db`customer_id = ${owner.customerId}` : ctx.db`plan_id = ${owner.planId}`}
+    order by customer_id, id`;
+  for (const customerId of new Set(open.map((row) => row.customer_id)))
+    await lockCustomerById(ctx.db, ctx.organizationId, customerId);
+  const locked = await lockSubscriptions(
+    ctx.db,
+    ctx.organizationId,
+    open.map((row) => row.id),
+  );
+  for (const row of locked) {
+    if (row.status === 'pending') await cancelPending(ctx, row);
+    if (row.status === 'active') await terminateSubscription(ctx, row);
+  }
+}

@@ -1,0 +1,64 @@
+import type { Context } from '../../platform/context.ts';
+import { changedKeys } from '../../platform/records/changes.ts';
+import { readCustomer } from '../customers/queries.ts';
+import { customerWebhookView } from '../customers/view.ts';
+import { getShown, type SubscriptionShown } from './queries.ts';
+import { planOf } from './show.ts';
+import { subscriptionView } from './view.ts';
+
+export type SubscriptionEvent =
+  | 'subscription.started'
+  | 'subscription.terminated'
+  | 'subscription.updated'
+  | 'subscription.trial_ended';
+
+/** Types that the audit trail knows. Rule: platform H.1. */
+const LOGGED: ReadonlySet<SubscriptionEvent> = new Set([
+  'subscription.started',
+  'subscription.terminated',
+  'subscription.updated',
+]);
+
+/**
+ * Writes a subscription's state into the audit trail and tells those who listen.
+ *
+ * @param before of an edit: what the audit trail compares with
+ * Rules: platform G.1, H.1.
+ */
+export async function recordSubscription(
+  ctx: Context,
+  type: SubscriptionEvent,
+  id: string,
+  before?: SubscriptionShown,
+): Promise<void> {
+  const row = await getShown(ctx.db, ctx.organizationId, id);
+  const [plan, customer] = await Promise.all([
+    planOf(ctx, row.plan_id),
+    readCustomer(ctx.db, ctx.organizationId, row.customer_id),
+  ]);
+  const view = subscriptionView(row, ctx.now());
+  const object = { ...view, plan, customer: customerWebhookView(customer) };
+  ctx.record({
+    ...(LOGGED.has(type)
+      ? {
+          activity: {
+            type,
+            resourceType: 'Subscription',
+            resourceId: id,
+            object: { ...view, plan },
+            ...(before === undefined ? {} : { changes: changedKeys(subscriptionView(before, ctx.now()), view) }),
+            externalCustomerId: row.external_customer_id,
+            externalSubscriptionId: row.external_id,
+          },
+        }
+      : {}),
+    webhook: {
+      type,
+      objectType: 'subscription',
+      objectId: id,
+      customerId: row.customer_id,
+      object:
+        type === 'subscription.started' || type === 'subscription.updated' ? { ...object, entitlements: [] } : object,
+    },
+  });
+}
