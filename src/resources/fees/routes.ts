@@ -1,0 +1,47 @@
+import type { Context } from '../../platform/context.ts';
+import { isUuid } from '../../platform/ids.ts';
+import { limitOf, pageMeta } from '../../platform/lists/pagination.ts';
+import type { Operation } from '../../platform/operation.ts';
+import { refuse } from '../../platform/refusal.ts';
+import { countFees, getFee, listFees } from './queries.ts';
+import { FeeEnvelope, FeesEnvelope, FeesQuery } from './schema.ts';
+import { feeView } from './view.ts';
+
+export const feeOperations: Operation[] = [
+  {
+    name: 'findAllFees',
+    method: 'get',
+    path: '/fees',
+    permission: 'fee',
+    summary: 'List fees',
+    tag: 'fees',
+    query: FeesQuery,
+    answer: FeesEnvelope,
+    kind: 'read',
+    run: listFeesPage,
+  },
+  {
+    name: 'findFee',
+    method: 'get',
+    path: '/fees/:svc_id',
+    permission: 'fee',
+    summary: 'Retrieve a fee',
+    tag: 'fees',
+    answer: FeeEnvelope,
+    kind: 'read',
+    run: showFee,
+  },
+];
+
+async function listFeesPage(ctx: Context, { query }: { query: FeesQuery }) {
+  const [rows, total] = await Promise.all([
+    listFees(ctx.db, ctx.organizationId, query, limitOf(query)),
+    countFees(ctx.db, ctx.organizationId, query),
+  ]);
+  return { fees: rows.map(feeView), meta: pageMeta(query, total) };
+}
+
+async function showFee(ctx: Context, { svc_id }: { svc_id: string }) {
+  if (!isUuid(svc_id)) throw refuse.notFound('fee');
+  return { fee: feeView(await getFee(ctx.db, ctx.organizationId, svc_id)) };
+}

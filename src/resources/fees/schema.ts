@@ -1,0 +1,126 @@
+import { Temporal } from 'temporal-polyfill';
+import { z } from 'zod';
+import { FEE_TYPES } from '../../engine/taxes/choose-taxes.ts';
+import { textFilter } from '../../platform/lists/filters.ts';
+import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { INVALID } from '../../platform/schema/fields.ts';
+import { parseInstant } from '../../platform/schema/instant-field.ts';
+import { FEE_PAYMENT_STATUSES } from './queries.ts';
+
+const LAST_OF_DAY = { hours: 24, microseconds: -1 };
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Bound of a time filter, inclusive; a day alone means its first or its last instant in UTC. Malformed: `invalid_date`. */
+const instantFilter = (bound: 'from' | 'to') =>
+  textFilter.transform((value, context) => {
+    if (value === undefined) return undefined;
+    const instant = parseInstant(value);
+    if (instant === undefined) {
+      context.addIssue({ code: 'custom', message: 'invalid_date' });
+      return z.NEVER;
+    }
+    return bound === 'to' && DAY.test(value.trim()) ? instant.add(Temporal.Duration.from(LAST_OF_DAY)) : instant;
+  });
+
+const wordFilter = <const Words extends readonly string[]>(words: Words) =>
+  textFilter.transform((value, context): Words[number] | undefined => {
+    if (value === undefined || words.includes(value)) return value;
+    context.addIssue({ code: 'custom', message: INVALID });
+    return z.NEVER;
+  });
+
+export const FeesQuery = z.object({
+  ...pageQuery,
+  fee_type: wordFilter(FEE_TYPES),
+  payment_status: wordFilter(FEE_PAYMENT_STATUSES),
+  external_subscription_id: textFilter,
+  external_customer_id: textFilter,
+  billable_metric_code: textFilter,
+  currency: textFilter,
+  event_transaction_id: textFilter,
+  created_at_from: instantFilter('from'),
+  created_at_to: instantFilter('to'),
+  succeeded_at_from: instantFilter('from'),
+  succeeded_at_to: instantFilter('to'),
+  failed_at_from: instantFilter('from'),
+  failed_at_to: instantFilter('to'),
+  refunded_at_from: instantFilter('from'),
+  refunded_at_to: instantFilter('to'),
+});
+export type FeesQuery = z.infer<typeof FeesQuery>;
+
+export const AppliedTaxObject = z.object({
+  svc_id: z.string(),
+  svc_tax_id: z.string().nullable(),
+  tax_name: z.string(),
+  tax_code: z.string(),
+  tax_rate: z.number(),
+  tax_description: z.string().nullable(),
+  amount_cents: z.int(),
+  amount_currency: z.string(),
+  created_at: z.string(),
+});
+
+const DecimalText = z.string();
+const TextOrNull = z.string().nullable();
+
+export const FeeObject = z.object({
+  svc_id: z.string(),
+  svc_charge_id: TextOrNull,
+  svc_charge_filter_id: TextOrNull,
+  svc_fixed_charge_id: TextOrNull,
+  svc_invoice_id: TextOrNull,
+  svc_true_up_fee_id: TextOrNull,
+  svc_true_up_parent_fee_id: TextOrNull,
+  svc_original_fee_id: TextOrNull,
+  svc_subscription_id: TextOrNull,
+  svc_customer_id: TextOrNull,
+  external_customer_id: TextOrNull,
+  external_subscription_id: TextOrNull,
+  item: z.object({
+    type: z.enum(FEE_TYPES),
+    code: z.string(),
+    name: z.string(),
+    description: TextOrNull,
+    invoice_display_name: z.string(),
+    filters: z.record(z.string(), z.array(z.string())).nullable(),
+    filter_invoice_display_name: TextOrNull,
+    svc_item_id: z.string(),
+    item_type: z.enum(['AddOn', 'BillableMetric', 'Subscription', 'WalletTransaction']),
+    grouped_by: z.record(z.string(), TextOrNull),
+  }),
+  pay_in_advance: z.boolean(),
+  invoiceable: z.boolean(),
+  amount_cents: z.int(),
+  amount_currency: z.string(),
+  precise_amount: DecimalText,
+  precise_total_amount: DecimalText,
+  taxes_amount_cents: z.int(),
+  taxes_precise_amount: DecimalText,
+  taxes_rate: z.number(),
+  total_amount_cents: z.int(),
+  total_amount_currency: z.string(),
+  units: DecimalText,
+  total_aggregated_units: DecimalText,
+  precise_unit_amount: DecimalText,
+  precise_coupons_amount_cents: DecimalText,
+  sub_total_excluding_taxes_amount_cents: z.int(),
+  sub_total_excluding_taxes_precise_amount_cents: DecimalText,
+  events_count: z.int().nullable(),
+  from_date: TextOrNull,
+  to_date: TextOrNull,
+  payment_status: z.enum(FEE_PAYMENT_STATUSES),
+  created_at: z.string(),
+  succeeded_at: TextOrNull,
+  failed_at: TextOrNull,
+  refunded_at: TextOrNull,
+  event_transaction_id: TextOrNull,
+  description: TextOrNull,
+  amount_details: z.looseObject({}),
+  self_billed: z.boolean(),
+  pricing_unit_details: z.looseObject({}).nullable(),
+  presentation_breakdowns: z.array(z.unknown()),
+  applied_taxes: z.array(AppliedTaxObject.extend({ svc_fee_id: z.string() })),
+});
+export const FeeEnvelope = z.object({ fee: FeeObject });
+export const FeesEnvelope = z.object({ fees: z.array(FeeObject), meta: PageMeta });
