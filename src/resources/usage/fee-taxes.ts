@@ -1,0 +1,53 @@
+import type { Decimal } from '../../engine/money/decimal.ts';
+import { chooseTaxes, type FeeType } from '../../engine/taxes/choose-taxes.ts';
+import type { Tax } from '../../engine/taxes/tax.ts';
+import type { Db } from '../../platform/db/connect.ts';
+
+/** A tax and the holder that supplies it. */
+export type HeldTax = Tax & {
+  holder: 'charge' | 'plan' | 'customer' | 'billing_entity';
+  holder_id: string;
+  rate: Decimal;
+};
+
+/** Taxes of some charges, plans, a customer and its billing entity, oldest first: one statement. */
+export const listHeldTaxes = (
+  db: Db,
+  organizationId: string,
+  holders: { chargeIds: readonly string[]; planIds: readonly string[]; customerId: string; billingEntityId: string },
+) => db<HeldTax[]>`
+  select tax.id, tax.code, tax.name, tax.description, tax.rate, held.holder, held.holder_id
+  from (
+    select 'charge' as holder, charge_id as holder_id, tax_id from charge_taxes
+    where organization_id = ${organizationId} and charge_id = any (${holders.chargeIds as string[]}::uuid[])
+    union all
+    select 'plan', plan_id, tax_id from plan_taxes
+    where organization_id = ${organizationId} and plan_id = any (${holders.planIds as string[]}::uuid[])
+    union all
+    select 'customer', customer_id, tax_id from customer_taxes
+    where organization_id = ${organizationId} and customer_id = ${holders.customerId}
+    union all
+    select 'billing_entity', billing_entity_id, tax_id from billing_entity_taxes
+    where organization_id = ${organizationId} and billing_entity_id = ${holders.billingEntityId}
+  ) held
+  join taxes tax on tax.organization_id = ${organizationId} and tax.id = held.tax_id and tax.deleted_at is null
+  order by tax.created_at, tax.id`;
+
+/**
+ * Taxes of a fee among those held by its charge, its plan, the customer and the customer's billing entity.
+ * Rule: credits-and-payments A.3.
+ */
+export function taxesOfFee(
+  held: readonly HeldTax[],
+  feeType: FeeType,
+  owner: { chargeId?: string | undefined; planId: string },
+): readonly HeldTax[] {
+  const of = (holder: HeldTax['holder'], id?: string) =>
+    held.filter((tax) => tax.holder === holder && (id === undefined || tax.holder_id === id));
+  return chooseTaxes(feeType, {
+    own: owner.chargeId === undefined ? [] : of('charge', owner.chargeId),
+    plan: of('plan', owner.planId),
+    customer: of('customer'),
+    billingEntity: of('billing_entity'),
+  });
+}
