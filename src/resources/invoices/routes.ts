@@ -1,0 +1,89 @@
+import type { Context } from '../../platform/context.ts';
+import { limitOf, pageMeta } from '../../platform/lists/pagination.ts';
+import type { Operation } from '../../platform/operation.ts';
+import { checkBillingEntityCodes } from '../billing-entities/queries.ts';
+import { getCustomer, listCustomersByIds } from '../customers/queries.ts';
+import { countInvoices, getVisibleInvoice, type InvoiceFilters, listInvoices } from './queries.ts';
+import { CustomerInvoicesQuery, InvoiceEnvelope, InvoicesEnvelope, InvoicesQuery } from './schema.ts';
+import { partsOf } from './show.ts';
+import { invoiceListView, invoiceView } from './view.ts';
+
+export const invoiceOperations: Operation[] = [
+  {
+    name: 'findAllInvoices',
+    method: 'get',
+    path: '/invoices',
+    permission: 'invoice',
+    summary: 'List invoices',
+    tag: 'invoices',
+    query: InvoicesQuery,
+    answer: InvoicesEnvelope,
+    kind: 'read',
+    run: listAll,
+  },
+  {
+    name: 'findInvoice',
+    method: 'get',
+    path: '/invoices/:svc_id',
+    permission: 'invoice',
+    summary: 'Retrieve an invoice',
+    tag: 'invoices',
+    answer: InvoiceEnvelope,
+    kind: 'read',
+    run: show,
+  },
+  {
+    name: 'findAllCustomerInvoices',
+    method: 'get',
+    path: '/customers/:external_customer_id/invoices',
+    permission: 'invoice',
+    summary: 'List the invoices of a customer',
+    tag: 'customers',
+    query: CustomerInvoicesQuery,
+    answer: InvoicesEnvelope,
+    kind: 'read',
+    run: listOfCustomer,
+  },
+];
+
+function listAll(ctx: Context, { query }: { query: InvoicesQuery }) {
+  return listPage(ctx, query, { external_customer_id: query.external_customer_id ?? query.customer_external_id });
+}
+
+async function listOfCustomer(
+  ctx: Context,
+  { external_customer_id, query }: { external_customer_id: string; query: CustomerInvoicesQuery },
+) {
+  const customer = await getCustomer(ctx.db, ctx.organizationId, external_customer_id);
+  return listPage(ctx, query, { customerId: customer.id });
+}
+
+async function listPage(
+  ctx: Context,
+  query: CustomerInvoicesQuery,
+  owner: Pick<InvoiceFilters, 'external_customer_id' | 'customerId'>,
+) {
+  const { db, organizationId } = ctx;
+  const filters: InvoiceFilters = {
+    ...query,
+    ...owner,
+    statuses: query.statuses ?? query.status,
+    payment_statuses: query.payment_statuses ?? query.payment_status,
+  };
+  await checkBillingEntityCodes(db, organizationId, query.billing_entity_codes ?? []);
+  const [rows, total] = await Promise.all([
+    listInvoices(db, organizationId, filters, limitOf(query)),
+    countInvoices(db, organizationId, filters),
+  ]);
+  const customers = await listCustomersByIds(db, organizationId, [...new Set(rows.map((row) => row.customer_id))]);
+  const byId = new Map(customers.map((customer) => [customer.id, customer]));
+  return {
+    invoices: rows.map((row) => invoiceListView(row, byId.get(row.customer_id)!)),
+    meta: pageMeta(query, total),
+  };
+}
+
+async function show(ctx: Context, { svc_id }: { svc_id: string }) {
+  const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
+  return { invoice: invoiceView(await partsOf(ctx, invoice), ctx.now()) };
+}

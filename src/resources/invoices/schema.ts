@@ -1,0 +1,146 @@
+import { Temporal } from 'temporal-polyfill';
+import { z } from 'zod';
+import { PAYMENT_STATUSES, VISIBLE_INVOICE_STATUSES } from '../../engine/invoices/invoice-states.ts';
+import { INVOICE_TYPES, INVOICING_REASONS } from '../../engine/invoices/invoice-types.ts';
+import { booleanFilter, listFilter, textFilter } from '../../platform/lists/filters.ts';
+import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { INVALID } from '../../platform/schema/fields.ts';
+import { AppliedTaxObject, FeeObject } from '../fees/schema.ts';
+import { SubscriptionObject } from '../subscriptions/schema.ts';
+
+// Invalid words and booleans are refused on their field, malformed dates and amounts are ignored (F.15, platform D.2).
+const wordsFilter = <const Words extends readonly string[]>(words: Words) =>
+  listFilter.transform((values, context): Words[number][] | undefined => {
+    if (values === undefined || values.every((value) => words.includes(value))) return values;
+    context.addIssue({ code: 'custom', message: INVALID });
+    return z.NEVER;
+  });
+
+const wordFilter = <const Words extends readonly string[]>(words: Words) =>
+  wordsFilter(words).transform((values) => values?.[0]);
+
+const strictBooleanFilter = z.unknown().transform((value, context) => {
+  const read = booleanFilter.parse(value);
+  if (read !== undefined || textFilter.parse(value) === undefined) return read;
+  context.addIssue({ code: 'custom', message: INVALID });
+  return z.NEVER;
+});
+
+const dateFilter = textFilter.transform((value) => {
+  if (value === undefined) return undefined;
+  try {
+    return Temporal.PlainDate.from(value.trim()).toString();
+  } catch {
+    return undefined; // a malformed date drops the filter
+  }
+});
+
+const amountFilter = textFilter.transform((value) =>
+  value !== undefined && /^-?\d{1,15}$/.test(value.trim()) ? Number.parseInt(value, 10) : undefined,
+);
+
+const metadataFilter = z.unknown().transform((value) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, textFilter.parse(text) ?? '']));
+});
+
+const filters = {
+  ...pageQuery,
+  search_term: textFilter,
+  billing_entity_codes: listFilter,
+  currency: textFilter,
+  invoice_type: wordFilter(INVOICE_TYPES),
+  issuing_date_from: dateFilter,
+  issuing_date_to: dateFilter,
+  status: wordsFilter(VISIBLE_INVOICE_STATUSES),
+  statuses: wordsFilter(VISIBLE_INVOICE_STATUSES),
+  payment_status: wordsFilter(PAYMENT_STATUSES),
+  payment_statuses: wordsFilter(PAYMENT_STATUSES),
+  payment_overdue: strictBooleanFilter,
+  payment_dispute_lost: strictBooleanFilter,
+  partially_paid: strictBooleanFilter,
+  self_billed: strictBooleanFilter,
+  amount_from: amountFilter,
+  amount_to: amountFilter,
+  metadata: metadataFilter,
+  purchase_order_number: textFilter,
+  settlements: wordsFilter(['payment', 'credit_note']),
+};
+export const CustomerInvoicesQuery = z.object(filters);
+export type CustomerInvoicesQuery = z.infer<typeof CustomerInvoicesQuery>;
+export const InvoicesQuery = z.object({
+  ...filters,
+  external_customer_id: textFilter,
+  customer_external_id: textFilter,
+});
+export type InvoicesQuery = z.infer<typeof InvoicesQuery>;
+
+const TextOrNull = z.string().nullable();
+const Amount = z.int();
+
+const InvoiceListObject = z.object({
+  svc_id: z.string(),
+  billing_entity_code: z.string(),
+  sequential_id: z.int().optional(),
+  number: z.string(),
+  purchase_order_number: TextOrNull,
+  issuing_date: z.string(),
+  payment_due_date: z.string(),
+  net_payment_term: z.int(),
+  invoice_type: z.enum(INVOICE_TYPES),
+  status: z.enum([...VISIBLE_INVOICE_STATUSES, 'deleted']),
+  payment_status: z.enum(PAYMENT_STATUSES),
+  payment_dispute_lost_at: TextOrNull,
+  payment_overdue: z.boolean(),
+  currency: z.string(),
+  fees_amount_cents: Amount,
+  taxes_amount_cents: Amount,
+  progressive_billing_credit_amount_cents: Amount,
+  coupons_amount_cents: Amount,
+  credit_notes_amount_cents: Amount,
+  sub_total_excluding_taxes_amount_cents: Amount,
+  sub_total_including_taxes_amount_cents: Amount,
+  prepaid_credit_amount_cents: Amount,
+  prepaid_granted_credit_amount_cents: Amount.nullable(),
+  prepaid_purchased_credit_amount_cents: Amount.nullable(),
+  total_amount_cents: Amount,
+  total_paid_amount_cents: Amount,
+  total_offsetted_credit_note_amount_cents: Amount,
+  total_due_amount_cents: Amount,
+  version_number: z.int(),
+  self_billed: z.boolean(),
+  file_url: TextOrNull,
+  xml_url: TextOrNull,
+  web_url: TextOrNull,
+  created_at: z.string(),
+  updated_at: z.string(),
+  voided_at: TextOrNull,
+  customer: z.looseObject({}),
+  metadata: z.array(z.object({ svc_id: z.string(), key: z.string(), value: z.string(), created_at: z.string() })),
+  applied_taxes: z.array(AppliedTaxObject.extend({ svc_invoice_id: z.string(), fees_amount_cents: Amount })),
+});
+
+const BillingPeriodObject = z.object({
+  svc_subscription_id: z.string(),
+  external_subscription_id: z.string(),
+  svc_plan_id: z.string(),
+  subscription_from_datetime: TextOrNull,
+  subscription_to_datetime: TextOrNull,
+  charges_from_datetime: TextOrNull,
+  charges_to_datetime: TextOrNull,
+  fixed_charges_from_datetime: TextOrNull,
+  fixed_charges_to_datetime: TextOrNull,
+  invoicing_reason: z.enum(INVOICING_REASONS),
+});
+
+export const InvoiceEnvelope = z.object({
+  invoice: InvoiceListObject.extend({
+    subscriptions: z.array(SubscriptionObject),
+    billing_periods: z.array(BillingPeriodObject),
+    fees: z.array(FeeObject),
+    credits: z.array(z.unknown()),
+    error_details: z.array(z.unknown()),
+    applied_invoice_custom_sections: z.array(z.unknown()),
+  }),
+});
+export const InvoicesEnvelope = z.object({ invoices: z.array(InvoiceListObject), meta: PageMeta });
