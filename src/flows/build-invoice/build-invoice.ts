@@ -1,0 +1,110 @@
+import type { Instant } from '../../engine/calendar/instants.ts';
+import { localDate } from '../../engine/calendar/local-day.ts';
+import { dateSettings, datesAtCreation, graceDays } from '../../engine/invoices/dates.ts';
+import type { InvoicingReason } from '../../engine/invoices/invoice-types.ts';
+import { draftNumber } from '../../engine/invoices/number.ts';
+import type { Context } from '../../platform/context.ts';
+import { newId } from '../../platform/ids.ts';
+import { assert, refuse } from '../../platform/refusal.ts';
+import { compute } from './compute.ts';
+import { billedLine } from './lines.ts';
+import { type BilledSubscription, type PayerFacts, readBilledSubscriptions, readIssuer } from './sql.ts';
+import { store } from './store.ts';
+import { claimLines, insertInvoice, removeInvoice } from './writes.ts';
+
+export interface InvoiceToBuild {
+  /** Locked: whoever bills a customer holds its row, see lockPayer. */
+  payer: PayerFacts;
+  /** Lines of one currency, billing entity and purchase order. */
+  lines: readonly { subscription_id: string; reason: InvoicingReason }[];
+  /** Billing instant. */
+  at: Instant;
+  /** Usage waits for the next invoice: what starts a subscription. */
+  skipUsage: boolean;
+}
+
+/**
+ * Makes one invoice of subscriptions in the caller's transaction: claims what its lines bill, computes, stores, and
+ * unless it stays a draft in its grace period numbers and books it. Lines that were billed before are left out; when
+ * none is left there is no invoice, which is how a repeated run ends.
+ *
+ * @returns id of the invoice, or undefined when everything was billed already
+ * @throws Refusal 422 billing_entity, purchase_order_number, of a mixture
+ * Rules: subscriptions-and-invoices B.8, F.2 to F.5, I.2.
+ */
+export async function buildInvoice(
+  ctx: Context,
+  { payer, lines, at, skipUsage }: InvoiceToBuild,
+): Promise<string | undefined> {
+  const invoiceId = newId();
+  const billedOn = localDate(at, payer.zone);
+  const subscriptions = await readBilledSubscriptions(
+    ctx.db,
+    ctx.organizationId,
+    lines.map((line) => line.subscription_id),
+    {
+      invoiceId,
+      at,
+      billedOn,
+      zone: payer.zone,
+    },
+  );
+  const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
+  const billed = lines.map(({ subscription_id, reason }) =>
+    billedLine(byId.get(subscription_id)!, reason, at, payer.zone),
+  );
+  refuseMixture(subscriptions, payer);
+
+  const first = subscriptions[0]!;
+  const issuer = await readIssuer(ctx.db, ctx.organizationId, first.billing_entity_id ?? payer.billing_entity_id);
+  const dated = {
+    invoiceType: 'subscription' as const,
+    isRecurring: lines.some(({ reason }) => reason === 'subscription_periodic'),
+    isInAdvanceCharge: false,
+    settings: dateSettings(payer, issuer),
+  };
+  const dates = datesAtCreation(dated, billedOn);
+  await insertInvoice(ctx.db, {
+    id: invoiceId,
+    organization_id: ctx.organizationId,
+    billing_entity_id: issuer.id,
+    customer_id: payer.id,
+    self_billed: payer.account_type === 'partner',
+    skip_usage: skipUsage,
+    number: draftNumber(issuer.document_number_prefix),
+    currency: first.amount_currency,
+    timezone: payer.zone,
+    purchase_order_number: first.purchase_order_number,
+    dates,
+    now: ctx.now(),
+  });
+  const claimed = await claimLines(ctx.db, ctx.organizationId, invoiceId, billed, { billedOn, now: ctx.now() });
+  if (claimed.size === 0) {
+    await removeInvoice(ctx.db, ctx.organizationId, invoiceId);
+    return undefined;
+  }
+
+  const own = billed.filter((line) => claimed.has(line.subscription.id));
+  const isFinalizing = graceDays(dated) === 0;
+  const computation = await compute(ctx, { payer, issuer, lines: own, skipUsage, isFinalizing });
+  await store(ctx, {
+    invoiceId,
+    payer,
+    issuer,
+    currency: first.amount_currency,
+    dates,
+    at,
+    createdAt: ctx.now(),
+    computation,
+  });
+  return invoiceId;
+}
+
+function refuseMixture(subscriptions: readonly BilledSubscription[], payer: PayerFacts): void {
+  const count = (pick: (subscription: BilledSubscription) => string | null) => new Set(subscriptions.map(pick)).size;
+  assert(count((subscription) => subscription.amount_currency) === 1, 'an invoice has one currency');
+  if (count((subscription) => subscription.billing_entity_id ?? payer.billing_entity_id) > 1)
+    throw refuse.invalid({ billing_entity: ['mixed_billing_entities'] });
+  if (count((subscription) => subscription.purchase_order_number) > 1)
+    throw refuse.invalid({ purchase_order_number: ['mixed_purchase_order_numbers'] });
+}

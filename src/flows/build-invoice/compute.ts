@@ -1,0 +1,104 @@
+import type { Draft } from '../../engine/invoices/draft.ts';
+import { newDraft } from '../../engine/invoices/draft.ts';
+import { computeInvoice } from '../../engine/invoices/steps.ts';
+import { keepsZeroAmount } from '../../engine/invoices/zero-amount.ts';
+import type { Context } from '../../platform/context.ts';
+import { type HeldTax, listHeldTaxes, taxesOfFee } from '../../resources/usage/fee-taxes.ts';
+import { toCount } from '../../resources/usage/price-usage.ts';
+import { listPricedCharges } from '../../resources/usage/priced-charges.ts';
+import { countUsage } from '../count-usage/count-usage.ts';
+import { chargesOfLine, type LineFee, subscriptionLineFee, usageLineFees } from './fees.ts';
+import { type BilledLine, sharedInstants } from './lines.ts';
+import type { IssuerFacts, PayerFacts } from './sql.ts';
+
+export interface Computation {
+  fees: readonly LineFee[];
+  /** Taxes of each fee, by its id. */
+  taxes: ReadonlyMap<string, readonly HeldTax[]>;
+  draft: Draft;
+}
+
+export interface ComputationInput {
+  payer: PayerFacts;
+  issuer: IssuerFacts;
+  lines: readonly BilledLine[];
+  skipUsage: boolean;
+  isFinalizing: boolean;
+}
+
+/**
+ * Everything that an invoice's lines amount to: of each line the subscription fee, then its usage fees; then the steps
+ * of the whole invoice. Reads only. Rule: subscriptions-and-invoices F.5.
+ */
+export async function compute(
+  ctx: Context,
+  { payer, issuer, lines, skipUsage, isFinalizing }: ComputationInput,
+): Promise<Computation> {
+  const planIds = [
+    ...new Set(
+      lines.flatMap(({ subscription }) => [
+        subscription.plan_id,
+        subscription.successor_plan_id ?? subscription.plan_id,
+      ]),
+    ),
+  ];
+  const charges = await listPricedCharges(ctx.db, ctx.organizationId, planIds);
+  const usage = skipUsage ? [] : await countLines(ctx, lines, charges);
+  const fees = lines.flatMap((line) => {
+    const subscriptionFee = subscriptionLineFee(line);
+    const usageFees = usage
+      .filter((counted) => counted.line === line)
+      .flatMap(({ charge, shares, window }) => usageLineFees(line, charge, shares, window));
+    return [...(subscriptionFee === undefined ? [] : [subscriptionFee]), ...usageFees];
+  });
+
+  const held = await listHeldTaxes(ctx.db, ctx.organizationId, {
+    chargeIds: charges.map(({ id }) => id),
+    planIds,
+    customerId: payer.id,
+    billingEntityId: payer.billing_entity_id,
+  });
+  const taxes = new Map(
+    fees.map((fee) => [
+      fee.id,
+      taxesOfFee(held, fee.fee_type, { chargeId: fee.charge?.id, planId: fee.line.subscription.plan_id }),
+    ]),
+  );
+  const draft = computeInvoice(
+    newDraft({
+      invoiceType: 'subscription',
+      isFinalizing,
+      keepsZeroAmount: keepsZeroAmount(payer.finalize_zero_amount_invoice, issuer.finalize_zero_amount_invoice),
+      fees: fees.map(({ id, amountCents, preciseAmountCents }) => ({
+        key: id,
+        amountCents,
+        preciseAmountCents,
+        taxes: taxes.get(id)!,
+      })),
+    }),
+  );
+  return { fees, taxes, draft };
+}
+
+type Charges = Awaited<ReturnType<typeof listPricedCharges>>;
+
+/** Usage of every charge of every line, counted in one go. */
+async function countLines(ctx: Context, lines: readonly BilledLine[], charges: Charges) {
+  const asked = lines.flatMap((line) => {
+    const window = line.usageWindow;
+    return window === undefined ? [] : chargesOfLine(line, charges).map((charge) => ({ line, charge, window }));
+  });
+  if (asked.length === 0) return [];
+  const counted = await countUsage(ctx.db, {
+    organizationId: ctx.organizationId,
+    charges: asked.map(({ line, charge, window }, index) =>
+      toCount(
+        charge,
+        { externalSubscriptionId: line.subscription.external_id, window, ...sharedInstants(line, window) },
+        String(index),
+      ),
+    ),
+  });
+  const sharesOf = new Map(counted.map(({ key, shares }) => [key, shares]));
+  return asked.map((each, index) => ({ ...each, shares: sharesOf.get(String(index)) ?? [] }));
+}

@@ -1,0 +1,216 @@
+import { subscriptionDays } from '../../engine/calendar/day-difference.ts';
+import type { Period } from '../../engine/calendar/period.ts';
+import type { GroupedBy } from '../../engine/metrics/group-values.ts';
+import { type Cents, sumCents } from '../../engine/money/cents.ts';
+import { exponentOf } from '../../engine/money/currency.ts';
+import { type Decimal, ONE, sum } from '../../engine/money/decimal.ts';
+import { toMainUnit } from '../../engine/money/units.ts';
+import { spendingTrueUp } from '../../engine/pricing/spending-minimum.ts';
+import { isStored } from '../../engine/pricing/usage-fee.ts';
+import { type SubscriptionFeeInput, subscriptionFee } from '../../engine/subscriptions/subscription-fee.ts';
+import type { FeeType } from '../../engine/taxes/choose-taxes.ts';
+import { newId } from '../../platform/ids.ts';
+import { subscriptionName } from '../../resources/subscriptions/name.ts';
+import { type CountedShare, type PricedShare, priceShares } from '../../resources/usage/price-usage.ts';
+import type { PricedCharge } from '../../resources/usage/priced-charges.ts';
+import type { BilledLine } from './lines.ts';
+
+/** A fee of a line before taxes. */
+export interface LineFee {
+  id: string;
+  line: BilledLine;
+  fee_type: FeeType;
+  charge?: PricedCharge;
+  charge_filter_id: string | null;
+  true_up_parent_fee_id: string | null;
+  item: { id: string; code: string; name: string; description: string | null; displayName: string };
+  amountCents: Cents;
+  preciseAmountCents: Decimal;
+  unitAmountCents: Cents;
+  preciseUnitAmount: Decimal;
+  units: Decimal;
+  totalAggregatedUnits: Decimal;
+  eventsCount: number | null;
+  groupedBy: GroupedBy;
+  amountDetails: object;
+  window: Period;
+  /** Units before the metric's rounding: what the stored inputs keep. */
+  countedUnits: Decimal | null;
+}
+
+/** Everything that the subscription fee of a line depends on. */
+export const subscriptionFeeInput = ({
+  subscription,
+  at,
+  zone,
+  windows,
+  succession,
+  predecessor,
+}: BilledLine): SubscriptionFeeInput => ({
+  plan: subscription,
+  subscription,
+  zone,
+  at,
+  window: windows.subscription,
+  succession,
+  predecessor,
+  firstStartedAt: subscription.first_started_at,
+  // A draft that is refreshed after its subscription ended bills what it billed when it was made.
+  invoiceCreatedAt: at,
+  isOnlyInvoice: subscription.is_only_invoice,
+  hasOlderFee: subscription.has_older_fee,
+  hasFeeOfSameDay: subscription.has_fee_of_same_day,
+  isOnlyForFixedCharges: false,
+});
+
+/** The subscription fee of a line, when it bears one. Rules: subscriptions-and-invoices D.2 to D.4. */
+export function subscriptionLineFee(line: BilledLine): LineFee | undefined {
+  const { subscription, windows } = line;
+  const fee = subscriptionFee(subscriptionFeeInput(line));
+  if (fee === undefined) return undefined;
+  return {
+    id: newId(),
+    line,
+    fee_type: 'subscription',
+    charge_filter_id: null,
+    true_up_parent_fee_id: null,
+    item: {
+      id: subscription.id,
+      code: subscription.plan_code,
+      name: subscription.plan_name,
+      description: subscription.plan_description,
+      displayName: subscriptionName(subscription),
+    },
+    amountCents: fee.amountCents,
+    preciseAmountCents: fee.preciseAmountCents,
+    unitAmountCents: fee.unitAmountCents,
+    preciseUnitAmount: toMainUnit(fee.preciseAmountCents, exponentOf(subscription.amount_currency)),
+    units: ONE,
+    totalAggregatedUnits: ONE,
+    eventsCount: null,
+    groupedBy: {},
+    amountDetails: fee.amountDetails,
+    window: windows.subscription,
+    countedUnits: null,
+  };
+}
+
+/**
+ * Charges whose usage a line bills: those in arrears. A recurring one that is not prorated is left to the plan of an
+ * upgrade when that has a charge on the same metric.
+ *
+ * Rules: subscriptions-and-invoices B.5 "metered recurring metrics", F.5.
+ */
+export function chargesOfLine(
+  { subscription, succession }: BilledLine,
+  charges: readonly PricedCharge[],
+): PricedCharge[] {
+  const nextMetrics = new Set(
+    succession === 'upgrade'
+      ? charges.filter((charge) => charge.plan_id === subscription.successor_plan_id).map((charge) => charge.metric.id)
+      : [],
+  );
+  return charges.filter(
+    (charge) =>
+      charge.plan_id === subscription.plan_id &&
+      charge.invoiceable &&
+      !charge.pay_in_advance &&
+      !(charge.metric.recurring && !charge.prorated && nextMetrics.has(charge.metric.id)),
+  );
+}
+
+/** The usage fees of one charge worth a row, its true-up last. Rules: usage-and-charges D.5, D.7, F.4. */
+export function usageLineFees(
+  line: BilledLine,
+  charge: PricedCharge,
+  counted: readonly CountedShare[],
+  window: Period,
+): LineFee[] {
+  const exponent = exponentOf(line.subscription.amount_currency);
+  const fees = priceShares(charge, counted, exponent).map((share) => ({
+    share,
+    fee: usageLineFee(line, charge, share, window),
+  }));
+  const trueUp = trueUpOf(
+    line,
+    charge,
+    fees.map(({ fee }) => fee),
+    window,
+  );
+  const stored = fees.filter(({ share, fee }) => isStored(share.fee) || fee.id === trueUp?.true_up_parent_fee_id);
+  return [...stored.map(({ fee }) => fee), ...(trueUp === undefined ? [] : [trueUp])];
+}
+
+const usageLineFee = (
+  line: BilledLine,
+  charge: PricedCharge,
+  { filter, groupedBy, units, fee }: PricedShare,
+  window: Period,
+): LineFee => ({
+  ...itemOfCharge(line, charge, window),
+  id: newId(),
+  charge_filter_id: filter?.id ?? null,
+  true_up_parent_fee_id: null,
+  amountCents: fee.amountCents,
+  preciseAmountCents: fee.preciseAmountCents,
+  unitAmountCents: fee.unitAmountCents,
+  preciseUnitAmount: fee.preciseUnitAmount,
+  units: fee.units,
+  totalAggregatedUnits: fee.units,
+  eventsCount: fee.eventsCount,
+  groupedBy,
+  amountDetails: fee.amountDetails,
+  countedUnits: units,
+});
+
+const itemOfCharge = (line: BilledLine, charge: PricedCharge, window: Period) => ({
+  line,
+  fee_type: 'charge' as const,
+  charge,
+  item: {
+    id: charge.metric.id,
+    code: charge.metric.code,
+    name: charge.metric.name,
+    description: charge.metric.description,
+    displayName: charge.invoice_display_name ?? charge.metric.name,
+  },
+  window,
+});
+
+/** What is missing to the spending minimum of a charge, tied to the fee of its default bucket. */
+function trueUpOf(
+  line: BilledLine,
+  charge: PricedCharge,
+  fees: readonly LineFee[],
+  window: Period,
+): LineFee | undefined {
+  const parent = fees.find((fee) => fee.charge_filter_id === null);
+  if (charge.min_amount_cents === 0 || parent === undefined) return undefined;
+  const trueUp = spendingTrueUp({
+    min_amount_cents: charge.min_amount_cents,
+    periodDays: line.windows.chargesDurationDays,
+    billedDays: billedDays(line, window),
+    usedCents: sumCents(fees.map((fee) => fee.amountCents)),
+    usedPreciseCents: sum(fees.map((fee) => fee.preciseAmountCents)),
+  });
+  if (trueUp === undefined) return undefined;
+  return {
+    ...itemOfCharge(line, charge, window),
+    id: newId(),
+    charge_filter_id: null,
+    true_up_parent_fee_id: parent.id,
+    amountCents: trueUp.amountCents,
+    preciseAmountCents: trueUp.preciseAmountCents,
+    unitAmountCents: trueUp.amountCents,
+    preciseUnitAmount: toMainUnit(trueUp.preciseAmountCents, exponentOf(line.subscription.amount_currency)),
+    units: ONE,
+    totalAggregatedUnits: ONE,
+    eventsCount: 0,
+    groupedBy: {},
+    amountDetails: {},
+    countedUnits: null,
+  };
+}
+
+const billedDays = ({ zone, succession }: BilledLine, window: Period): number =>
+  subscriptionDays(window, zone, { upgraded: succession === 'upgrade' });

@@ -1,0 +1,128 @@
+import type { Instant } from '../../engine/calendar/instants.ts';
+import type { Period } from '../../engine/calendar/period.ts';
+import type { Draft } from '../../engine/invoices/draft.ts';
+import { exponentOf } from '../../engine/money/currency.ts';
+import { trialEnd } from '../../engine/subscriptions/trial.ts';
+import { canonicalDigest } from '../../platform/canonical-json.ts';
+import type { HeldTax } from '../../resources/usage/fee-taxes.ts';
+import { type LineFee, subscriptionFeeInput } from './fees.ts';
+import type { BilledLine } from './lines.ts';
+
+/** What a fee was computed from, as it is stored beside it. Rule: beyond 6.1. */
+export function feeInputs(fee: LineFee, taxes: readonly HeldTax[]): object {
+  const { line } = fee;
+  return plain({
+    fee_type: fee.fee_type,
+    window: windowInputs(line, fee.window),
+    price: fee.charge === undefined ? planPrice(line) : chargePrice(fee),
+    metric: fee.charge === undefined ? null : metricInputs(fee),
+    usage: fee.charge === undefined ? null : usageInputs(fee),
+    before: beforeInputs(line),
+    tail: {
+      coupons: [],
+      progressive_credit_cents: 0,
+      taxes: taxes.map(({ code, rate, holder }) => ({ code, rate, level: holder })),
+      exponent: exponentOf(line.subscription.amount_currency),
+    },
+  });
+}
+
+const windowInputs = (
+  { subscription, windows, zone, at, succession, predecessor, reason }: BilledLine,
+  window: Period,
+) => ({
+  fee: window,
+  subscription: windows.subscription,
+  charges: windows.charges,
+  fixed_charges: windows.fixedCharges,
+  timezone: zone,
+  billed_at: at,
+  invoicing_reason: reason,
+  charges_duration_days: windows.chargesDurationDays,
+  trial_end: trialEnd({ plan: subscription, subscription, firstStartedAt: subscription.first_started_at }) ?? null,
+  succession,
+  predecessor,
+});
+
+const planPrice = ({ subscription }: BilledLine) => ({
+  plan_amount_cents: subscription.amount_cents,
+  interval: subscription.interval,
+  pay_in_advance: subscription.pay_in_advance,
+  bill_charges_monthly: subscription.bill_charges_monthly,
+  bill_fixed_charges_monthly: subscription.bill_fixed_charges_monthly,
+  trial_period: subscription.trial_period,
+});
+
+const chargePrice = ({ charge, charge_filter_id, true_up_parent_fee_id }: LineFee) => ({
+  charge_model: charge!.charge_model,
+  properties: (charge!.filters.find(({ id }) => id === charge_filter_id) ?? charge!).properties,
+  charge_filter_id,
+  sibling_filters: charge!.filters.map(({ id, values }) => ({ id, values })),
+  pricing_unit_rate: null,
+  min_amount_cents: charge!.min_amount_cents,
+  is_true_up: true_up_parent_fee_id !== null,
+});
+
+const metricInputs = ({ charge }: LineFee) => {
+  const { code, aggregation_type, field_name, recurring, rounding_function, rounding_precision, filters } =
+    charge!.metric;
+  return { code, aggregation_type, field_name, recurring, rounding_function, rounding_precision, filters };
+};
+
+const usageInputs = ({ countedUnits, units, eventsCount, groupedBy }: LineFee) => ({
+  aggregated_units: countedUnits,
+  units,
+  events_count: eventsCount,
+  grouped_by: groupedBy,
+});
+
+const beforeInputs = (line: BilledLine) => {
+  const { subscription } = line;
+  const { isOnlyInvoice, hasOlderFee, hasFeeOfSameDay, firstStartedAt } = subscriptionFeeInput(line);
+  return {
+    status: subscription.status,
+    subscription_at: subscription.subscription_at,
+    billing_time: subscription.billing_time,
+    started_at: subscription.started_at,
+    terminated_at: subscription.terminated_at,
+    created_at: subscription.created_at,
+    trial_ended_at: subscription.trial_ended_at,
+    first_started_at: firstStartedAt,
+    is_only_invoice: isOnlyInvoice,
+    has_older_fee: hasOlderFee,
+    has_fee_of_same_day: hasFeeOfSameDay,
+  };
+};
+
+/** The steps of the whole invoice. Rules: beyond 6.1 "invoice level", credits-and-payments 0.5. */
+export const invoiceInputs = (draft: Draft, billedAt: Instant): object =>
+  plain({
+    billed_at: billedAt,
+    invoice_type: draft.invoiceType,
+    keeps_zero_amount: draft.keepsZeroAmount,
+    fee_ids: draft.fees.map(({ key }) => key),
+    fees_amount_cents: draft.feesAmountCents,
+    progressive_billing_credit_amount_cents: draft.progressiveBillingCreditAmountCents,
+    coupons: [],
+    coupons_amount_cents: draft.couponsAmountCents,
+    sub_total_excluding_taxes_amount_cents: draft.subTotalExcludingTaxesAmountCents,
+    taxes: draft.appliedTaxes.map(({ tax, feesAmountCents, amountCents }) => ({
+      code: tax.code,
+      rate: tax.rate,
+      fees_amount_cents: feesAmountCents,
+      amount_cents: amountCents,
+    })),
+    taxes_amount_cents: draft.taxesAmountCents,
+    sub_total_including_taxes_amount_cents: draft.subTotalIncludingTaxesAmountCents,
+    credit_notes: [],
+    credit_notes_amount_cents: draft.creditNotesAmountCents,
+    wallets: [],
+    prepaid_credit_amount_cents: draft.prepaidCreditAmountCents,
+    total_amount_cents: draft.totalAmountCents,
+  });
+
+/** Digest of stored inputs; taken of their plain JSON, which is what is read back. */
+export const digestOf = (inputs: object): Buffer => canonicalDigest(inputs);
+
+/** Decimals and instants as their texts. */
+const plain = (value: object): object => JSON.parse(JSON.stringify(value)) as object;

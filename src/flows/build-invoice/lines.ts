@@ -1,0 +1,93 @@
+import { assert } from '../../engine/assert.ts';
+import type { Instant } from '../../engine/calendar/instants.ts';
+import { isEmpty, lastInstant, type Period } from '../../engine/calendar/period.ts';
+import type { Succession } from '../../engine/calendar/terms.ts';
+import { boundaryWindows, type LineWindows, lineWindows } from '../../engine/calendar/windows.ts';
+import type { InvoicingReason } from '../../engine/invoices/invoice-types.ts';
+import { isUpgrade } from '../../engine/subscriptions/comparison-amount.ts';
+import type { BilledSubscription } from './sql.ts';
+
+/** A line of an invoice: a subscription, why it is on it, and its windows. */
+export interface BilledLine {
+  subscription: BilledSubscription;
+  reason: InvoicingReason;
+  /** Billing instant. */
+  at: Instant;
+  zone: string;
+  windows: LineWindows;
+  /** What came after the subscription, and how the one before it ended. */
+  succession: Succession;
+  predecessor: Succession;
+  /** The window whose usage the line bills; undefined when it bills none. */
+  usageWindow: Period | undefined;
+}
+
+/** Works out the windows of a line. Rules: subscriptions-and-invoices C.3, C.6, F.5 "line inclusion". */
+export function billedLine(
+  subscription: BilledSubscription,
+  reason: InvoicingReason,
+  at: Instant,
+  zone: string,
+): BilledLine {
+  const succession = successionOf(subscription);
+  const input = {
+    plan: subscription,
+    subscription,
+    zone,
+    at,
+    succession,
+    ...(subscription.moved_charges === null && subscription.moved_fixed_charges === null
+      ? {}
+      : { movedFrom: { charges: subscription.moved_charges, fixedCharges: subscription.moved_fixed_charges } }),
+  };
+  const closesOnBoundary = reason === 'subscription_terminating' && !subscription.has_recurring_line_of_day;
+  const windows = (closesOnBoundary ? boundaryWindows(input) : undefined) ?? lineWindows(input);
+  const hasUsage = reason !== 'subscription_starting' && windows.charges !== null && !isEmpty(windows.charges);
+  return {
+    subscription,
+    reason,
+    at,
+    zone,
+    windows,
+    succession,
+    predecessor: predecessorOf(subscription),
+    usageWindow: hasUsage ? windows.charges! : undefined,
+  };
+}
+
+/** Instants at which an event may belong to either of two records of an external id. Rule: usage-and-charges A.9. */
+export function sharedInstants(
+  { subscription }: BilledLine,
+  window: Period,
+): { startedAs?: string; replacedBy?: string } {
+  const { started_at, terminated_at, heir_id } = subscription;
+  assert(started_at, 'a billed subscription has started');
+  const opensWithStart = subscription.is_heir && started_at.equals(window.from);
+  const closesWithEnd = heir_id !== null && terminated_at?.equals(lastInstant(window));
+  return {
+    ...(opensWithStart ? { startedAs: subscription.id } : {}),
+    ...(closesWithEnd ? { replacedBy: heir_id } : {}),
+  };
+}
+
+function successionOf({
+  interval,
+  amount_cents,
+  successor_interval,
+  successor_amount_cents,
+}: BilledSubscription): Succession {
+  if (successor_interval === null || successor_amount_cents === null) return 'none';
+  const next = { interval: successor_interval, amount_cents: successor_amount_cents };
+  return isUpgrade({ interval, amount_cents }, next) ? 'upgrade' : 'downgrade';
+}
+
+function predecessorOf({
+  interval,
+  amount_cents,
+  predecessor_interval,
+  predecessor_amount_cents,
+}: BilledSubscription): Succession {
+  if (predecessor_interval === null || predecessor_amount_cents === null) return 'none';
+  const former = { interval: predecessor_interval, amount_cents: predecessor_amount_cents };
+  return isUpgrade(former, { interval, amount_cents }) ? 'upgrade' : 'downgrade';
+}

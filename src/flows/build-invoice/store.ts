@@ -1,0 +1,120 @@
+import type { Instant } from '../../engine/calendar/instants.ts';
+import { localDate } from '../../engine/calendar/local-day.ts';
+import type { InvoiceDates } from '../../engine/invoices/dates.ts';
+import type { Context } from '../../platform/context.ts';
+import { readCustomer } from '../../resources/customers/queries.ts';
+import { customerBaseView } from '../../resources/customers/view.ts';
+import { assignNumber } from '../../resources/invoices/numbering.ts';
+import { recordInvoice } from '../../resources/invoices/record.ts';
+import { invoiceFinalizedLines } from '../../resources/ledger/invoice-finalized.ts';
+import { post } from '../../resources/ledger/postings.ts';
+import type { Computation } from './compute.ts';
+import { feeInputs, invoiceInputs } from './inputs.ts';
+import type { IssuerFacts, PayerFacts } from './sql.ts';
+import {
+  type InvoiceOwner,
+  insertFees,
+  insertInputs,
+  insertInvoiceTaxes,
+  readWatermarks,
+  type StoredInputs,
+  storeAmounts,
+} from './writes.ts';
+
+export interface ComputedInvoice {
+  invoiceId: string;
+  payer: PayerFacts;
+  issuer: IssuerFacts;
+  currency: string;
+  dates: InvoiceDates;
+  /** Billing instant. */
+  at: Instant;
+  createdAt: Instant;
+  computation: Computation;
+}
+
+/**
+ * Stores a computed invoice and what goes with the status that it ends in: a final one gets its stored inputs, its
+ * number and its posting, and is announced; a draft is announced; one that was suppressed stays silent.
+ *
+ * Rules: subscriptions-and-invoices F.2, F.4, F.8, beyond 6.1, 8.2.
+ */
+export async function store(ctx: Context, invoice: ComputedInvoice): Promise<void> {
+  const { db, organizationId } = ctx;
+  const { payer, issuer, dates, computation } = invoice;
+  const { draft, fees } = computation;
+  const owner: InvoiceOwner = {
+    organizationId,
+    invoiceId: invoice.invoiceId,
+    billingEntityId: issuer.id,
+    customerId: payer.id,
+    currency: invoice.currency,
+    createdAt: invoice.createdAt,
+  };
+  const isFinal = draft.status === 'finalized';
+  const snapshot = isFinal ? customerBaseView(await readCustomer(db, organizationId, payer.id)) : null;
+  await insertFees(db, owner, fees, draft);
+  await insertInvoiceTaxes(db, owner, draft);
+  await storeAmounts(db, owner, draft, { status: draft.status, dates, now: ctx.now(), snapshot });
+  if (isFinal) {
+    await storeInputs(ctx, owner, invoice);
+    await assignNumber(
+      db,
+      organizationId,
+      { id: invoice.invoiceId, customer: payer, issuer, selfBilled: payer.account_type === 'partner' },
+      ctx.now(),
+    );
+    await book(ctx, invoice);
+  }
+  if (draft.status !== 'closed')
+    await recordInvoice(ctx, isFinal ? 'invoice.created' : 'invoice.drafted', invoice.invoiceId);
+}
+
+async function storeInputs(ctx: Context, owner: InvoiceOwner, { at, computation }: ComputedInvoice): Promise<void> {
+  const { fees, taxes, draft } = computation;
+  const ofUsage = fees.filter((fee) => fee.charge !== undefined);
+  const marks = await readWatermarks(
+    ctx.db,
+    ctx.organizationId,
+    ofUsage.map(({ line, charge, window }) => ({
+      externalSubscriptionId: line.subscription.external_id,
+      code: charge!.metric.code,
+      fieldName: charge!.metric.field_name,
+      window: { from: charge!.metric.recurring ? null : window.from, to: window.to },
+    })),
+  );
+  const markOf = new Map(ofUsage.map((fee, index) => [fee.id, marks[index]!]));
+  const stored = fees.map(
+    (fee): StoredInputs => ({
+      feeId: fee.id,
+      inputs: feeInputs(fee, taxes.get(fee.id)!),
+      watermark: markOf.get(fee.id) ?? null,
+    }),
+  );
+  await insertInputs(ctx.db, owner, stored, invoiceInputs(draft, at), ctx.now());
+}
+
+const book = (
+  ctx: Context,
+  { invoiceId, payer, issuer, currency, dates, computation }: ComputedInvoice,
+): Promise<void> =>
+  post(ctx.db, ctx.organizationId, {
+    rule: 'invoice_finalized',
+    source: { type: 'Invoice', id: invoiceId },
+    currency,
+    billingEntityId: issuer.id,
+    bookedAt: ctx.now(),
+    bookedOn: localDate(ctx.now(), issuer.timezone),
+    documentDate: dates.issuingDate,
+    customerId: payer.id,
+    invoiceId,
+    lines: invoiceFinalizedLines({
+      selfBilled: payer.account_type === 'partner',
+      fees: computation.fees.map(({ fee_type, amountCents }) => ({ feeType: fee_type, amountCents })),
+      couponsAmountCents: computation.draft.couponsAmountCents,
+      progressiveBillingCreditAmountCents: computation.draft.progressiveBillingCreditAmountCents,
+      taxesAmountCents: computation.draft.taxesAmountCents,
+      totalIncludingTaxesCents: computation.draft.subTotalIncludingTaxesAmountCents,
+      taxes: computation.draft.appliedTaxes.map(({ tax, amountCents }) => ({ code: tax.code, amountCents })),
+    }),
+  });

@@ -1,0 +1,318 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Period } from '../../engine/calendar/period.ts';
+import type { InvoiceDates } from '../../engine/invoices/dates.ts';
+import type { Draft } from '../../engine/invoices/draft.ts';
+import type { InvoiceStatus } from '../../engine/invoices/invoice-states.ts';
+import { ENGINE_VERSION } from '../../engine/version.ts';
+import type { Db } from '../../platform/db/connect.ts';
+import { newId } from '../../platform/ids.ts';
+import type { LineFee } from './fees.ts';
+import { digestOf } from './inputs.ts';
+import type { BilledLine } from './lines.ts';
+
+export interface NewInvoice {
+  id: string;
+  organization_id: string;
+  billing_entity_id: string;
+  customer_id: string;
+  self_billed: boolean;
+  skip_usage: boolean;
+  number: string;
+  currency: string;
+  timezone: string;
+  purchase_order_number: string | null;
+  dates: InvoiceDates;
+  now: Temporal.Instant;
+}
+
+/** Stores an invoice that is about to be computed; nobody sees it before its transaction ends. */
+export const insertInvoice = (db: Db, invoice: NewInvoice) => db`
+  insert into invoices (id, organization_id, billing_entity_id, customer_id, invoice_type, status, self_billed,
+    skip_usage, number, currency, timezone, issuing_date, expected_finalization_date, payment_due_date,
+    net_payment_term, purchase_order_number, created_at, updated_at)
+  values (${invoice.id}, ${invoice.organization_id}, ${invoice.billing_entity_id}, ${invoice.customer_id},
+    'subscription', 'generating', ${invoice.self_billed}, ${invoice.skip_usage}, ${invoice.number},
+    ${invoice.currency}, ${invoice.timezone}, ${invoice.dates.issuingDate}, ${invoice.dates.expectedFinalizationDate},
+    ${invoice.dates.paymentDueDate}, ${invoice.dates.netPaymentTerm}, ${invoice.purchase_order_number},
+    ${invoice.now}, ${invoice.now})`;
+
+/** Takes an invoice back that turned out to have nothing to bill. */
+export const removeInvoice = (db: Db, organizationId: string, id: string) => db`
+  delete from invoices where organization_id = ${organizationId} and id = ${id}`;
+
+/**
+ * Claims what the lines bill: each period, start and end of a subscription is on one invoice only, whoever else bills
+ * it. Lines that were claimed already are left out.
+ *
+ * @returns ids of the subscriptions that were claimed
+ * Rule: subscriptions-and-invoices I.2.
+ */
+export async function claimLines(
+  db: Db,
+  organizationId: string,
+  invoiceId: string,
+  lines: readonly BilledLine[],
+  claim: { billedOn: Temporal.PlainDate; now: Temporal.Instant },
+): Promise<Set<string>> {
+  const rows = lines.map((line) => ({
+    id: newId(),
+    subscription_id: line.subscription.id,
+    invoicing_reason: line.reason,
+    recurring: line.reason === 'subscription_periodic',
+    billed_at: line.at,
+    ...windowColumns(line),
+  }));
+  const claimed = await db<{ subscription_id: string }[]>`
+    insert into invoice_subscriptions (id, organization_id, invoice_id, subscription_id, invoicing_reason, recurring,
+      billed_at, billed_on, from_datetime, to_datetime, charges_from_datetime, charges_to_datetime,
+      fixed_charges_from_datetime, fixed_charges_to_datetime, created_at)
+    select id, ${organizationId}::uuid, ${invoiceId}::uuid, subscription_id, invoicing_reason, recurring, billed_at,
+      ${claim.billedOn}, from_datetime, to_datetime, charges_from_datetime, charges_to_datetime,
+      fixed_charges_from_datetime, fixed_charges_to_datetime, ${claim.now}
+    from jsonb_to_recordset(${rows as never}::jsonb) as line (id uuid, subscription_id uuid, invoicing_reason text,
+      recurring boolean, billed_at timestamptz, from_datetime timestamptz, to_datetime timestamptz,
+      charges_from_datetime timestamptz, charges_to_datetime timestamptz, fixed_charges_from_datetime timestamptz,
+      fixed_charges_to_datetime timestamptz)
+    on conflict do nothing
+    returning subscription_id`;
+  return new Set(claimed.map((row) => row.subscription_id));
+}
+
+const windowColumns = ({ windows }: BilledLine) => ({
+  from_datetime: windows.subscription.from,
+  to_datetime: windows.subscription.to,
+  charges_from_datetime: windows.charges?.from ?? null,
+  charges_to_datetime: windows.charges?.to ?? null,
+  fixed_charges_from_datetime: windows.fixedCharges?.from ?? null,
+  fixed_charges_to_datetime: windows.fixedCharges?.to ?? null,
+});
+
+/** Lines of a draft, with their windows as a new computation sees them. */
+export const rewriteLines = (db: Db, organizationId: string, invoiceId: string, lines: readonly BilledLine[]) => db`
+  update invoice_subscriptions stored
+  set from_datetime = line.from_datetime, to_datetime = line.to_datetime,
+    charges_from_datetime = line.charges_from_datetime, charges_to_datetime = line.charges_to_datetime,
+    fixed_charges_from_datetime = line.fixed_charges_from_datetime,
+    fixed_charges_to_datetime = line.fixed_charges_to_datetime
+  from jsonb_to_recordset(${lines.map((line) => ({ subscription_id: line.subscription.id, ...windowColumns(line) })) as never}::jsonb)
+    as line (subscription_id uuid, from_datetime timestamptz, to_datetime timestamptz,
+      charges_from_datetime timestamptz, charges_to_datetime timestamptz, fixed_charges_from_datetime timestamptz,
+      fixed_charges_to_datetime timestamptz)
+  where stored.organization_id = ${organizationId} and stored.invoice_id = ${invoiceId}
+    and stored.subscription_id = line.subscription_id`;
+
+/** Drops what a former computation of a draft left. */
+export async function clearComputation(db: Db, organizationId: string, invoiceId: string): Promise<void> {
+  await db`delete from fees where organization_id = ${organizationId} and invoice_id = ${invoiceId}`;
+  await db`delete from invoice_applied_taxes where organization_id = ${organizationId} and invoice_id = ${invoiceId}`;
+}
+
+export interface InvoiceOwner {
+  organizationId: string;
+  invoiceId: string;
+  billingEntityId: string;
+  customerId: string;
+  currency: string;
+  /** Creation of the invoice: its fees share it. */
+  createdAt: Temporal.Instant;
+}
+
+/** Stores fees in the order given, with their taxes. */
+export async function insertFees(db: Db, owner: InvoiceOwner, fees: readonly LineFee[], draft: Draft): Promise<void> {
+  if (fees.length === 0) return;
+  const computed = new Map(draft.fees.map((fee) => [fee.key, fee]));
+  const rows = fees.map((fee) => {
+    const taxed = computed.get(fee.id)!;
+    return {
+      id: fee.id,
+      subscription_id: fee.line.subscription.id,
+      charge_id: fee.charge?.id ?? null,
+      charge_filter_id: fee.charge_filter_id,
+      true_up_parent_fee_id: fee.true_up_parent_fee_id,
+      fee_type: fee.fee_type,
+      item_id: fee.item.id,
+      item_code: fee.item.code,
+      item_name: fee.item.name,
+      item_description: fee.item.description,
+      invoice_display_name: fee.item.displayName,
+      amount_cents: fee.amountCents,
+      precise_amount_cents: fee.preciseAmountCents,
+      unit_amount_cents: fee.unitAmountCents,
+      precise_unit_amount: fee.preciseUnitAmount,
+      taxes_amount_cents: taxed.taxesAmountCents,
+      taxes_precise_amount_cents: taxed.taxesPreciseAmountCents,
+      taxes_rate: taxed.taxesRate,
+      units: fee.units,
+      total_aggregated_units: fee.totalAggregatedUnits,
+      events_count: fee.eventsCount,
+      grouped_by: fee.groupedBy,
+      amount_details: fee.amountDetails,
+      pay_in_advance: fee.fee_type === 'subscription' && fee.line.subscription.pay_in_advance,
+      external_subscription_id: fee.line.subscription.external_id,
+      from_datetime: fee.window.from,
+      to_datetime: fee.window.to,
+    };
+  });
+  const taxes = draft.fees.flatMap((fee) =>
+    fee.appliedTaxes.map(({ tax, amountCents, preciseAmountCents }) => ({
+      id: newId(),
+      fee_id: fee.key,
+      ...taxColumns(tax),
+      amount_cents: amountCents,
+      precise_amount_cents: preciseAmountCents,
+    })),
+  );
+  await db`
+    insert into fees (id, organization_id, billing_entity_id, customer_id, invoice_id, subscription_id, charge_id,
+      charge_filter_id, true_up_parent_fee_id, fee_type, item_id, item_code, item_name, item_description,
+      invoice_display_name, amount_cents, amount_currency, precise_amount_cents, unit_amount_cents,
+      precise_unit_amount, taxes_amount_cents, taxes_precise_amount_cents, taxes_rate, units,
+      total_aggregated_units, events_count, grouped_by, amount_details, pay_in_advance, external_subscription_id,
+      from_datetime, to_datetime, created_at, updated_at)
+    select id, ${owner.organizationId}::uuid, ${owner.billingEntityId}::uuid, ${owner.customerId}::uuid,
+      ${owner.invoiceId}::uuid, subscription_id, charge_id, charge_filter_id, true_up_parent_fee_id, fee_type, item_id,
+      item_code, item_name, item_description, invoice_display_name, amount_cents, ${owner.currency},
+      precise_amount_cents, unit_amount_cents, precise_unit_amount, taxes_amount_cents, taxes_precise_amount_cents,
+      taxes_rate, units, total_aggregated_units, events_count, grouped_by, amount_details, pay_in_advance,
+      external_subscription_id, from_datetime, to_datetime, ${owner.createdAt}, ${owner.createdAt}
+    from jsonb_to_recordset(${rows as never}::jsonb) as fee (id uuid, subscription_id uuid, charge_id uuid,
+      charge_filter_id uuid, true_up_parent_fee_id uuid, fee_type text, item_id uuid, item_code text, item_name text,
+      item_description text, invoice_display_name text, amount_cents bigint, precise_amount_cents numeric,
+      unit_amount_cents bigint, precise_unit_amount numeric, taxes_amount_cents bigint,
+      taxes_precise_amount_cents numeric, taxes_rate numeric, units numeric, total_aggregated_units numeric,
+      events_count bigint, grouped_by jsonb, amount_details jsonb, pay_in_advance boolean,
+      external_subscription_id text, from_datetime timestamptz, to_datetime timestamptz)`;
+  if (taxes.length === 0) return;
+  await db`
+    insert into fee_applied_taxes (id, organization_id, fee_id, tax_id, tax_code, tax_name, tax_rate, tax_description,
+      amount_cents, amount_currency, precise_amount_cents, created_at)
+    select id, ${owner.organizationId}::uuid, fee_id, tax_id, tax_code, tax_name, tax_rate, tax_description,
+      amount_cents, ${owner.currency}, precise_amount_cents, ${owner.createdAt}
+    from jsonb_to_recordset(${taxes as never}::jsonb) as tax (id uuid, fee_id uuid, tax_id uuid, tax_code text,
+      tax_name text, tax_rate numeric, tax_description text, amount_cents bigint, precise_amount_cents numeric)`;
+}
+
+/** Stores the taxes of the whole invoice. */
+export async function insertInvoiceTaxes(db: Db, owner: InvoiceOwner, draft: Draft): Promise<void> {
+  if (draft.appliedTaxes.length === 0) return;
+  const rows = draft.appliedTaxes.map(({ tax, feesAmountCents, amountCents }) => ({
+    id: newId(),
+    ...taxColumns(tax),
+    amount_cents: amountCents,
+    fees_amount_cents: feesAmountCents,
+  }));
+  await db`
+    insert into invoice_applied_taxes (id, organization_id, invoice_id, tax_id, tax_code, tax_name, tax_rate,
+      tax_description, amount_cents, amount_currency, fees_amount_cents, created_at)
+    select id, ${owner.organizationId}::uuid, ${owner.invoiceId}::uuid, tax_id, tax_code, tax_name, tax_rate,
+      tax_description, amount_cents, ${owner.currency}, fees_amount_cents, ${owner.createdAt}
+    from jsonb_to_recordset(${rows as never}::jsonb) as tax (id uuid, tax_id uuid, tax_code text, tax_name text,
+      tax_rate numeric, tax_description text, amount_cents bigint, fees_amount_cents bigint)`;
+}
+
+const taxColumns = (tax: Draft['appliedTaxes'][number]['tax']) => ({
+  tax_id: tax.id,
+  tax_code: tax.code,
+  tax_name: tax.name,
+  tax_rate: tax.rate,
+  tax_description: tax.description,
+});
+
+/** The amounts of a computation, and the status that it ends in. */
+export const storeAmounts = (
+  db: Db,
+  owner: InvoiceOwner,
+  draft: Draft,
+  state: { status: InvoiceStatus; dates: InvoiceDates; now: Temporal.Instant; snapshot: object | null },
+) => db`
+  update invoices set status = ${state.status}, payment_status = ${draft.paymentStatus},
+    issuing_date = ${state.dates.issuingDate}, expected_finalization_date = ${state.dates.expectedFinalizationDate},
+    payment_due_date = ${state.dates.paymentDueDate}, fees_amount_cents = ${draft.feesAmountCents},
+    progressive_billing_credit_amount_cents = ${draft.progressiveBillingCreditAmountCents},
+    coupons_amount_cents = ${draft.couponsAmountCents},
+    sub_total_excluding_taxes_amount_cents = ${draft.subTotalExcludingTaxesAmountCents},
+    taxes_amount_cents = ${draft.taxesAmountCents}, taxes_rate = ${draft.taxesRate},
+    sub_total_including_taxes_amount_cents = ${draft.subTotalIncludingTaxesAmountCents},
+    credit_notes_amount_cents = ${draft.creditNotesAmountCents},
+    prepaid_credit_amount_cents = ${draft.prepaidCreditAmountCents}, total_amount_cents = ${draft.totalAmountCents},
+    customer_snapshot = ${state.snapshot as never}, ready_to_be_refreshed = false,
+    finalized_at = ${state.status === 'finalized' ? state.now : null}, updated_at = ${state.now}
+  where organization_id = ${owner.organizationId} and id = ${owner.invoiceId}`;
+
+export interface StoredInputs {
+  feeId: string;
+  inputs: object;
+  watermark: object | null;
+}
+
+/** What every amount was computed from. Rule: beyond 6.1. */
+export async function insertInputs(
+  db: Db,
+  owner: InvoiceOwner,
+  fees: readonly StoredInputs[],
+  invoice: object,
+  now: Temporal.Instant,
+): Promise<void> {
+  const rows = fees.map(({ feeId, inputs, watermark }) => ({
+    fee_id: feeId,
+    inputs,
+    digest: digestOf(inputs).toString('hex'),
+    events_watermark: watermark,
+  }));
+  await db`
+    insert into fee_inputs (fee_id, organization_id, engine_version, inputs, digest, events_watermark, created_at)
+    select fee_id, ${owner.organizationId}::uuid, ${ENGINE_VERSION}::integer, inputs, decode(digest, 'hex'),
+      events_watermark, ${now}
+    from jsonb_to_recordset(${rows as never}::jsonb) as input (fee_id uuid, inputs jsonb, digest text,
+      events_watermark jsonb)`;
+  await db`
+    insert into invoice_inputs (invoice_id, organization_id, engine_version, inputs, digest, created_at)
+    values (${owner.invoiceId}, ${owner.organizationId}, ${ENGINE_VERSION}, ${invoice as never}, ${digestOf(invoice)}, ${now})`;
+}
+
+export interface CountedWindow {
+  externalSubscriptionId: string;
+  code: string;
+  fieldName: string | null;
+  window: Pick<Period, 'to'> & { from: Temporal.Instant | null };
+}
+
+/** Events above this count carry no digest. Rule: beyond 6.1. */
+const MOST_DIGESTED_EVENTS = 100_000;
+
+/**
+ * Up to which event each window was counted: greatest id, number, and a digest over transaction id, instant and property
+ * text. In the order asked. Rule: beyond 6.1 `events_watermark`.
+ */
+export async function readWatermarks(
+  db: Db,
+  organizationId: string,
+  windows: readonly CountedWindow[],
+): Promise<object[]> {
+  if (windows.length === 0) return [];
+  const rows = windows.map(({ externalSubscriptionId, code, fieldName, window }, position) => ({
+    position,
+    external_subscription_id: externalSubscriptionId,
+    code,
+    field_name: fieldName,
+    from_at: window.from?.round({ smallestUnit: 'millisecond', roundingMode: 'trunc' }) ?? '-infinity',
+    to_at: window.to,
+  }));
+  const marks = await db<{ mark: object }[]>`
+    select jsonb_build_object('max_id', counted.max_id, 'count', counted.count, 'digest', counted.digest) as mark
+    from jsonb_to_recordset(${rows as never}::jsonb) as asked (position integer, external_subscription_id text,
+      code text, field_name text, from_at timestamptz, to_at timestamptz)
+    cross join lateral (
+      select max(event.id::text) as max_id, count(*) as count,
+        case when count(*) <= ${MOST_DIGESTED_EVENTS} then encode(sha256(convert_to(coalesce(string_agg(
+          event.transaction_id || chr(31) || extract(epoch from event.timestamp) || chr(31)
+            || coalesce(event.properties ->> asked.field_name, ''), chr(30)
+          order by event.transaction_id collate "C"), ''), 'UTF8')), 'hex') end as digest
+      from events event
+      where event.organization_id = ${organizationId}
+        and event.external_subscription_id = asked.external_subscription_id and event.code = asked.code
+        and event.timestamp >= asked.from_at and event.timestamp < asked.to_at and event.deleted_at is null
+    ) counted
+    order by asked.position`;
+  return marks.map((row) => row.mark);
+}
