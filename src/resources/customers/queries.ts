@@ -176,7 +176,8 @@ export async function listCustomers(
 }
 
 function conditions(db: Db, query: CustomerListQuery) {
-  const parts = [];
+  // The first part keeps the list from being empty, which the driver would take for a value.
+  const parts = [db``];
   const term = query.search_term;
   if (query.external_id !== undefined) parts.push(db`and customer.external_id = ${query.external_id}`);
   else if (term !== undefined) {
