@@ -1,0 +1,61 @@
+/** One ratio of the harness: what it compares and how far it has to go (performance-design 9). */
+export interface Goal {
+  what: string;
+  floor: number;
+  goal: number;
+  /** Which side of the floor is the good one. */
+  better: 'more' | 'less';
+  format: 'times' | 'percent' | 'fraction' | 'bytes';
+  /** Floor and goal were estimated, never measured: a missed floor is reported and fails nothing. */
+  estimated?: true;
+}
+
+export const goals = {
+  G1: { what: 'full HTTP stack without storage / stock Express + JSON body', floor: 1.5, goal: 2, ...more() },
+  G2: { what: 'POST /events stored with verdict / stock Express + JSON body', floor: 0.7, goal: 1, ...more() },
+  G4: { what: 'POST /events/batch of 100, events / raw COPY of 100', floor: 0.4, goal: 0.6, ...more() },
+  G5: { what: 'storage function, batches of 1000, rollup / raw COPY of 1000', floor: 0.5, goal: 0.65, ...more() },
+  G6: { what: 'backlog at the end of a saturating run / events accepted', floor: 0.02, goal: 0, ...less('percent') },
+  G7: { what: 'p99 at half the ceiling / p50', floor: 15, goal: 6, ...less(), estimated: true },
+  G8: { what: 'write-through p50 / direct transaction p50', floor: 3, goal: 2.5, ...less() },
+  G9: { what: 'resource create over HTTP p50 / bare statement p50', floor: 4, goal: 2.5, ...less(), estimated: true },
+  G10: { what: 'current usage by buckets / by scan', floor: 1 / 100, goal: 1 / 500, ...less('fraction') },
+  G11: { what: 'current usage at the full table / at 100k events', floor: 1.5, goal: 1.2, ...less() },
+  G12: { what: 'webhook deliveries / bare undici.request loop', floor: 0.25, goal: 0.6, ...more() },
+  G13: { what: 'drain of coalesced events / of per-event jobs', floor: 6, goal: 10, ...more() },
+  G14: { what: 'lease limiter on / off', floor: 0.75, goal: 0.85, ...more() },
+  G15: { what: 'Redis memory left per event of a drained run', floor: 64, goal: 16, ...less('bytes') },
+  G16: { what: '2 ingress processes / 1', floor: 1.3, goal: 1.7, ...more(), estimated: true },
+} satisfies Record<string, Goal>;
+
+export type GoalId = keyof typeof goals;
+export type Status = 'ok' | 'goal' | 'below floor' | 'noisy' | 'skipped';
+
+/** Where a measured ratio stands; a noisy one is never held against anybody. */
+export function judge(goal: Goal, ratio: number, isNoisy: boolean): Status {
+  const reaches = (mark: number) => (goal.better === 'more' ? ratio >= mark : ratio <= mark);
+  if (reaches(goal.goal)) return 'goal';
+  if (isNoisy) return 'noisy';
+  return reaches(goal.floor) ? 'ok' : 'below floor';
+}
+
+export function formatRatio(goal: Goal, ratio: number): string {
+  switch (goal.format) {
+    case 'percent':
+      return `${(ratio * 100).toFixed(2)} %`;
+    case 'bytes':
+      return `${ratio.toFixed(1)} B`;
+    case 'fraction':
+      return `1/${(1 / ratio).toFixed(0)}`;
+    default:
+      return ratio.toFixed(2);
+  }
+}
+
+function more() {
+  return { better: 'more', format: 'times' } as const;
+}
+
+function less<const Format extends Goal['format'] = 'times'>(format?: Format) {
+  return { better: 'less', format: (format ?? 'times') as Format } as const;
+}

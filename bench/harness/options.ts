@@ -1,0 +1,63 @@
+import { Command, InvalidArgumentError } from 'commander';
+
+export const SECTIONS = ['http', 'ingest', 'write-through', 'usage', 'webhooks', 'queue'] as const;
+export type SectionName = (typeof SECTIONS)[number];
+
+/** How long and how often everything is measured (performance-design 10). */
+export interface Effort {
+  rounds: number;
+  warmUpSeconds: number;
+  measuredSeconds: number;
+  saturatingSeconds: number;
+  openLoopSeconds: number;
+  preloadedRows: number;
+  usageRows: number;
+}
+
+export interface Options {
+  only: readonly SectionName[];
+  quick: boolean;
+  absolute: boolean;
+  json: string | undefined;
+  effort: Effort;
+}
+
+const FULL: Effort = {
+  rounds: 5,
+  warmUpSeconds: 1,
+  measuredSeconds: 3,
+  saturatingSeconds: 30,
+  openLoopSeconds: 5,
+  preloadedRows: 1_000_000,
+  usageRows: 10_000_000,
+};
+
+const QUICK: Effort = {
+  rounds: 3,
+  warmUpSeconds: 0.5,
+  measuredSeconds: 1.5,
+  saturatingSeconds: 10,
+  openLoopSeconds: 3,
+  preloadedRows: 100_000,
+  usageRows: 1_000_000,
+};
+
+export function readOptions(args: string[]): Options {
+  const command = new Command('npm run bench --')
+    .description('Measures the service as ratios to baselines of the same run')
+    .option('--only <sections>', `some of ${SECTIONS.join(',')}`, sectionsOf, [...SECTIONS])
+    .option('--quick', 'fewer rounds and rows, under 3 minutes', false)
+    .option('--absolute', 'also print rates and times of this machine', false)
+    .option('--json <file>', 'write the result as JSON')
+    .parse(args, { from: 'user' });
+  const given = command.opts<{ only: SectionName[]; quick: boolean; absolute: boolean; json?: string }>();
+  return { ...given, json: given.json, effort: given.quick ? QUICK : FULL };
+}
+
+function sectionsOf(text: string): SectionName[] {
+  const names = text.split(',').filter((name) => name !== '');
+  for (const name of names) {
+    if (!SECTIONS.includes(name as SectionName)) throw new InvalidArgumentError(`there is no section ${name}`);
+  }
+  return SECTIONS.filter((name) => names.includes(name));
+}

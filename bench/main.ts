@@ -1,0 +1,100 @@
+import { cpus } from 'node:os';
+import { type Environment, Missing, openEnvironment } from './harness/environment.ts';
+import type { GoalId } from './harness/goals.ts';
+import { type Effort, readOptions, type SectionName } from './harness/options.ts';
+import {
+  type Check,
+  type Findings,
+  fails,
+  type Line,
+  lineOf,
+  printFindings,
+  printHeadings,
+  printLine,
+  writeJson,
+} from './harness/report.ts';
+import { measureHttp } from './sections/http.ts';
+import { measureWriteThrough } from './sections/write-through.ts';
+
+interface Section {
+  ids: GoalId[];
+  measure?: (environment: Environment, effort: Effort) => Promise<Findings>;
+}
+
+const sections: Record<SectionName, Section> = {
+  http: { ids: ['G1', 'G14', 'G16'], measure: measureHttp },
+  ingest: { ids: ['G2', 'G4', 'G5', 'G6', 'G7'] },
+  'write-through': { ids: ['G8', 'G9'], measure: measureWriteThrough },
+  usage: { ids: ['G10', 'G11'] },
+  webhooks: { ids: ['G12'] },
+  queue: { ids: ['G13', 'G15'] },
+};
+
+async function run(): Promise<number> {
+  const options = readOptions(process.argv.slice(2));
+  const started = performance.now();
+  const lines: Line[] = [];
+  const checks: Check[] = [];
+  const skip = (name: SectionName, reason: string) => {
+    for (const id of sections[name].ids) show({ id, status: 'skipped', reason });
+  };
+  const show = (line: Line) => {
+    lines.push(line);
+    printLine(line);
+  };
+
+  let environment: Environment;
+  try {
+    environment = await openEnvironment();
+  } catch (error) {
+    if (!(error instanceof Missing)) throw error;
+    printHeadings();
+    for (const name of options.only) skip(name, error.message);
+    return 0;
+  }
+  const stop = stopAtSignal(environment);
+  for (const [name, value] of Object.entries(environment.versions)) console.log(`${name} ${value}`);
+  console.log(
+    `${options.quick ? 'quick, ' : ''}${options.effort.rounds} rounds, ${cpus()[0]?.model ?? 'unknown'} cores\n`,
+  );
+  printHeadings();
+  try {
+    for (const name of options.only) {
+      const { measure } = sections[name];
+      if (!measure) {
+        skip(name, 'not part of the service yet');
+        continue;
+      }
+      const sectionStarted = performance.now();
+      const findings = await measure(environment, options.effort);
+      for (const [id, ratio] of Object.entries(findings.ratios)) show(lineOf(id as GoalId, ratio));
+      printFindings(findings, options.absolute);
+      console.log(`     ${name} took ${seconds(sectionStarted)} s`);
+      checks.push(...findings.checks);
+    }
+  } finally {
+    stop();
+    await environment.close();
+  }
+  const failed = fails(lines, checks);
+  const tookSeconds = Number(seconds(started));
+  if (options.json)
+    writeJson(options.json, { ...environment.versions, quick: options.quick, tookSeconds, lines, checks });
+  console.log(`\n${failed ? 'FAILED' : 'passed'} after ${tookSeconds} s`);
+  return failed ? 1 : 0;
+}
+
+const seconds = (since: number): string => ((performance.now() - since) / 1000).toFixed(0);
+
+/** Ctrl-C takes everything down that was started. */
+function stopAtSignal(environment: Environment): () => void {
+  const stop = () => void environment.close().finally(() => process.exit(130));
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+  return () => {
+    process.off('SIGINT', stop);
+    process.off('SIGTERM', stop);
+  };
+}
+
+process.exitCode = await run();

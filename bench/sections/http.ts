@@ -1,0 +1,60 @@
+import { BASE_PATH } from '../../src/ingress/answer-request.ts';
+import { createBenchOrganization } from '../data/organization.ts';
+import type { Environment } from '../harness/environment.ts';
+import type { Effort } from '../harness/options.ts';
+import { startProcess } from '../harness/processes.ts';
+import { emptyFindings, type Findings } from '../harness/report.ts';
+import { interleave, median, ratioOf } from '../harness/rounds.ts';
+import { perSecond } from '../harness/units.ts';
+import { closedLoop } from '../load/run-load.ts';
+
+const CONNECTIONS = 100;
+
+/** G1, G14, G16: what the door itself costs, without storage. */
+export async function measureHttp(environment: Environment, effort: Effort): Promise<Findings> {
+  const findings = emptyFindings();
+  const organization = await createBenchOrganization(environment, 'Bench http');
+  const source = { label: 'http', at: Math.floor(Date.now() / 1000) };
+  let firstRequest = 0;
+  const rate = (url: string) => async () => {
+    const result = await closedLoop({
+      warmUpSeconds: effort.warmUpSeconds,
+      measuredSeconds: effort.measuredSeconds,
+      url: `${url}${BASE_PATH}/events`,
+      apiKey: organization.apiKey,
+      source,
+      eventsPerRequest: 1,
+      firstRequest,
+      connections: CONNECTIONS,
+    });
+    firstRequest = result.nextRequest;
+    return result.requestsPerSecond;
+  };
+
+  const stock = await startProcess(environment, 'bench/processes/stock-express.js');
+  const limited = await startProcess(environment, 'bench/processes/probe-ingress.js');
+  const unlimited = await startProcess(environment, 'bench/processes/probe-ingress.js', { BENCH_LIMITER: 'off' });
+  const figures = await interleave(effort.rounds, {
+    baseline: rate(stock.url),
+    limited: rate(limited.url),
+    unlimited: rate(unlimited.url),
+  });
+  await Promise.all([stock.stop(), limited.stop(), unlimited.stop()]);
+  findings.ratios.G1 = ratioOf(figures.limited, figures.baseline, figures.isNoisy);
+  findings.ratios.G14 = ratioOf(figures.limited, figures.unlimited, figures.isNoisy);
+
+  const one = await startProcess(environment, 'bench/processes/cluster.js', { BENCH_COPIES: '1' });
+  const two = await startProcess(environment, 'bench/processes/cluster.js', { BENCH_COPIES: '2' });
+  const copies = await interleave(effort.rounds, { baseline: rate(one.url), two: rate(two.url) });
+  await Promise.all([one.stop(), two.stop()]);
+  findings.ratios.G16 = ratioOf(copies.two, copies.baseline, copies.isNoisy);
+
+  findings.absolute = {
+    'stock Express + JSON body': perSecond(median(figures.baseline)),
+    'full stack': perSecond(median(figures.limited)),
+    'full stack without limiter': perSecond(median(figures.unlimited)),
+    'one process in a cluster': perSecond(median(copies.baseline)),
+    'two processes in a cluster': perSecond(median(copies.two)),
+  };
+  return findings;
+}
