@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import { type FieldErrors, type Refusal, refuse } from '../refusal.ts';
 import { INVALID, MANDATORY, OUT_OF_RANGE, TOO_LONG } from './fields.ts';
 
-const CODE = /^[a-z][a-z0-9_]*$|[:[]/;
+// The library's own sentences start with a capital.
+const CODE = /^[a-z][a-z0-9_]*$|^[a-z].*[:[]/;
 
 /**
  * All field errors of an input, refused at once: `{field: [codes]}`, nested fields with dotted keys. A rule without a code of
