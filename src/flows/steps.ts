@@ -1,5 +1,6 @@
 import type { Context } from '../platform/context.ts';
 import { deleteMetricEvents } from '../resources/billable-metrics/jobs.ts';
+import { finishPlanDeletion } from '../resources/plans/jobs.ts';
 
 /**
  * Runs one after-step in a transaction of its own that also deletes its row; safe to run twice, since a step whose
@@ -10,5 +11,6 @@ export type StepHandler = (ctx: Context, payload: any) => Promise<void>;
 
 /** Every after-step by the name under which `ctx.after` left it (README decision 7). */
 export const stepHandlers: Readonly<Record<string, StepHandler>> = {
+  'finish-plan-deletion': finishPlanDeletion,
   'delete-metric-events': deleteMetricEvents,
 };

@@ -3,6 +3,7 @@ import { billableMetricOperations } from './billable-metrics/routes.ts';
 import { billingEntityOperations } from './billing-entities/routes.ts';
 import { customerOperations } from './customers/routes.ts';
 import { organizationOperations } from './organizations/routes.ts';
+import { planOperations } from './plans/routes.ts';
 import { taxOperations } from './taxes/routes.ts';
 import { testClockOperations } from './test-clocks/routes.ts';
 import { webhookEndpointOperations } from './webhook-endpoints/routes.ts';
@@ -10,6 +11,7 @@ import { webhookOperations } from './webhooks/routes.ts';
 
 /** Every operation of the API. The event routes stand first: each route ahead costs a request a little. */
 export const operations: Operation[] = [
+  ...planOperations,
   ...billableMetricOperations,
   ...billingEntityOperations,
   ...customerOperations,

@@ -54,13 +54,6 @@ export const listChargesOfPlans = (db: Db, organizationId: string, planIds: read
   where c.organization_id = ${organizationId} and c.plan_id = any (${planIds as string[]}::uuid[]) and c.deleted_at is null
   order by c.created_at, c.id`;
 
-/** Live filters of the live charges of some plans, each charge's in its order. */
-export const listFiltersOfPlans = (db: Db, organizationId: string, planIds: readonly string[]) => db<ChargeFilterRow[]>`
-  select ${filterColumns(db)} from charge_filters f
-  join charges c on c.organization_id = f.organization_id and c.id = f.charge_id and c.deleted_at is null
-  where f.organization_id = ${organizationId} and c.plan_id = any (${planIds as string[]}::uuid[]) and f.deleted_at is null
-  order by f.charge_id, f.position, f.id`;
-
 /** Live filters of some charges, each charge's in its order. */
 export const listFiltersOfCharges = (db: Db, organizationId: string, chargeIds: readonly string[]) =>
   db<ChargeFilterRow[]>`

@@ -19,7 +19,7 @@ const Properties = z.record(z.string(), z.unknown(), { error: () => 'invalid_typ
 const filterFields = {
   invoice_display_name: optionalText(),
   properties: Properties.nullish(),
-  values: z.record(z.string(), z.array(text()), {
+  values: z.record(z.string(), z.array(text(), INVALID), {
     error: (issue) => (issue.input === undefined || issue.input === null ? MANDATORY : INVALID),
   }),
   cascade_updates: boolean().nullish(),

@@ -1,17 +1,13 @@
 import { ALL_FILTER_VALUES, type FilterValues } from '../../engine/metrics/choose-filter.ts';
 import { shownProperties } from '../../engine/pricing/validate-properties.ts';
 import { seconds } from '../../platform/schema/view.ts';
-import type { TaxRow } from '../taxes/queries.ts';
 import { taxView } from '../taxes/view.ts';
 import type { ChargeFilterRow, ChargeRow } from './queries.ts';
 import type { ChargeFilterView, ChargeView } from './schema.ts';
+import type { ChargeShown } from './shown.ts';
 
 /** A charge as the API shows it, with its filters in their order. */
-export const chargeView = (
-  charge: ChargeRow,
-  filters: readonly ChargeFilterRow[],
-  taxes: readonly TaxRow[],
-): ChargeView => ({
+export const chargeView = ({ charge, filters, taxes }: ChargeShown): ChargeView => ({
   svc_id: charge.id,
   svc_billable_metric_id: charge.billable_metric_id,
   code: charge.code,

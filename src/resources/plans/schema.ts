@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { CURRENCIES } from '../../engine/money/currency.ts';
+import { decimal } from '../../engine/money/decimal.ts';
+import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { elementErrors } from '../../platform/schema/element-errors.ts';
+import {
+  boolean,
+  decimalInput,
+  INVALID,
+  integer,
+  OUT_OF_RANGE,
+  oneOf,
+  optionalText,
+  text,
+} from '../../platform/schema/fields.ts';
+import { renameErrors } from '../../platform/schema/flat-errors.ts';
+import { textList } from '../../platform/schema/typed-text.ts';
+import { ChargeCreate, ChargeElement, ChargeView, CODE_MAX } from '../charges/schema.ts';
+import { TaxView } from '../taxes/schema.ts';
+import { Metadata } from './metadata.ts';
+
+export const INTERVALS = ['weekly', 'monthly', 'quarterly', 'semiannual', 'yearly'] as const;
+
+/** Days of a trial: nobody gives a century away. */
+const MAX_TRIAL_DAYS = 36_525;
+
+const trialPeriod = decimalInput()
+  .refine((days) => decimal(days).gte(0) && decimal(days).lte(MAX_TRIAL_DAYS), OUT_OF_RANGE)
+  .nullish();
+
+// What the service does not compute yet: an empty one says nothing, any other is refused by name (README decision 1).
+const UNSUPPORTED = 'unsupported_value';
+const noneYet = z
+  .array(z.unknown(), INVALID)
+  .refine((items) => items.length === 0, UNSUPPORTED)
+  .nullish();
+const noCommitmentYet = z
+  .record(z.string(), z.unknown(), { error: () => INVALID })
+  .refine((commitment) => Object.keys(commitment).length === 0, UNSUPPORTED)
+  .nullish();
+
+const fields = {
+  name: text(),
+  invoice_display_name: optionalText(),
+  code: text({ max: CODE_MAX }),
+  description: optionalText(),
+  interval: oneOf(INTERVALS),
+  pay_in_advance: boolean(),
+  amount_cents: integer({ min: 0 }),
+  amount_currency: oneOf(CURRENCIES),
+  trial_period: trialPeriod,
+  bill_charges_monthly: boolean().nullish(),
+  bill_fixed_charges_monthly: boolean().nullish(),
+  tax_codes: textList(),
+  metadata: Metadata.nullish(),
+  fixed_charges: noneYet,
+  usage_thresholds: noneYet,
+  minimum_commitment: noCommitmentYet,
+  cascade_updates: boolean().nullish(),
+};
+
+// Errors inside a charge and inside the metadata stand under the field that the specifications name.
+const metadataErrors = <Output>() => renameErrors<Output>((path) => (path[0] === 'metadata' ? ['value'] : path));
+
+/** Input of `POST /plans`. Rule: subscriptions-and-invoices A.1. */
+export const PlanCreate = z
+  .object({ ...fields, charges: z.array(ChargeCreate, INVALID).nullish() })
+  .check(elementErrors('charges'))
+  .check(metadataErrors());
+export type PlanCreate = z.infer<typeof PlanCreate>;
+
+/** Input of `PUT /plans/{code}`: what is absent stays; `charges` is the whole list. */
+export const PlanUpdate = z
+  .object({ ...z.object(fields).partial().shape, charges: z.array(ChargeElement, INVALID).nullish() })
+  .check(elementErrors('charges'))
+  .check(metadataErrors());
+export type PlanUpdate = z.infer<typeof PlanUpdate>;
+
+export const PlanView = z.object({
+  svc_id: z.uuid(),
+  name: z.string(),
+  invoice_display_name: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  code: z.string(),
+  interval: z.enum(INTERVALS),
+  description: z.string().nullable(),
+  amount_cents: z.int(),
+  amount_currency: z.string(),
+  trial_period: z.number().nullable(),
+  pay_in_advance: z.boolean(),
+  bill_charges_monthly: z.boolean().nullable(),
+  bill_fixed_charges_monthly: z.boolean().nullable(),
+  parent_id: z.uuid().nullable(),
+  pending_deletion: z.boolean(),
+  customers_count: z.literal(0),
+  active_subscriptions_count: z.literal(0),
+  draft_invoices_count: z.literal(0),
+  charges: z.array(ChargeView),
+  fixed_charges: z.array(z.never()),
+  taxes: z.array(TaxView),
+  entitlements: z.array(z.never()),
+  usage_thresholds: z.array(z.never()),
+  applicable_usage_thresholds: z.array(z.never()),
+  metadata: z.record(z.string(), z.string().nullable()).optional(),
+});
+export type PlanView = z.infer<typeof PlanView>;
+
+export const PlanEnvelope = z.object({ plan: PlanView });
+export const PlanList = z.object({ plans: z.array(PlanView), meta: PageMeta });
+export const PlanListQuery = z.object(pageQuery);

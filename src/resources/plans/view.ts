@@ -1,0 +1,34 @@
+import { seconds } from '../../platform/schema/view.ts';
+import { chargeView } from '../charges/view.ts';
+import { taxView } from '../taxes/view.ts';
+import type { PlanView } from './schema.ts';
+import type { PlanShown } from './shown.ts';
+
+/** A plan as the API shows it, its charges in the order in which they were made. Rule: subscriptions-and-invoices A.1. */
+export const planView = ({ plan, charges, taxes }: PlanShown): PlanView => ({
+  svc_id: plan.id,
+  name: plan.name,
+  invoice_display_name: plan.invoice_display_name,
+  created_at: seconds(plan.created_at),
+  code: plan.code,
+  interval: plan.interval,
+  description: plan.description,
+  amount_cents: plan.amount_cents,
+  amount_currency: plan.amount_currency,
+  trial_period: plan.trial_period === null ? null : plan.trial_period.toNumber(),
+  pay_in_advance: plan.pay_in_advance,
+  bill_charges_monthly: plan.bill_charges_monthly,
+  bill_fixed_charges_monthly: plan.bill_fixed_charges_monthly,
+  parent_id: plan.parent_id,
+  pending_deletion: plan.pending_deletion,
+  customers_count: 0,
+  active_subscriptions_count: 0,
+  draft_invoices_count: 0,
+  charges: charges.map(chargeView),
+  fixed_charges: [],
+  taxes: taxes.map(taxView),
+  entitlements: [],
+  usage_thresholds: [],
+  applicable_usage_thresholds: [],
+  ...(plan.metadata === null ? {} : { metadata: plan.metadata }),
+});
