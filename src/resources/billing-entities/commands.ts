@@ -10,7 +10,13 @@ import {
 } from '../taxes/queries.ts';
 import { countryFaults } from './country-rules.ts';
 import { documentNumberPrefix } from './document-number-prefix.ts';
-import { type BillingEntityFields, type BillingEntityRow, getBillingEntity, lockBillingEntity } from './queries.ts';
+import {
+  type BillingEntityFields,
+  type BillingEntityRow,
+  findBillingEntity,
+  getBillingEntity,
+  lockBillingEntity,
+} from './queries.ts';
 import type { BillingEntityCreate, BillingEntityUpdate } from './schema.ts';
 import { billingEntityDetails, billingEntityView } from './view.ts';
 import {
@@ -30,7 +36,11 @@ import {
 export async function createBillingEntity(ctx: Context, { body }: { body: BillingEntityCreate }) {
   const id = newId();
   const fields = fieldsOf(body, documentNumberPrefix(body.name, id));
-  refuseFaults(countryFaults({ country: null, einvoicing: false, eu_tax_management: false, ...fields }));
+  const namesake = await findBillingEntity(ctx.db, ctx.organizationId, body.code);
+  refuseFaults({
+    ...(namesake ? { code: ['value_already_exist'] } : {}),
+    ...countryFaults({ country: null, einvoicing: false, eu_tax_management: false, ...fields }),
+  });
   await insertBillingEntity(ctx.db, {
     document_number_prefix: documentNumberPrefix(body.name, id),
     ...fields,

@@ -53,6 +53,13 @@ export async function lockOrganization(db: Db, organizationId: string): Promise<
   return organization;
 }
 
+/** Whether another organization has the slug. */
+export async function isSlugTaken(db: Db, organizationId: string, slug: string): Promise<boolean> {
+  const [row] = await db<{ taken: boolean }[]>`
+    select exists (select from organizations where slug = ${slug} and id <> ${organizationId}) as taken`;
+  return row!.taken;
+}
+
 /** Webhook endpoints of an organization, the first one made first. */
 export const listWebhookUrls = (db: Db, organizationId: string) => db<{ id: string; webhook_url: string }[]>`
   select id, webhook_url from webhook_endpoints where organization_id = ${organizationId} order by created_at, id`;

@@ -4,7 +4,13 @@ import { countryFaults } from '../billing-entities/country-rules.ts';
 import { documentNumberPrefix } from '../billing-entities/document-number-prefix.ts';
 import { type BillingEntityFields, getDefaultBillingEntity, lockBillingEntity } from '../billing-entities/queries.ts';
 import { createWebhookEndpoint, updateWebhookEndpoint } from '../webhook-endpoints/commands.ts';
-import { listWebhookUrls, lockOrganization, type OrganizationFields, type OrganizationRow } from './queries.ts';
+import {
+  isSlugTaken,
+  listWebhookUrls,
+  lockOrganization,
+  type OrganizationFields,
+  type OrganizationRow,
+} from './queries.ts';
 import { showOrganization } from './reads.ts';
 import type { OrganizationUpdate } from './schema.ts';
 import { updateOrganizationRow } from './writes.ts';
@@ -23,9 +29,13 @@ export async function updateOrganization(ctx: Context, { body }: { body: Organiz
   const { ofOrganization, ofEntity } = fieldsOf(body, organization);
   const endpoints = await listWebhookUrls(ctx.db, ctx.organizationId);
   const isUrlMissing = body.webhook_url === null && endpoints.length > 0;
+  const isUrlTaken = endpoints.slice(1).some((endpoint) => endpoint.webhook_url === body.webhook_url);
+  const isTaken = body.slug !== undefined && (await isSlugTaken(ctx.db, ctx.organizationId, body.slug));
   const isRenamed = body.name !== undefined && body.name !== organization.name;
   refuseFaults({
     ...(isRenamed ? { name: ['value_is_frozen'] } : {}),
+    ...(isTaken ? { slug: ['value_already_exist'] } : {}),
+    ...(isUrlTaken ? { webhook_url: ['value_already_exist'] } : {}),
     ...(isUrlMissing ? { webhook_url: ['value_is_mandatory'] } : {}),
     ...countryFaults({ ...entity, ...ofEntity }),
   });

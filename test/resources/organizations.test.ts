@@ -1,0 +1,210 @@
+import { createHash } from 'node:crypto';
+import { Temporal } from 'temporal-polyfill';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listOrganizations } from '../../src/resources/organizations/queries.ts';
+import { rotateApiKey } from '../../src/resources/organizations/rotate-api-key.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService({ pools: ['writes'] });
+});
+afterAll(() => service.stop());
+
+type Org = Awaited<ReturnType<TestService['org']>>;
+const change = (org: Org, organization: object) => org.put('/organizations', { organization });
+
+test('an organization is shown with its default entity, its endpoints and whether it is a sandbox', async () => {
+  const org = await service.org({ name: 'Acme', sandbox: true });
+  const id = org.organization.organization_id;
+  expect((await org.get('/organizations')).body.organization).toEqual({
+    svc_id: id,
+    name: 'Acme',
+    slug: `acme-${id.slice(-12)}`,
+    sandbox: true,
+    default_currency: 'USD',
+    created_at: expect.stringMatching(/Z$/),
+    webhook_url: '',
+    webhook_urls: [],
+    country: null,
+    address_line1: null,
+    address_line2: null,
+    state: null,
+    zipcode: null,
+    email: null,
+    city: null,
+    legal_name: null,
+    legal_number: null,
+    timezone: 'UTC',
+    net_payment_term: 0,
+    email_settings: [],
+    document_numbering: 'per_customer',
+    document_number_prefix: `ACM-${id.slice(-4).toUpperCase()}`,
+    tax_identification_number: null,
+    finalize_zero_amount_invoice: true,
+    billing_configuration: { invoice_footer: null, invoice_grace_period: 0, document_locale: 'en' },
+    events_store: 'postgres',
+    taxes: [],
+  });
+});
+
+test('a change goes to the default billing entity too, and what is absent stays', async () => {
+  const org = await service.org();
+  await org.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: 20, applied_to_organization: true } });
+  const sent = {
+    country: 'FR',
+    default_currency: 'EUR',
+    address_line1: '1 Road',
+    city: 'Paris',
+    email: 'a@b.co',
+    legal_name: 'Acme SA',
+    net_payment_term: 30,
+    timezone: 'Europe/Paris',
+    document_number_prefix: 'ACME',
+    finalize_zero_amount_invoice: false,
+    email_settings: ['invoice.finalized', 'credit_note.created'],
+  };
+  const configuration = { invoice_footer: 'bye', invoice_grace_period: 2, document_locale: 'fr' };
+  const changed = await change(org, {
+    ...sent,
+    name: 'Acme',
+    slug: 'acme-sa',
+    document_numbering: 'per_organization',
+    billing_configuration: configuration,
+  });
+  expect(changed.body.organization).toMatchObject({
+    ...sent,
+    slug: 'acme-sa',
+    document_numbering: 'per_organization',
+    billing_configuration: configuration,
+    taxes: [{ code: 'vat' }],
+  });
+  expect((await org.get('/billing_entities/acme')).body.billing_entity).toMatchObject({
+    ...sent,
+    ...configuration,
+    document_numbering: 'per_billing_entity',
+  });
+  const cleared = await change(org, { city: null, timezone: null, document_numbering: 'per_customer' });
+  expect(cleared.body.organization).toMatchObject({ city: null, timezone: 'UTC', country: 'FR', net_payment_term: 30 });
+  expect((await org.get('/billing_entities/acme')).body.billing_entity).toMatchObject({
+    city: null,
+    timezone: 'UTC',
+    document_numbering: 'per_customer',
+    document_number_prefix: 'ACME',
+  });
+});
+
+describe('refused', () => {
+  let org: Org;
+  beforeAll(async () => {
+    org = await service.org();
+    await change(await service.org(), { slug: 'taken' });
+    await change(org, { country: 'FR' });
+    await org.put('/billing_entities/acme', { billing_entity: { einvoicing: true, eu_tax_management: true } });
+  });
+
+  test.each([
+    [{ name: 'Other' }, { name: ['value_is_frozen'] }],
+    [{ slug: 'ab' }, { slug: ['value_is_too_short'] }],
+    [{ slug: 'x'.repeat(41) }, { slug: ['value_is_too_long'] }],
+    [{ slug: 'Acme' }, { slug: ['invalid_format'] }],
+    [{ slug: '-acme' }, { slug: ['invalid_format'] }],
+    [{ slug: 'api-keys' }, { slug: ['value_is_reserved'] }],
+    [{ slug: '404' }, { slug: ['value_is_reserved'] }],
+    [{ slug: null }, { slug: ['value_is_mandatory'] }],
+    [{ slug: 'taken' }, { slug: ['value_already_exist'] }],
+    [{ country: 'ZZ' }, { country: ['not_a_valid_country_code'] }],
+    [{ default_currency: 'ZZZ' }, { default_currency: ['value_is_invalid'] }],
+    [{ email: 'x' }, { email: ['invalid_email_format'] }],
+    [{ timezone: 'x' }, { timezone: ['invalid_timezone'] }],
+    [{ net_payment_term: -1 }, { net_payment_term: ['value_is_out_of_range'] }],
+    [{ email_settings: ['x'] }, { email_settings: ['unsupported_value'] }],
+    [{ document_numbering: 'per_billing_entity' }, { document_numbering: ['value_is_invalid'] }],
+    [{ document_number_prefix: 'x'.repeat(11) }, { document_number_prefix: ['value_is_too_long'] }],
+    [{ billing_configuration: { invoice_grace_period: -1 } }, { invoice_grace_period: ['value_is_out_of_range'] }],
+    [{ billing_configuration: { invoice_footer: 'x'.repeat(601) } }, { invoice_footer: ['value_is_too_long'] }],
+    [{ webhook_url: 'ftp://x.io' }, { webhook_url: ['url_is_invalid'] }],
+    [{ country: 'IT' }, { einvoicing: ['country_not_supported'] }],
+    [
+      { country: 'US', name: 'Other' },
+      {
+        name: ['value_is_frozen'],
+        einvoicing: ['country_not_supported'],
+        eu_tax_management: ['billing_entity_must_be_in_eu'],
+      },
+    ],
+  ])('%o with %o', async (sent, details) => {
+    const before = (await org.get('/organizations')).body;
+    expect((await change(org, sent)).body).toMatchObject({ status: 422, error_details: details });
+    expect((await org.get('/organizations')).body).toEqual(before);
+  });
+});
+
+test('the webhook URL makes the first endpoint, then moves it', async () => {
+  const org = await service.org();
+  await change(org, { webhook_url: '' });
+  await change(org, { webhook_url: 'https://one.example/hook' });
+  await org.post('/webhook_endpoints', { webhook_endpoint: { webhook_url: 'https://a.example/hook' } });
+  const moved = await change(org, { webhook_url: 'https://two.example/hook' });
+  expect(moved.body.organization).toMatchObject({
+    webhook_url: 'https://two.example/hook',
+    webhook_urls: ['https://two.example/hook', 'https://a.example/hook'],
+  });
+  const taken = await change(org, { webhook_url: 'https://a.example/hook' });
+  expect(taken.body.error_details).toEqual({ webhook_url: ['value_already_exist'] });
+  const blank = await change(org, { webhook_url: null });
+  expect(blank.body.error_details).toEqual({ webhook_url: ['value_is_mandatory'] });
+});
+
+describe('rotating a key', () => {
+  test('makes one with the same permissions and ends the old one', async () => {
+    const org = await service.org({ name: 'Rotated' });
+    const { organization_id, api_key, hmac_key } = org.organization;
+    await service.sql`
+      update api_keys set permissions = '{"customer": ["read"]}', name = 'shop' where organization_id = ${organization_id}`;
+    const rotated = await rotateApiKey(service.sql, { organizationId: organization_id });
+    expect(rotated).toEqual({ organization_id, name: 'Rotated', api_key: expect.any(String), hmac_key });
+    expect((await service.client(api_key).get('/customers')).status).toBe(401);
+    const client = service.client(rotated.api_key);
+    expect((await client.get('/customers')).status).toBe(200);
+    expect((await client.get('/taxes')).body.code).toBe('read_action_not_allowed_for_tax');
+    const [row] = await service.sql`
+      select name, last_four, value_digest from api_keys where organization_id = ${organization_id} and expires_at is null`;
+    expect(row).toEqual({
+      name: 'shop',
+      last_four: rotated.api_key.slice(-4),
+      value_digest: createHash('sha256').update(rotated.api_key).digest(),
+    });
+  });
+
+  test('may leave the old one a while; then it takes its last characters to tell which', async () => {
+    const { organization } = await service.org();
+    const organizationId = organization.organization_id;
+    const expiresAt = Temporal.Instant.from('2099-01-01T00:00:00Z');
+    const second = await rotateApiKey(service.sql, { organizationId, expiresAt, name: 'second' });
+    expect((await service.client(organization.api_key).get('/customers')).status).toBe(200);
+    await expect(rotateApiKey(service.sql, { organizationId })).rejects.toThrow('last_four');
+    const lastFour = organization.api_key.slice(-4);
+    const third = await rotateApiKey(service.sql, { organizationId, lastFour });
+    const listed = await listOrganizations(service.sql, Temporal.Instant.from('2090-01-01T00:00:00Z'));
+    expect(listed.find((each) => each.id === organizationId)!.keys).toEqual([
+      second.api_key.slice(-4),
+      third.api_key.slice(-4),
+    ]);
+  });
+
+  test.each([
+    [{ organizationId: 'nowhere' }, 'organization'],
+    [{ organizationId: '01a1fe4e-4ffe-713d-969c-8c16ff3e06f2' }, 'organization'],
+  ])('of %o is refused', async (input, resource) => {
+    await expect(rotateApiKey(service.sql, input)).rejects.toMatchObject({ status: 404, body: { resource } });
+  });
+
+  test('into the past, or of an unknown key, is refused', async () => {
+    const organizationId = (await service.org()).organization.organization_id;
+    const expiresAt = Temporal.Instant.from('2020-01-01T00:00:00Z');
+    await expect(rotateApiKey(service.sql, { organizationId, expiresAt })).rejects.toThrow('invalid_date');
+    await expect(rotateApiKey(service.sql, { organizationId, lastFour: '----' })).rejects.toThrow('api_key');
+  });
+});
