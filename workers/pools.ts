@@ -1,4 +1,4 @@
-import { advanceDeps, clockAdvances, watchAbandonedAdvances } from '../src/flows/advance-clock/jobs.ts';
+import { advanceDeps, clockAdvances, fallsDueBy, watchAbandonedAdvances } from '../src/flows/advance-clock/jobs.ts';
 import { deliveryHandlers } from '../src/flows/deliver-webhooks/deliver.ts';
 import { commandHandlers } from '../src/flows/run-command/jobs.ts';
 import { periodicTickHandlers, periodicWorkHandlers } from '../src/flows/run-periodic/jobs.ts';
@@ -44,7 +44,11 @@ export const pools = {
       runtime,
       'writes',
       runtime.config.CONCURRENCY_WRITES,
-      commandHandlers({ ...runtime, operations: operationsByName }),
+      commandHandlers({
+        ...runtime,
+        operations: operationsByName,
+        fallsDue: fallsDueBy(registryOf(runtime.config)),
+      }),
     ),
     serve(runtime, 'audit', 1, auditHandlers(runtime.sql)),
   ],

@@ -62,4 +62,9 @@ export interface Context {
   record(entry: { activity?: Activity; webhook?: WebhookEvent }): void;
   /** Adds owed work to the transaction. */
   after(step: AfterStep): void;
+  /**
+   * Whether anything of the organization is open or falls due after the present until `target`. Only in commands, for
+   * those of the test clock.
+   */
+  fallsDue?(target: Temporal.Instant): Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from './context.ts';
-import type { Sql } from './db/connect.ts';
+import type { Db, Sql } from './db/connect.ts';
 import type { Runtime } from './process/runtime.ts';
 
 /** A piece of periodic work: one record, or one group of records, of one organization. */
@@ -37,7 +37,7 @@ export interface PeriodicJob {
    * early (an empty visit), never too late; at or before `after` when one qualifies already; null when nothing can
    * become due by the passing of time (beyond 1.2).
    */
-  nextDueAt(sql: Sql, organizationId: string, after: Temporal.Instant): Promise<Temporal.Instant | null>;
+  nextDueAt(db: Db, organizationId: string, after: Temporal.Instant): Promise<Temporal.Instant | null>;
 }
 
 export type SweepDeps = Pick<Runtime, 'sql' | 'redis' | 'producer' | 'config' | 'log'>;

@@ -10,6 +10,11 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 const clockBody = (frozen_time: unknown) => ({ test_clock: { frozen_time } });
+/** Delayed work of no effect: a step of a metric that is not there. */
+const addTimer = (organizationId: string, dueAt: string) => service.sql`
+  insert into after_steps (id, organization_id, job, payload, due_at, created_at, enqueued_at)
+  values (gen_random_uuid(), ${organizationId}, 'delete-metric-events', jsonb_build_object('billable_metric_id', gen_random_uuid(), 'before_event_id', gen_random_uuid()),
+    ${dueAt}, now(), now())`;
 const isReady = (client: Client) =>
   until(async () => {
     const { body } = await client.get('/test_clock');
@@ -131,17 +136,38 @@ describe('a test clock', () => {
     expect(body.test_clock).toMatchObject({ status: 'ready', advances_count: 0, frozen_time: '2024-03-05T00:00:00Z' });
   });
 
-  test('reaches its target and tells so', async () => {
+  test('arrives at once where nothing falls due', async () => {
     const org = await service.org({ sandbox: true });
     await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
-    const answer = await org.post('/test_clock/advance', clockBody('2029-03-05T00:00:00Z'));
-    expect(answer.status).toBe(200);
-    expect(answer.body.test_clock.advances_count).toBe(1);
-    expect(await isReady(org)).toMatchObject({
+    const { body } = await org.post('/test_clock/advance', clockBody('2029-03-05T00:00:00Z'));
+    expect(body.test_clock).toMatchObject({
+      status: 'ready',
+      advances_count: 1,
       frozen_time: '2029-03-05T00:00:00Z',
       target_time: null,
       progress: { done: 1826, total: 1826, percent: 100 },
       steps_done: 0,
+    });
+  });
+
+  test('reaches its target by the hand of a worker and tells so', async () => {
+    const org = await service.org({ sandbox: true });
+    await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
+    await addTimer(org.organization.organization_id, '2024-03-06T00:00:00Z');
+    const answer = await org.post('/test_clock/advance', clockBody('2029-03-05T00:00:00Z'));
+    expect(answer.status).toBe(200);
+    expect(answer.body.test_clock).toMatchObject({
+      status: 'advancing',
+      frozen_time: '2024-03-05T00:00:00Z',
+      target_time: '2029-03-05T00:00:00Z',
+      progress: { done: 0, total: 1826, percent: 0 },
+      advances_count: 1,
+    });
+    expect(await isReady(org)).toMatchObject({
+      frozen_time: '2029-03-05T00:00:00Z',
+      target_time: null,
+      progress: { done: 1826, total: 1826, percent: 100 },
+      steps_done: 1,
     });
     const { body } = await org.get('/test_clock/timeline');
     expect(body.timeline).toMatchObject([
@@ -188,12 +214,61 @@ describe('a test clock', () => {
     expect((await org.post('/test_clock/cancel')).status).toBe(200);
   });
 
+  test('is advanced although the nudge or the worker was lost', async () => {
+    const org = await service.org({ sandbox: true });
+    await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
+    await service.sql`
+      update test_clocks set status = 'advancing', target_time = '2024-04-05T00:00:00Z', started_from = frozen_time,
+        advances_count = 1, lease_token = gen_random_uuid(), lease_until = now() - interval '1 second'
+      where organization_id = ${org.organization.organization_id}`;
+    expect(await isReady(org)).toMatchObject({ frozen_time: '2024-04-05T00:00:00Z', advances_count: 1 });
+  });
+
+  test('refuses every other write while it advances, and stores nothing of it', async () => {
+    const org = await service.org({ sandbox: true });
+    const id = org.organization.organization_id;
+    await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
+    await service.sql`
+      update test_clocks set status = 'advancing', target_time = '2024-04-05T00:00:00Z', started_from = frozen_time,
+        lease_token = gen_random_uuid(), lease_until = '2999-01-01T00:00:00Z'
+      where organization_id = ${id}`;
+    const answer = await org.post('/customers', { customer: { external_id: 'c1' } });
+    expect(answer.body).toEqual({ status: 405, error: 'Method Not Allowed', code: 'test_clock_advancing' });
+    expect(await service.sql`select 1 from customers where organization_id = ${id}`).toHaveLength(0);
+    expect((await org.get('/customers')).status).toBe(200);
+  });
+
+  test('gives records its time and tells of them, however many are written at once', async () => {
+    const org = await service.org({ sandbox: true });
+    await org.post('/webhook_endpoints', { webhook_endpoint: { webhook_url: 'http://127.0.0.1:9/hook' } });
+    await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => org.post('/customers', { customer: { external_id: `c${index}` } })),
+    );
+    expect(new Set(answers.map((answer) => answer.body.customer?.created_at))).toEqual(
+      new Set(['2024-03-05T00:00:00Z']),
+    );
+    const { body } = await org.get('/test_clock/timeline?per_page=100&kinds[]=activity&resource_types[]=Customer');
+    expect(body.timeline).toHaveLength(20);
+    expect(body.timeline[0]).toMatchObject({
+      at: '2024-03-05T00:00:00Z',
+      name: 'customer.created',
+      resource_type: 'Customer',
+    });
+    const one = await org.get('/test_clock/timeline?external_customer_id=c7&from=2024-03-05T00:00:00Z&to=2024-03-05');
+    expect(one.body.timeline.map((line: { kind: string }) => line.kind).sort()).toEqual(['activity', 'webhook']);
+    expect((await org.get('/test_clock/timeline?from=2024-03-06')).body.timeline).toEqual([]);
+    expect((await org.get('/test_clock/timeline?to=soon')).body.error_details).toEqual({ to: ['invalid_date'] });
+  });
+
   test('is read as often as one likes while it advances', async () => {
     const limited = await startService({ pools: ['writes'], settings: { RATE_LIMIT_DEFAULT: '3' } });
     try {
       const org = await limited.org({ sandbox: true });
       await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
-      await org.post('/test_clock/advance', clockBody('2024-04-05T00:00:00Z'));
+      await limited.sql`
+        update test_clocks set status = 'advancing', target_time = '2024-04-05T00:00:00Z', started_from = frozen_time
+        where organization_id = ${org.organization.organization_id}`;
       const client = createClient(limited.url, org.organization.api_key);
       const answers = await Promise.all(Array.from({ length: 20 }, () => client.get('/test_clock')));
       expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));

@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { nextTick } from '../../platform/clock/ticks.ts';
-import type { Sql } from '../../platform/db/connect.ts';
-import { nextTimerAt } from './sql.ts';
+import type { Db } from '../../platform/db/connect.ts';
+import { listOpenSteps, nextTimerAt } from './sql.ts';
 import { type AdvanceDeps, isAfter } from './walker.ts';
 
 /**
@@ -10,15 +10,15 @@ import { type AdvanceDeps, isAfter } from './walker.ts';
  * 2). May be an empty visit, never too late. Null when nothing will fall due.
  */
 export async function nextDueInstant(
-  sql: Sql,
+  db: Db,
   jobs: AdvanceDeps['jobs'],
   organizationId: string,
   after: Temporal.Instant,
 ): Promise<{ at: Temporal.Instant; job: string } | null> {
   const instants = await Promise.all([
-    nextTimerAt(sql, organizationId, after).then((at) => at && { at, job: 'after-steps' }),
+    nextTimerAt(db, organizationId, after).then((at) => at && { at, job: 'after-steps' }),
     ...jobs.map(async ({ row, job }) => {
-      const from = await job.nextDueAt(sql, organizationId, after);
+      const from = await job.nextDueAt(db, organizationId, after);
       return from && { at: nextTick(row.tick, after, from), job: row.job };
     }),
   ]);
@@ -26,4 +26,19 @@ export async function nextDueInstant(
     (earliest, each) => (each && (!earliest || isAfter(earliest.at, each.at)) ? each : earliest),
     null,
   );
+}
+
+/** Whether anything of the organization is open, or falls due after `from` and not after `until`. */
+export async function fallsDue(
+  db: Db,
+  jobs: AdvanceDeps['jobs'],
+  organizationId: string,
+  from: Temporal.Instant,
+  until: Temporal.Instant,
+): Promise<boolean> {
+  const [open, next] = await Promise.all([
+    listOpenSteps(db, organizationId, from, 1),
+    nextDueInstant(db, jobs, organizationId, from),
+  ]);
+  return open.length > 0 || (next !== null && !isAfter(next.at, until));
 }

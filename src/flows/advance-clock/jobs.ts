@@ -1,9 +1,11 @@
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
 import type { SystemDeps } from '../../platform/records/system-transaction.ts';
+import type { CommandDeps } from '../run-command/run-command.ts';
 import type { Registry } from '../run-periodic/registry.ts';
 import { stepHandlers } from '../steps.ts';
 import { advance } from './advance.ts';
+import { fallsDue } from './due.ts';
 import { listAbandoned } from './sql.ts';
 import type { AdvanceDeps } from './walker.ts';
 
@@ -20,11 +22,20 @@ export const advanceDeps = (deps: SystemDeps, registry: Registry): AdvanceDeps =
   log: deps.log,
   producer: deps.producer,
   steps: stepHandlers,
-  jobs: registry.rows.flatMap((row) => {
+  jobs: jobsOfClockB(registry),
+});
+
+/** For the command that starts an advance: where nothing falls due none is needed. */
+export const fallsDueBy =
+  (registry: Registry): CommandDeps['fallsDue'] =>
+  (db, organizationId, from, until) =>
+    fallsDue(db, jobsOfClockB(registry), organizationId, from, until);
+
+const jobsOfClockB = (registry: Registry): AdvanceDeps['jobs'] =>
+  registry.rows.flatMap((row) => {
     const job = registry.periodicJobs.find((each) => each.name === row.job);
     return job && row.clock === 'B' ? [{ row, job }] : [];
-  }),
-});
+  });
 
 /**
  * Handler of `clock.advance`. After `close` advances under way stop at their next instant and are left to another worker,

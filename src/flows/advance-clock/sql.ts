@@ -98,18 +98,18 @@ export const listAbandoned = (sql: Sql, realNow: Temporal.Instant, limit: number
 
 /** Earliest after-step that is due after `after`, by its own due time. */
 export async function nextTimerAt(
-  sql: Sql,
+  db: Db,
   organizationId: string,
   after: Temporal.Instant,
 ): Promise<Temporal.Instant | null> {
-  const [row] = await sql<{ due_at: Temporal.Instant | null }[]>`
+  const [row] = await db<{ due_at: Temporal.Instant | null }[]>`
     select min(due_at) as due_at from after_steps
     where organization_id = ${organizationId} and failed_at is null and due_at > ${after}`;
   return row?.due_at ?? null;
 }
 
 /** Open after-steps of the organization at `now`, oldest first. */
-export const listOpenSteps = (sql: Sql, organizationId: string, now: Temporal.Instant, limit: number) => sql<
+export const listOpenSteps = (db: Db, organizationId: string, now: Temporal.Instant, limit: number) => db<
   { id: string; job: string }[]
 >`
   select id, job from after_steps

@@ -6,7 +6,7 @@ import { lockOrganizationNow } from '../../platform/clock/organization-clock.ts'
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Context } from '../../platform/context.ts';
-import type { Sql, Tx } from '../../platform/db/connect.ts';
+import type { Db, Sql, Tx } from '../../platform/db/connect.ts';
 import { refusalOfDatabase } from '../../platform/db/refusal-of-database.ts';
 import { linkSecret } from '../../platform/keys/deployment-keys.ts';
 import type { Log } from '../../platform/log/log.ts';
@@ -34,6 +34,8 @@ export interface CommandDeps {
   log: Log;
   producer: Producer;
   operations: ReadonlyMap<string, Operation>;
+  /** Whether anything of an organization is open or falls due in (from, until]. */
+  fallsDue?: (db: Db, organizationId: string, from: Temporal.Instant, until: Temporal.Instant) => Promise<boolean>;
 }
 
 /** Refusals whose answer is stored under the key: the command was reached and changed nothing (beyond 2). */
@@ -106,6 +108,7 @@ async function attempt(deps: CommandDeps, tx: Tx, job: CommandJob, operation: Op
         if (entry.webhook) records.webhooks.push(entry.webhook);
       },
       after: (step) => records.steps.push(step),
+      ...(deps.fallsDue ? { fallsDue: (target) => deps.fallsDue!(tx, job.organization_id, now, target) } : {}),
     };
     const result = await operation.run(context, job.input);
     const answer = result instanceof Answer ? result : new Answer(result);

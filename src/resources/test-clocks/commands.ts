@@ -7,6 +7,7 @@ import { MANDATORY, OUT_OF_RANGE } from '../../platform/schema/fields.ts';
 import { parseInstant } from '../../platform/schema/instant-field.ts';
 import { refuseOutsideSandbox } from './outside-sandbox.ts';
 import {
+  arrive,
   closeTimeline,
   deleteClock,
   findNewestRecordAt,
@@ -55,7 +56,7 @@ export async function createTestClock(ctx: Context, { body }: ClockInput): Promi
 
 /**
  * Starts the walk to a later instant; a worker does it (src/flows/advance-clock). From `failed` the failed job comes
- * first, whatever the target. The present itself: nothing runs.
+ * first, whatever the target. Where nothing falls due the clock arrives at once; the present itself: nothing runs.
  *
  * @throws Refusal 403 feature_unavailable; 404 test_clock; 405 test_clock_advancing; 422 frozen_time (mandatory,
  * invalid_date, before the present or more than TEST_CLOCK_MAX_SPAN_YEARS ahead)
@@ -70,7 +71,13 @@ export async function advanceTestClock(ctx: Context, { body }: ClockInput): Prom
     .add({ years: ctx.config.TEST_CLOCK_MAX_SPAN_YEARS })
     .toInstant();
   if (before(target, clock.frozen_time) || before(farthest, target)) throw outOfRange();
-  if (clock.status === 'ready' && target.equals(clock.frozen_time)) return answer(clock);
+  if (clock.status === 'ready') {
+    if (target.equals(clock.frozen_time)) return answer(clock);
+    if (ctx.fallsDue && !(await ctx.fallsDue(target))) {
+      await writeClockLine(ctx, 'advanced', target, { from: clock.frozen_time.toString(), steps_done: 0 });
+      return answer(await arrive(ctx.db, ctx.organizationId, target));
+    }
+  }
   nudgeWorker(ctx);
   return answer(await startAdvance(ctx.db, ctx.organizationId, target, takenBy()));
 }
@@ -132,7 +139,7 @@ const takenBy = (): Temporal.Instant => realNow().add({ seconds: TAKEN_WITHIN_SE
 
 const nudgeWorker = (ctx: Context): void => ctx.after({ job: 'clock.advance', payload: {}, ownRow: true });
 
-const writeClockLine = (ctx: Context, name: string, at: Temporal.Instant) =>
+const writeClockLine = (ctx: Context, name: string, at: Temporal.Instant, summary: object = {}) =>
   writeTimeline(ctx.db, { organizationId: ctx.organizationId, at, realNow: realNow() }, [
-    { kind: 'clock', name, summary: {} },
+    { kind: 'clock', name, summary },
   ]);

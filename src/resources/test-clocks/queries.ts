@@ -129,6 +129,16 @@ export async function startAdvance(
   return row!;
 }
 
+/** Moves the clock over a time in which nothing falls due. */
+export async function arrive(db: Db, organizationId: string, target: Temporal.Instant): Promise<TestClockRow> {
+  const [row] = await db<TestClockRow[]>`
+    update test_clocks set frozen_time = ${target}, started_from = frozen_time, steps_done = 0,
+      advances_count = advances_count + 1
+    where organization_id = ${organizationId}
+    returning ${columns(db)}`;
+  return row!;
+}
+
 /** Goes on towards the same target; after too many steps their count starts again, or nothing could be done. */
 export async function resumeAdvance(db: Db, organizationId: string, takenBy: Temporal.Instant): Promise<TestClockRow> {
   const [row] = await db<TestClockRow[]>`
