@@ -1,6 +1,8 @@
 import type { Context } from '../platform/context.ts';
 import { deleteMetricEvents } from '../resources/billable-metrics/jobs.ts';
+import { finishCustomerDeletion } from '../resources/customers/jobs.ts';
 import { finishPlanDeletion } from '../resources/plans/jobs.ts';
+import { billStep } from './bill-subscriptions/step.ts';
 
 /**
  * Runs one after-step in a transaction of its own that also deletes its row; safe to run twice, since a step whose
@@ -11,6 +13,8 @@ export type StepHandler = (ctx: Context, payload: any) => Promise<void>;
 
 /** Every after-step by the name under which `ctx.after` left it (README decision 7). */
 export const stepHandlers: Readonly<Record<string, StepHandler>> = {
+  'finish-customer-deletion': finishCustomerDeletion,
   'finish-plan-deletion': finishPlanDeletion,
   'delete-metric-events': deleteMetricEvents,
+  'bill-subscriptions': billStep,
 };

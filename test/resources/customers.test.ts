@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { linkSecret } from '../../src/platform/keys/deployment-keys.ts';
 import type { Client } from '../support/client.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 type Org = Awaited<ReturnType<TestService['org']>>;
 
@@ -10,7 +11,7 @@ let service: TestService;
 let acme: Org;
 
 beforeAll(async () => {
-  service = await startService({ pools: ['writes'] });
+  service = await startService({ pools: ['writes', 'billing'] });
   acme = await service.org({ name: 'Acme' });
 });
 afterAll(() => service.stop());
@@ -480,10 +481,35 @@ describe('a deleted customer', () => {
     const again = await upserted({ external_id: 'gone' }, org);
     expect(again.svc_id).not.toBe(customer.svc_id);
     expect(again.sequential_id).toBe(2);
-    const steps = await service.sql`
-      select payload from after_steps where job = 'finish-customer-deletion'
-        and organization_id = ${org.organization.organization_id}`;
-    expect(steps).toMatchObject([{ payload: { customer_id: customer.svc_id } }]);
+  });
+});
+
+test('a deleted customer leaves no subscription: active ones end, pending ones are canceled', async () => {
+  const org = await service.org();
+  const { organization_id } = org.organization;
+  const customer = await upserted({ external_id: 'leaving' }, org);
+  await service.sql`
+    with plan as (
+      insert into plans (id, organization_id, code, name, interval, pay_in_advance, amount_cents, amount_currency,
+        created_at, updated_at)
+      select gen_random_uuid(), id, 'p', 'P', 'monthly', false, 0, 'EUR', created_at, created_at
+      from organizations where id = ${organization_id} returning id, created_at
+    )
+    insert into subscriptions (id, organization_id, customer_id, plan_id, external_id, status, on_termination_invoice,
+      subscription_at, started_at, created_at, updated_at)
+    select gen_random_uuid(), ${organization_id}::uuid, ${customer.svc_id}::uuid, plan.id, status, status, 'skip', created_at,
+      created_at, created_at, created_at
+    from plan, unnest(array['active', 'pending', 'canceled']) as status`;
+  await org.delete('/customers/leaving');
+  await until(async () => {
+    const rows = await service.sql`
+      select external_id, status from subscriptions where organization_id = ${organization_id} order by external_id`;
+    expect(rows).toMatchObject([
+      { external_id: 'active', status: 'terminated' },
+      { external_id: 'canceled', status: 'canceled' },
+      { external_id: 'pending', status: 'canceled' },
+    ]);
+    return true;
   });
 });
 
