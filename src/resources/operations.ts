@@ -1,9 +1,13 @@
 import type { Operation } from '../platform/operation.ts';
 import { billableMetricOperations } from './billable-metrics/routes.ts';
 import { billingEntityOperations } from './billing-entities/routes.ts';
+import { chargeOperations } from './charges/routes.ts';
 import { customerOperations } from './customers/routes.ts';
+import { feeOperations } from './fees/routes.ts';
+import { invoiceOperations } from './invoices/routes.ts';
 import { organizationOperations } from './organizations/routes.ts';
 import { planOperations } from './plans/routes.ts';
+import { subscriptionOperations } from './subscriptions/routes.ts';
 import { taxOperations } from './taxes/routes.ts';
 import { testClockOperations } from './test-clocks/routes.ts';
 import { webhookEndpointOperations } from './webhook-endpoints/routes.ts';
@@ -11,6 +15,7 @@ import { webhookOperations } from './webhooks/routes.ts';
 
 /** Every operation of the API. The event routes stand first: each route ahead costs a request a little. */
 export const operations: Operation[] = [
+  ...chargeOperations,
   ...planOperations,
   ...billableMetricOperations,
   ...billingEntityOperations,
@@ -20,6 +25,9 @@ export const operations: Operation[] = [
   ...testClockOperations,
   ...webhookEndpointOperations,
   ...webhookOperations,
+  ...feeOperations,
+  ...invoiceOperations,
+  ...subscriptionOperations,
 ];
 
 /** Operations by name, as commands travel. */

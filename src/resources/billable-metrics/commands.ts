@@ -3,6 +3,7 @@ import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { changedKeys } from '../../platform/records/changes.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { refuseFaults } from '../charges/faults.ts';
 import { deleteChargesOfMetric, trimChargeFilters } from '../charges/metric-changes.ts';
 import { flagDraftInvoicesOfPlans } from '../plans/drafts.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
@@ -98,10 +99,6 @@ export const declaredValues = (filters: BillableMetricRow['filters']): FilterVal
 // No foreign code runs in the process (README decision 11).
 function refuseCustom(body: BillableMetricUpdate): void {
   if (body.aggregation_type === 'custom_agg') throw refuse.forbidden('feature_unavailable');
-}
-
-function refuseFaults(faults: Record<string, string[]>): void {
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
 }
 
 async function announce(

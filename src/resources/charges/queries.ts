@@ -103,3 +103,16 @@ export async function countFilters(db: Db, organizationId: string, chargeId: str
     where organization_id = ${organizationId} and charge_id = ${chargeId} and deleted_at is null`;
   return row!.count;
 }
+
+/** A live filter of a charge. */
+export async function findFilter(
+  db: Db,
+  organizationId: string,
+  chargeId: string,
+  id: string,
+): Promise<ChargeFilterRow | undefined> {
+  const [row] = await db<ChargeFilterRow[]>`
+    select ${filterColumns(db)} from charge_filters f
+    where f.organization_id = ${organizationId} and f.charge_id = ${chargeId} and f.id = ${id} and f.deleted_at is null`;
+  return row;
+}

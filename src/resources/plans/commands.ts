@@ -1,8 +1,7 @@
-import type { FieldCodes } from '../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
-import { addFaults } from '../charges/faults.ts';
+import { addFaults, refuseFaults } from '../charges/faults.ts';
 import { type GivenCharge, prepareCharges } from '../charges/prepare.ts';
 import type { ChargeRow } from '../charges/queries.ts';
 import type { ChargeElement } from '../charges/schema.ts';
@@ -154,7 +153,3 @@ function pairedWith(stored: readonly ChargeRow[], elements: readonly ChargeEleme
 const metricIdsOf = (charges: readonly ChargeRow[]): string[] => [
   ...new Set(charges.map(({ billable_metric_id }) => billable_metric_id)),
 ];
-
-function refuseFaults(faults: FieldCodes): void {
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
-}
