@@ -14,6 +14,8 @@ import {
   writeJson,
 } from './harness/report.ts';
 import { measureHttp } from './sections/http.ts';
+import { measureQueue } from './sections/queue.ts';
+import { measureWebhooks } from './sections/webhooks.ts';
 import { measureWriteThrough } from './sections/write-through.ts';
 
 interface Section {
@@ -26,8 +28,8 @@ const sections: Record<SectionName, Section> = {
   ingest: { ids: ['G2', 'G4', 'G5', 'G6', 'G7'] },
   'write-through': { ids: ['G8', 'G9'], measure: measureWriteThrough },
   usage: { ids: ['G10', 'G11'] },
-  webhooks: { ids: ['G12'] },
-  queue: { ids: ['G13', 'G15'] },
+  webhooks: { ids: ['G12'], measure: measureWebhooks },
+  queue: { ids: ['G13', 'G15'], measure: measureQueue },
 };
 
 async function run(): Promise<number> {

@@ -1,0 +1,33 @@
+import { storeEvents } from '../../src/flows/ingest-events/store-events.ts';
+import { loadConfig } from '../../src/platform/config.ts';
+import { openRuntime } from '../../src/platform/process/runtime.ts';
+import { stopOnSignal } from '../../src/platform/process/stop.ts';
+import { serveQueue } from '../../src/platform/queue/worker.ts';
+import { publishReply } from '../../src/platform/replies/replies.ts';
+import type { IncomingBatch } from '../../src/resources/events/incoming.ts';
+import { CatalogCache } from '../../src/resources/usage-shapes/catalog.ts';
+
+// The figure that more would not improve (performance-design 6).
+const CONCURRENCY = 20;
+
+/**
+ * The baseline of draining: a worker as one writes it first, each job one event, one statement, one reply, by the same
+ * storage function. It leaves the asynchronous steps to nobody.
+ */
+const runtime = openRuntime(loadConfig(), 'per-event worker');
+const deps = { ...runtime, catalogs: new CatalogCache() };
+const worker = serveQueue(
+  'events',
+  {
+    async 'events.store'(job) {
+      await storeEvents(deps, job.batches as IncomingBatch[]);
+      await publishReply(runtime.redis, runtime.config.REDIS_PREFIX, job.from, job.cid, null);
+    },
+  },
+  { redis: runtime.redis, prefix: runtime.config.REDIS_PREFIX, concurrency: CONCURRENCY, log: runtime.log },
+);
+process.send?.('ready');
+stopOnSignal(runtime.log, async () => {
+  await worker.close();
+  await runtime.close();
+});
