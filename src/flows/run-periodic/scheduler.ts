@@ -1,13 +1,13 @@
-import cron from 'node-cron';
-import { Temporal } from 'temporal-polyfill';
+import type { Temporal } from 'temporal-polyfill';
+import { onEveryTick } from '../../platform/clock/cron.ts';
 import { realNow } from '../../platform/clock/real-clock.ts';
-import { cronOf, latestTick } from '../../platform/clock/ticks.ts';
+import { latestTick } from '../../platform/clock/ticks.ts';
 import type { SystemDeps } from '../../platform/records/system-transaction.ts';
 import type { ScheduleRow } from '../../schedule.ts';
 import { claimTick } from './sql.ts';
 
 /** Ticks that nobody claimed are looked for at the start and then this often. */
-const MISSED_EVERY = '* * * * *';
+const MISSED_EVERY = { everySeconds: 60 };
 
 /** Id of a tick's job in the queue. */
 export const tickJobId = (job: string, tickAt: Temporal.Instant): string => `tick-${job}-${tickAt.epochMilliseconds}`;
@@ -42,19 +42,12 @@ export function startScheduler(
     );
   };
 
-  const tasks = rows.map((row) =>
-    cron.schedule(cronOf(row.tick), ({ date }) => claim(row, latestTick(row.tick, instantOf(date))), UTC),
-  );
-  tasks.push(cron.schedule(MISSED_EVERY, claimMissed, UTC));
+  const tasks = rows.map((row) => onEveryTick(row.tick, (tickAt) => claim(row, tickAt)));
+  tasks.push(onEveryTick(MISSED_EVERY, claimMissed));
   void claimMissed();
   return {
     async close() {
-      await Promise.all(tasks.map((task) => task.destroy()));
+      await Promise.all(tasks.map((task) => task.close()));
     },
   };
 }
-
-const UTC = { timezone: 'UTC', suppressMissedWarning: true };
-
-// The instant the task was meant for: timers may fire a moment early.
-const instantOf = (date: Date): Temporal.Instant => Temporal.Instant.fromEpochMilliseconds(date.getTime());
