@@ -88,7 +88,10 @@ export async function deleteBillableMetric(ctx: Context, { code }: { code: strin
   await markBillableMetricDeleted(ctx.db, ctx.organizationId, metric.id, ctx.now());
   const planIds = await deleteChargesOfMetric(ctx.db, ctx.organizationId, metric.id, ctx.now());
   await flagDraftInvoicesOfPlans(ctx.db, ctx.organizationId, planIds, ctx.now());
-  ctx.after({ job: 'delete-metric-events', payload: { billable_metric_id: metric.id, before_event_id: newId() } });
+  ctx.after({
+    job: 'delete-metric-events',
+    payload: { billable_metric_id: metric.id, code, before_event_id: newId() },
+  });
   return announce(ctx, 'deleted', metric);
 }
 

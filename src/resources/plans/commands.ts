@@ -8,6 +8,7 @@ import type { ChargeElement } from '../charges/schema.ts';
 import { deleteCharges, saveCharges } from '../charges/writes.ts';
 import { findTaxesByCodes, replacePlanTaxes } from '../taxes/queries.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
+import { followAmountChange } from './amount-change.ts';
 import { announcePlan } from './announce.ts';
 import { definitionOf, frozenFaults } from './definition.ts';
 import { flagDraftInvoicesOfPlans } from './drafts.ts';
@@ -115,6 +116,7 @@ export async function updatePlan(ctx: Context, { code, body }: { code: string; b
     );
   if (body.charges) await refreshShapes(ctx, metricIdsOf([...storedCharges, ...prepared.charges]), 'charges');
   await flagDraftInvoicesOfPlans(ctx.db, ctx.organizationId, [stored.id], ctx.now());
+  if (definition.amount_cents !== stored.amount_cents) await followAmountChange(ctx, stored.id);
 
   const shown = await showPlan(ctx.db, ctx.organizationId, { ...stored, ...definition });
   announcePlan(ctx, 'updated', shown, before);
