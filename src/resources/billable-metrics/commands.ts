@@ -1,4 +1,3 @@
-import type { FilterValues } from '../../engine/metrics/choose-filter.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { changedKeys } from '../../platform/records/changes.ts';
@@ -10,6 +9,7 @@ import { refreshShapes } from '../usage-shapes/commands.ts';
 import { definitionFaults, definitionOf, frozenFaults, metricFiltersOf } from './definition.ts';
 import {
   type BillableMetricRow,
+  declaredValues,
   findBillableMetricByCode,
   isUsedByLivePlan,
   lockBillableMetricByCode,
@@ -71,7 +71,13 @@ export async function updateBillableMetric(ctx: Context, { code, body }: { code:
   await updateBillableMetricRow(ctx.db, ctx.organizationId, stored.id, definition, ctx.now());
   if (body.filters) {
     await replaceMetricFilters(ctx.db, ctx.organizationId, stored.id, filters, ctx.now());
-    const planIds = await trimChargeFilters(ctx.db, ctx.organizationId, stored.id, declaredValues(filters), ctx.now());
+    const planIds = await trimChargeFilters(
+      ctx.db,
+      ctx.organizationId,
+      stored.id,
+      declaredValues({ filters }),
+      ctx.now(),
+    );
     await flagDraftInvoicesOfPlans(ctx.db, ctx.organizationId, planIds, ctx.now());
   }
   return announce(ctx, 'updated', { ...stored, ...definition, filters }, stored);
@@ -94,10 +100,6 @@ export async function deleteBillableMetric(ctx: Context, { code }: { code: strin
   });
   return announce(ctx, 'deleted', metric);
 }
-
-/** Values by key that a metric declares. */
-export const declaredValues = (filters: BillableMetricRow['filters']): FilterValues =>
-  Object.fromEntries(filters.map(({ key, values }) => [key, values]));
 
 // No foreign code runs in the process (README decision 11).
 function refuseCustom(body: BillableMetricUpdate): void {

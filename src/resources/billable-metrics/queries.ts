@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { AggregationType } from '../../engine/metrics/aggregation-types.ts';
+import type { FilterValues } from '../../engine/metrics/choose-filter.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { limitOf, type Page } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
@@ -24,6 +25,10 @@ export interface BillableMetricRow {
   created_at: Temporal.Instant;
   filters: MetricFilter[];
 }
+
+/** Values by key that a metric declares: what the filters of charges on it choose from. */
+export const declaredValues = ({ filters }: Pick<BillableMetricRow, 'filters'>): FilterValues =>
+  Object.fromEntries(filters.map(({ key, values }) => [key, values]));
 
 const columns = (db: Db) => db`
   m.id, m.code, m.name, m.description, m.aggregation_type, m.recurring, m.field_name, m.weighted_interval,

@@ -2,7 +2,7 @@ import type { FieldCodes } from '../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { assert, refuse } from '../../platform/refusal.ts';
-import { lockBillableMetrics } from '../billable-metrics/queries.ts';
+import { declaredValues, lockBillableMetrics } from '../billable-metrics/queries.ts';
 import { addFaults, refuseFaults } from './faults.ts';
 import { checkedProperties, withoutRepeats } from './filter-list.ts';
 import { filterCode, identityOf, valuesFaults } from './filter-values.ts';
@@ -32,7 +32,7 @@ export function createPlanChargeFilter(ctx: Context, { body, ...address }: Addre
     assert(metric, 'a live charge has a live metric');
     const values = withoutRepeats(body.values);
     const { properties, faults } = checkedProperties(charge.charge_model, body.properties);
-    addFaults(faults, valuesFaults(values, Object.fromEntries(metric.filters.map((each) => [each.key, each.values]))));
+    addFaults(faults, valuesFaults(values, declaredValues(metric)));
     if (filters.some((filter) => identityOf(filter.values) === identityOf(values)))
       addFaults(faults, { values: ['value_already_exist'] });
     refuseFaults(faults);

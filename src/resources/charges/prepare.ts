@@ -1,10 +1,9 @@
-import type { FilterValues } from '../../engine/metrics/choose-filter.ts';
 import type { FieldCodes } from '../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../platform/context.ts';
 import { isUuid, newId } from '../../platform/ids.ts';
 import { groupRows } from '../../platform/lists/group-rows.ts';
 import { refuse } from '../../platform/refusal.ts';
-import { type BillableMetricRow, lockBillableMetrics } from '../billable-metrics/queries.ts';
+import { type BillableMetricRow, declaredValues, lockBillableMetrics } from '../billable-metrics/queries.ts';
 import { findTaxesByCodes } from '../taxes/queries.ts';
 import { type ChargeDefinition, checkedCharge, definitionOf, frozenFaults } from './definition.ts';
 import { addFaults } from './faults.ts';
@@ -96,7 +95,7 @@ export async function prepareCharges(ctx: Context, input: PrepareInput): Promise
         given: list,
         stored: storedFilters,
         charge_model: charge.charge_model,
-        declared: declaredBy(metric),
+        declared: declaredValues(metric),
         now: ctx.now(),
       });
       addFaults(faults, checked.faults);
@@ -154,6 +153,3 @@ const asGiven = ({ invoice_display_name, values, properties }: ChargeFilterRow) 
   values: values as Record<string, string[]>,
   properties: { ...properties },
 });
-
-const declaredBy = ({ filters }: BillableMetricRow): FilterValues =>
-  Object.fromEntries(filters.map(({ key, values }) => [key, values]));
