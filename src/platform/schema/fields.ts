@@ -100,4 +100,4 @@ export const decimalInput = () =>
       error: (issue) => (issue.input === undefined || issue.input === null ? MANDATORY : INVALID),
     })
     .transform((value) => String(value).trim())
-    .refine((value) => PLAIN_DECIMAL.test(value), INVALID);
+    .refine((value) => PLAIN_DECIMAL.test(value), { error: INVALID, abort: true });
