@@ -5,7 +5,7 @@ import { connectDatabase, type Sql } from '../platform/db/connect.ts';
 import { migrate } from '../platform/db/migrate.ts';
 import { keyChangesChannel } from '../platform/redis/channels.ts';
 import { connectPatiently } from '../platform/redis/connect.ts';
-import { Refusal } from '../platform/refusal.ts';
+import { Refusal, refuse } from '../platform/refusal.ts';
 import { parseInstant } from '../platform/schema/instant-field.ts';
 import { seconds } from '../platform/schema/view.ts';
 import { defaultDataDir } from '../platform/services/discover.ts';
@@ -19,6 +19,14 @@ import { rotateApiKey } from '../resources/organizations/rotate-api-key.ts';
 const NO_REDIS = 'redis://none.invalid';
 const PUBLISH_TIMEOUT_MS = 2_000;
 
+interface Rotation {
+  organization: string;
+  lastFour?: string;
+  name?: string;
+  expiresAt?: string;
+  json: boolean;
+}
+
 const program = new Command('org').description(
   'Organizations and their keys, for the operator: beside a running service, or with nothing running. DATABASE_URL wins.',
 );
@@ -30,7 +38,7 @@ program
   .option('--sandbox', 'it may own a test clock; fixed for life', false)
   .option('--json', 'answer one line of JSON', false)
   .action(({ name, sandbox, json }: { name: string; sandbox: boolean; json: boolean }) =>
-    onDatabase(async (sql) => show(await createOrganization(sql, { name, sandbox }), json)),
+    onDatabase(async ({ sql }) => show(await createOrganization(sql, { name, sandbox }), json)),
   );
 
 program
@@ -38,7 +46,7 @@ program
   .description('show every organization and the last characters of its keys')
   .option('--json', 'answer a line of JSON each', false)
   .action(({ json }: { json: boolean }) =>
-    onDatabase(async (sql) => {
+    onDatabase(async ({ sql }) => {
       for (const { id, created_at, ...row } of await listOrganizations(sql, realNow())) {
         const line = { organization_id: id, ...row, created_at: seconds(created_at) };
         const kind = row.sandbox ? 'sandbox' : 'live   ';
@@ -57,15 +65,15 @@ program
   .option('--name <name>', 'name of the new key')
   .option('--expires-at <time>', 'ISO 8601 end of the old key')
   .option('--json', 'answer one line of JSON', false)
-  .action((options: { organization: string; lastFour?: string; name?: string; expiresAt?: string; json: boolean }) =>
-    onDatabase(async (sql, config, redisUrl) => {
-      const expiresAt = options.expiresAt === undefined ? undefined : parseInstant(options.expiresAt);
-      if (options.expiresAt !== undefined && expiresAt === undefined) program.error('--expires-at is not a time');
-      const { organization: organizationId, lastFour, name } = options;
-      const rotated = await rotateApiKey(sql, { organizationId, lastFour, name, expiresAt });
-      await announce(redisUrl, config, organizationId);
-      show(rotated, options.json);
-    }),
+  .action((options: Rotation) =>
+    onDatabase(
+      async (place) => {
+        const rotated = await rotateApiKey(place.sql, rotationOf(options));
+        await announce(place, options.organization);
+        show(rotated, options.json);
+      },
+      { redis: true },
+    ),
   );
 
 try {
@@ -75,30 +83,47 @@ try {
   console.error(error instanceof Refusal ? JSON.stringify(error.body) : (error as Error).message);
 }
 
-/** Runs on the given database, that of a running service, or one that is brought up for the time of the command. */
-async function onDatabase(
-  work: (sql: Sql, config: Config, redisUrl: string | undefined) => Promise<void>,
-): Promise<void> {
+interface Place {
+  sql: Sql;
+  config: Config;
+  /** Undefined where no Redis was asked for or known. */
+  redisUrl: string | undefined;
+}
+
+/**
+ * Runs on the given database, that of a running service, or one that is brought up for the time of the command; Redis
+ * likewise, where it is asked for. A given database comes with its own Redis or none.
+ */
+async function onDatabase(work: (place: Place) => Promise<void>, asks: { redis?: boolean } = {}): Promise<void> {
   const config = loadConfig();
   const running = await findRunning(defaultDataDir());
-  const redisUrl = config.REDIS_URL || running?.redisUrl;
-  const log = (line: string) => console.error(line);
-  await withServices(
-    { databaseUrl: config.DATABASE_URL, redisUrl: redisUrl ?? NO_REDIS, log },
-    async ({ databaseUrl }) => {
-      const sql = connectDatabase(databaseUrl, {
-        schema: config.DATABASE_SCHEMA,
-        connections: 1,
-        name: 'meterstone org',
-      });
-      try {
-        if (!running) await migrate(sql);
-        await work(sql, config, redisUrl);
-      } finally {
-        await sql.end({ timeout: 5 });
-      }
-    },
-  );
+  const known = config.REDIS_URL || running?.redisUrl;
+  const isBrought = asks.redis === true && config.DATABASE_URL === '';
+  const input = {
+    databaseUrl: config.DATABASE_URL,
+    redisUrl: known ?? (isBrought ? undefined : NO_REDIS),
+    log: (line: string) => console.error(line),
+  };
+  await withServices(input, async ({ databaseUrl, redisUrl }) => {
+    const sql = connectDatabase(databaseUrl, {
+      schema: config.DATABASE_SCHEMA,
+      connections: 1,
+      name: 'meterstone org',
+    });
+    try {
+      if (!running) await migrate(sql);
+      await work({ sql, config, redisUrl: redisUrl === NO_REDIS ? undefined : redisUrl });
+    } finally {
+      await sql.end({ timeout: 5 });
+    }
+  });
+}
+
+function rotationOf({ organization: organizationId, lastFour, name, expiresAt: end }: Rotation) {
+  if (end === undefined) return { organizationId, lastFour, name };
+  const expiresAt = parseInstant(end);
+  if (expiresAt === undefined) throw refuse.invalid({ expires_at: ['invalid_date'] });
+  return { organizationId, lastFour, name, expiresAt };
 }
 
 function show(organization: CreatedOrganization, json: boolean): void {
@@ -107,7 +132,7 @@ function show(organization: CreatedOrganization, json: boolean): void {
 }
 
 /** Tells every ingress to forget the organization's keys; one that does not hear it does so within a minute. */
-async function announce(redisUrl: string | undefined, config: Config, organizationId: string): Promise<void> {
+async function announce({ config, redisUrl }: Place, organizationId: string): Promise<void> {
   if (redisUrl === undefined) return;
   const redis = connectPatiently(redisUrl, 'meterstone org');
   const message = JSON.stringify({ organization_id: organizationId });
