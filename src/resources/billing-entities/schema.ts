@@ -137,9 +137,20 @@ export const BillingEntityView = z.object({
 });
 export type BillingEntityView = z.infer<typeof BillingEntityView>;
 
+/** A text that documents print; none can be made yet. */
+export const CustomSectionView = z.object({
+  svc_id: z.uuid(),
+  name: z.string(),
+  code: z.string(),
+  description: nullableText,
+  details: nullableText,
+  display_name: nullableText,
+  created_at: z.iso.datetime(),
+});
+
 export const BillingEntityDetails = BillingEntityView.extend({
   taxes: z.array(TaxView),
-  selected_invoice_custom_sections: z.array(z.never()),
+  selected_invoice_custom_sections: z.array(CustomSectionView),
 });
 export type BillingEntityDetails = z.infer<typeof BillingEntityDetails>;
 

@@ -16,6 +16,7 @@ import {
   timeZone,
   webUrl,
 } from '../../platform/schema/typed-text.ts';
+import { CustomSectionView } from '../billing-entities/schema.ts';
 import { TaxView } from '../taxes/schema.ts';
 
 export const ACCOUNT_TYPES = ['customer', 'partner'] as const;
@@ -240,15 +241,29 @@ export const CustomerBaseView = z.object({
 });
 export type CustomerBaseView = z.infer<typeof CustomerBaseView>;
 
-const NoRecords = z.array(z.never());
+const IntegrationCustomerView = z.object({
+  svc_id: z.uuid(),
+  type: z.enum(['netsuite', 'anrok', 'avalara', 'xero', 'hubspot', 'salesforce']),
+  integration_code: z.string(),
+  external_customer_id: z.string(),
+});
+
+const ErrorDetailView = z.object({
+  svc_id: z.uuid(),
+  error_code: z.enum(['not_provided', 'tax_error', 'tax_voiding_error', 'invoice_generation_error']),
+  details: z.record(z.string(), z.string()),
+});
 
 /** A customer of a list. */
-export const CustomerListView = CustomerBaseView.extend({ integration_customers: NoRecords, taxes: z.array(TaxView) });
+export const CustomerListView = CustomerBaseView.extend({
+  integration_customers: z.array(IntegrationCustomerView),
+  taxes: z.array(TaxView),
+});
 
 /** A customer on its own. */
 export const CustomerView = CustomerListView.extend({
-  applicable_invoice_custom_sections: NoRecords,
-  error_details: NoRecords,
+  applicable_invoice_custom_sections: z.array(CustomSectionView),
+  error_details: z.array(ErrorDetailView),
 });
 export type CustomerView = z.infer<typeof CustomerView>;
 
