@@ -95,13 +95,13 @@ create table usage_groups (
   primary key (organization_id, shape_id, group_hash)
 );
 
+-- The code is the shape's; a narrow key, since every stored event looks one up.
 create table usage_buckets (
   organization_id uuid not null,
   external_subscription_id text not null,
-  code text not null,
   shape_id uuid not null,
-  group_hash bytea not null,
   hour timestamptz not null,
+  group_hash bytea not null,
   events_count bigint not null,
   valid_count bigint not null,
   sum numeric not null default 0,
@@ -111,7 +111,7 @@ create table usage_buckets (
   last_created_at timestamptz,
   last_id uuid,
   last_value numeric,
-  primary key (organization_id, external_subscription_id, code, shape_id, hour, group_hash)
+  primary key (organization_id, external_subscription_id, shape_id, hour, group_hash)
 ) with (fillfactor = 70);
 
 -- (subscription, hour) keys touched while a shape is being built, drained before it goes live; of a live shape those

@@ -195,7 +195,10 @@ async function runCommand(
   });
   if (operation.settle && reply.status === 200) {
     const now = await readOrganizationNow(deps.sql, identity.organizationId, identity.sandbox);
-    const settled = await operation.settle(readContext(deps, identity, () => now), JSON.parse(reply.body));
+    const settled = await operation.settle(
+      readContext(deps, identity, () => now),
+      JSON.parse(reply.body),
+    );
     return { status: reply.status, text: JSON.stringify(settled), headers: reply.headers };
   }
   return { status: reply.status, text: reply.body, headers: reply.headers };
@@ -218,7 +221,7 @@ function toOutcome(result: object | null): Outcome {
     };
   return {
     status: answer.status,
-    text: answer.body === null ? '' : JSON.stringify(answer.body),
+    text: answer.json ?? (answer.body === null ? '' : JSON.stringify(answer.body)),
     headers: answer.headers,
   };
 }

@@ -12,12 +12,18 @@ export class Answer {
   readonly headers: Record<string, string>;
   /** Plain text instead of a JSON body. */
   readonly text: string | undefined;
+  /** The JSON body, serialised already: where numbers must keep digits that a double cannot hold. */
+  readonly json: string | undefined;
 
-  constructor(body: object | null, options: { status?: number; headers?: Record<string, string>; text?: string } = {}) {
+  constructor(
+    body: object | null,
+    options: { status?: number; headers?: Record<string, string>; text?: string; json?: string } = {},
+  ) {
     this.body = body;
     this.status = options.status ?? 200;
     this.headers = options.headers ?? {};
     this.text = options.text;
+    this.json = options.json;
   }
 }
 

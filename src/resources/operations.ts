@@ -3,6 +3,7 @@ import { billableMetricOperations } from './billable-metrics/routes.ts';
 import { billingEntityOperations } from './billing-entities/routes.ts';
 import { chargeOperations } from './charges/routes.ts';
 import { customerOperations } from './customers/routes.ts';
+import { eventOperations } from './events/routes.ts';
 import { feeOperations } from './fees/routes.ts';
 import { invoiceOperations } from './invoices/routes.ts';
 import { organizationOperations } from './organizations/routes.ts';
@@ -15,6 +16,7 @@ import { webhookOperations } from './webhooks/routes.ts';
 
 /** Every operation of the API. The event routes stand first: each route ahead costs a request a little. */
 export const operations: Operation[] = [
+  ...eventOperations,
   ...chargeOperations,
   ...planOperations,
   ...billableMetricOperations,

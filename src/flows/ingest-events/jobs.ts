@@ -4,12 +4,9 @@ import type { Config } from '../../platform/config.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
-import type { IncomingBatch, Verdict } from '../../resources/events/incoming.ts';
+import { type IncomingBatch, STORING_FAILED, type Verdict } from '../../resources/events/incoming.ts';
 import { createMerger } from './merger.ts';
 import { type StoreDeps, storeEvents } from './store-events.ts';
-
-/** Reply to a job that failed for good: its requests are answered 503. */
-export const FAILED = 'failed';
 
 /**
  * Handler of `events.store`: stores the batches of a job together with those of other jobs and tells the ingress process
@@ -27,7 +24,7 @@ export function storeHandlers(
       try {
         verdicts = (await store(job.batches as IncomingBatch[])).flat();
       } catch (error) {
-        if (info.lastAttempt) await reply(job, FAILED);
+        if (info.lastAttempt) await reply(job, STORING_FAILED);
         throw error;
       }
       await reply(job, verdicts.every((verdict) => verdict === 0) ? null : verdicts);

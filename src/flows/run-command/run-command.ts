@@ -50,6 +50,17 @@ export class TwinRunning extends Error {}
  * the same command id replays the answer. Rule: README decisions 5 to 7, beyond 2.
  */
 export async function runCommand(deps: CommandDeps, job: CommandJob): Promise<CommandReply> {
+  try {
+    return await runOnce(deps, job);
+  } catch (error) {
+    // The driver fails a transaction of which one statement failed, caught or not: the refusal gets one of its own.
+    const refusal = refusalOfDatabase(error);
+    if (!refusal) throw error;
+    return runOnce(deps, job, refusal);
+  }
+}
+
+async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): Promise<CommandReply> {
   const operation = deps.operations.get(job.operation);
   assert(operation, `operation ${job.operation} is in the table`);
   const scopeHash = job.idempotency ? Buffer.from(job.idempotency.scope_hash, 'hex') : commandScope(job);
@@ -65,7 +76,7 @@ export async function runCommand(deps: CommandDeps, job: CommandJob): Promise<Co
     });
     if (!claimed)
       return { reply: await replay(deps, tx, job, scopeHash, fingerprint), nudges: { deliveries: [], steps: [] } };
-    const { reply, now, records } = await attempt(deps, tx, job, operation);
+    const { reply, now, records } = refusal ? refused(refusal, realNow()) : await attempt(deps, tx, job, operation);
     const finished = realNow();
     const stored = reply.status < 400 || STORED_REFUSALS.has(reply.status);
     const [nudges] = await Promise.all([
@@ -115,23 +126,25 @@ async function attempt(deps: CommandDeps, tx: Tx, job: CommandJob, operation: Op
     return {
       reply: {
         status: answer.status,
-        body: answer.body === null ? '' : JSON.stringify(answer.body),
+        body: answer.json ?? (answer.body === null ? '' : JSON.stringify(answer.body)),
         headers: answer.headers,
       },
       now,
       records,
     };
   } catch (error) {
-    const refusal = error instanceof Refusal ? error : refusalOfDatabase(error);
-    if (!refusal) throw error;
+    if (!(error instanceof Refusal)) throw error;
     await tx.unsafe('rollback to savepoint command');
-    return {
-      reply: { status: refusal.status, body: JSON.stringify(refusal.body), headers: {} },
-      now,
-      records: emptyRecords() as Records,
-    };
+    return refused(error, now);
   }
 }
+
+/** A command that changed nothing. */
+const refused = (refusal: Refusal, now: Temporal.Instant) => ({
+  reply: { status: refusal.status, body: JSON.stringify(refusal.body), headers: {} } as CommandReply,
+  now,
+  records: emptyRecords() as Records,
+});
 
 async function replay(
   deps: CommandDeps,

@@ -1,10 +1,15 @@
 import type { Request } from 'express';
+import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import { refuse } from '../../platform/refusal.ts';
 import type { Replies } from '../../platform/replies/replies.ts';
+import type { IncomingBatch } from '../../resources/events/incoming.ts';
+import { answerText, type EventsForm, readEvents } from '../../resources/events/requests.ts';
+import { isoOfMicros } from '../../resources/events/timestamps.ts';
 import type { Identity } from '../authenticate.ts';
+import { createCoalescer } from './coalescer.ts';
 
 export interface EventsRequest {
   identity: Identity;
@@ -21,19 +26,52 @@ export interface EventsLane {
     operation: string,
     request: EventsRequest,
   ): Promise<{ status: number; text: string; headers?: Record<string, string> }>;
+  /** Whether so much waits that a request is to be refused before its body is read: 503 with `Retry-After: 1`. */
+  isFull(): boolean;
   /** Flushes what waits and answers it. */
   stop(): Promise<void>;
 }
 
-export function createEventsLane(_deps: {
+const FORMS: Readonly<Record<string, EventsForm>> = { createEvent: 'single', createBatchEvents: 'batch' };
+const REPLAYED = { 'X-Svc-Replayed': 'true' };
+
+/**
+ * The busiest routes: checks the events of a request, sends them to the storing workers together with those of
+ * concurrent requests, and answers when they are committed. Rules: performance-design 3, usage-and-charges A.4 to A.7.
+ */
+export function createEventsLane(deps: {
   producer: Producer;
   replies: Replies;
   config: Config;
   log: Log;
   processId: string;
 }): EventsLane {
+  const coalescer = createCoalescer(deps);
   return {
-    answer: () => Promise.reject(refuse.unavailable()),
-    stop: () => Promise.resolve(),
+    async answer(operation, request) {
+      if (coalescer.isFull()) throw refuse.unavailable();
+      const form = FORMS[operation]!;
+      const batch = batchOf(request, readEvents(form, request.body, deps.config.EVENTS_BATCH_MAX_LENGTH));
+      const verdicts = await coalescer.send(batch, request.requestId);
+      const { text, isReplayed } = answerText(form, batch, verdicts);
+      return { status: 200, text, ...(isReplayed ? { headers: REPLAYED } : {}) };
+    },
+    isFull: coalescer.isFull,
+    stop: coalescer.stop,
   };
 }
+
+function batchOf({ identity, request }: EventsRequest, events: IncomingBatch['events']): IncomingBatch {
+  return {
+    organization_id: identity.organizationId,
+    sandbox: identity.sandbox,
+    atomic: true,
+    received_at: isoOfMicros(realNow().epochNanoseconds / 1000n)!,
+    user_agent: storable(request.headers['user-agent']),
+    remote_address: request.ip ?? null,
+    events,
+  };
+}
+
+/** Bytes of a header arrive as Latin-1: every text but one with U+0000, which no header can hold, is storable. */
+const storable = (text: string | undefined): string | null => text?.slice(0, 500) ?? null;

@@ -33,3 +33,6 @@ export type Verdict = 0 | 1 | { r: string } | { s: string } | { e: { status: num
 
 /** Verdicts in the order of the events; null = all stored as sent. */
 export type Verdicts = Verdict[] | null;
+
+/** Reply to a job that failed for good: its requests are answered 503. */
+export const STORING_FAILED = 'failed';

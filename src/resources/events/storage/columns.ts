@@ -13,34 +13,10 @@ export interface EventRow {
 
 /** A group that no transaction of this process has committed yet. */
 export interface NewGroup {
+  organization_id: string;
   shape: LiveShape;
   key: string;
   hash: string;
-}
-
-/** The parameters of the storing statement: array literals, one element a row, references between them by position from 1. */
-export interface Columns {
-  organizations: { ids: string; versions: string };
-  shapes: { ids: string; isMax: string; isMoment: string };
-  groups: { shapes: string; hashes: string; properties: string };
-  events: {
-    organizations: string;
-    ids: string;
-    subscriptions: string;
-    transactions: string;
-    codes: string;
-    timestamps: string;
-    created: string;
-    properties: string;
-    amounts: string;
-    digests: string;
-    agents: string;
-    addresses: string;
-    shapes: string;
-    hashes: string;
-    values: string;
-    buildings: string;
-  };
 }
 
 /**
@@ -59,35 +35,31 @@ export function byKey(a: EventRow, b: EventRow): number {
 
 const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Numbers things in order of appearance, from 1 as Postgres counts. */
-class Numbering<Thing> {
-  readonly things: Thing[] = [];
-  readonly #numbers = new Map<Thing, number>();
-
-  of(thing: Thing): number {
-    let number = this.#numbers.get(thing);
-    if (number === undefined) {
-      number = this.things.push(thing);
-      this.#numbers.set(thing, number);
-    }
-    return number;
-  }
-}
-
-/** Columns of sorted rows. `versions`: of the catalog that each organization's rows were prepared with. */
+/**
+ * The parameters of the storing statement, from rows sorted by `byKey`: array literals, one element a row. Rows point to
+ * organizations and buckets by position, from 1 as Postgres counts.
+ *
+ * versions  of the catalog that each organization's rows were prepared with
+ */
 export function columnsOf(
   rows: readonly EventRow[],
   versions: ReadonlyMap<string, number>,
   newGroups: readonly NewGroup[],
-): Columns {
-  const organizations = new Numbering<string>();
-  const shapes = new Numbering<LiveShape>();
+) {
+  const organizations = [...new Set(rows.map((row) => row.organization_id))];
+  const numberOf = new Map(organizations.map((id, index) => [id, index + 1]));
+  const buckets = bucketsOf(rows);
+  const bucketNumberOf = new Map(buckets.map((bucket, index) => [bucket.key, index + 1]));
+  const dirty = dirtyHoursOf(rows);
   const prepared = rows.map((row) => row.prepared);
   const events = prepared.map((each) => each.event);
-  const rollups = prepared.map((each) => each.rollup);
   return {
+    organizations: {
+      ids: plainArray(organizations),
+      versions: plainArray(organizations.map((id) => versions.get(id) ?? -1)),
+    },
     events: {
-      organizations: plainArray(rows.map((row) => organizations.of(row.organization_id))),
+      organizations: plainArray(rows.map((row) => numberOf.get(row.organization_id)!)),
       ids: plainArray(events.map((event) => event.id)),
       subscriptions: textArray(events.map((event) => event.external_subscription_id)),
       transactions: textArray(events.map((event) => event.transaction_id)),
@@ -99,35 +71,78 @@ export function columnsOf(
       digests: bytesArray(events.map((event) => event.digest)),
       agents: textArray(rows.map((row) => row.user_agent)),
       addresses: textArray(rows.map((row) => row.remote_address)),
-      shapes: plainArray(rollups.map((rollup) => (rollup ? shapes.of(rollup.shape) : null))),
-      hashes: bytesArray(rollups.map((rollup) => rollup?.hash ?? '')),
-      values: plainArray(rollups.map((rollup) => rollup?.value ?? null)),
-      buildings: plainArray(prepared.map((each) => each.buildingId)),
+      buckets: plainArray(rows.map((row) => bucketNumberOf.get(bucketKey(row)) ?? null)),
+      values: plainArray(prepared.map((each) => each.rollup?.value ?? null)),
+      offsets: plainArray(prepared.map(weightedOffset)),
+    },
+    buckets: {
+      organizations: plainArray(buckets.map(({ row }) => numberOf.get(row.organization_id)!)),
+      subscriptions: textArray(buckets.map(({ row }) => row.prepared.event.external_subscription_id)),
+      shapes: plainArray(buckets.map(({ shape }) => shape.id)),
+      hours: plainArray(buckets.map(({ row }) => hourOf(row.prepared.timestamp))),
+      hashes: bytesArray(buckets.map(({ row }) => row.prepared.rollup!.hash)),
+      keepMax: plainArray(buckets.map(({ shape }) => shape.aggregation_type === 'max_agg')),
     },
     groups: {
-      shapes: plainArray(newGroups.map((group) => shapes.of(group.shape))),
+      organizations: plainArray(newGroups.map((group) => group.organization_id)),
+      shapes: plainArray(newGroups.map((group) => group.shape.id)),
       hashes: bytesArray(newGroups.map((group) => group.hash)),
       properties: textArray(newGroups.map((group) => groupJson(group.shape.property_names, JSON.parse(group.key)))),
     },
-    organizations: {
-      ids: plainArray(organizations.things),
-      versions: plainArray(organizations.things.map((id) => versions.get(id) ?? -1)),
-    },
-    shapes: {
-      ids: plainArray(shapes.things.map((shape) => shape.id)),
-      isMax: plainArray(shapes.things.map((shape) => shape.aggregation_type === 'max_agg')),
-      isMoment: plainArray(shapes.things.map((shape) => shape.aggregation_type === 'weighted_sum_agg')),
+    dirty: {
+      organizations: plainArray(dirty.map((row) => numberOf.get(row.organization_id)!)),
+      shapes: plainArray(dirty.map((row) => row.prepared.buildingId)),
+      subscriptions: textArray(dirty.map((row) => row.prepared.event.external_subscription_id)),
+      hours: plainArray(dirty.map((row) => hourOf(row.prepared.timestamp))),
     },
   };
 }
 
+export type Columns = ReturnType<typeof columnsOf>;
+
 /** Groups of the rows that are not known to be stored, each once, in a fixed order. */
 export function newGroupsOf(rows: readonly EventRow[]): NewGroup[] {
   const found = new Map<string, NewGroup>();
-  for (const { prepared } of rows) {
+  for (const { prepared, organization_id } of rows) {
     if (!prepared.rollup || prepared.rollup.isStored) continue;
     const { shape, hash, key } = prepared.rollup;
-    found.set(`${shape.id}${hash}`, { shape, key, hash });
+    found.set(`${shape.id}${hash}`, { organization_id, shape, key, hash });
   }
-  return [...found].sort(([a], [b]) => order(a, b)).map(([, group]) => group);
+  return sortedByKey(found);
+}
+
+/** The buckets that the rows fall into, each once with one of its rows, in a fixed order. */
+function bucketsOf(rows: readonly EventRow[]): { key: string; row: EventRow; shape: LiveShape }[] {
+  const found = new Map<string, { key: string; row: EventRow; shape: LiveShape }>();
+  for (const row of rows) {
+    const shape = row.prepared.rollup?.shape;
+    const key = bucketKey(row);
+    if (shape && !found.has(key)) found.set(key, { key, row, shape });
+  }
+  return sortedByKey(found);
+}
+
+function bucketKey({ prepared: { rollup, timestamp, event } }: EventRow): string {
+  return rollup ? `${rollup.shape.id}${timestamp.slice(0, 13)}${rollup.hash}${event.external_subscription_id}` : '';
+}
+
+/** Hours of shapes in building that the rows touch, each once with one of its rows, in a fixed order. */
+function dirtyHoursOf(rows: readonly EventRow[]): EventRow[] {
+  const found = new Map<string, EventRow>();
+  for (const row of rows) {
+    const { buildingId, timestamp, event } = row.prepared;
+    if (buildingId !== null) found.set(`${buildingId}${timestamp.slice(0, 13)}${event.external_subscription_id}`, row);
+  }
+  return sortedByKey(found);
+}
+
+const sortedByKey = <Thing>(things: ReadonlyMap<string, Thing>): Thing[] =>
+  [...things].sort(([a], [b]) => order(a, b)).map(([, thing]) => thing);
+
+const hourOf = (iso: string): string => `${iso.slice(0, 13)}:00Z`;
+
+/** Seconds since the hour began, only of events whose bucket keeps a moment (performance-design 5.2). */
+function weightedOffset({ rollup, timestamp }: PreparedEvent): string | null {
+  if (rollup?.shape.aggregation_type !== 'weighted_sum_agg') return null;
+  return `${Number(timestamp.slice(14, 16)) * 60 + Number(timestamp.slice(17, 19))}${timestamp.slice(19, 26)}`;
 }

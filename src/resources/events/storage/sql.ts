@@ -37,46 +37,47 @@ export const holdClocksAndShareEvents = (
  * @returns ids of the events that were not inserted: their key is taken, or their organization's version is another
  */
 export const insertEvents = (db: Db, columns: Columns, batch: { id: string; now: string }) => {
-  const { organizations, shapes, groups, events } = columns;
+  const { organizations, events, buckets, groups, dirty } = columns;
   return db<{ id: string }[]>`
   with fresh as materialized (
-    select array_agg(used.n) as ns
+    select array_agg(o.id is not null order by used.n) as flags
     from unnest(${organizations.ids}::uuid[], ${organizations.versions}::bigint[]) with ordinality used (id, version, n)
-    join organizations o on o.id = used.id and o.shapes_version = used.version
+    left join organizations o on o.id = used.id and o.shapes_version = used.version
   ), input as materialized (
-    select row.*, row.o = any ((select ns from fresh)::bigint[]) as is_fresh from unnest(
+    select row.*, ((select flags from fresh)::boolean[])[row.o] as is_fresh
+    from unnest(
       ${events.organizations}::int[], ${events.ids}::uuid[], ${events.subscriptions}::text[],
       ${events.transactions}::text[], ${events.codes}::text[], ${events.timestamps}::timestamptz[],
       ${events.created}::timestamptz[], ${events.properties}::jsonb[], ${events.amounts}::numeric[],
       ${events.digests}::bytea[], ${events.agents}::text[], ${events.addresses}::text[],
-      ${events.shapes}::int[], ${events.hashes}::bytea[], ${events.values}::numeric[], ${events.buildings}::uuid[]
+      ${events.buckets}::int[], ${events.values}::numeric[], ${events.offsets}::numeric[]
     ) as row (o, id, subscription, transaction, code, timestamp, created_at, properties, amount, digest, user_agent,
-      remote_address, shape, hash, value, building)
+      remote_address, bucket, value, seconds)
   ), inserted as (
     insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties,
       precise_total_amount_cents, digest, user_agent, remote_address, created_at)
     select id, (${organizations.ids}::uuid[])[o], subscription, transaction, code, timestamp, properties, amount, digest,
       user_agent, remote_address, created_at
     from input where is_fresh
-    on conflict do nothing
+    on conflict (organization_id, transaction_id, external_subscription_id) do nothing
     returning id, organization_id
   ), rolled as (
-    select organization_id, subscription, code, shape, hash, date_bin('1 hour', timestamp, 'epoch') as hour,
-      count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum,
-      coalesce(sum(value * extract(epoch from timestamp - date_bin('1 hour', timestamp, 'epoch')))
-        filter (where (${shapes.isMoment}::boolean[])[shape]), 0) as moment,
-      max(value) filter (where (${shapes.isMax}::boolean[])[shape]) as max
+    select bucket, count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum,
+      coalesce(sum(value * seconds), 0) as moment, max(value) as max
     from input join inserted using (id)
-    where shape is not null
-    group by organization_id, subscription, code, shape, hash, hour
-    order by organization_id, subscription collate "C", code collate "C", shape, hour, hash
+    where bucket is not null
+    group by bucket
   ), bucket as (
-    insert into usage_buckets as bucket (organization_id, external_subscription_id, code, shape_id, hour, group_hash,
+    insert into usage_buckets as bucket (organization_id, external_subscription_id, shape_id, hour, group_hash,
       events_count, valid_count, sum, moment, max)
-    select organization_id, subscription, code, (${shapes.ids}::uuid[])[shape], hour, hash, events_count, valid_count,
-      sum, moment, max
+    select (${organizations.ids}::uuid[])[key.o], key.subscription, key.shape_id, key.hour, key.hash,
+      events_count, valid_count, sum, moment, case when key.keeps_max then max end
     from rolled
-    on conflict (organization_id, external_subscription_id, code, shape_id, hour, group_hash) do update set
+    join unnest(${buckets.organizations}::int[], ${buckets.subscriptions}::text[], ${buckets.shapes}::uuid[],
+      ${buckets.hours}::timestamptz[], ${buckets.hashes}::bytea[], ${buckets.keepMax}::boolean[])
+      with ordinality as key (o, subscription, shape_id, hour, hash, keeps_max, n) on key.n = rolled.bucket
+    order by key.n
+    on conflict (organization_id, external_subscription_id, shape_id, hour, group_hash) do update set
       events_count = bucket.events_count + excluded.events_count,
       valid_count = bucket.valid_count + excluded.valid_count,
       sum = bucket.sum + excluded.sum,
@@ -84,20 +85,20 @@ export const insertEvents = (db: Db, columns: Columns, batch: { id: string; now:
       max = greatest(bucket.max, excluded.max)
   ), new_group as (
     insert into usage_groups (organization_id, shape_id, group_hash, properties)
-    select shape.organization_id, shape.id, hash, properties
-    from unnest(${groups.shapes}::int[], ${groups.hashes}::bytea[], ${groups.properties}::jsonb[]) as row (n, hash, properties)
-    join usage_shapes shape on shape.id = (${shapes.ids}::uuid[])[n]
+    select * from unnest(${groups.organizations}::uuid[], ${groups.shapes}::uuid[], ${groups.hashes}::bytea[],
+      ${groups.properties}::jsonb[])
     on conflict do nothing
   ), dirty as (
     insert into usage_dirty_hours as hour (organization_id, shape_id, external_subscription_id, hour)
-    select distinct organization_id, building, subscription, date_bin('1 hour', timestamp, 'epoch')
-    from input join inserted using (id)
-    where building is not null
-    order by 1, 2, 3, 4
+    select (${organizations.ids}::uuid[])[row.o], shape_id, subscription, row.hour
+    from unnest(${dirty.organizations}::int[], ${dirty.shapes}::uuid[], ${dirty.subscriptions}::text[],
+      ${dirty.hours}::timestamptz[]) as row (o, shape_id, subscription, hour)
+    where ((select flags from fresh)::boolean[])[row.o]
     on conflict (organization_id, shape_id, external_subscription_id, hour) do update set marks = hour.marks + 1
   ), batch as (
     insert into event_batches (id, organization_ids, event_ids, created_at, enqueued_at)
-    select ${batch.id}::uuid, array_agg(distinct organization_id), array_agg(id), ${batch.now}::timestamptz, ${batch.now}::timestamptz
+    select ${batch.id}::uuid, array_agg(distinct organization_id), array_agg(id), ${batch.now}::timestamptz,
+      ${batch.now}::timestamptz
     from inserted having count(*) > 0
   )
   select id from input where id not in (select id from inserted)`;
