@@ -1,10 +1,9 @@
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { DueItem, PeriodicJob } from '../../platform/periodic-job.ts';
-import { writeTimeline } from '../../platform/records/timeline.ts';
 import { attempt } from './attempts.ts';
 import { settle } from './settle.ts';
-import { storePosition } from './sql.ts';
-import { leaseUntil, type Walker, workAtInstant } from './walker.ts';
+import { storeJobStart } from './sql.ts';
+import { leaseUntil, moveTo, type Walker, workAtInstant } from './walker.ts';
 
 const FIRST_PAGE = 1000;
 /** Items of one job at one instant: a sandbox holds no more than this. */
@@ -50,17 +49,10 @@ export function selectDue({ deps, lease, clock }: Walker, job: PeriodicJob): Pro
 /** Stores which job is in work, with its line in the timeline; a job that is repeated has its line already. */
 async function tell(walker: Walker, job: string, count: number): Promise<void> {
   const { deps, lease, clock, phase } = walker;
-  const told = phase.told === job;
   const next = { ...phase, job, told: job, counted: true };
-  await deps.sql.begin(async (tx) => {
-    walker.clock = await storePosition(tx, lease, {
-      at: clock.frozen_time,
-      phase: next,
-      stepsDone: clock.steps_done + (phase.counted ? 0 : 1),
-      leaseUntil: leaseUntil(),
-    });
-    const meta = { organizationId: lease.organizationId, at: clock.frozen_time, realNow: realNow() };
-    await writeTimeline(tx, meta, told ? [] : [{ kind: 'job', name: job, summary: { count } }]);
-  });
+  const stepsDone = clock.steps_done + (phase.counted ? 0 : 1);
+  if (phase.told === job) return moveTo(walker, next, clock.frozen_time, stepsDone);
+  const position = { at: clock.frozen_time, phase: next, stepsDone, leaseUntil: leaseUntil() };
+  walker.clock = await storeJobStart(deps.sql, lease, position, { job, count, realNow: realNow() });
   walker.phase = next;
 }

@@ -48,21 +48,61 @@ export const releaseLease = (sql: Sql, lease: Lease, realNow: Temporal.Instant) 
   update test_clocks set lease_token = null, lease_until = ${realNow}
   where organization_id = ${lease.organizationId} and lease_token = ${lease.token}`;
 
+/** Where an advance stands, as it is stored. */
+export interface Position {
+  at: Temporal.Instant;
+  phase: Phase;
+  stepsDone: number;
+  leaseUntil: Temporal.Instant;
+}
+
+// Positions alone promise nothing to anybody: one lost in a crash of the server repeats idempotent work. Commits that
+// follow flush them too.
+const relaxed = (db: Db) => db`relaxed as (select set_config('synchronous_commit', 'off', true))`;
+
+const moved = (db: Db, lease: Lease, { at, phase, stepsDone, leaseUntil }: Position) => db`
+  moved as (
+    update test_clocks set frozen_time = ${at}, phase = ${phase as never}, steps_done = ${stepsDone},
+      lease_until = ${leaseUntil}
+    from relaxed
+    where organization_id = ${lease.organizationId} and lease_token = ${lease.token} and status = 'advancing'
+    returning ${columns(db)})`;
+
 /**
  * Moves the clock, before any work of that instant starts.
  *
  * @throws LeaseLost
  */
-export async function storePosition(
-  db: Db,
+export async function storePosition(sql: Sql, lease: Lease, position: Position): Promise<AdvancingClock> {
+  const [clock] = await sql<AdvancingClock[]>`
+    with ${relaxed(sql)}, ${moved(sql, lease, position)} select * from moved`;
+  if (!clock) throw new LeaseLost();
+  return clock;
+}
+
+/**
+ * Stores which job is in work, with its line in the timeline (beyond 1.3): how many items it found.
+ *
+ * @throws LeaseLost
+ */
+export async function storeJobStart(
+  sql: Sql,
   lease: Lease,
-  position: { at: Temporal.Instant; phase: Phase; stepsDone: number; leaseUntil: Temporal.Instant },
+  position: Position,
+  line: { job: string; count: number; realNow: Temporal.Instant },
 ): Promise<AdvancingClock> {
-  const [clock] = await db<AdvancingClock[]>`
-    update test_clocks set frozen_time = ${position.at}, phase = ${position.phase as never},
-      steps_done = ${position.stepsDone}, lease_until = ${position.leaseUntil}
-    where organization_id = ${lease.organizationId} and lease_token = ${lease.token} and status = 'advancing'
-    returning ${columns(db)}`;
+  const [clock] = await sql<AdvancingClock[]>`
+    with ${relaxed(sql)}, ${moved(sql, lease, position)}, counter as (
+      update test_clock_timelines set last = last + 1
+      where organization_id = ${lease.organizationId} and exists (select from moved)
+      returning last
+    ), line as (
+      insert into test_clock_timeline (organization_id, sequence, at, kind, name, summary, created_at)
+      select ${lease.organizationId}::uuid, last, ${position.at}, 'job', ${line.job},
+        ${{ count: line.count } as never}::jsonb, ${line.realNow}
+      from counter
+    )
+    select * from moved`;
   if (!clock) throw new LeaseLost();
   return clock;
 }
