@@ -3,16 +3,7 @@ import { AGGREGATION_TYPES } from '../../engine/metrics/aggregation-types.ts';
 import { ROUNDING_FUNCTIONS } from '../../engine/metrics/round-units.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { elementErrors } from '../../platform/schema/element-errors.ts';
-import {
-  boolean,
-  FORMAT,
-  INVALID,
-  integer,
-  MANDATORY,
-  oneOf,
-  optionalText,
-  text,
-} from '../../platform/schema/fields.ts';
+import { boolean, INVALID, integer, MANDATORY, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { resettable } from '../../platform/schema/typed-text.ts';
 
@@ -82,8 +73,11 @@ export const CountedBillableMetricEnvelope = z.object({ billable_metric: Counted
 export const BillableMetricList = z.object({ billable_metrics: z.array(Counted), meta: PageMeta });
 export const BillableMetricListQuery = z.object(pageQuery);
 
+const INVALID_EVENT = { error: () => 'invalid_event' };
+
+/** Unix seconds, as a number or as its text. */
 const EventTime = z
-  .union([z.number(), z.string().regex(/^ *\d{1,15}(\.\d+)? *$/)], { error: () => FORMAT })
+  .union([z.number(), z.string().regex(/^ *\d{1,15}(\.\d+)? *$/, 'invalid_event')], INVALID_EVENT)
   .transform((value) => Math.floor(Number(value)));
 
 /** Input of `POST /billable_metrics/evaluate_expression`. Rule: usage-and-charges B.6. */
@@ -92,11 +86,11 @@ export const ExpressionEvaluation = z
     expression: text({ max: MAX_EXPRESSION_LENGTH }),
     event: z.object(
       {
-        code: optionalText(),
+        code: z.string(INVALID_EVENT).nullish(),
         timestamp: EventTime.nullish(),
-        properties: z.record(z.string(), z.unknown()).nullish(),
+        properties: z.record(z.string(), z.unknown(), INVALID_EVENT).nullish(),
       },
-      { error: () => 'invalid_event' },
+      INVALID_EVENT,
     ),
   })
   .check(renameErrors((path) => path.slice(0, 1)));
