@@ -585,6 +585,7 @@ describe('the list', () => {
     ['metadata[tier]=gold', ['elk']],
     ['metadata[tier]=', ['dog_1', 'cat', 'bee', 'ant']],
     ['metadata[tier]=gold&metadata[other]=', ['elk']],
+    ['metadata[%00]=gold', []],
     ['unknown=1&metadata=x', ['fox', 'elk', 'dog_1', 'cat', 'bee', 'ant']],
     ['page=2&per_page=4', ['bee', 'ant']],
     ['page=0&per_page=-1', ['fox', 'elk', 'dog_1', 'cat', 'bee', 'ant']],

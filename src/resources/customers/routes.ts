@@ -1,14 +1,8 @@
 import type { Operation } from '../../platform/operation.ts';
+import { CheckoutUrlEnvelope, CustomerEnvelope, CustomerList, PortalUrlEnvelope } from './answers.ts';
 import { deleteCustomer, makeCheckoutUrl, upsertCustomer } from './commands.ts';
 import { listCustomersPage, showCustomer, showPortalUrl } from './reads.ts';
-import {
-  CheckoutUrlEnvelope,
-  CustomerEnvelope,
-  CustomerInput,
-  CustomerList,
-  CustomerListQuery,
-  PortalUrlEnvelope,
-} from './schema.ts';
+import { CustomerInput, CustomerListQuery } from './schema.ts';
 
 const common = { permission: 'customer', tag: 'customers' } as const;
 

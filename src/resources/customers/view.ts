@@ -1,8 +1,8 @@
 import { seconds } from '../../platform/schema/view.ts';
 import type { TaxRow } from '../taxes/queries.ts';
 import { taxView } from '../taxes/view.ts';
+import type { CustomerBaseView, CustomerView } from './answers.ts';
 import type { CustomerRow } from './queries.ts';
-import type { CustomerBaseView, CustomerView } from './schema.ts';
 
 /** A customer inside another document: its own fields and its metadata (platform F.2 "response variants"). */
 export const customerBaseView = (customer: CustomerRow): CustomerBaseView => ({
