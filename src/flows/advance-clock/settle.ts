@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { runStep } from '../run-steps/run-step.ts';
 import { attempt, JobFailed } from './attempts.ts';
 import { listOpenSteps } from './sql.ts';
@@ -6,6 +7,8 @@ import { instantOf, nudgeDeliveries, type Walker } from './walker.ts';
 const PAGE = 200;
 /** Steps that one job may cause, directly and indirectly: more is a circle. */
 const MOST_STEPS = 100_000;
+/** A step that is still there was in other hands, for a moment: a sweep's. */
+const PAUSE_MS = 20;
 
 /**
  * Works off what is open at the clock's instant: after-steps that are owed at once or due by now, and those they cause
@@ -18,9 +21,12 @@ export async function settle(walker: Walker): Promise<number> {
   const { deps, lease, clock } = walker;
   const organization = { id: lease.organizationId, sandbox: true };
   let done = 0;
+  let former: string | undefined;
   for (;;) {
     const steps = await listOpenSteps(deps.sql, organization.id, clock.frozen_time, PAGE);
     if (steps.length === 0) return done;
+    if (steps[0]!.id === former) await pause(PAUSE_MS);
+    former = steps[0]!.id;
     for (const step of steps) {
       const attempted = { job: step.job };
       if (done >= MOST_STEPS) throw new JobFailed(attempted, 'too_many_steps', `more than ${MOST_STEPS} after-steps`);
