@@ -144,6 +144,17 @@ describe('an update', () => {
   });
 });
 
+test('of twenty creations of one code at once, one is made', async () => {
+  const org = await service.org();
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => org.post('/taxes', { tax: { name: 'R', code: 'race', rate: 1 } })),
+  );
+  expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
+  const others = answers.filter((answer) => answer.status !== 200);
+  for (const { body } of others)
+    expect(body).toMatchObject({ status: 422, error_details: { code: ['value_already_exist'] } });
+});
+
 test('the list goes by name, the newest first among equals, in pages', async () => {
   const org = await service.org();
   expect((await org.get('/taxes')).body).toEqual({
