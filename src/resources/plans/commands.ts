@@ -95,7 +95,7 @@ export async function updatePlan(ctx: Context, { code, body }: { code: string; b
     missing: 'billable_metrics',
   });
   if (namesake) addFaults(prepared.faults, { code: ['value_already_exist'] });
-  if (isFrozen) addFaults(prepared.faults, frozenFaults(stored, definition));
+  if (isFrozen) addFaults(prepared.faults, frozenFaults(body, stored, definition));
   refuseFaults(prepared.faults);
 
   await updatePlanRow(ctx.db, ctx.organizationId, stored.id, definition, ctx.now());

@@ -55,12 +55,14 @@ export function definitionOf(given: PlanUpdate, stored?: PlanRow): PlanDefinitio
   };
 }
 
-/** Frozen fields that would change. */
-export function frozenFaults(stored: PlanRow, changed: PlanDefinition): Record<string, string[]> {
+/** Frozen fields that were sent and would change. */
+export function frozenFaults(given: PlanUpdate, stored: PlanRow, changed: PlanDefinition): Record<string, string[]> {
   const comparable = (plan: PlanDefinition, field: keyof PlanDefinition) =>
     // No trial and a trial of no days are the same.
     field === 'trial_period' ? (plan.trial_period ?? decimal(0)).toFixed() : plan[field];
-  const fields = FROZEN.filter((field) => comparable(stored, field) !== comparable(changed, field));
+  const fields = FROZEN.filter(
+    (field) => given[field] !== undefined && comparable(stored, field) !== comparable(changed, field),
+  );
   return Object.fromEntries(fields.map((field) => [field, ['value_is_frozen']]));
 }
 
