@@ -60,7 +60,8 @@ create index invoices_numbered on invoices (organization_id, billing_entity_id, 
 create index invoices_newest on invoices (organization_id, issuing_date desc, created_at desc, id desc);
 create index invoices_customer on invoices (organization_id, customer_id, issuing_date desc);
 create index invoices_drafts on invoices (expected_finalization_date) where status = 'draft';
-create index invoices_due on invoices (payment_due_date) where status = 'finalized' and not payment_overdue;
+create index invoices_due on invoices (payment_due_date)
+  where status = 'finalized' and payment_status <> 'succeeded' and payment_dispute_lost_at is null and not payment_overdue;
 
 create table customer_invoice_sequences (
   organization_id uuid not null,

@@ -26,6 +26,24 @@ export interface ScheduleRow {
  * stand in src/flows/periodic-jobs.ts; a row without one, or one without a row, stops the start of the scheduler.
  */
 export const schedule = (_config: Config): ScheduleRow[] => [
+  { job: 'activate', tick: { everySeconds: 300 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
+  {
+    job: 'terminate-ended',
+    tick: { minuteOfHour: 5 },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
+  {
+    job: 'bill',
+    tick: { minuteOfHour: 10 },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'each missed billing day in order, with the timestamp of the first tick of that local day',
+  },
+  { job: 'finalize', tick: { minuteOfHour: 20 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
+  { job: 'overdue', tick: { minuteOfHour: 25 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
+  { job: 'trial-end', tick: { minuteOfHour: 35 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   { job: 'row-sweeper', tick: { everySeconds: 60 }, clock: 'R', catchUp: 'latest', afterMissedTicks: 'rows stay' },
   { job: 'webhook-sweeper', tick: { everySeconds: 60 }, clock: 'R', catchUp: 'latest', afterMissedTicks: 'rows stay' },
   {

@@ -1,4 +1,10 @@
 import type { PeriodicJob, SweepJob } from '../platform/periodic-job.ts';
+import { activate } from './bill-subscriptions/activate.ts';
+import { bill } from './bill-subscriptions/bill.ts';
+import { finalize } from './bill-subscriptions/finalize.ts';
+import { overdue } from './bill-subscriptions/overdue.ts';
+import { terminateEnded } from './bill-subscriptions/terminate-ended.ts';
+import { trialEnd } from './bill-subscriptions/trial-end.ts';
 import { cleanWebhooks, endpointHealth, webhookSweeper } from './deliver-webhooks/jobs.ts';
 import { cleanIdempotency } from './sweep-rows/clean-idempotency.ts';
 import { housekeeping } from './sweep-rows/housekeeping.ts';
@@ -6,7 +12,7 @@ import { keyUsage } from './sweep-rows/key-usage.ts';
 import { rowSweeper } from './sweep-rows/row-sweeper.ts';
 
 /** Jobs of clock B: what falls due in an organization's own time. Each has its row in src/schedule.ts. */
-export const periodicJobs: readonly PeriodicJob[] = [];
+export const periodicJobs: readonly PeriodicJob[] = [activate, terminateEnded, bill, finalize, overdue, trialEnd];
 
 /** Jobs of clock R: sweeping and cleaning for all organizations alike. Each has its row in src/schedule.ts. */
 export const sweepJobs: readonly SweepJob[] = [

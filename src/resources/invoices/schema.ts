@@ -19,12 +19,15 @@ const wordsFilter = <const Words extends readonly string[]>(words: Words) =>
 const wordFilter = <const Words extends readonly string[]>(words: Words) =>
   wordsFilter(words).transform((values) => values?.[0]);
 
-const strictBooleanFilter = z.unknown().transform((value, context) => {
-  const read = booleanFilter.parse(value);
-  if (read !== undefined || textFilter.parse(value) === undefined) return read;
-  context.addIssue({ code: 'custom', message: INVALID });
-  return z.NEVER;
-});
+const strictBooleanFilter = z
+  .unknown()
+  .optional()
+  .transform((value, context) => {
+    const read = booleanFilter.parse(value);
+    if (read !== undefined || textFilter.parse(value) === undefined) return read;
+    context.addIssue({ code: 'custom', message: INVALID });
+    return z.NEVER;
+  });
 
 const dateFilter = textFilter.transform((value) => {
   if (value === undefined) return undefined;
@@ -39,10 +42,13 @@ const amountFilter = textFilter.transform((value) =>
   value !== undefined && /^-?\d{1,15}$/.test(value.trim()) ? Number.parseInt(value, 10) : undefined,
 );
 
-const metadataFilter = z.unknown().transform((value) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, textFilter.parse(text) ?? '']));
-});
+const metadataFilter = z
+  .unknown()
+  .optional()
+  .transform((value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, textFilter.parse(text) ?? '']));
+  });
 
 const filters = {
   ...pageQuery,

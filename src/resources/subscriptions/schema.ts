@@ -98,7 +98,10 @@ export const SubscriptionCreateBody = z.preprocess(
 export const SubscriptionUpdateBody = z.preprocess(
   (body) => ({ ...contentOf(body as Record<string, unknown>), lineage_status: (body as { status?: unknown }).status }),
   SubscriptionUpdate.extend({
-    lineage_status: z.unknown().transform((value) => (typeof value === 'string' ? value : undefined)),
+    lineage_status: z
+      .unknown()
+      .optional()
+      .transform((value) => (typeof value === 'string' ? value : undefined)),
   }),
 );
 

@@ -56,7 +56,7 @@ export async function changePlan(ctx: Context, change: PlanChange): Promise<stri
 async function upgrade(ctx: Context, change: PlanChange, currentPlan: PlanFacts): Promise<string> {
   const { current, plan, customer } = change;
   const now = ctx.now();
-  if (owesCredit(current, currentPlan)) throw refuse.invalid({ plan_code: ['unsupported_value'] });
+  if (await owesCredit(ctx, current, currentPlan)) throw refuse.invalid({ plan_code: ['unsupported_value'] });
 
   await cancelPendingSuccessors(ctx, current);
   await endSubscription(ctx, current, { terminated_at: now });
@@ -72,9 +72,17 @@ async function upgrade(ctx: Context, change: PlanChange, currentPlan: PlanFacts)
   return next.id;
 }
 
-/** The credit for unused days of a plan paid in advance is a credit note, which cannot be made yet. */
-const owesCredit = (current: SubscriptionRow, plan: PlanFacts): boolean =>
-  plan.pay_in_advance && plan.amount_cents > 0 && current.on_termination_credit_note !== 'skip';
+/** Whether unused days were paid for: their credit is a credit note, which cannot be made yet. Rule: D.6. */
+async function owesCredit(ctx: Context, current: SubscriptionRow, plan: PlanFacts): Promise<boolean> {
+  if (!plan.pay_in_advance || current.on_termination_credit_note === 'skip') return false;
+  const [row] = await ctx.db<{ found: boolean }[]>`
+    select exists (
+      select from fees
+      where organization_id = ${ctx.organizationId} and subscription_id = ${current.id} and fee_type = 'subscription'
+        and amount_cents > 0 and deleted_at is null
+    ) as found`;
+  return row!.found;
+}
 
 /** One invoice a second later, of what ends and of what begins; two when their purchase orders, entities or currencies differ. Rule: B.5. */
 async function billUpgrade(

@@ -1,0 +1,39 @@
+/** What decides with which others a subscription is billed; a subscription due fits. */
+export interface Consolidated {
+  id: string;
+  payment_method_type: string | null;
+  payment_method_id: string | null;
+  amount_currency: string;
+  billing_entity_id: string | null;
+  consolidate_invoice: boolean;
+  purchase_order_number: string | null;
+}
+
+/**
+ * Splits the subscriptions of one customer that are due together into those of one invoice each: by payment method,
+ * currency, billing entity and purchase order; one that is not to be consolidated stands alone. In order of first
+ * appearance.
+ *
+ * Rule: subscriptions-and-invoices B.8.
+ */
+export function invoiceGroups<Subscription extends Consolidated>(
+  subscriptions: readonly Subscription[],
+  homeEntityId: string,
+): Subscription[][] {
+  const groups = new Map<string, Subscription[]>();
+  for (const subscription of subscriptions) {
+    const key = JSON.stringify([
+      paymentMethodOf(subscription),
+      subscription.amount_currency,
+      subscription.billing_entity_id ?? homeEntityId,
+      subscription.consolidate_invoice ? null : subscription.id,
+      subscription.purchase_order_number,
+    ]);
+    groups.set(key, [...(groups.get(key) ?? []), subscription]);
+  }
+  return [...groups.values()];
+}
+
+/** The method named, `manual`, or the customer's default one. */
+const paymentMethodOf = ({ payment_method_type: type, payment_method_id: id }: Consolidated): string =>
+  type === 'manual' ? 'manual' : (id ?? 'default');

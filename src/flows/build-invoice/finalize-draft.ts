@@ -1,0 +1,111 @@
+import type { Temporal } from 'temporal-polyfill';
+import { localDate } from '../../engine/calendar/local-day.ts';
+import { dateSettings, datesAtFinalization, type InvoiceDates } from '../../engine/invoices/dates.ts';
+import type { InvoicingReason } from '../../engine/invoices/invoice-types.ts';
+import type { Context } from '../../platform/context.ts';
+import { assert } from '../../platform/refusal.ts';
+import { compute } from './compute.ts';
+import { billedLine } from './lines.ts';
+import { lockPayer, readBilledSubscriptions, readIssuer } from './sql.ts';
+import { store } from './store.ts';
+import { clearComputation, rewriteLines } from './writes.ts';
+
+interface DraftRow {
+  id: string;
+  billing_entity_id: string;
+  currency: string;
+  skip_usage: boolean;
+  issuing_date: Temporal.PlainDate;
+  expected_finalization_date: Temporal.PlainDate;
+  payment_due_date: Temporal.PlainDate;
+  net_payment_term: number;
+  created_at: Temporal.Instant;
+}
+
+interface DraftLine {
+  subscription_id: string;
+  invoicing_reason: InvoicingReason;
+  recurring: boolean;
+  billed_at: Temporal.Instant;
+}
+
+/**
+ * Makes a draft final: its lines are computed anew at their own timestamps, so usage that arrived late is in, its dates
+ * are set, and it is numbered, booked and announced. Anything but a draft is left as it is.
+ *
+ * Rules: subscriptions-and-invoices F.3, F.11.
+ */
+export async function finalizeDraft(ctx: Context, invoiceId: string): Promise<void> {
+  const { db, organizationId } = ctx;
+  const [owner] = await db<{ customer_id: string }[]>`
+    select customer_id from invoices where organization_id = ${organizationId} and id = ${invoiceId}`;
+  if (!owner) return;
+  const payer = await lockPayer(db, organizationId, owner.customer_id);
+  const invoice = await lockDraft(ctx, invoiceId);
+  if (!invoice) return;
+
+  const stored = await listDraftLines(ctx, invoiceId);
+  const first = stored[0];
+  assert(first, 'a draft has lines');
+  const subscriptions = await readBilledSubscriptions(
+    db,
+    organizationId,
+    stored.map((line) => line.subscription_id),
+    {
+      invoiceId,
+      at: first.billed_at,
+      billedOn: localDate(first.billed_at, payer.zone),
+      zone: payer.zone,
+    },
+  );
+  const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
+  const lines = stored.map((line) =>
+    billedLine(byId.get(line.subscription_id)!, line.invoicing_reason, line.billed_at, payer.zone),
+  );
+  const issuer = await readIssuer(db, organizationId, invoice.billing_entity_id);
+  const dates = datesAtFinalization(
+    {
+      invoiceType: 'subscription',
+      isRecurring: stored.some(({ recurring }) => recurring),
+      isInAdvanceCharge: false,
+      settings: dateSettings(payer, issuer),
+    },
+    datesOf(invoice),
+    localDate(ctx.now(), payer.zone),
+  );
+
+  await clearComputation(db, organizationId, invoiceId);
+  await rewriteLines(db, organizationId, invoiceId, lines);
+  const computation = await compute(ctx, { payer, issuer, lines, skipUsage: invoice.skip_usage, isFinalizing: true });
+  await store(ctx, {
+    invoiceId,
+    payer,
+    issuer,
+    currency: invoice.currency,
+    dates,
+    at: first.billed_at,
+    createdAt: invoice.created_at,
+    computation,
+  });
+}
+
+async function lockDraft(ctx: Context, id: string): Promise<DraftRow | undefined> {
+  const [row] = await ctx.db<DraftRow[]>`
+    select id, billing_entity_id, currency, skip_usage, issuing_date, expected_finalization_date, payment_due_date,
+      net_payment_term, created_at
+    from invoices where organization_id = ${ctx.organizationId} and id = ${id} and status = 'draft'
+    for update`;
+  return row;
+}
+
+const listDraftLines = (ctx: Context, invoiceId: string) => ctx.db<DraftLine[]>`
+  select subscription_id, invoicing_reason, recurring, billed_at from invoice_subscriptions
+  where organization_id = ${ctx.organizationId} and invoice_id = ${invoiceId}
+  order by id`;
+
+const datesOf = (invoice: DraftRow): InvoiceDates => ({
+  issuingDate: invoice.issuing_date,
+  expectedFinalizationDate: invoice.expected_finalization_date,
+  paymentDueDate: invoice.payment_due_date,
+  netPaymentTerm: invoice.net_payment_term,
+});
