@@ -1,0 +1,204 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Client } from '../../support/client.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+import { minutesAfter } from './scratch.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+interface InvoiceShown {
+  total_amount_cents: number;
+  status: string;
+  created_at: string;
+  issuing_date: string;
+  payment_due_date: string;
+  payment_overdue: boolean;
+}
+
+/** A sandbox whose time stands at `frozenTime`. */
+async function sandbox(frozenTime: string): Promise<Client> {
+  const org = await service.org({ sandbox: true });
+  expect((await org.post('/test_clock', { test_clock: { frozen_time: frozenTime } })).status).toBe(200);
+  return org;
+}
+
+async function advanceTo(org: Client, frozenTime: string): Promise<void> {
+  const answer = await org.post('/test_clock/advance', { test_clock: { frozen_time: frozenTime } });
+  expect(answer.body).toHaveProperty('test_clock');
+  const { status, error } = await until(async () => {
+    const { test_clock } = (await org.get('/test_clock')).body;
+    return test_clock.status !== 'advancing' && test_clock;
+  }, 25_000);
+  expect({ status, error }).toEqual({ status: 'ready', error: null });
+}
+
+async function subscribe(
+  org: Client,
+  { customer = {}, plan = {}, subscription = {} }: { customer?: object; plan?: object; subscription?: object },
+): Promise<void> {
+  const answers = [
+    await org.post('/customers', { customer: { external_id: 'c1', currency: 'USD', ...customer } }),
+    await org.post('/plans', {
+      plan: {
+        name: 'Monthly',
+        code: 'monthly',
+        interval: 'monthly',
+        amount_cents: 1000,
+        amount_currency: 'USD',
+        pay_in_advance: true,
+        charges: [],
+        ...plan,
+      },
+    }),
+    await org.post('/subscriptions', {
+      subscription: { external_customer_id: 'c1', plan_code: 'monthly', external_id: 's1', ...subscription },
+    }),
+  ];
+  expect(answers.map((answer) => answer.status)).toEqual([200, 200, 200]);
+}
+
+const invoices = async (org: Client): Promise<InvoiceShown[]> =>
+  (await org.get('/invoices?per_page=100')).body.invoices.reverse();
+const billed = async (org: Client) =>
+  (await invoices(org)).map((invoice) => `${invoice.created_at} ${invoice.total_amount_cents}`);
+const jobsDone = async (org: Client) =>
+  (await org.get('/test_clock/timeline?kinds[]=job&per_page=1000')).body.timeline.map(
+    (line: { at: string; name: string }) => `${line.at} ${line.name}`,
+  );
+
+describe('billing under a test clock', () => {
+  test('TC1: bills the start at once and each month at its first tick', async () => {
+    const org = await sandbox('2024-03-05T00:00:00Z');
+    await subscribe(org, {});
+    await until(async () => (await invoices(org)).length === 1);
+    await advanceTo(org, '2024-05-02T00:00:00Z');
+    expect(await billed(org)).toEqual([
+      '2024-03-05T00:00:00Z 871',
+      '2024-04-01T00:10:00Z 1000',
+      '2024-05-01T00:10:00Z 1000',
+    ]);
+  });
+
+  test('TC2: 58 daily steps bill the same', async () => {
+    const org = await sandbox('2024-03-05T00:00:00Z');
+    await subscribe(org, {});
+    for (let day = 1; day <= 58; day += 1) await advanceTo(org, minutesAfter('2024-03-05T00:00:00Z', day * 1440));
+    expect(await billed(org)).toEqual([
+      '2024-03-05T00:00:00Z 871',
+      '2024-04-01T00:10:00Z 1000',
+      '2024-05-01T00:10:00Z 1000',
+    ]);
+  });
+
+  test('TC3: drafts, finalizes and flags in the order of time', async () => {
+    const org = await sandbox('2024-02-01T00:00:00Z');
+    await subscribe(org, {
+      customer: { billing_configuration: { invoice_grace_period: 3 }, net_payment_term: 30 },
+      plan: { pay_in_advance: false },
+    });
+    await advanceTo(org, '2024-04-05T00:00:00Z');
+    expect((await invoices(org))[0]).toMatchObject({ issuing_date: '2024-03-04', payment_due_date: '2024-04-03' });
+    expect(await jobsDone(org)).toEqual([
+      '2024-03-01T00:10:00Z bill',
+      '2024-03-04T00:20:00Z finalize',
+      '2024-04-01T00:10:00Z bill',
+      '2024-04-04T00:20:00Z finalize',
+      '2024-04-04T00:25:00Z overdue',
+    ]);
+  });
+
+  test('TC4: bills a customer in Paris in the first tick after its midnight', async () => {
+    const org = await sandbox('2024-03-05T00:00:00Z');
+    await subscribe(org, { customer: { timezone: 'Europe/Paris' }, plan: { pay_in_advance: false } });
+    await advanceTo(org, '2024-03-31T22:09:59Z');
+    expect(await invoices(org)).toEqual([]);
+    await advanceTo(org, '2024-03-31T22:10:00Z');
+    expect((await billed(org)).map((line) => line.slice(0, 20))).toEqual(['2024-03-31T22:10:00Z']);
+  });
+
+  test('one jump bills what many small steps bill, whatever the plans', async () => {
+    const story = fc.record({
+      interval: fc.constantFrom('weekly', 'monthly', 'quarterly'),
+      pay_in_advance: fc.boolean(),
+      trial_period: fc.constantFrom(0, 10),
+      grace: fc.constantFrom(0, 2),
+      billing_time: fc.constantFrom('calendar', 'anniversary'),
+      timezone: fc.constantFrom('UTC', 'Europe/Paris', 'America/Los_Angeles'),
+      endsAfterDays: fc.constantFrom(null, 25),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        story,
+        fc.uniqueArray(fc.integer({ min: 1, max: 75 * 1440 }), { maxLength: 6 }),
+        async ({ interval, pay_in_advance, trial_period, grace, billing_time, timezone, endsAfterDays }, stops) => {
+          const start = '2024-01-20T09:30:00Z';
+          const play = async (instants: number[]) => {
+            const org = await sandbox(start);
+            await subscribe(org, {
+              customer: { timezone, billing_configuration: { invoice_grace_period: grace }, net_payment_term: 5 },
+              plan: { interval, pay_in_advance, trial_period },
+              subscription: {
+                billing_time,
+                ...(endsAfterDays ? { ending_at: minutesAfter(start, endsAfterDays * 1440) } : {}),
+              },
+            });
+            for (const minutes of [...instants, 75 * 1440 + 1]) await advanceTo(org, minutesAfter(start, minutes));
+            const { subscriptions } = (await org.get('/subscriptions?status[]=active&status[]=terminated')).body;
+            return {
+              billed: (await invoices(org)).map((invoice) => [
+                invoice.created_at,
+                invoice.status,
+                invoice.issuing_date,
+                invoice.payment_due_date,
+                invoice.total_amount_cents,
+                invoice.payment_overdue,
+              ]),
+              ended: subscriptions.map((each: { terminated_at: string | null }) => each.terminated_at),
+              jobs: await jobsDone(org),
+            };
+          };
+          const [jump, steps] = await Promise.all([play([]), play(stops.sort((a, b) => a - b))]);
+          expect(steps).toEqual(jump);
+          expect(jump.billed.length).toBeGreaterThan(0);
+        },
+      ),
+      { numRuns: 6 },
+    );
+  });
+
+  test('a year of ten subscriptions with days of their own passes in less than 10 s', async () => {
+    const org = await sandbox('2024-01-31T00:00:00Z');
+    await subscribe(org, {});
+    for (let day = 2; day <= 10; day += 1) {
+      await advanceTo(org, minutesAfter('2024-01-31T00:00:00Z', (day - 1) * 1440));
+      await org.post('/customers', { customer: { external_id: `c${day}`, currency: 'USD' } });
+      const { status } = await org.post('/subscriptions', {
+        subscription: {
+          external_customer_id: `c${day}`,
+          plan_code: 'monthly',
+          external_id: `s${day}`,
+          billing_time: 'anniversary',
+        },
+      });
+      expect(status).toBe(200);
+    }
+    const started = performance.now();
+    await advanceTo(org, '2025-02-09T00:00:00Z');
+    const seconds = (performance.now() - started) / 1000;
+    expect((await org.get('/invoices')).body.meta.total_count).toBe(130);
+    expect(seconds).toBeLessThan(10);
+  });
+
+  test('TC8: five years of a yearly plan are five invoices', async () => {
+    const org = await sandbox('2024-03-05T00:00:00Z');
+    await subscribe(org, { plan: { interval: 'yearly', pay_in_advance: false } });
+    await advanceTo(org, '2029-03-05T00:00:00Z');
+    expect(await invoices(org)).toHaveLength(5);
+    expect((await org.get('/test_clock')).body.test_clock.steps_done).toBeLessThanOrEqual(30);
+  });
+});
