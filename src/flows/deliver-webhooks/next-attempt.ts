@@ -3,7 +3,8 @@ const RETRY_AFTER_MAX_MS = 3_600_000;
 const JITTER = 0.2;
 
 export interface NextAttempt {
-  attemptsLeft: number;
+  /** Null: the whole schedule. */
+  attemptsLeft: number | null;
   /** Null when no attempt is left. */
   delayMs: number | null;
 }

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Sql } from '../../platform/db/connect.ts';
+import { ENDPOINT_IS_DISABLED } from '../../resources/webhook-endpoints/writes.ts';
 
 /** The endpoint as it is at this attempt. */
 export interface EndpointOfDelivery {
@@ -30,6 +31,12 @@ export interface DueDelivery {
 // Clocks of two machines differ a little: a retry that comes a moment early is not lost until the next sweep.
 const EARLY_MS = 1000;
 
+/*
+ * The deliveries are looked up one by one in their primary key, and the other conditions compared afterwards: on a table
+ * without statistics the planner takes an index of thousands of rows for one row and reads all of them for each job.
+ * Measured, 10 of 10 000 fresh rows: 17 ms with the conditions in one place, 0.4 ms so.
+ */
+
 /** Those of the named deliveries that wait for an attempt, each with its endpoint. */
 export const listDue = (
   sql: Sql,
@@ -40,11 +47,14 @@ export const listDue = (
     d.organization_id, d.webhook_endpoint_id, endpoint.webhook_url, endpoint.signature_algo, o.hmac_key,
     endpoint.secret, endpoint.former_secret, endpoint.former_secret_expires_at, endpoint.status as endpoint_status,
     endpoint.consecutive_failures, endpoint.circuit_open_until
-  from webhook_deliveries d
-  join webhook_events event on event.id = d.event_id
+  from unnest(${ids}::uuid[]) as wanted (id)
+  cross join lateral (
+    select id, organization_id, webhook_endpoint_id, event_id, status, retries, attempts_left, next_attempt_at
+    from webhook_deliveries where id = wanted.id offset 0) d
+  cross join lateral (select webhook_type, payload from webhook_events where id = d.event_id offset 0) event
   join webhook_endpoints endpoint on endpoint.id = d.webhook_endpoint_id
   join organizations o on o.id = d.organization_id
-  where d.organization_id = ${organizationId} and d.webhook_endpoint_id = ${endpointId} and d.id = any (${ids})
+  where d.organization_id = ${organizationId} and d.webhook_endpoint_id = ${endpointId}
     and (d.status = 'pending'
       or d.status = 'retrying' and d.next_attempt_at <= ${now.add({ milliseconds: EARLY_MS })})`;
 
@@ -110,8 +120,8 @@ export const recordOutcomes = (
       http_status = outcome.http_status, response = outcome.response, endpoint = ${endpoint.webhook_url},
       last_retried_at = case when d.retries > 0 then ${now} else d.last_retried_at end, updated_at = ${now}
     from outcome
-    where d.organization_id = ${endpoint.organization_id} and d.id = outcome.id
-      and d.status in ('pending', 'retrying')
+    where d.id = any (${outcomes.map((outcome) => outcome.id)}) and d.id = outcome.id
+      and d.organization_id::text = ${endpoint.organization_id} and d.status not in ('succeeded', 'failed')
   )
   update webhook_endpoints
   set consecutive_failures = case when ${health.anyAcknowledged} then 0
@@ -123,10 +133,11 @@ export const recordOutcomes = (
   where organization_id = ${endpoint.organization_id} and id = ${endpoint.webhook_endpoint_id}
     and (not ${health.anyAcknowledged} or consecutive_failures > 0 or failures_since is not null)`;
 
-/** Ends deliveries without an attempt. */
-export const giveUp = (sql: Sql, organizationId: string, ids: string[], reason: string, now: Temporal.Instant) => sql`
+/** Ends deliveries to a disabled endpoint without an attempt. */
+export const giveUp = (sql: Sql, organizationId: string, ids: string[], now: Temporal.Instant) => sql`
   update webhook_deliveries
-  set status = 'failed', next_attempt_at = null, response = ${reason}, updated_at = ${now}
+  set status = 'failed', next_attempt_at = null, response = coalesce(response, ${ENDPOINT_IS_DISABLED}),
+    updated_at = ${now}
   where organization_id = ${organizationId} and id = any (${ids}) and status in ('pending', 'retrying')`;
 
 export interface OverdueDelivery {

@@ -2,6 +2,9 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
 import type { WebhookEndpointRow } from './queries.ts';
 
+/** Response of a delivery that was given up before any attempt. */
+export const ENDPOINT_IS_DISABLED = 'the endpoint is disabled';
+
 /** Until the transaction ends nobody else adds an endpoint to the organization. */
 export const lockNumberOfEndpoints = (db: Db, organizationId: string) => db`
   select pg_advisory_xact_lock(hashtextextended('webhook_endpoints of ' || ${organizationId}::text, 0))`;
@@ -44,7 +47,7 @@ export async function disableWebhookEndpoint(
       returning id
     ), given_up as (
       update webhook_deliveries delivery
-      set status = 'failed', next_attempt_at = null, response = coalesce(response, 'the endpoint is disabled'),
+      set status = 'failed', next_attempt_at = null, response = coalesce(response, ${ENDPOINT_IS_DISABLED}),
         updated_at = ${at}
       from endpoint
       where delivery.organization_id = ${organizationId} and delivery.webhook_endpoint_id = endpoint.id

@@ -1,0 +1,74 @@
+import { afterEach, expect, test } from 'vitest';
+import { openSlots } from '../../../src/flows/deliver-webhooks/slots.ts';
+import { type HookReceiver, openHookReceiver } from '../../support/hook-receiver.ts';
+import { until } from '../../support/until.ts';
+import { customers, openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+const receivers: HookReceiver[] = [];
+
+afterEach(async () => {
+  await stage.close();
+  for (const receiver of receivers.splice(0)) await receiver.close();
+});
+
+async function slowReceiver(): Promise<HookReceiver> {
+  const receiver = await openHookReceiver();
+  receivers.push(receiver);
+  receiver.react((response) => setTimeout(() => response.writeHead(200).end(), 40));
+  return receiver;
+}
+
+const delivered = (endpointId: string, count: number) =>
+  until(async () => {
+    const rows = await stage.deliveries(endpointId);
+    return rows.filter((row) => row.status === 'succeeded').length === count;
+  }, 20_000);
+
+test('two processes together keep to eight deliveries of an endpoint at once, and send each once', async () => {
+  stage = await openStage();
+  stage.work();
+  stage.work();
+  const organization = await stage.org();
+  const receiver = await slowReceiver();
+  const endpointId = await stage.endpoint(organization, receiver.url);
+  await stage.emit(organization, customers(80));
+  await delivered(endpointId, 80);
+  expect(receiver.mostAtOnce()).toBeLessThanOrEqual(8);
+  expect(receiver.hooks).toHaveLength(80);
+});
+
+test('an organization holds a quarter of all slots at most', async () => {
+  stage = await openStage({ CONCURRENCY_WEBHOOKS: '16' });
+  stage.work();
+  const organization = await stage.org();
+  const receiver = await slowReceiver();
+  const ids = await Promise.all([1, 2, 3].map((n) => stage.endpoint(organization, `${receiver.url}/${n}`)));
+  await stage.emit(organization, customers(12));
+  for (const id of ids) await delivered(id, 12);
+  expect(receiver.mostAtOnce()).toBeLessThanOrEqual(4);
+});
+
+test('a delivery in flight is given to no other job, but to the same job run again', async () => {
+  stage = await openStage();
+  const options = { prefix: stage.config.REDIS_PREFIX, slotsOfProcess: 50, attemptMs: 1000 };
+  const slots = openSlots(stage.redis, options);
+  const job = (id: string) => ({ id, organizationId: 'o', endpointId: 'e' });
+  const first = await slots.take(job('1'), ['a', 'b', 'c']);
+  expect(first).toMatchObject({ lanes: 2, ids: ['a', 'b', 'c'] });
+  expect(await slots.take(job('2'), ['b'])).toBeUndefined();
+  expect(await slots.take(job('2'), ['b', 'd'])).toMatchObject({ lanes: 1, ids: ['d'] });
+  expect(await slots.take(job('1'), ['a', 'b', 'c'])).toMatchObject({ lanes: 2, ids: ['a', 'b', 'c'] });
+  first!.release();
+  expect(await slots.take(job('3'), ['b'])).toMatchObject({ lanes: 1, ids: ['b'] });
+});
+
+test('what a dead process held comes free by itself', async () => {
+  stage = await openStage();
+  const options = { prefix: stage.config.REDIS_PREFIX, slotsOfProcess: 4, attemptMs: 1 };
+  const slots = openSlots(stage.redis, { ...options, besideMs: 200 });
+  const job = (id: string) => ({ id, organizationId: 'o', endpointId: 'e' });
+  expect(await slots.take(job('1'), ['a'])).toBeDefined();
+  expect(await slots.take(job('2'), ['b'])).toBeUndefined();
+  await until(async () => (await slots.take(job('2'), ['a'])) !== undefined, 5000);
+});
