@@ -3,6 +3,7 @@ import { deleteMetricEvents } from '../resources/billable-metrics/jobs.ts';
 import { finishCustomerDeletion } from '../resources/customers/jobs.ts';
 import { finishPlanDeletion } from '../resources/plans/jobs.ts';
 import { billStep } from './bill-subscriptions/step.ts';
+import { finalizeCustomerDrafts, finalizeOneDraft, redateDrafts } from './redate-drafts/steps.ts';
 
 /**
  * Runs one after-step in a transaction of its own that also deletes its row; safe to run twice, since a step whose
@@ -14,7 +15,10 @@ export type StepHandler = (ctx: Context, payload: any) => Promise<void>;
 /** Every after-step by the name under which `ctx.after` left it (README decision 7). */
 export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'finish-customer-deletion': finishCustomerDeletion,
+  'finalize-customer-drafts': finalizeCustomerDrafts,
   'finish-plan-deletion': finishPlanDeletion,
   'delete-metric-events': deleteMetricEvents,
   'bill-subscriptions': billStep,
+  'redate-drafts': redateDrafts,
+  'finalize-draft': finalizeOneDraft,
 };

@@ -27,6 +27,13 @@ import {
   updateBillingEntityRow,
 } from './writes.ts';
 
+/** Settings that date drafts (subscriptions-and-invoices F.3). */
+const DRAFT_DATING = [
+  'invoice_grace_period',
+  'subscription_invoice_issuing_date_anchor',
+  'subscription_invoice_issuing_date_adjustment',
+] as const;
+
 /**
  * Makes a billing entity; an organization may have any number of them.
  *
@@ -88,6 +95,8 @@ export async function changeBillingEntity(
   await updateBillingEntityRow(db, organizationId, entity.id, { ...fields, updated_at: ctx.now() });
   if (fields.net_payment_term !== undefined && fields.net_payment_term !== entity.net_payment_term)
     await moveDueDatesOfEntity(db, organizationId, entity.id, fields.net_payment_term);
+  if (DRAFT_DATING.some((key) => fields[key] !== undefined && fields[key] !== entity[key]))
+    ctx.after({ job: 'redate-drafts', payload: { billing_entity_id: entity.id } });
   if (fields.document_numbering === 'per_billing_entity' && entity.document_numbering !== 'per_billing_entity')
     await continueEntitySequence(db, organizationId, entity.id);
   if (taxes) {

@@ -28,6 +28,13 @@ import {
   updateCustomer,
 } from './writes.ts';
 
+/** Settings that date drafts (subscriptions-and-invoices F.3). */
+const DRAFT_DATING = [
+  'invoice_grace_period',
+  'subscription_invoice_issuing_date_anchor',
+  'subscription_invoice_issuing_date_adjustment',
+] as const;
+
 /**
  * Makes a customer, or changes the live one of the same external id: only keys that were sent. Two that are made at once
  * become one customer; the later request is an update. Rule: platform F.3.
@@ -163,6 +170,8 @@ async function change(ctx: Context, { stored, body, entity, fields, taxes }: Cha
   if (body.metadata) await storeMetadata(ctx, stored.id, body.metadata, stored.metadata);
   if (fields.net_payment_term !== undefined && fields.net_payment_term !== stored.net_payment_term)
     await moveDueDatesOfCustomer(db, organizationId, stored.id);
+  if (DRAFT_DATING.some((key) => fields[key] !== undefined && fields[key] !== stored[key]))
+    ctx.after({ job: 'redate-drafts', payload: { customer_id: stored.id } });
 
   const customer = await readCustomer(db, organizationId, stored.id);
   return announce(ctx, 'updated', customer, taxes ?? formerTaxes, customerView(stored, formerTaxes));
