@@ -63,6 +63,10 @@ export const jobs = {
     queue: 'aggregation',
     payload: z.object({ organization_id: z.string(), shape_id: z.string() }),
   },
+  'rollup.guard': {
+    queue: 'aggregation',
+    payload: z.object({ organization_id: z.string(), shape_id: z.string(), external_subscription_id: z.string() }),
+  },
   'step.run': { queue: 'billing', payload: z.object({ step_id: z.string(), organization_id: z.string() }) },
   'periodic.work': {
     queue: 'billing',

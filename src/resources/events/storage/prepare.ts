@@ -1,10 +1,9 @@
 import { evaluateExpression } from '../../../engine/metrics/evaluate-expression.ts';
-import { NUMERIC_TEXT } from '../../../engine/metrics/numeric-text.ts';
 import type { Expression } from '../../../engine/metrics/parse-expression.ts';
 import { propertyText } from '../../../engine/metrics/property-text.ts';
 import { type Refusal, refuse } from '../../../platform/refusal.ts';
 import type { Catalog, LiveShape } from '../../usage-shapes/catalog.ts';
-import { MAX_NUMBER_LENGTH } from '../../usage-shapes/numbers.ts';
+import { meteredText } from '../../usage-shapes/numbers.ts';
 import { groupHash } from '../../usage-shapes/shape.ts';
 import type { IncomingBatch, IncomingEvent } from '../incoming.ts';
 import { canonicalText, isStorable, parseProperties } from '../property-json.ts';
@@ -38,7 +37,6 @@ interface Rollup {
 
 /** Groups of one shape remembered at most, then forgotten all at once. */
 const MOST_GROUPS = 20_000;
-const NUMERIC = new RegExp(NUMERIC_TEXT);
 
 /**
  * Makes an event ready to be stored: default times, the metric's expression, its group and value in the live shape.
@@ -96,11 +94,10 @@ function rollupOf(shape: LiveShape, text: string): Rollup {
   if (names.length === 0 && field === null) return { shape, ...groupIn(shape, []), value: null };
   const properties = parseProperties(text);
   const textOf = (name: string) => (Object.hasOwn(properties, name) ? propertyText(properties[name]) : null);
-  const value = field === null ? null : textOf(field);
   return {
     shape,
     ...groupIn(shape, names.map(textOf)),
-    value: value !== null && value.length <= MAX_NUMBER_LENGTH && NUMERIC.test(value) ? value : null,
+    value: field === null ? null : meteredText(textOf(field)),
   };
 }
 

@@ -1,0 +1,214 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db, Fragment } from '../../platform/db/connect.ts';
+import { rawBuckets } from '../../resources/usage-shapes/raw-buckets.ts';
+import type { Shape } from '../../resources/usage-shapes/shape.ts';
+
+// Namespace of the advisory locks of builds; the others are in usage-shapes/lock.ts.
+const BUILD_SEED = 5303;
+
+export interface BuildingShape extends Shape {
+  built_through: string | null;
+}
+
+/** One hour of one subscription. */
+export interface HourKey {
+  external_subscription_id: string;
+  hour: Temporal.Instant;
+}
+
+/**
+ * A shape in building, which nobody else builds until the transaction ends. No row is locked: a command that retires the
+ * shape meanwhile holds the organization's exclusive lock and must not wait for a long page.
+ */
+export async function holdBuildingShape(
+  db: Db,
+  organizationId: string,
+  shapeId: string,
+): Promise<BuildingShape | undefined> {
+  await db`select pg_advisory_xact_lock(hashtextextended(${shapeId}, ${BUILD_SEED}))`;
+  const [row] = await db<BuildingShape[]>`
+    select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, built_through
+    from usage_shapes
+    where organization_id = ${organizationId} and id = ${shapeId} and state = 'building'`;
+  return row;
+}
+
+export const listBuildingShapes = (db: Db) => db<{ id: string; organization_id: string }[]>`
+  select id, organization_id from usage_shapes where state = 'building' order by id`;
+
+/** Number of events of an organization, counted up to `most`. */
+export async function countEventsUpTo(db: Db, organizationId: string, most: number): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*) as count from (select from events where organization_id = ${organizationId} limit ${most}) as counted`;
+  return row!.count;
+}
+
+/** External subscription ids that have events, in order, after `after`; one index probe each. */
+export const listSubscriptionsWithEvents = (db: Db, organizationId: string, after: string | null, limit: number) => db<
+  { id: string }[]
+>`
+  with recursive next as (
+    (select external_subscription_id as id from events
+      where organization_id = ${organizationId} ${after === null ? db`` : db`and external_subscription_id > ${after}`}
+      order by external_subscription_id limit 1)
+    union all
+    select (select external_subscription_id from events
+      where organization_id = ${organizationId} and external_subscription_id > next.id
+      order by external_subscription_id limit 1)
+    from next where next.id is not null
+  )
+  select id from next where id is not null limit ${limit}`;
+
+/** Notes how far the build has come. */
+export const setBuiltThrough = (db: Db, shape: BuildingShape) => db`
+  update usage_shapes set built_through = ${shape.built_through}
+  where organization_id = ${shape.organization_id} and id = ${shape.id} and state = 'building'`;
+
+/** Puts a shape's buckets of whole subscriptions in place of what is there. */
+export async function refillSubscriptions(db: Db, shape: Shape, subscriptionIds: readonly string[]): Promise<void> {
+  const ids = subscriptionIds as string[];
+  await db`
+    delete from usage_buckets
+    where organization_id = ${shape.organization_id} and external_subscription_id = any (${ids}) and shape_id = ${shape.id}`;
+  await fill(db, shape, db`e.external_subscription_id = any (${ids})`);
+}
+
+/** The same for single hours. Writers of a live shape must be kept out: see lockOrganizationEvents. */
+export async function refillHours(db: Db, shape: Shape, keys: readonly HourKey[]): Promise<void> {
+  const key = hourKeys(db, keys);
+  await db`
+    delete from usage_buckets b using (${key}) key
+    where b.organization_id = ${shape.organization_id} and b.external_subscription_id = key.subscription
+      and b.shape_id = ${shape.id} and b.hour = key.hour`;
+  await fill(db, shape, eventsOf(db, shape, key));
+}
+
+const hourKeys = (db: Db, keys: readonly HourKey[]) => db`
+  select * from unnest(${keys.map((key) => key.external_subscription_id)}::text[], ${keys.map((key) => key.hour.toString())}::text[]::timestamptz[])
+    as key (subscription, hour)`;
+
+/** Events of single hours: the ids come from the index on subscription, code and timestamp. */
+const eventsOf = (db: Db, shape: Shape, key: Fragment) => db`
+  e.id in (
+    select wanted.id from (${key}) key
+    join events wanted on wanted.organization_id = ${shape.organization_id}
+      and wanted.external_subscription_id = key.subscription and wanted.code = ${shape.code}
+      and wanted.timestamp >= key.hour and wanted.timestamp < key.hour + interval '1 hour'
+  )`;
+
+const fill = (db: Db, shape: Shape, restriction: Fragment) => db`
+  with raw as materialized (${rawBuckets(db, shape, restriction)}),
+  groups as (
+    insert into usage_groups (organization_id, shape_id, group_hash, properties)
+    select distinct organization_id, ${shape.id}::uuid, group_hash, (
+      select coalesce(jsonb_object_agg(name, text), '{}')
+      from unnest(${shape.property_names}::text[], texts) as property (name, text) where text is not null
+    )
+    from raw order by 3
+    on conflict do nothing
+  )
+  insert into usage_buckets (organization_id, external_subscription_id, shape_id, hour, group_hash, events_count, valid_count, sum, moment, max)
+  select organization_id, external_subscription_id, ${shape.id}::uuid, hour, group_hash, events_count, valid_count, sum, moment, max
+  from raw`;
+
+/** Takes dirty hours off the list; waits for writers that mark them. What they stored is seen by the next statement. */
+export const takeDirtyHours = (db: Db, shape: Shape, limit: number) => db<HourKey[]>`
+  delete from usage_dirty_hours
+  where (organization_id, shape_id, external_subscription_id, hour) in (
+    select organization_id, shape_id, external_subscription_id, hour from usage_dirty_hours
+    where organization_id = ${shape.organization_id} and shape_id = ${shape.id}
+    order by external_subscription_id, hour
+    limit ${limit}
+    for update)
+  returning external_subscription_id, hour`;
+
+/** Subscriptions of a shape with more groups in some month than rolling up pays for (performance-design 5.1). */
+export const listManyGroups = (db: Db, shape: Shape, subscriptionIds: readonly string[], most: number) => db<
+  { id: string }[]
+>`
+  select distinct external_subscription_id as id from (
+    select external_subscription_id from usage_buckets
+    where organization_id = ${shape.organization_id} and external_subscription_id = any (${subscriptionIds as string[]})
+      and shape_id = ${shape.id}
+    group by external_subscription_id, date_trunc('month', hour)
+    having count(distinct group_hash) > ${most}
+  ) as crowded`;
+
+/** Marks subscriptions of a shape as answered by scan and drops their buckets. */
+export const markRaw = (db: Db, shape: Shape, subscriptionIds: readonly string[], now: Temporal.Instant) => db`
+  with marked as (
+    insert into usage_raw_subscriptions (organization_id, shape_id, external_subscription_id, marked_at)
+    select ${shape.organization_id}, ${shape.id}, id, ${now} from unnest(${subscriptionIds as string[]}::text[]) id
+    on conflict do nothing
+  )
+  delete from usage_buckets
+  where organization_id = ${shape.organization_id} and external_subscription_id = any (${subscriptionIds as string[]})
+    and shape_id = ${shape.id}`;
+
+/** A shape takes the place of its metric's live one; false when it was retired meanwhile. Under the exclusive lock. */
+export async function putLive(db: Db, shape: Shape): Promise<boolean> {
+  const [row] = await db<{ state: string }[]>`
+    select state from usage_shapes where organization_id = ${shape.organization_id} and id = ${shape.id} for update`;
+  if (row?.state !== 'building') return false;
+  await db`
+    update usage_shapes set state = 'retired'
+    where organization_id = ${shape.organization_id} and billable_metric_id = ${shape.billable_metric_id} and state = 'live'`;
+  await db`
+    update usage_shapes set state = 'live' where organization_id = ${shape.organization_id} and id = ${shape.id}`;
+  return true;
+}
+
+export async function findLiveShape(db: Db, organizationId: string, shapeId: string): Promise<Shape | undefined> {
+  const [row] = await db<Shape[]>`
+    select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state
+    from usage_shapes
+    where organization_id = ${organizationId} and id = ${shapeId} and state = 'live'`;
+  return row;
+}
+
+/** Of the given hours those whose buckets differ from the raw events: one statement, one snapshot. */
+export const listDifferingHours = (db: Db, shape: Shape, keys: readonly HourKey[]) => {
+  const key = hourKeys(db, keys);
+  return db<HourKey[]>`
+  with raw as materialized (${rawBuckets(db, shape, eventsOf(db, shape, key))}),
+  kept as materialized (
+    select b.* from (${key}) key
+    join usage_buckets b on b.organization_id = ${shape.organization_id} and b.external_subscription_id = key.subscription
+      and b.shape_id = ${shape.id} and b.hour = key.hour
+  )
+  select distinct coalesce(raw.external_subscription_id, kept.external_subscription_id) as external_subscription_id,
+    coalesce(raw.hour, kept.hour) as hour
+  from raw full join kept using (external_subscription_id, hour, group_hash)
+  where (raw.events_count, raw.valid_count, raw.sum, raw.moment, raw.max)
+    is distinct from (kept.events_count, kept.valid_count, kept.sum, kept.moment, kept.max)`;
+};
+
+/** A sample of hours of live shapes, of about one page of the table in a hundred, and all that wait for repair. */
+export const sampleHours = (db: Db, percent: number, limit: number) => db<
+  (HourKey & { organization_id: string; shape_id: string })[]
+>`
+  select distinct organization_id, shape_id, external_subscription_id, hour from (
+    select b.organization_id, b.shape_id, b.external_subscription_id, b.hour
+    from usage_buckets b tablesample system (${percent})
+    union all
+    select d.organization_id, d.shape_id, d.external_subscription_id, d.hour from usage_dirty_hours d
+  ) as hours
+  join usage_shapes s on s.organization_id = hours.organization_id and s.id = hours.shape_id and s.state = 'live'
+  order by 1, 2, 3, 4
+  limit ${limit}`;
+
+/** Buckets, groups and lists of retired shapes, at most `limit` rows of buckets; true when nothing is left. */
+export async function deleteRetired(db: Db, limit: number): Promise<boolean> {
+  const [shape] = await db<{ organization_id: string; id: string }[]>`
+    select organization_id, id from usage_shapes where state = 'retired' order by id limit 1 for update skip locked`;
+  if (!shape) return true;
+  const deleted = await db`
+    delete from usage_buckets where ctid in (
+      select ctid from usage_buckets where organization_id = ${shape.organization_id} and shape_id = ${shape.id} limit ${limit})`;
+  if (deleted.count === limit) return false;
+  await db`delete from usage_groups where organization_id = ${shape.organization_id} and shape_id = ${shape.id}`;
+  await db`delete from usage_dirty_hours where organization_id = ${shape.organization_id} and shape_id = ${shape.id}`;
+  await db`delete from usage_raw_subscriptions where organization_id = ${shape.organization_id} and shape_id = ${shape.id}`;
+  await db`delete from usage_shapes where organization_id = ${shape.organization_id} and id = ${shape.id}`;
+  return false;
+}

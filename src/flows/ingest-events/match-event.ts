@@ -1,0 +1,123 @@
+import { AGGREGATION_TRAITS, type AggregationType } from '../../engine/metrics/aggregation-types.ts';
+import { meteredText } from '../../resources/usage-shapes/numbers.ts';
+
+/** Why no charge takes an event, in the order in which the reasons are looked at (beyond 3.1). */
+export const UNMATCHED_REASONS = [
+  'metric_not_found',
+  'subscription_missing',
+  'subscription_not_found',
+  'subscription_pending',
+  'before_subscription',
+  'after_subscription',
+  'no_charge',
+  'property_missing',
+  'property_not_numeric',
+] as const;
+export type UnmatchedReason = (typeof UNMATCHED_REASONS)[number];
+
+/** Times are ISO texts of one form, which sort as the instants do. */
+export interface EventToMatch {
+  id: string;
+  organization_id: string;
+  external_subscription_id: string;
+  code: string;
+  timestamp: string;
+  created_at: string;
+  /** Null: no live metric has the code. */
+  metric_id: string | null;
+  aggregation_type: AggregationType | null;
+  recurring: boolean | null;
+  /** Text of the metric's field; null when absent, or when the metric has none. */
+  value: string | null;
+}
+
+/** A subscription of the event's external id. Times cut to milliseconds, as resolution compares them. */
+export interface CandidateSubscription {
+  id: string;
+  organization_id: string;
+  external_id: string;
+  plan_id: string;
+  status: 'pending' | 'incomplete' | 'active' | 'terminated' | 'canceled';
+  started_at: string | null;
+  terminated_at: string | null;
+}
+
+export interface Match {
+  /** To which the event belongs, or whose usage it changes; undefined when none does. */
+  subscription: CandidateSubscription | undefined;
+  /** Undefined: some charge takes it. */
+  reason: UnmatchedReason | undefined;
+}
+
+/**
+ * Which subscription an event belongs to, and why no charge takes it if none does.
+ *
+ * candidates  all subscriptions of the event's external id
+ * isCharged   whether a plan has a live charge on a metric
+ *
+ * Rules: usage-and-charges A.9-2, beyond 3.1.
+ */
+export function matchEvent(
+  event: EventToMatch,
+  candidates: readonly CandidateSubscription[],
+  isCharged: (planId: string, metricId: string) => boolean,
+): Match {
+  const covering = resolve(event, candidates);
+  const active = candidates.find((candidate) => candidate.status === 'active');
+  const subscription = covering ?? (event.recurring ? active : undefined);
+  return { subscription, reason: reasonOf(event, candidates, subscription, isCharged) };
+}
+
+/** The subscription that covers the event's timestamp. */
+function resolve(event: EventToMatch, candidates: readonly CandidateSubscription[]): CandidateSubscription | undefined {
+  const covering = candidates
+    .filter(({ status }) => status === 'active' || status === 'terminated')
+    .filter((candidate) => covers(candidate, event.timestamp))
+    .sort(byPrecedence);
+  const [first] = covering;
+  if (!first || first.started_at === null || cutToMillisecond(event.timestamp) !== first.started_at) return first;
+  // Exactly at a change an event belongs to the old one when it was stored before the change.
+  const old = covering.find((candidate) => candidate !== first && candidate.terminated_at === first.started_at);
+  return old && event.id < first.id ? old : first;
+}
+
+const covers = ({ started_at, terminated_at }: CandidateSubscription, timestamp: string): boolean =>
+  started_at !== null &&
+  started_at <= timestamp &&
+  (terminated_at === null || terminated_at >= cutToMillisecond(timestamp));
+
+const cutToMillisecond = (iso: string): string => `${iso.slice(0, 23)}000Z`;
+
+function byPrecedence(a: CandidateSubscription, b: CandidateSubscription): number {
+  if (a.terminated_at !== b.terminated_at) {
+    if (a.terminated_at === null) return -1;
+    if (b.terminated_at === null) return 1;
+    return a.terminated_at > b.terminated_at ? -1 : 1;
+  }
+  if (a.started_at !== b.started_at) return a.started_at! > b.started_at! ? -1 : 1;
+  return a.id > b.id ? -1 : 1;
+}
+
+function reasonOf(
+  event: EventToMatch,
+  candidates: readonly CandidateSubscription[],
+  subscription: CandidateSubscription | undefined,
+  isCharged: (planId: string, metricId: string) => boolean,
+): UnmatchedReason | undefined {
+  if (event.metric_id === null) return 'metric_not_found';
+  if (event.external_subscription_id.trim() === '') return 'subscription_missing';
+  const started = candidates.filter(({ started_at, status }) => started_at !== null && status !== 'canceled');
+  if (started.length === 0) {
+    const isPending = candidates.some(({ status }) => status === 'pending' || status === 'incomplete');
+    return isPending ? 'subscription_pending' : 'subscription_not_found';
+  }
+  if (!event.recurring && started.every(({ started_at }) => event.timestamp < started_at!))
+    return 'before_subscription';
+  const taking = subscription ?? started.find((candidate) => covers(candidate, event.timestamp));
+  if (!taking) return 'after_subscription';
+  if (!isCharged(taking.plan_id, event.metric_id)) return 'no_charge';
+  const traits = AGGREGATION_TRAITS[event.aggregation_type!];
+  if (traits.needsField && event.value === null) return 'property_missing';
+  if (traits.needsNumber && meteredText(event.value) === null) return 'property_not_numeric';
+  return undefined;
+}
