@@ -11,6 +11,7 @@ import { planOperations } from './plans/routes.ts';
 import { subscriptionOperations } from './subscriptions/routes.ts';
 import { taxOperations } from './taxes/routes.ts';
 import { testClockOperations } from './test-clocks/routes.ts';
+import { usageOperations } from './usage/routes.ts';
 import { webhookEndpointOperations } from './webhook-endpoints/routes.ts';
 import { webhookOperations } from './webhooks/routes.ts';
 
@@ -30,6 +31,7 @@ export const operations: Operation[] = [
   ...feeOperations,
   ...invoiceOperations,
   ...subscriptionOperations,
+  ...usageOperations,
 ];
 
 /** Operations by name, as commands travel. */

@@ -59,6 +59,8 @@ export interface SubscriptionShown extends SubscriptionRow {
   next_started_at: Temporal.Instant | null;
   next_interval: Interval | null;
   next_amount_cents: number | null;
+  /** Whether it started at the instant at which another record of the external id ended. */
+  is_heir: boolean;
 }
 
 export const columns = (db: Db) => db`
@@ -78,7 +80,10 @@ const shownColumns = (db: Db) => db`
    join plans former_plan on former_plan.organization_id = s.organization_id and former_plan.id = former.plan_id
    where former.organization_id = s.organization_id and former.id = s.previous_subscription_id) as previous_plan_code,
   next.code as next_plan_code, next.status as next_status, next.started_at as next_started_at,
-  next.interval as next_interval, next.amount_cents as next_amount_cents`;
+  next.interval as next_interval, next.amount_cents as next_amount_cents,
+  exists (select from subscriptions record
+    where record.organization_id = s.organization_id and record.external_id = s.external_id and record.id <> s.id
+      and record.terminated_at = s.started_at) as is_heir`;
 
 const ownTables = (db: Db) => db`
   subscriptions s
@@ -125,6 +130,20 @@ export async function findShownByExternalId(
     where s.organization_id = ${organizationId} and s.external_id = ${externalId} and s.status = ${status}
     order by s.terminated_at desc nulls first, s.started_at desc nulls last, s.id desc
     limit 1`;
+  return row;
+}
+
+/** The active record of a customer's external id. */
+export async function findActiveOfCustomer(
+  db: Db,
+  organizationId: string,
+  customerId: string,
+  externalId: string,
+): Promise<SubscriptionShown | undefined> {
+  const [row] = await db<SubscriptionShown[]>`
+    select ${shownColumns(db)} from ${shownTables(db)}
+    where s.organization_id = ${organizationId} and s.external_id = ${externalId} and s.customer_id = ${customerId}
+      and s.status = 'active'`;
   return row;
 }
 

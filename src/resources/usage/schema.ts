@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { AGGREGATION_TYPES } from '../../engine/metrics/aggregation-types.ts';
+import { CHARGE_MODELS } from '../../engine/pricing/charge-models.ts';
+import { booleanFilter, textFilter } from '../../platform/lists/filters.ts';
+
+/**
+ * Property values by key: `group[key]=value`, `group[key][]=value`, or a JSON object as text. One value a key; several
+ * different ones are refused, since there is no usage of an event that has both.
+ */
+const groupFilter = z
+  .unknown()
+  .optional()
+  .transform((value, context) => {
+    const entries = Object.entries(objectOf(value) ?? {}).map(([key, given]) => [key, valuesOf(given)] as const);
+    if (entries.some(([, values]) => values.length > 1)) {
+      context.addIssue({ code: 'custom', message: 'unsupported_value' });
+      return z.NEVER;
+    }
+    const known = entries.flatMap(([key, [only]]) => (only === undefined ? [] : [[key, only] as const]));
+    return known.length === 0 ? undefined : Object.fromEntries(known);
+  });
+
+function objectOf(value: unknown): object | undefined {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  if (typeof value !== 'string') return undefined;
+  try {
+    const parsed: unknown = JSON.parse(value);
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? parsed : undefined;
+  } catch {
+    return undefined; // not an object: no filter
+  }
+}
+
+const valuesOf = (given: unknown): string[] => [
+  ...new Set((Array.isArray(given) ? given : [given]).filter((each) => each !== null && each !== '').map(String)),
+];
+
+export const CurrentUsageQuery = z.object({
+  external_subscription_id: textFilter,
+  apply_taxes: booleanFilter,
+  charge_id: textFilter,
+  charge_code: textFilter,
+  billable_metric_code: textFilter,
+  filter_by_charge_id: textFilter,
+  filter_by_charge_code: textFilter,
+  filter_by_metric_code: textFilter,
+  group: groupFilter,
+  filter_by_group: groupFilter,
+  filter_by_presentation: textFilter,
+  full_usage: booleanFilter,
+});
+export type CurrentUsageQuery = z.infer<typeof CurrentUsageQuery>;
+
+const DecimalText = z.string();
+const figures = {
+  units: DecimalText,
+  total_aggregated_units: DecimalText,
+  events_count: z.int(),
+  amount_cents: z.int(),
+  pricing_unit_details: z.null(),
+};
+const FilterUsage = z.object({
+  ...figures,
+  invoice_display_name: z.string().optional(),
+  values: z.record(z.string(), z.array(z.string())),
+  presentation_breakdowns: z.array(z.unknown()),
+});
+const ChargeUsage = z.object({
+  ...figures,
+  amount_currency: z.string(),
+  charge: z.object({
+    svc_id: z.string(),
+    code: z.string(),
+    charge_model: z.enum(CHARGE_MODELS),
+    invoice_display_name: z.string().nullable(),
+  }),
+  billable_metric: z.object({
+    svc_id: z.string(),
+    name: z.string(),
+    code: z.string(),
+    aggregation_type: z.enum(AGGREGATION_TYPES),
+  }),
+  filters: z.array(FilterUsage),
+  grouped_usage: z.array(
+    z.object({
+      ...figures,
+      grouped_by: z.record(z.string(), z.string().nullable()),
+      filters: z.array(FilterUsage),
+      presentation_breakdowns: z.array(z.unknown()),
+    }),
+  ),
+  presentation_breakdowns: z.array(z.unknown()),
+});
+export const CustomerUsageEnvelope = z.object({
+  customer_usage: z.object({
+    from_datetime: z.string(),
+    to_datetime: z.string(),
+    issuing_date: z.string(),
+    svc_invoice_id: z.null(),
+    currency: z.string(),
+    amount_cents: z.int(),
+    taxes_amount_cents: z.int(),
+    total_amount_cents: z.int(),
+    charges_usage: z.array(ChargeUsage),
+  }),
+});
