@@ -163,10 +163,6 @@ export const replaceBillingEntityTaxes = (
 export const replacePlanTaxes = (db: Db, organizationId: string, planId: string, taxIds: readonly string[]) =>
   replaceTaxes(db, organizationId, 'plan', planId, taxIds);
 
-/** Gives a charge exactly these taxes. */
-export const replaceChargeTaxes = (db: Db, organizationId: string, chargeId: string, taxIds: readonly string[]) =>
-  replaceTaxes(db, organizationId, 'charge', chargeId, taxIds);
-
 async function replaceTaxes(
   db: Db,
   organizationId: string,
