@@ -14,6 +14,7 @@ import {
   writeJson,
 } from './harness/report.ts';
 import { measureHttp } from './sections/http.ts';
+import { measureIngest } from './sections/ingest.ts';
 import { measureQueue } from './sections/queue.ts';
 import { measureWebhooks } from './sections/webhooks.ts';
 import { measureWriteThrough } from './sections/write-through.ts';
@@ -25,7 +26,7 @@ interface Section {
 
 const sections: Record<SectionName, Section> = {
   http: { ids: ['G1', 'G14', 'G16'], measure: measureHttp },
-  ingest: { ids: ['G2', 'G4', 'G5', 'G6', 'G7'] },
+  ingest: { ids: ['G2', 'G4', 'G5', 'G6', 'G7'], measure: measureIngest },
   'write-through': { ids: ['G8', 'G9'], measure: measureWriteThrough },
   usage: { ids: ['G10', 'G11'] },
   webhooks: { ids: ['G12'], measure: measureWebhooks },
