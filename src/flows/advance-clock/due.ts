@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { nextTick } from '../../platform/clock/ticks.ts';
 import type { Db } from '../../platform/db/connect.ts';
+import { listOpenBatches } from '../ingest-events/finish-sql.ts';
 import { listOpenSteps, nextTimerAt } from './sql.ts';
 import { type AdvanceDeps, isAfter } from './walker.ts';
 
@@ -36,9 +37,10 @@ export async function fallsDue(
   from: Temporal.Instant,
   until: Temporal.Instant,
 ): Promise<boolean> {
-  const [open, next] = await Promise.all([
+  const [steps, batches, next] = await Promise.all([
     listOpenSteps(db, organizationId, from, 1),
+    listOpenBatches(db, organizationId, 1),
     nextDueInstant(db, jobs, organizationId, from),
   ]);
-  return open.length > 0 || (next !== null && !isAfter(next.at, until));
+  return steps.length > 0 || batches.length > 0 || (next !== null && !isAfter(next.at, until));
 }

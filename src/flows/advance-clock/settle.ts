@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { finishOpenBatches } from '../ingest-events/finish-batches.ts';
 import { runStep } from '../run-steps/run-step.ts';
 import { attempt, JobFailed } from './attempts.ts';
 import { listOpenSteps } from './sql.ts';
@@ -11,10 +12,10 @@ const MOST_STEPS = 100_000;
 const PAUSE_MS = 20;
 
 /**
- * Works off what is open at the clock's instant: after-steps that are owed at once or due by now, and those they cause
- * (platform O.3 "settled", beyond 1.2).
+ * Works off what is open at the clock's instant: batches of events whose asynchronous part is owed, after-steps that are
+ * owed at once or due by now, and what they cause (platform O.3 "settled", beyond 1.2).
  *
- * @returns how many there were
+ * @returns how much there was
  * @throws JobFailed, LeaseLost
  */
 export async function settle(walker: Walker): Promise<number> {
@@ -23,8 +24,13 @@ export async function settle(walker: Walker): Promise<number> {
   let done = 0;
   let former: string | undefined;
   for (;;) {
-    const steps = await listOpenSteps(deps.sql, organization.id, clock.frozen_time, PAGE);
-    if (steps.length === 0) return done;
+    const [batches, steps] = await Promise.all([
+      attempt({ job: 'finish-batch' }, () => finishOpenBatches(deps.sql, organization.id)),
+      listOpenSteps(deps.sql, organization.id, clock.frozen_time, PAGE),
+    ]);
+    done += batches;
+    if (steps.length === 0 && batches === 0) return done;
+    if (steps.length === 0) continue;
     if (steps[0]!.id === former) await pause(PAUSE_MS);
     former = steps[0]!.id;
     for (const step of steps) {
