@@ -108,7 +108,7 @@ describe('a charge', () => {
     ['missing metric', { billable_metric_id: undefined }, { billable_metric_id: ['value_is_mandatory'] }],
     ['blank code', { code: '' }, { code: ['value_is_mandatory'] }],
     ['taken code', { code: 'jobs' }, { code: ['value_already_exist'] }],
-    ['long code', { code: 'x'.repeat(256) }, { code: ['value_is_too_long'] }],
+    ['long code', { code: 'x'.repeat(301) }, { code: ['value_is_too_long'] }],
     ['minimum', { min_amount_cents: -1 }, { min_amount_cents: ['value_is_out_of_range'] }],
     ['amount', { properties: { amount: '-1' } }, { properties: ['invalid_amount'] }],
     ['amount as a number', { properties: { amount: 1 } }, { properties: ['invalid_amount'] }],

@@ -72,20 +72,35 @@ export async function lockBillableMetricByCode(
   organizationId: string,
   code: string,
 ): Promise<BillableMetricRow> {
-  const [row] = await db<BillableMetricRow[]>`
-    select ${columns(db)} from billable_metrics m
-    where m.organization_id = ${organizationId} and m.code = ${code} and m.deleted_at is null
-    for update of m`;
-  if (!row) throw refuse.notFound('billable_metric');
+  // Read after the lock is granted: a locking read would show the filters as of before the wait.
+  const [, row] = await Promise.all([
+    db`
+      select id from billable_metrics
+      where organization_id = ${organizationId} and code = ${code} and deleted_at is null
+      for update`,
+    getBillableMetricByCode(db, organizationId, code),
+  ]);
   return row;
 }
 
-/** Live metrics by id, in no order; locked against deletion for as long as the transaction lasts. */
-export const lockBillableMetrics = (db: Db, organizationId: string, ids: readonly string[]) => db<BillableMetricRow[]>`
-  select ${columns(db)} from billable_metrics m
-  where m.organization_id = ${organizationId} and m.id = any (${ids as string[]}::uuid[]) and m.deleted_at is null
-  order by m.id
-  for share of m`;
+/** Live metrics by id, in no order; they stay as they are for as long as the transaction lasts. */
+export async function lockBillableMetrics(
+  db: Db,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<BillableMetricRow[]> {
+  const [, rows] = await Promise.all([
+    db`
+      select id from billable_metrics
+      where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[]) and deleted_at is null
+      order by id
+      for share`,
+    db<BillableMetricRow[]>`
+      select ${columns(db)} from billable_metrics m
+      where m.organization_id = ${organizationId} and m.id = any (${ids as string[]}::uuid[]) and m.deleted_at is null`,
+  ]);
+  return rows;
+}
 
 /** A page of live metrics, newest first. */
 export const listBillableMetrics = (db: Db, organizationId: string, page: Page) => db<BillableMetricRow[]>`

@@ -17,7 +17,7 @@ import { deleteCharges, saveCharges } from './writes.ts';
 export async function createPlanCharge(ctx: Context, { code, body }: { code: string; body: ChargeCreate }) {
   let id: string | undefined;
   const plan = await changeWithinPlan(ctx, code, async (before) => {
-    const { faults, ...prepared } = await prepareCharges(ctx, {
+    const { charges, faults } = await prepareCharges(ctx, {
       planId: before.plan.id,
       isFrozen: false,
       given: [{ given: body }],
@@ -25,9 +25,9 @@ export async function createPlanCharge(ctx: Context, { code, body }: { code: str
       missing: 'billable_metric',
     });
     refuseFaults(faults);
-    await saveCharges(ctx.db, ctx.organizationId, prepared, ctx.now());
-    id = prepared.charges[0]!.id;
-    return prepared.charges.map(({ billable_metric_id }) => billable_metric_id);
+    await saveCharges(ctx.db, ctx.organizationId, charges, ctx.now());
+    id = charges[0]!.charge.id;
+    return charges.map(({ charge }) => charge.billable_metric_id);
   });
   return { charge: chargeView(plan.charges.find(({ charge }) => charge.id === id)!) };
 }
@@ -45,18 +45,18 @@ export async function updatePlanCharge(
 ) {
   let id: string | undefined;
   const plan = await changeWithinPlan(ctx, code, async (before) => {
-    const { charge: stored } = chargeOf(before, charge_code);
-    const { faults, ...prepared } = await prepareCharges(ctx, {
+    const stored = chargeOf(before, charge_code);
+    const { charges, faults } = await prepareCharges(ctx, {
       planId: before.plan.id,
       isFrozen: await hasSubscriptions(ctx.db, ctx.organizationId, before.plan.id),
       given: [{ given: body, stored }],
-      otherCodes: before.charges.map(({ charge }) => charge.code).filter((other) => other !== stored.code),
+      otherCodes: before.charges.map(({ charge }) => charge.code).filter((other) => other !== charge_code),
       missing: 'billable_metric',
     });
     refuseFaults(faults);
-    await saveCharges(ctx.db, ctx.organizationId, prepared, ctx.now());
-    id = stored.id;
-    return [stored.billable_metric_id, ...prepared.charges.map(({ billable_metric_id }) => billable_metric_id)];
+    await saveCharges(ctx.db, ctx.organizationId, charges, ctx.now());
+    id = stored.charge.id;
+    return [stored, ...charges].map(({ charge }) => charge.billable_metric_id);
   });
   return { charge: chargeView(plan.charges.find(({ charge }) => charge.id === id)!) };
 }

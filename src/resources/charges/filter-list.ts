@@ -7,14 +7,13 @@ import { validateProperties } from '../../engine/pricing/validate-properties.ts'
 import { newId } from '../../platform/ids.ts';
 import { addFaults } from './faults.ts';
 import { filterCode, identityOf, valuesFaults } from './filter-values.ts';
-import type { ChargeFilterRow } from './queries.ts';
+import type { ChargeFilterRow, ChargeRow } from './queries.ts';
 import type { ChargeFilterCreate } from './schema.ts';
 
 interface FilterListInput {
-  chargeId: string;
+  charge: Pick<ChargeRow, 'id' | 'charge_model'>;
   given: readonly ChargeFilterCreate[];
   stored: readonly ChargeFilterRow[];
-  charge_model: ChargeModelName;
   /** Of the metric. */
   declared: FilterValues;
   now: Temporal.Instant;
@@ -32,14 +31,14 @@ export function filterListOf(input: FilterListInput): { filters: ChargeFilterRow
   const filters = input.given.map((given, position) => {
     const values = withoutRepeats(given.values);
     addFaults(faults, valuesFaults(values, input.declared));
-    const checked = checkedProperties(input.charge_model, given.properties);
+    const checked = checkedProperties(input.charge.charge_model, given.properties);
     addFaults(faults, checked.faults);
     const old = kept[position];
     const code = old?.code ?? filterCode(values, codes);
     codes.add(code);
     return {
       id: old?.id ?? newId(),
-      charge_id: input.chargeId,
+      charge_id: input.charge.id,
       code,
       invoice_display_name: given.invoice_display_name?.trim() ? given.invoice_display_name : null,
       values,

@@ -1,7 +1,6 @@
 import type { FieldCodes } from '../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../platform/context.ts';
 import { isUuid, newId } from '../../platform/ids.ts';
-import { groupRows } from '../../platform/lists/group-rows.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { type BillableMetricRow, declaredValues, lockBillableMetrics } from '../billable-metrics/queries.ts';
 import { findTaxesByCodes } from '../taxes/queries.ts';
@@ -9,21 +8,23 @@ import { type ChargeDefinition, checkedCharge, definitionOf, frozenFaults } from
 import { addFaults } from './faults.ts';
 import { filterListOf } from './filter-list.ts';
 import { firstFree } from './filter-values.ts';
-import { type ChargeFilterRow, type ChargeRow, listFiltersOfCharges } from './queries.ts';
-import type { ChargeElement } from './schema.ts';
+import type { ChargeFilterRow, ChargeRow } from './queries.ts';
+import type { ChargeElement, ChargeFilterCreate } from './schema.ts';
+import type { ChargeShown } from './shown.ts';
 
 /** A charge that was sent, with the stored one that it changes. */
 export interface GivenCharge {
   given: ChargeElement;
-  stored?: ChargeRow | undefined;
+  stored?: ChargeShown | undefined;
 }
 
-/** Charges as they will be; filters and taxes only of those whose lists are rewritten. */
-export interface PreparedCharges {
-  charges: ChargeRow[];
-  filters: { chargeId: string; filters: ChargeFilterRow[] }[];
-  taxes: { chargeId: string; taxIds: string[] }[];
-  faults: FieldCodes;
+/** A charge ready to save. */
+export interface PreparedCharge {
+  charge: ChargeRow;
+  /** The whole list, when it is rewritten. */
+  filters?: ChargeFilterRow[] | undefined;
+  /** The whole list, when it is rewritten. */
+  taxIds?: string[] | undefined;
 }
 
 interface PrepareInput {
@@ -37,74 +38,73 @@ interface PrepareInput {
   missing: 'billable_metric' | 'billable_metrics';
 }
 
+interface WantedCharge extends GivenCharge {
+  definition: ChargeDefinition;
+}
+
 /**
- * Checks charges of one plan and makes them ready to save, in at most three statements. Locks the metrics.
+ * Checks charges of one plan and makes them ready to save. Locks their metrics.
  *
+ * @returns the charges, and everything that is wrong with any of them
  * @throws Refusal 404 billable_metric(s), tax
  */
-export async function prepareCharges(ctx: Context, input: PrepareInput): Promise<PreparedCharges> {
+export async function prepareCharges(
+  ctx: Context,
+  input: PrepareInput,
+): Promise<{ charges: PreparedCharge[]; faults: FieldCodes }> {
   const faults: FieldCodes = {};
-  const known = input.given.filter((each) => hasKind(each, faults));
-  const wanted = known.map((each) => ({ ...each, charge: definitionOf(each.given, each.stored) }));
-  const [metrics, taxes, filters] = await Promise.all([
-    metricsOf(
-      ctx,
-      wanted.map(({ charge }) => charge.billable_metric_id),
-      input.missing,
-    ),
-    findTaxesByCodes(
-      ctx.db,
-      ctx.organizationId,
-      input.given.flatMap(({ given }) => given.tax_codes ?? []),
-    ),
-    listFiltersOfCharges(
-      ctx.db,
-      ctx.organizationId,
-      input.given.flatMap(({ stored }) => (stored ? [stored.id] : [])),
-    ),
+  const wanted = input.given
+    .filter((each) => hasKind(each, faults))
+    .map((each) => ({ ...each, definition: definitionOf(each.given, each.stored?.charge) }));
+  const taxCodes = input.given.flatMap(({ given }) => given.tax_codes ?? []);
+  const [metrics, taxes] = await Promise.all([
+    metricsOf(ctx, wanted, input.missing),
+    findTaxesByCodes(ctx.db, ctx.organizationId, taxCodes),
   ]);
-  const filtersOf = groupRows(filters, ({ charge_id }) => charge_id);
-  const taxIds = new Map(taxes.map(({ code, id }) => [code, id]));
   const codes = codesOf(wanted, metrics, input.otherCodes, faults);
-  const prepared: PreparedCharges = { charges: [], filters: [], taxes: [], faults };
-  wanted.forEach(({ given, stored, charge: definition }, index) => {
-    const metric = metrics.get(definition.billable_metric_id)!;
-    const { charge, faults: own } = checkedCharge(definition, metric);
-    addFaults(faults, own);
-    if (stored && input.isFrozen) addFaults(faults, frozenFaults(stored, charge));
-    if (given.applied_pricing_unit && Object.keys(given.applied_pricing_unit).length > 0)
-      addFaults(faults, { applied_pricing_unit: ['unsupported_value'] });
+  const taxIds = new Map(taxes.map(({ code, id }) => [code, id]));
 
-    const id = stored?.id ?? newId();
-    prepared.charges.push({
-      id,
-      plan_id: input.planId,
-      parent_id: stored?.parent_id ?? null,
-      created_at: stored?.created_at ?? ctx.now(),
-      billable_metric_code: metric.code,
-      ...charge,
-      code: codes[index]!,
-    });
-    const storedFilters = filtersOf.get(id) ?? [];
-    const list =
-      given.filters ??
-      (isReinterpreted(charge, stored) && storedFilters.length > 0 ? storedFilters.map(asGiven) : undefined);
-    if (list) {
-      const checked = filterListOf({
-        chargeId: id,
-        given: list,
-        stored: storedFilters,
-        charge_model: charge.charge_model,
-        declared: declaredValues(metric),
-        now: ctx.now(),
-      });
-      addFaults(faults, checked.faults);
-      prepared.filters.push({ chargeId: id, filters: checked.filters });
-    }
-    if (given.tax_codes)
-      prepared.taxes.push({ chargeId: id, taxIds: [...new Set(given.tax_codes)].map((code) => taxIds.get(code)!) });
+  const charges = wanted.map((each, index) => {
+    const metric = metrics.get(each.definition.billable_metric_id)!;
+    const { charge, filters } = prepareCharge(ctx, input, { ...each, metric, code: codes[index]! }, faults);
+    return { charge, filters, taxIds: each.given.tax_codes?.map((code) => taxIds.get(code)!) };
   });
-  return prepared;
+  return { charges, faults };
+}
+
+function prepareCharge(
+  ctx: Context,
+  { planId, isFrozen }: PrepareInput,
+  { given, stored, definition, metric, code }: WantedCharge & { metric: BillableMetricRow; code: string },
+  faults: FieldCodes,
+): Pick<PreparedCharge, 'charge' | 'filters'> {
+  const checked = checkedCharge(definition, metric);
+  addFaults(faults, checked.faults);
+  if (stored && isFrozen) addFaults(faults, frozenFaults(stored.charge, definition));
+  if (given.applied_pricing_unit && Object.keys(given.applied_pricing_unit).length > 0)
+    addFaults(faults, { applied_pricing_unit: ['unsupported_value'] });
+
+  const charge: ChargeRow = {
+    ...checked.charge,
+    id: stored?.charge.id ?? newId(),
+    plan_id: planId,
+    parent_id: stored?.charge.parent_id ?? null,
+    billable_metric_code: metric.code,
+    code,
+    created_at: stored?.charge.created_at ?? ctx.now(),
+  };
+  const list = given.filters ?? reinterpretedFilters(charge, stored);
+  if (!list) return { charge };
+
+  const { filters, faults: faultsOfFilters } = filterListOf({
+    charge,
+    given: list,
+    stored: stored?.filters ?? [],
+    declared: declaredValues(metric),
+    now: ctx.now(),
+  });
+  addFaults(faults, faultsOfFilters);
+  return { charge, filters };
 }
 
 /** Whether it is known what is counted and how it is priced. */
@@ -115,41 +115,48 @@ function hasKind({ given, stored }: GivenCharge, faults: FieldCodes): boolean {
   return given.billable_metric_id !== undefined && given.charge_model !== undefined;
 }
 
-async function metricsOf(ctx: Context, ids: string[], missing: string): Promise<Map<string, BillableMetricRow>> {
-  const unique = [...new Set(ids)];
-  if (unique.length === 0) return new Map();
-  const rows = await lockBillableMetrics(ctx.db, ctx.organizationId, unique.filter(isUuid));
-  if (rows.length < unique.length) throw refuse.notFound(missing);
+async function metricsOf(
+  ctx: Context,
+  wanted: readonly WantedCharge[],
+  missing: string,
+): Promise<Map<string, BillableMetricRow>> {
+  const ids = [...new Set(wanted.map(({ definition }) => definition.billable_metric_id))];
+  if (ids.length === 0) return new Map();
+  const rows = await lockBillableMetrics(ctx.db, ctx.organizationId, ids.filter(isUuid));
+  if (rows.length < ids.length) throw refuse.notFound(missing);
   return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** Codes of the charges: those named first, then generated ones. Rule: usage-and-charges D.2. */
 function codesOf(
-  wanted: readonly { charge: ChargeDefinition }[],
+  wanted: readonly WantedCharge[],
   metrics: ReadonlyMap<string, BillableMetricRow>,
   otherCodes: readonly string[],
   faults: FieldCodes,
 ): string[] {
   const taken = new Set(otherCodes);
-  for (const { charge } of wanted) {
-    if (charge.code === null) continue;
-    if (taken.has(charge.code)) addFaults(faults, { code: ['value_already_exist'] });
-    taken.add(charge.code);
+  for (const { definition } of wanted) {
+    if (definition.code === null) continue;
+    if (taken.has(definition.code)) addFaults(faults, { code: ['value_already_exist'] });
+    taken.add(definition.code);
   }
-  return wanted.map(({ charge }) => {
-    const code = charge.code ?? firstFree(metrics.get(charge.billable_metric_id)!.code, taken);
+  return wanted.map(({ definition }) => {
+    const code = definition.code ?? firstFree(metrics.get(definition.billable_metric_id)!.code, taken);
     taken.add(code);
     return code;
   });
 }
 
-/** Whether stored filters would mean something else: the charge got another model or another metric. */
-const isReinterpreted = (charge: ChargeDefinition, stored: ChargeRow | undefined): boolean =>
-  stored !== undefined &&
-  (stored.charge_model !== charge.charge_model || stored.billable_metric_id !== charge.billable_metric_id);
-
-const asGiven = ({ invoice_display_name, values, properties }: ChargeFilterRow) => ({
-  invoice_display_name,
-  values: values as Record<string, string[]>,
-  properties: { ...properties },
-});
+/** Stored filters to check anew, because the charge got another model or another metric. */
+function reinterpretedFilters(charge: ChargeRow, stored: ChargeShown | undefined): ChargeFilterCreate[] | undefined {
+  if (!stored || stored.filters.length === 0) return undefined;
+  const isSame =
+    stored.charge.charge_model === charge.charge_model &&
+    stored.charge.billable_metric_id === charge.billable_metric_id;
+  if (isSame) return undefined;
+  return stored.filters.map(({ invoice_display_name, values, properties }) => ({
+    invoice_display_name,
+    values: values as Record<string, string[]>,
+    properties: { ...properties },
+  }));
+}

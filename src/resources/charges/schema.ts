@@ -7,8 +7,8 @@ import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { resettable, textList } from '../../platform/schema/typed-text.ts';
 import { TaxView } from '../taxes/schema.ts';
 
-/** Longest code: an index of the database holds it. */
-export const CODE_MAX = 255;
+/** Longest code: an index of the database holds it, and a generated one is longer than its metric's. */
+const CODE_MAX = 300;
 
 /** Whatever is wrong within a field is reported under the field: `values` and not `values.region.0`. */
 const ownErrors = <Output>() => renameErrors<Output>((path) => path.slice(0, 1));

@@ -1,27 +1,24 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
-import type { PreparedCharges } from './prepare.ts';
+import type { PreparedCharge } from './prepare.ts';
 import type { ChargeFilterRow, ChargeRow } from './queries.ts';
 
-/** Saves charges with the filters and taxes that were rewritten: at most four statements, sent together. */
+/** Saves charges with the filters and taxes that are rewritten: at most five statements, sent together. */
 export async function saveCharges(
   db: Db,
   organizationId: string,
-  prepared: Omit<PreparedCharges, 'faults'>,
+  prepared: readonly PreparedCharge[],
   now: Temporal.Instant,
 ): Promise<void> {
-  const filters = prepared.filters.flatMap((each) => each.filters);
+  const charges = prepared.map(({ charge }) => charge);
+  const filters = prepared.flatMap((each) => each.filters ?? []);
+  const chargeIds = prepared.filter((each) => each.filters).map(({ charge }) => charge.id);
+  const keptIds = filters.map(({ id }) => id);
   await Promise.all([
-    upsertCharges(db, organizationId, prepared.charges, now),
-    deleteOtherFilters(
-      db,
-      organizationId,
-      prepared.filters.map(({ chargeId }) => chargeId),
-      filters.map(({ id }) => id),
-      now,
-    ),
+    upsertCharges(db, organizationId, charges, now),
+    deleteOtherFilters(db, organizationId, chargeIds, keptIds, now),
     upsertFilters(db, organizationId, filters, now),
-    replaceTaxesOfCharges(db, organizationId, prepared.taxes),
+    replaceTaxesOfCharges(db, organizationId, prepared),
   ]);
 }
 
@@ -82,16 +79,19 @@ export async function upsertFilters(
       properties = excluded.properties, position = excluded.position, updated_at = excluded.updated_at`;
 }
 
-async function replaceTaxesOfCharges(db: Db, organizationId: string, taxes: PreparedCharges['taxes']) {
-  if (taxes.length === 0) return;
-  const pairs = taxes.flatMap(({ chargeId, taxIds }) => taxIds.map((taxId) => ({ chargeId, taxId })));
-  await db`
-    delete from charge_taxes
-    where organization_id = ${organizationId} and charge_id = any (${taxes.map(({ chargeId }) => chargeId)}::uuid[])`;
-  await db`
-    insert into charge_taxes (organization_id, charge_id, tax_id)
-    select ${organizationId}, charge_id, tax_id
-    from unnest(${pairs.map(({ chargeId }) => chargeId)}::uuid[], ${pairs.map(({ taxId }) => taxId)}::uuid[]) as row (charge_id, tax_id)`;
+async function replaceTaxesOfCharges(db: Db, organizationId: string, prepared: readonly PreparedCharge[]) {
+  const changed = prepared.filter(({ taxIds }) => taxIds !== undefined).map(({ charge }) => charge.id);
+  if (changed.length === 0) return;
+  const pairs = prepared.flatMap(({ charge, taxIds }) => (taxIds ?? []).map((taxId) => [charge.id, taxId] as const));
+  await Promise.all([
+    db`
+      delete from charge_taxes
+      where organization_id = ${organizationId} and charge_id = any (${changed}::uuid[])`,
+    db`
+      insert into charge_taxes (organization_id, charge_id, tax_id)
+      select distinct ${organizationId}::uuid, charge_id, tax_id
+      from unnest(${pairs.map(([id]) => id)}::uuid[], ${pairs.map(([, id]) => id)}::uuid[]) as row (charge_id, tax_id)`,
+  ]);
 }
 
 /** Deletes charges and their filters. Fees made with them stay. */

@@ -3,8 +3,8 @@ import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { addFaults, refuseFaults } from '../charges/faults.ts';
 import { type GivenCharge, prepareCharges } from '../charges/prepare.ts';
-import type { ChargeRow } from '../charges/queries.ts';
 import type { ChargeElement } from '../charges/schema.ts';
+import type { ChargeShown } from '../charges/shown.ts';
 import { deleteCharges, saveCharges } from '../charges/writes.ts';
 import { findTaxesByCodes, replacePlanTaxes } from '../taxes/queries.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
@@ -26,42 +26,29 @@ import { insertPlan, markPendingDeletion, updatePlanRow } from './writes.ts';
  * Rules: subscriptions-and-invoices A.1, usage-and-charges D.
  */
 export async function createPlan(ctx: Context, { body }: { body: PlanCreate }) {
+  const { db, organizationId } = ctx;
   const definition = definitionOf(body);
   const id = newId();
-  const [namesake, taxes, prepared] = await Promise.all([
-    findPlanByCode(ctx.db, ctx.organizationId, definition.code),
-    findTaxesByCodes(ctx.db, ctx.organizationId, body.tax_codes ?? []),
-    prepareCharges(ctx, {
-      planId: id,
-      isFrozen: false,
-      given: (body.charges ?? []).map((given) => ({ given })),
-      otherCodes: [],
-      missing: 'billable_metrics',
-    }),
-  ]);
-  if (namesake) addFaults(prepared.faults, { code: ['value_already_exist'] });
-  refuseFaults(prepared.faults);
+  const namesake = await findPlanByCode(db, organizationId, definition.code);
+  const taxIds = await taxIdsOf(ctx, body.tax_codes ?? []);
+  const { charges, faults } = await prepareCharges(ctx, {
+    planId: id,
+    isFrozen: false,
+    given: (body.charges ?? []).map((given) => ({ given })),
+    otherCodes: [],
+    missing: 'billable_metrics',
+  });
+  if (namesake) addFaults(faults, { code: ['value_already_exist'] });
+  refuseFaults(faults);
 
-  const plan: PlanRow = {
-    id,
-    parent_id: null,
-    ...definition,
-    pending_deletion: false,
-    deleted_at: null,
-    created_at: ctx.now(),
-  };
-  await insertPlan(ctx.db, ctx.organizationId, plan);
-  await saveCharges(ctx.db, ctx.organizationId, prepared, ctx.now());
-  if (taxes.length > 0)
-    await replacePlanTaxes(
-      ctx.db,
-      ctx.organizationId,
-      id,
-      taxes.map((tax) => tax.id),
-    );
-  if (prepared.charges.length > 0) await refreshShapes(ctx, metricIdsOf(prepared.charges), 'charges');
+  const state = { pending_deletion: false, deleted_at: null, created_at: ctx.now() };
+  const plan: PlanRow = { id, parent_id: null, ...definition, ...state };
+  await insertPlan(db, organizationId, plan);
+  await saveCharges(db, organizationId, charges, ctx.now());
+  if (taxIds.length > 0) await replacePlanTaxes(db, organizationId, id, taxIds);
+  await refreshShapes(ctx, metricIdsOf(charges), 'charges');
 
-  const shown = await showPlan(ctx.db, ctx.organizationId, plan);
+  const shown = await showPlan(db, organizationId, plan);
   announcePlan(ctx, 'created', shown);
   return { plan: planView(shown) };
 }
@@ -76,49 +63,39 @@ export async function createPlan(ctx: Context, { body }: { body: PlanCreate }) {
  * Rules: subscriptions-and-invoices A.1, A.3.
  */
 export async function updatePlan(ctx: Context, { code, body }: { code: string; body: PlanUpdate }) {
-  const stored = await lockPlanByCode(ctx.db, ctx.organizationId, code);
+  const { db, organizationId } = ctx;
+  const stored = await lockPlanByCode(db, organizationId, code);
   const definition = definitionOf(body, stored);
-  const [before, isFrozen, namesake, taxes] = await Promise.all([
-    showPlan(ctx.db, ctx.organizationId, stored),
-    hasSubscriptions(ctx.db, ctx.organizationId, stored.id),
-    definition.code === stored.code ? undefined : findPlanByCode(ctx.db, ctx.organizationId, definition.code),
-    findTaxesByCodes(ctx.db, ctx.organizationId, body.tax_codes ?? []),
-  ]);
-  const storedCharges = before.charges.map(({ charge }) => charge);
-  const given = body.charges ? pairedWith(storedCharges, body.charges) : [];
-  const removed = body.charges ? storedCharges.filter((charge) => !given.some(({ stored }) => stored === charge)) : [];
-  const prepared = await prepareCharges(ctx, {
+  const before = await showPlan(db, organizationId, stored);
+  const isFrozen = await hasSubscriptions(db, organizationId, stored.id);
+  const isRenamed = definition.code !== stored.code;
+  const namesake = isRenamed ? await findPlanByCode(db, organizationId, definition.code) : undefined;
+  const taxIds = await taxIdsOf(ctx, body.tax_codes ?? []);
+  const given = body.charges ? pairedWith(before.charges, body.charges) : [];
+  const untouched = before.charges.filter((charge) => !given.some((each) => each.stored === charge));
+  const { charges, faults } = await prepareCharges(ctx, {
     planId: stored.id,
     isFrozen,
     given,
-    otherCodes: body.charges ? [] : storedCharges.map((charge) => charge.code),
+    otherCodes: body.charges ? [] : untouched.map(({ charge }) => charge.code),
     missing: 'billable_metrics',
   });
-  if (namesake) addFaults(prepared.faults, { code: ['value_already_exist'] });
-  if (isFrozen) addFaults(prepared.faults, frozenFaults(body, stored, definition));
-  refuseFaults(prepared.faults);
+  if (namesake) addFaults(faults, { code: ['value_already_exist'] });
+  if (isFrozen) addFaults(faults, frozenFaults(body, stored, definition));
+  refuseFaults(faults);
 
-  await updatePlanRow(ctx.db, ctx.organizationId, stored.id, definition, ctx.now());
-  if (removed.length > 0)
-    await deleteCharges(
-      ctx.db,
-      ctx.organizationId,
-      removed.map(({ id }) => id),
-      ctx.now(),
-    );
-  await saveCharges(ctx.db, ctx.organizationId, prepared, ctx.now());
-  if (body.tax_codes)
-    await replacePlanTaxes(
-      ctx.db,
-      ctx.organizationId,
-      stored.id,
-      taxes.map((tax) => tax.id),
-    );
-  if (body.charges) await refreshShapes(ctx, metricIdsOf([...storedCharges, ...prepared.charges]), 'charges');
-  await flagDraftInvoicesOfPlans(ctx.db, ctx.organizationId, [stored.id], ctx.now());
+  await updatePlanRow(db, organizationId, stored.id, definition, ctx.now());
+  if (body.charges) {
+    const removed = untouched.map(({ charge }) => charge.id);
+    if (removed.length > 0) await deleteCharges(db, organizationId, removed, ctx.now());
+    await saveCharges(db, organizationId, charges, ctx.now());
+    await refreshShapes(ctx, metricIdsOf([...before.charges, ...charges]), 'charges');
+  }
+  if (body.tax_codes) await replacePlanTaxes(db, organizationId, stored.id, taxIds);
+  await flagDraftInvoicesOfPlans(db, organizationId, [stored.id], ctx.now());
   if (definition.amount_cents !== stored.amount_cents) await followAmountChange(ctx, stored.id);
 
-  const shown = await showPlan(ctx.db, ctx.organizationId, { ...stored, ...definition });
+  const shown = await showPlan(db, organizationId, { ...stored, ...definition });
   announcePlan(ctx, 'updated', shown, before);
   return { plan: planView(shown) };
 }
@@ -141,17 +118,20 @@ export async function deletePlan(ctx: Context, { code }: { code: string }) {
 }
 
 /** @throws Refusal 404 charge, for an id that is none of the plan's or stands twice */
-function pairedWith(stored: readonly ChargeRow[], elements: readonly ChargeElement[]): GivenCharge[] {
-  const left = new Map(stored.map((charge) => [charge.id, charge]));
+function pairedWith(stored: readonly ChargeShown[], elements: readonly ChargeElement[]): GivenCharge[] {
+  const left = new Map(stored.map((shown) => [shown.charge.id, shown]));
   return elements.map((given) => {
     if (given.id === undefined || given.id === null) return { given };
-    const charge = left.get(given.id.toLowerCase());
-    if (!charge) throw refuse.notFound('charge');
-    left.delete(charge.id);
-    return { given, stored: charge };
+    const shown = left.get(given.id.toLowerCase());
+    if (!shown) throw refuse.notFound('charge');
+    left.delete(shown.charge.id);
+    return { given, stored: shown };
   });
 }
 
-const metricIdsOf = (charges: readonly ChargeRow[]): string[] => [
-  ...new Set(charges.map(({ billable_metric_id }) => billable_metric_id)),
+const taxIdsOf = async (ctx: Context, codes: readonly string[]): Promise<string[]> =>
+  (await findTaxesByCodes(ctx.db, ctx.organizationId, codes)).map(({ id }) => id);
+
+const metricIdsOf = (charges: readonly Pick<ChargeShown, 'charge'>[]): string[] => [
+  ...new Set(charges.map(({ charge }) => charge.billable_metric_id)),
 ];

@@ -15,12 +15,14 @@ import {
 } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { textList } from '../../platform/schema/typed-text.ts';
-import { ChargeCreate, ChargeElement, ChargeView, CODE_MAX } from '../charges/schema.ts';
+import { ChargeCreate, ChargeElement, ChargeView } from '../charges/schema.ts';
 import { TaxView } from '../taxes/schema.ts';
 import { Metadata } from './metadata.ts';
 
 export const INTERVALS = ['weekly', 'monthly', 'quarterly', 'semiannual', 'yearly'] as const;
 
+/** Longest code: an index of the database holds it. */
+const CODE_MAX = 255;
 /** Days of a trial: nobody gives a century away. */
 const MAX_TRIAL_DAYS = 36_525;
 
