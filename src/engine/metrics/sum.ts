@@ -1,8 +1,11 @@
 import { decimal, sum } from '../money/decimal.ts';
-import type { Combine } from './usage-bucket.ts';
+import { type Combine, type UsageBucket, validCount } from './usage-bucket.ts';
 
-/** Sum of the numeric values, counting only their events; may be negative. Rule: usage-and-charges C.2 "sum". */
-export const combineSums: Combine = (buckets) => ({
+/**
+ * Sum of the numeric values, counting only their events; may be negative. Recurring: the same over all events up to the
+ * window's end. Rules: usage-and-charges C.2 "sum", C.3.
+ */
+export const combineSums: Combine<Pick<UsageBucket, 'sum' | 'valid_count'>> = (buckets) => ({
   units: sum(buckets.map((bucket) => decimal(bucket.sum))),
-  eventsCount: buckets.reduce((total, bucket) => total + bucket.valid_count, 0),
+  eventsCount: validCount(buckets),
 });

@@ -1,3 +1,4 @@
+import type { Instant } from '../calendar/instants.ts';
 import type { Decimal } from '../money/decimal.ts';
 
 /** What is kept of the events of one hour, or of any other set of events. Every aggregation reads its own columns. */
@@ -10,6 +11,31 @@ export interface UsageBucket {
   sum: Decimal | string;
 }
 
+/** The columns that the greatest value is combined from. */
+export interface MaxBucket extends Pick<UsageBucket, 'valid_count'> {
+  /** Null without a valid event. */
+  max: Decimal | string | null;
+}
+
+/** The columns that the latest value is combined from; null without a valid event. */
+export interface LatestBucket extends Pick<UsageBucket, 'valid_count'> {
+  last_ts: Instant | null;
+  last_created_at: Instant | null;
+  last_id: string | null;
+  last_value: Decimal | string | null;
+}
+
+/** The columns that sums over time are combined from. */
+export interface HourBucket extends Pick<UsageBucket, 'valid_count' | 'sum'> {
+  /** Start of the hour, or any other instant that the moment is counted from. */
+  hour: Instant;
+}
+
+export interface MomentBucket extends HourBucket {
+  /** Sum of value × seconds since `hour`. */
+  moment: Decimal | string;
+}
+
 /** Units before rounding, and the number of events behind them. */
 export interface Aggregate {
   units: Decimal;
@@ -17,4 +43,8 @@ export interface Aggregate {
 }
 
 /** Turns the buckets of one filter and group into units; buckets may come in any order. */
-export type Combine = (buckets: readonly UsageBucket[]) => Aggregate;
+export type Combine<Bucket = UsageBucket> = (buckets: readonly Bucket[]) => Aggregate;
+
+/** Number of valid events of some buckets. */
+export const validCount = (buckets: readonly Pick<UsageBucket, 'valid_count'>[]): number =>
+  buckets.reduce((total, bucket) => total + bucket.valid_count, 0);

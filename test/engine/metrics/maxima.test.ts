@@ -1,0 +1,71 @@
+import { describe, expect, test } from 'vitest';
+import { bucketOfEvents, type StoredValue } from '../../../src/engine/metrics/bucket-of-events.ts';
+import { combineLatest } from '../../../src/engine/metrics/latest.ts';
+import { combineMaxima } from '../../../src/engine/metrics/max.ts';
+import { combineSums } from '../../../src/engine/metrics/sum.ts';
+import { decimal } from '../../../src/engine/money/decimal.ts';
+import { instant } from '../calendar/build.ts';
+
+const HOUR = '2024-03-05T10:00';
+
+/** Events a second apart; null is no number. */
+const events = (...texts: (string | null)[]): StoredValue[] =>
+  texts.map((text, index) => ({
+    id: String(index),
+    created_at: instant(HOUR),
+    timestamp: instant(HOUR).add({ seconds: index }),
+    value: text === null ? undefined : decimal(text),
+  }));
+const bucket = (...texts: (string | null)[]) => bucketOfEvents(events(...texts), instant(HOUR));
+const figures = ({ units, eventsCount }: ReturnType<typeof combineMaxima>) => [units.toFixed(), eventsCount];
+
+describe('max', () => {
+  test('8: the greatest value counts', () => {
+    expect(figures(combineMaxima([bucket('3', '7', '5')]))).toEqual(['7', 3]);
+    expect(figures(combineMaxima([bucket('3'), bucket(null), bucket('7', '5')]))).toEqual(['7', 3]);
+  });
+
+  test('it may be negative, and is 0 without a number', () => {
+    expect(figures(combineMaxima([bucket('-3'), bucket('-2.5')]))).toEqual(['-2.5', 2]);
+    expect(figures(combineMaxima([bucket(null)]))).toEqual(['0', 0]);
+    expect(figures(combineMaxima([]))).toEqual(['0', 0]);
+  });
+});
+
+describe('latest', () => {
+  test.each([
+    ['9', ['3', '7', '5'], '5', 3],
+    ['10: a negative one is 0', ['5', '-2'], '0', 2],
+    ['texts that are no numbers are passed over', ['5', '4', null], '4', 2],
+    ['no event', [], '0', 0],
+  ])('%s', (_case, texts, units, count) => {
+    expect(figures(combineLatest([bucket(...texts)]))).toEqual([units, count]);
+    expect(figures(combineLatest(events(...texts).map((event) => bucketOfEvents([event], event.timestamp))))).toEqual([
+      units,
+      count,
+    ]);
+  });
+
+  test('of equal timestamps the one received later is the last, then the greater id', () => {
+    const [base] = events('1');
+    const received = { ...base!, id: 'a', value: decimal(2), created_at: instant('2024-03-05T10:01') };
+    const numbered = { ...received, id: 'b', value: decimal(3) };
+    const buckets = [base!, numbered, received].map((event) => bucketOfEvents([event], instant(HOUR)));
+    expect(figures(combineLatest(buckets))).toEqual(['3', 3]);
+    expect(figures(combineLatest(buckets.toReversed()))).toEqual(['3', 3]);
+    expect(figures(combineLatest([buckets[0]!, buckets[2]!]))).toEqual(['2', 2]);
+  });
+});
+
+describe('recurring sum', () => {
+  test('86: January, February and March bill all events up to their ends', () => {
+    const january = bucket('10');
+    const february = bucket('-4');
+    expect(figures(combineSums([january]))).toEqual(['10', 1]);
+    expect(figures(combineSums([january, february]))).toEqual(['6', 2]);
+  });
+
+  test('11: what is no number is neither summed nor counted', () => {
+    expect(figures(combineSums([bucket('5', null, null, '2')]))).toEqual(['7', 2]);
+  });
+});
