@@ -1,0 +1,27 @@
+import { decimal } from '../money/decimal.ts';
+import type { Aggregate } from './usage-bucket.ts';
+import type { MemberEvent } from './usage-event.ts';
+
+/**
+ * Number of values that are in use after the events. Every value starts as removed; adding it again while it is there, or
+ * removing it while it is not, changes nothing. A metered metric gives the events of its period, a recurring one all up to
+ * the period's end.
+ *
+ *   add A, remove A, add A, add B, remove C → 2
+ *
+ * Rules: usage-and-charges C.2 "unique_count", C.3, C.4.
+ */
+export function uniqueCount(events: readonly Omit<MemberEvent, 'timestamp'>[]): Aggregate {
+  const count = activeValues(events).size;
+  return { units: decimal(count), eventsCount: count };
+}
+
+/** The values in use after the events. */
+export function activeValues(events: readonly Omit<MemberEvent, 'timestamp'>[]): Set<string> {
+  const active = new Set<string>();
+  for (const { value, operation } of events) {
+    if (operation === 'add') active.add(value);
+    else active.delete(value);
+  }
+  return active;
+}
