@@ -1,0 +1,12 @@
+import { Decimal } from '../money/decimal.ts';
+
+/** Fractional digits that weighed units keep. */
+const PRORATED_DIGITS = 5;
+const WEIGHTED_SUM_DIGITS = 20;
+
+/** Units weighed by days, rounded up: 2.741935… → 2.74194. Rule: usage-and-charges 0.2 "prorated aggregation". */
+export const ceilProrated = (units: Decimal): Decimal => units.toDecimalPlaces(PRORATED_DIGITS, Decimal.ROUND_CEIL);
+
+/** A weighted sum, rounded up. Rule: usage-and-charges 0.2 "weighted sum". */
+export const ceilWeightedSum = (units: Decimal): Decimal =>
+  units.toDecimalPlaces(WEIGHTED_SUM_DIGITS, Decimal.ROUND_CEIL);
