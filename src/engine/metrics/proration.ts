@@ -1,0 +1,60 @@
+import type { Instant, PlainDate } from '../calendar/instants.ts';
+import { localDate } from '../calendar/local-day.ts';
+import { lastInstant, type Period } from '../calendar/period.ts';
+import type { Decimal } from '../money/decimal.ts';
+
+/** The days that prorated units are weighed by. */
+export interface Proration {
+  /** The charges period, as far as the subscription covers it. */
+  period: Period;
+  /** Days of the full period. */
+  periodDays: number;
+  zone: string;
+  /** Whether the subscription ended by an upgrade: its last day belongs to the new one. */
+  isUpgraded: boolean;
+}
+
+/** Units weighed by days. */
+export interface ProratedUnits {
+  /** Weighed, rounded up at 5 digits. */
+  units: Decimal;
+  /** Ignoring time; what is shown. */
+  fullUnits: Decimal;
+  eventsCount: number;
+}
+
+/** One event's part in prorated units. */
+export interface Move {
+  /** Ignoring time. */
+  full: Decimal;
+  /** Weighed, but not yet divided. */
+  weighed: Decimal;
+}
+
+/** Parts of prorated units in the order of time: what a prorated graduated charge walks through. */
+export interface Moves {
+  list: readonly Move[];
+  /** Divides every `weighed`; kept apart, since thirds of a month are not exact. */
+  divisor: number;
+}
+
+/**
+ * Makes the function that counts the billed days from the local day of one instant to that of another, both included and
+ * within the period; without the second, to the period's last day. The hour of day does not matter.
+ *
+ *   May; the 26th → 6, the 26th with an upgrade on the 31st → 5, the 1st to the 16th → 16
+ *
+ * Rules: usage-and-charges 0.3, C.8, C.9-3, F.3 "an instant inside a day counts that day".
+ */
+export function billedDays({ period, zone, isUpgraded }: Proration): (from: Instant, until?: Instant) => number {
+  const first = localDate(period.from, zone);
+  const dayOf = (instant: Instant) => daysBetween(first, localDate(instant, zone));
+  const last = dayOf(lastInstant(period)) - (isUpgraded ? 1 : 0);
+  return (from, until) => {
+    const start = Math.max(dayOf(from), 0);
+    const end = until === undefined ? last : Math.min(dayOf(until), last);
+    return Math.max(end - start + 1, 0);
+  };
+}
+
+const daysBetween = (from: PlainDate, to: PlainDate): number => from.until(to).days;
