@@ -75,4 +75,11 @@ export const schedule = (_config: Config): ScheduleRow[] => [
     catchUp: 'latest',
     afterMissedTicks: 'by selection',
   },
+  {
+    job: 'rollup-audit',
+    tick: { timeOfDay: '03:00' },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
 ];

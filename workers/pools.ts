@@ -1,5 +1,7 @@
 import { advanceDeps, clockAdvances, fallsDueBy, watchAbandonedAdvances } from '../src/flows/advance-clock/jobs.ts';
+import { shapeHandlers } from '../src/flows/build-shapes/jobs.ts';
 import { deliveryHandlers } from '../src/flows/deliver-webhooks/deliver.ts';
+import { finishHandlers, storeHandlers } from '../src/flows/ingest-events/jobs.ts';
 import { commandHandlers } from '../src/flows/run-command/jobs.ts';
 import { periodicTickHandlers, periodicWorkHandlers } from '../src/flows/run-periodic/jobs.ts';
 import { registryOf } from '../src/flows/run-periodic/registry.ts';
@@ -14,6 +16,7 @@ import { stopOnSignal } from '../src/platform/process/stop.ts';
 import { type Handlers, serveQueue } from '../src/platform/queue/worker.ts';
 import type { QueueName } from '../src/queues.ts';
 import { operationsByName } from '../src/resources/operations.ts';
+import { CatalogCache } from '../src/resources/usage-shapes/catalog.ts';
 
 /** What a pool runs beside its queues; stopped with it. */
 interface Closable {
@@ -51,6 +54,20 @@ export const pools = {
       }),
     ),
     serve(runtime, 'audit', 1, auditHandlers(runtime.sql)),
+  ],
+  events: (runtime) => [
+    serve(
+      runtime,
+      'events',
+      runtime.config.CONCURRENCY_EVENTS,
+      storeHandlers({ ...runtime, catalogs: new CatalogCache() }),
+    ),
+  ],
+  aggregation: (runtime) => [
+    serve(runtime, 'aggregation', runtime.config.CONCURRENCY_AGGREGATION, {
+      ...finishHandlers(runtime),
+      ...shapeHandlers(runtime),
+    }),
   ],
   billing: (runtime) => [
     serve(runtime, 'billing', runtime.config.CONCURRENCY_BILLING, {

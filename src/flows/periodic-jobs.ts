@@ -5,6 +5,7 @@ import { finalize } from './bill-subscriptions/finalize.ts';
 import { overdue } from './bill-subscriptions/overdue.ts';
 import { terminateEnded } from './bill-subscriptions/terminate-ended.ts';
 import { trialEnd } from './bill-subscriptions/trial-end.ts';
+import { rollupAudit } from './build-shapes/repair.ts';
 import { cleanWebhooks, endpointHealth, webhookSweeper } from './deliver-webhooks/jobs.ts';
 import { cleanIdempotency } from './sweep-rows/clean-idempotency.ts';
 import { housekeeping } from './sweep-rows/housekeeping.ts';
@@ -23,4 +24,5 @@ export const sweepJobs: readonly SweepJob[] = [
   cleanIdempotency,
   cleanWebhooks,
   housekeeping,
+  rollupAudit,
 ];

@@ -3,6 +3,8 @@ import { deleteMetricEvents } from '../resources/billable-metrics/jobs.ts';
 import { finishCustomerDeletion } from '../resources/customers/jobs.ts';
 import { finishPlanDeletion } from '../resources/plans/jobs.ts';
 import { billStep } from './bill-subscriptions/step.ts';
+import { buildShapeStep } from './build-shapes/build-shape.ts';
+import { finishBatchStep } from './ingest-events/finish-batches.ts';
 import { finalizeCustomerDrafts, finalizeOneDraft, redateDrafts } from './redate-drafts/steps.ts';
 
 /**
@@ -14,6 +16,8 @@ export type StepHandler = (ctx: Context, payload: any) => Promise<void>;
 
 /** Every after-step by the name under which `ctx.after` left it (README decision 7). */
 export const stepHandlers: Readonly<Record<string, StepHandler>> = {
+  'build-shape': buildShapeStep,
+  'finish-event-batch': finishBatchStep,
   'finish-customer-deletion': finishCustomerDeletion,
   'finalize-customer-drafts': finalizeCustomerDrafts,
   'finish-plan-deletion': finishPlanDeletion,

@@ -1,10 +1,12 @@
 import type { Redis } from 'ioredis';
 import { realNowMs } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
+import type { Sql } from '../../platform/db/connect.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
 import { type IncomingBatch, STORING_FAILED, type Verdict } from '../../resources/events/incoming.ts';
+import { finishBatches } from './finish-batches.ts';
 import { createMerger } from './merger.ts';
 import { type StoreDeps, storeEvents } from './store-events.ts';
 
@@ -47,3 +49,8 @@ function nameOf(verdict: Verdict): 'stored' | 'conflict' | 'replayed' | 'refused
   if (verdict === 1) return 'conflict';
   return 'r' in verdict ? 'replayed' : 's' in verdict ? 'stored' : 'refused';
 }
+
+/** Handler of `events.finish-batch`: the asynchronous steps of a stored batch. */
+export const finishHandlers = ({ sql }: { sql: Sql }): Pick<Handlers, 'events.finish-batch'> => ({
+  'events.finish-batch': ({ batch_id }) => sql.begin((tx) => finishBatches(tx, [batch_id])),
+});

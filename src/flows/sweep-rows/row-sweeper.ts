@@ -1,5 +1,6 @@
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { SweepDeps, SweepJob } from '../../platform/periodic-job.ts';
+import { sweepBuildingShapes } from '../build-shapes/build-shape.ts';
 import { sweepEventBatches } from '../ingest-events/finish-batches.ts';
 import { nudgeLostSteps } from './lost-steps.ts';
 import { nudgeLostTicks } from './lost-ticks.ts';
@@ -16,6 +17,7 @@ export const rowSweeper: SweepJob = {
       nudgeLostSteps(deps, now),
       nudgeLostTicks(deps, now),
       sweepEventBatches(deps, now.subtract({ seconds: LOST_AFTER_SECONDS }), now),
+      sweepBuildingShapes(deps),
     ]);
   },
 };
