@@ -5,6 +5,8 @@ import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Log } from '../platform/log/log.ts';
 
 const WARN_EVERY_MS = 60_000;
+// A window is one second; its counter is kept a little longer (platform C.2).
+const KEPT_MS = 2000;
 
 /** Milliseconds that Redis' clock is ahead of ours, asked again now and then. */
 export class RedisClock {
@@ -39,7 +41,7 @@ export class RedisClock {
 export class WindowStore implements Store {
   readonly localKeys = false;
   readonly #options: { redis: Redis; prefix: string; clock: RedisClock; log: Log };
-  #inner: Store | null = null;
+  #inner: Promise<Store> | null = null;
   #warnedAtMs = 0;
 
   constructor(options: { redis: Redis; prefix: string; clock: RedisClock; log: Log }) {
@@ -51,10 +53,12 @@ export class WindowStore implements Store {
     const second = Math.floor(nowMs / 1000);
     const resetTime = new Date(realNowMs() + 1000 - (nowMs % 1000));
     try {
-      this.#inner ??= await this.#build();
-      const { totalHits } = await this.#inner.increment(`${key}:${second}`);
+      this.#inner ??= this.#build();
+      const { totalHits } = await (await this.#inner).increment(`${key}:${second}`);
       return { totalHits, resetTime };
     } catch (error) {
+      // Built anew next time: the library would keep a failed script load for ever.
+      this.#inner = null;
       this.#warn(error);
       return { totalHits: 1, resetTime };
     }
@@ -71,7 +75,7 @@ export class WindowStore implements Store {
       prefix: `${prefix}:`,
       sendCommand: (command: string, ...args: string[]) => redis.call(command, ...args) as never,
     });
-    store.init?.({ windowMs: 2000 } as never);
+    await store.init({ windowMs: KEPT_MS } as never);
     return store;
   }
 
