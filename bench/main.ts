@@ -16,6 +16,7 @@ import {
 import { measureHttp } from './sections/http.ts';
 import { measureIngest } from './sections/ingest.ts';
 import { measureQueue } from './sections/queue.ts';
+import { measureUsage } from './sections/usage.ts';
 import { measureWebhooks } from './sections/webhooks.ts';
 import { measureWriteThrough } from './sections/write-through.ts';
 
@@ -28,7 +29,7 @@ const sections: Record<SectionName, Section> = {
   http: { ids: ['G1', 'G14', 'G16'], measure: measureHttp },
   ingest: { ids: ['G2', 'G4', 'G5', 'G6', 'G7'], measure: measureIngest },
   'write-through': { ids: ['G8', 'G9'], measure: measureWriteThrough },
-  usage: { ids: ['G10', 'G11'] },
+  usage: { ids: ['G10', 'G11'], measure: measureUsage },
   webhooks: { ids: ['G12'], measure: measureWebhooks },
   queue: { ids: ['G13', 'G15'], measure: measureQueue },
 };

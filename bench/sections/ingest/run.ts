@@ -37,7 +37,7 @@ export async function prepareRun(environment: Environment, effort: Effort, at: n
   const client = openClient(ingress.url, organization.apiKey);
   await createPlan(client);
   await createSubscriptions(client, new Date(at * 1000).getUTCFullYear());
-  await untilShapesAreLive(environment, organization.id);
+  await untilShapesAreLive(environment, [organization.id]);
   await client.close();
   await Promise.all([ingress.stop(), workers.stop()]);
   return {

@@ -1,0 +1,109 @@
+import { Temporal } from 'temporal-polyfill';
+import { countUsage } from '../../src/flows/count-usage/count-usage.ts';
+import type { ChargeToCount, CountedCharge } from '../../src/flows/count-usage/request.ts';
+import { realNow } from '../../src/platform/clock/real-clock.ts';
+import { loadConfig } from '../../src/platform/config.ts';
+import { openRuntime, type Runtime } from '../../src/platform/process/runtime.ts';
+import { createPlan } from '../data/catalog.ts';
+import { chargesToCount } from '../data/charges-to-count.ts';
+import { openClient } from '../data/client.ts';
+import { createBenchOrganization } from '../data/organization.ts';
+import { type Preload, preloadEvents } from '../data/preload.ts';
+import { untilShapesAreLive } from '../data/shapes.ts';
+import type { Environment } from '../harness/environment.ts';
+import type { Effort } from '../harness/options.ts';
+import { settingsOf, startProcess } from '../harness/processes.ts';
+import { emptyFindings, type Findings } from '../harness/report.ts';
+import { interleave, median, ratioOf } from '../harness/rounds.ts';
+import { milliseconds } from '../harness/units.ts';
+
+const SUBSCRIPTION = 'metered';
+const HOURS = 28 * 24;
+/** The events of the other subscriptions make the table large; a day of them holds as many groups as a month. */
+const HOURS_OF_OTHERS = 24;
+const SMALL_ROWS = 100_000;
+const MOST_ROWS_OF_SUBSCRIPTION = 1_000_000;
+const READS_A_ROUND = 15;
+
+interface Case {
+  organizationId: string;
+  charges: ChargeToCount[];
+}
+
+/** G10, G11: current usage of one subscription, by buckets and by scan, in a large table and in a small one. */
+export async function measureUsage(environment: Environment, effort: Effort): Promise<Findings> {
+  const findings = emptyFindings();
+  await environment.sql`truncate events`;
+  const large = await createBenchOrganization(environment, 'Bench usage large');
+  const small = await createBenchOrganization(environment, 'Bench usage small');
+  const metered = Math.min(effort.usageRows, MOST_ROWS_OF_SUBSCRIPTION);
+  const others = effort.usageRows - metered;
+  const rows = { subscription: SUBSCRIPTION, hours: HOURS, label: 'usage' };
+  const preloads: Preload[] = [
+    { ...rows, organizationId: large.id, rows: metered },
+    { ...rows, organizationId: small.id, rows: SMALL_ROWS },
+  ];
+  if (others > 0) preloads.push({ organizationId: large.id, rows: others, hours: HOURS_OF_OTHERS, label: 'others' });
+  await preloadEvents(environment, preloads);
+
+  const workers = await startProcess(environment, 'workers/all.js');
+  const ingress = await startProcess(environment, 'src/ingress/server.js');
+  for (const organization of [large, small]) {
+    const client = openClient(ingress.url, organization.apiKey);
+    await createPlan(client);
+    await client.close();
+  }
+  await untilShapesAreLive(environment, [large.id, small.id]);
+  await Promise.all([ingress.stop(), workers.stop()]);
+  await environment.sql.unsafe('vacuum analyze usage_buckets');
+
+  const runtime = openRuntime(loadConfig(settingsOf(environment)), 'bench usage');
+  const to = realNow();
+  const window = { from: to.subtract(Temporal.Duration.from({ hours: HOURS - 1 })), to };
+  const caseOf = async (organizationId: string): Promise<Case> => ({
+    organizationId,
+    charges: await chargesToCount(environment, organizationId, SUBSCRIPTION, window),
+  });
+  const big = await caseOf(large.id);
+  const little = await caseOf(small.id);
+  const reads = (of: Case) => async () => timesOf(READS_A_ROUND, () => countUsage(runtime.sql, of));
+
+  const figures = await interleave(effort.rounds, {
+    baseline: () => timesOf(1, () => scan(runtime, big)),
+    buckets: reads(big),
+  });
+  const sizes = await interleave(effort.rounds, { baseline: reads(little), large: reads(big) });
+  findings.ratios.G10 = ratioOf(figures.buckets, figures.baseline, figures.isNoisy);
+  findings.ratios.G11 = ratioOf(sizes.large, sizes.baseline, sizes.isNoisy);
+  for (const [name, each] of [['large', big] as const, ['small', little] as const]) {
+    const [byBuckets, byScan] = await Promise.all([countUsage(runtime.sql, each), scan(runtime, each)]);
+    findings.checks.push({
+      what: `usage by buckets = by scan, ${name} table`,
+      expected: textOf(byScan),
+      found: textOf(byBuckets),
+    });
+  }
+  findings.absolute = {
+    'scan of the subscription': milliseconds(median(figures.baseline)),
+    'buckets, large table': milliseconds(median(sizes.large)),
+    'buckets, 100 000 events': milliseconds(median(sizes.baseline)),
+  };
+  findings.notes.push(`${effort.usageRows} events, ${metered} of them in the subscription, ${HOURS} hours, 5 charges`);
+  await runtime.close();
+  return findings;
+}
+
+const scan = ({ sql }: Runtime, each: Case): Promise<CountedCharge[]> => countUsage(sql, { ...each, mode: 'scan' });
+
+/** Median time in milliseconds. */
+async function timesOf(count: number, call: () => Promise<unknown>): Promise<number> {
+  const times: number[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const start = performance.now();
+    await call();
+    times.push(performance.now() - start);
+  }
+  return median(times);
+}
+
+const textOf = (charges: CountedCharge[]): string => JSON.stringify(charges);
