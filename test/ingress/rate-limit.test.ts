@@ -40,14 +40,30 @@ afterAll(async () => {
   await service.stop();
 });
 
-/** Answers to `count` calls sent within one second of Redis' clock, alternating over both ingress processes. */
+/**
+ * Answers to `count` calls that all fell into one second of Redis' clock, alternating over both ingress processes. A burst
+ * that a busy machine stretched over the second's end says nothing and is sent again.
+ */
 async function burst(apiKey: string, category: RateCategory, count: number) {
   const clients = [service.client(apiKey), createClient(twin.url, apiKey)];
   await Promise.all(clients.map((client) => client.get('/probes/default')));
-  const [, micros] = await service.redis.time();
-  await new Promise((resolve) => setTimeout(resolve, 1005 - Number(micros) / 1000));
-  return Promise.all(Array.from({ length: count }, (_, index) => clients[index % 2]!.get(`/probes/${category}`)));
+  return withinOneSecond(() =>
+    Promise.all(Array.from({ length: count }, (_, index) => clients[index % 2]!.get(`/probes/${category}`))),
+  );
 }
+
+async function withinOneSecond<Value>(send: () => Promise<Value>): Promise<Value> {
+  for (let attempt = 0; attempt < 10; attempt += 1) {
+    const [, micros] = await service.redis.time();
+    await new Promise((resolve) => setTimeout(resolve, 1005 - Number(micros) / 1000));
+    const [second] = await service.redis.time();
+    const answers = await send();
+    const [secondAfter] = await service.redis.time();
+    if (second === secondAfter) return answers;
+  }
+  throw new Error('the machine is too busy to send the burst within a second');
+}
+
 const passed = (answers: { status: number }[]) => answers.filter((answer) => answer.status === 200).length;
 
 test('51 calls in a second: the last is refused, with headers and body of the contract', async () => {
@@ -86,11 +102,11 @@ test('two processes together grant exactly the event limit', async () => {
 
 test('calls without a valid key count for the address, on unknown paths too', async () => {
   await until(async () => (await service.client('nope').get('/probes/default')).status === 401);
-  const [, micros] = await service.redis.time();
-  await new Promise((resolve) => setTimeout(resolve, 1005 - Number(micros) / 1000));
-  const answers = await Promise.all(
-    Array.from({ length: 30 }, (_, index) =>
-      index % 2 === 0 ? service.client('nope').get('/probes/default') : service.client('nope').get('/nowhere'),
+  const answers = await withinOneSecond(() =>
+    Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        index % 2 === 0 ? service.client('nope').get('/probes/default') : service.client('nope').get('/nowhere'),
+      ),
     ),
   );
   expect(answers.filter((answer) => answer.status === 429)).toHaveLength(10);
