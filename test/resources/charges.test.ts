@@ -113,6 +113,11 @@ describe('a charge', () => {
     ['amount', { properties: { amount: '-1' } }, { properties: ['invalid_amount'] }],
     ['amount as a number', { properties: { amount: 1 } }, { properties: ['invalid_amount'] }],
     ['properties', { properties: 'cheap' }, { properties: ['invalid_type'] }],
+    [
+      'text in properties',
+      { properties: { amount: '1', pricing_group_keys: ['a\0', '\ud800'] } },
+      { properties: ['invalid_format'] },
+    ],
     ['group keys', { properties: { amount: '1', pricing_group_keys: 'team' } }, { properties: ['invalid_type'] }],
     [
       'several properties',

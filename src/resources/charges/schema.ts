@@ -2,7 +2,16 @@ import { z } from 'zod';
 import { CHARGE_MODELS } from '../../engine/pricing/charge-models.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { elementErrors } from '../../platform/schema/element-errors.ts';
-import { boolean, INVALID, integer, MANDATORY, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
+import {
+  boolean,
+  FORMAT,
+  INVALID,
+  integer,
+  MANDATORY,
+  oneOf,
+  optionalText,
+  text,
+} from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { resettable, textList } from '../../platform/schema/typed-text.ts';
 import { TaxView } from '../taxes/schema.ts';
@@ -13,8 +22,23 @@ const CODE_MAX = 300;
 /** Whatever is wrong within a field is reported under the field: `values` and not `values.region.0`. */
 const ownErrors = <Output>() => renameErrors<Output>((path) => path.slice(0, 1));
 
+/** Deepest nesting of lists and objects in properties; no model has more than four. */
+const MAX_DEPTH = 20;
+
+/** Whether the database can store every text in a JSON value (platform E). */
+function isStorable(value: unknown, depth = 0): boolean {
+  if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return true;
+  return (
+    depth < MAX_DEPTH &&
+    Object.entries(value).every(([key, item]) => isStorable(key, depth + 1) && isStorable(item, depth + 1))
+  );
+}
+
 // Their content is checked against the charge model (usage-and-charges D.4).
-const Properties = z.record(z.string(), z.unknown(), { error: () => 'invalid_type' });
+const Properties = z
+  .record(z.string(), z.unknown(), { error: () => 'invalid_type' })
+  .refine((properties) => isStorable(properties), FORMAT);
 
 const filterFields = {
   invoice_display_name: optionalText(),
