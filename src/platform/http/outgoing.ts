@@ -3,7 +3,7 @@ import { realNowMs } from '../clock/real-clock.ts';
 import { guardedLookup, RefusedAddress, type Resolve, type Target } from './addresses.ts';
 
 /** At most this much of an answer is read and kept (platform G.4). */
-export const ANSWER_MAX_BYTES = 8 * 1024;
+const ANSWER_MAX_BYTES = 8 * 1024;
 
 const CONNECT_TIMEOUT_MS = 5000;
 const KEEP_ALIVE_MS = 30_000;

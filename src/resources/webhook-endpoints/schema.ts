@@ -5,7 +5,7 @@ import { boolean, integer, oneOf, optionalText, text } from '../../platform/sche
 import { chosenTypes } from './event-types.ts';
 
 export const URL_IS_INVALID = 'url_is_invalid';
-export const SIGNATURE_ALGORITHMS = ['jwt', 'hmac'] as const;
+const SIGNATURE_ALGORITHMS = ['jwt', 'hmac'] as const;
 export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
 
 const NAME_MAX = 255;
