@@ -78,16 +78,15 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
       return { reply: await replay(deps, tx, job, scopeHash, fingerprint), nudges: { deliveries: [], steps: [] } };
     const { reply, now, records } = refusal ? refused(refusal, realNow()) : await attempt(deps, tx, job, operation);
     const finished = realNow();
-    const stored = reply.status < 400 || STORED_REFUSALS.has(reply.status);
+    const isStored = reply.status < 400 || STORED_REFUSALS.has(reply.status);
+    const stored = isStored ? await storedForm(deps, tx, operation, reply) : undefined;
     const [nudges] = await Promise.all([
       writeRecords(
         tx,
         { organizationId: job.organization_id, sandbox: job.sandbox, actor: actorOf(job), now, realNow: finished },
         records,
       ),
-      stored
-        ? finishKey(tx, job.organization_id, scopeHash, await storedForm(deps, operation, reply))
-        : freeKey(tx, job.organization_id, scopeHash),
+      stored ? finishKey(tx, job.organization_id, scopeHash, stored) : freeKey(tx, job.organization_id, scopeHash),
       writeApiLogs(tx, [apiLogRow(job, reply, finished)], finished),
     ]);
     return { reply, nudges };
@@ -160,7 +159,7 @@ async function replay(
     return { status: refusal.status, body: JSON.stringify(refusal.body), headers: {} };
   }
   const headers = stored.headers ?? {};
-  const body = await shownForm(deps, stored.body ?? '');
+  const body = await shownForm(deps, tx, stored.body ?? '');
   // A redelivered job answers as the first time; only a repeated request is marked as a replay.
   if (!job.idempotency || stored.request_id === job.request_id) return { status: stored.http_status, body, headers };
   return {
@@ -171,16 +170,17 @@ async function replay(
 }
 
 /** An answer that reveals a secret once is stored sealed (beyond 2). */
-async function storedForm(deps: CommandDeps, operation: Operation, reply: CommandReply): Promise<CommandReply> {
+async function storedForm(deps: CommandDeps, tx: Tx, operation: Operation, reply: CommandReply): Promise<CommandReply> {
   if (!operation.revealsSecret || reply.status >= 400) return reply;
-  return { ...reply, body: seal(reply.body, await sealingSecret(deps)) };
+  return { ...reply, body: seal(reply.body, await sealingSecret(deps, tx)) };
 }
 
-const shownForm = async (deps: CommandDeps, body: string): Promise<string> =>
-  isSealed(body) ? unseal(body, await sealingSecret(deps)) : body;
+const shownForm = async (deps: CommandDeps, tx: Tx, body: string): Promise<string> =>
+  isSealed(body) ? unseal(body, await sealingSecret(deps, tx)) : body;
 
-const sealingSecret = async ({ config, sql }: CommandDeps): Promise<string> =>
-  config.SECRETS_KEY ?? (await linkSecret(sql));
+// Of the transaction's own connection: one more from the pool would wait for those who wait for this transaction's locks.
+const sealingSecret = async ({ config }: CommandDeps, tx: Tx): Promise<string> =>
+  config.SECRETS_KEY ?? (await linkSecret(tx));
 
 const apiLogRow = (job: CommandJob, reply: CommandReply, at: Temporal.Instant) => ({
   id: job.cid,
