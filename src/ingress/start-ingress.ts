@@ -40,11 +40,16 @@ export interface Ingress {
 }
 
 /** Opens everything an ingress process holds and listens. */
-export async function startIngress(config: Config, operations: readonly Operation[], log?: Log): Promise<Ingress> {
+export async function startIngress(
+  config: Config,
+  operations: readonly Operation[],
+  log?: Log,
+  limiterTimeoutMs = LIMITER_TIMEOUT_MS,
+): Promise<Ingress> {
   const processId = randomUUID();
   const runtime = openRuntime(config, 'ingress', log);
   const prefix = config.REDIS_PREFIX;
-  const limiterRedis = connectImpatiently(config.REDIS_URL, 'ingress limiter', LIMITER_TIMEOUT_MS);
+  const limiterRedis = connectImpatiently(config.REDIS_URL, 'ingress limiter', limiterTimeoutMs);
   const subscriber = connectPatiently(config.REDIS_URL, 'ingress replies');
   const keyChanges = connectPatiently(config.REDIS_URL, 'ingress key changes');
   const replies = await openReplies(subscriber, prefix, processId);

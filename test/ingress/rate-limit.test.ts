@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Ingress, startIngress } from '../../src/ingress/start-ingress.ts';
 import type { Operation, RateCategory } from '../../src/platform/operation.ts';
 import { createClient } from '../support/client.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { PATIENT_LIMITER_MS, startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const probe = (category: RateCategory): Operation => ({
@@ -33,7 +33,7 @@ beforeAll(async () => {
       RATE_LIMIT_UNAUTHENTICATED: '20',
     },
   });
-  twin = await startIngress(service.config, probes);
+  twin = await startIngress(service.config, probes, undefined, PATIENT_LIMITER_MS);
 });
 afterAll(async () => {
   await twin.close();

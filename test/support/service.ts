@@ -12,6 +12,9 @@ import { type PoolName, pools, startPools } from '../../workers/pools.ts';
 import { type Client, createClient } from './client.ts';
 import { createTestDatabase } from './database.ts';
 
+/** A busy test machine is no reason to let requests pass the limiters. */
+export const PATIENT_LIMITER_MS = 5000;
+
 export interface TestService {
   url: string;
   config: Config;
@@ -49,7 +52,7 @@ export async function startService(
   });
   const log = createLog({ level: config.LOG_LEVEL, process: 'test' });
   const workers = await startPools(config, options.pools ?? (Object.keys(pools) as PoolName[]), log);
-  const ingress = await startIngress(config, options.operations ?? operations, log);
+  const ingress = await startIngress(config, options.operations ?? operations, log, PATIENT_LIMITER_MS);
   const redis = new Redis(config.REDIS_URL);
   const client = (apiKey: string) => createClient(ingress.url, apiKey);
   return {
