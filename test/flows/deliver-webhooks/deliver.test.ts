@@ -279,3 +279,26 @@ test('a slow endpoint does not hold up the others', async () => {
   expect(performance.now() - started).toBeLessThan(1500);
   await settled(slowId, 40);
 });
+
+test('where private networks are closed, an address or a name of one is a failed attempt and nothing is sent', async () => {
+  const guarded = await openStage({ WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'false', WEBHOOK_RETRY_SCHEDULE: '0' });
+  try {
+    guarded.work();
+    const hooks = await receiver();
+    const organization = await guarded.org();
+    const byAddress = await guarded.endpoint(organization, hooks.url);
+    const byName = await guarded.endpoint(organization, hooks.url.replace('127.0.0.1', 'localhost'));
+    await guarded.emit(organization, customers(1));
+    const failed = (endpointId: string) =>
+      until(async () => (await guarded.deliveries(endpointId)).find((row) => row.status === 'failed'));
+    expect(await failed(byAddress)).toMatchObject({
+      retries: 2,
+      http_status: null,
+      response: 'refused: 127.0.0.1 is not public',
+    });
+    expect((await failed(byName)).response).toMatch(/^refused: localhost has the address (127\.0\.0\.1|::1)$/);
+    expect(hooks.hooks).toHaveLength(0);
+  } finally {
+    await guarded.close();
+  }
+});
