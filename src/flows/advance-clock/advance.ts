@@ -2,7 +2,7 @@ import { setImmediate as yieldToOthers } from 'node:timers/promises';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import { newId } from '../../platform/ids.ts';
 import { writeTimeline } from '../../platform/records/timeline.ts';
-import { JobFailed } from './attempts.ts';
+import { attempt, JobFailed } from './attempts.ts';
 import { nextDueInstant } from './due.ts';
 import { begin, workInstant, workOffMarks } from './instant.ts';
 import { entering, START } from './phase.ts';
@@ -50,7 +50,7 @@ async function walk(walker: Walker, isStopping: () => boolean): Promise<'ended' 
   const { deps, lease } = walker;
   const target = walker.clock.target_time;
   if (walker.phase.stage === 'start') await begin(walker);
-  if (walker.phase.stage === 'instant') await workInstant(walker);
+  if (walker.phase.stage === 'instant') await workInstant(walker, { settleFirst: true });
   if (walker.phase.stage === 'target') await workOffMarks(walker);
   for (;;) {
     if (isStopping()) {
@@ -60,7 +60,7 @@ async function walk(walker: Walker, isStopping: () => boolean): Promise<'ended' 
     await yieldToOthers();
     const at = walker.clock.frozen_time;
     const [next, canceled] = await Promise.all([
-      nextDueInstant(deps.sql, deps.jobs, lease.organizationId, at),
+      nextDueInstant(deps.sql, deps.jobs, lease.organizationId, at, (job, question) => attempt({ job }, question)),
       isCancelRequested(deps.sql, lease),
     ]);
     const isOver = canceled || !next || isAfter(next.at, target);
@@ -80,7 +80,7 @@ async function walk(walker: Walker, isStopping: () => boolean): Promise<'ended' 
       );
     }
     await moveTo(walker, entering('instant', walker.phase), next.at);
-    await workInstant(walker);
+    await workInstant(walker, { settleFirst: next.hasTimer });
   }
 }
 

@@ -27,11 +27,13 @@ export async function begin(walker: Walker): Promise<void> {
  * An instant: what is due by its own time, then every job that ticks now, in order, each with what it caused. Taken up
  * again it starts with the job that was in work.
  *
+ * settleFirst  something may be open already: delayed work is due, or the instant was left in its middle
+ *
  * @throws JobFailed, LeaseLost
  */
-export async function workInstant(walker: Walker): Promise<void> {
+export async function workInstant(walker: Walker, { settleFirst }: { settleFirst: boolean }): Promise<void> {
   const { deps, clock, phase } = walker;
-  const settled = await settle(walker);
+  const settled = settleFirst ? await settle(walker) : 0;
   if (settled > 0 && !phase.counted) {
     await moveTo(walker, { ...phase, counted: true }, clock.frozen_time, clock.steps_done + 1);
   }
