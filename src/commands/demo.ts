@@ -19,7 +19,7 @@ if (!running) {
 const sql = connectDatabase(running.databaseUrl, { connections: 1, name: 'meterstone demo' });
 const organization = await createOrganization(sql, { name: 'Flights of 2001', sandbox: true });
 await sql.end();
-const api = createApi(`${running.baseUrl}/api/v1`, organization.api_key);
+const api = createApi(running.baseUrl, organization.api_key);
 const flights = loadFlights(AIRPORTS);
 const airports = [...new Set(flights.map((flight) => flight.origin))].sort();
 

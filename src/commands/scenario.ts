@@ -40,7 +40,7 @@ async function run(paths: string[], options: Options): Promise<void> {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       const { api_key } = await createOrganization(sql, { name: 'scenario', sandbox: true });
       const wrong = await play(next.scenario, {
-        baseUrl: `${running.baseUrl}/api/v1`,
+        baseUrl: running.baseUrl,
         apiKey: api_key,
         withinSeconds: Number(options.within),
         logFile: options.log,

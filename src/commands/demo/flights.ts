@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { Temporal } from 'temporal-polyfill';
+import { projectRoot } from '../../platform/project-root.ts';
 
 /** A real flight of early 2001, as the data set of the package vega-datasets has it. */
 export interface Flight {
@@ -18,7 +19,8 @@ export interface Flight {
 
 /** The flights of January and February that left from the `airports` busiest airports, in order of departure. */
 export function loadFlights(airports: number): Flight[] {
-  const file = createRequire(import.meta.url).resolve('vega-datasets/data/flights-20k.json');
+  // The package exports only its program; the records lie beside it.
+  const file = join(projectRoot(), 'node_modules/vega-datasets/data/flights-20k.json');
   const records = JSON.parse(readFileSync(file, 'utf8')) as {
     date: string;
     delay: number;
