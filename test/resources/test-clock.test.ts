@@ -235,6 +235,15 @@ describe('a test clock', () => {
     const answer = await org.post('/customers', { customer: { external_id: 'c1' } });
     expect(answer.body).toEqual({ status: 405, error: 'Method Not Allowed', code: 'test_clock_advancing' });
     expect(await service.sql`select 1 from customers where organization_id = ${id}`).toHaveLength(0);
+    // TC6, also in a batch.
+    const event = { transaction_id: 't1', external_subscription_id: 's1', code: 'calls' };
+    for (const refused of [
+      await org.post('/events', { event }),
+      await org.post('/events/batch', { events: [event, { ...event, transaction_id: 't2' }] }),
+    ]) {
+      expect(refused.body).toEqual({ status: 405, error: 'Method Not Allowed', code: 'test_clock_advancing' });
+    }
+    expect(await service.sql`select 1 from events where organization_id = ${id}`).toHaveLength(0);
     expect((await org.get('/customers')).status).toBe(200);
   });
 
