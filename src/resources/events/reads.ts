@@ -2,6 +2,8 @@ import type { Context } from '../../platform/context.ts';
 import { booleanFilter } from '../../platform/lists/filters.ts';
 import { pageMeta } from '../../platform/lists/pagination.ts';
 import { Answer } from '../../platform/operation.ts';
+import { type FieldErrors, refuse } from '../../platform/refusal.ts';
+import { INVALID } from '../../platform/schema/fields.ts';
 import { countEvents, findLatestStart, getEvent, listEvents } from './queries.ts';
 import type { EventListQuery } from './schema.ts';
 import { eventText } from './view.ts';
@@ -12,10 +14,14 @@ export async function showEvent(ctx: Context, { transaction_id }: { transaction_
   return new Answer(null, { json: `{"event":${eventText(event)}}` });
 }
 
-/** Events of the organization, newest timestamp first. Rule: usage-and-charges A.8. */
+/**
+ * Events of the organization, newest timestamp first. Rule: usage-and-charges A.8.
+ *
+ * @throws Refusal 422 timestamp_from_started_at: value_is_invalid, or a text of A.8 for what it needs and excludes
+ */
 export async function showEvents(ctx: Context, { query }: { query: EventListQuery }): Promise<Answer> {
   const filters = { ...query };
-  if (booleanFilter.parse(query.timestamp_from_started_at)) {
+  if (isFromStart(query)) {
     const start = await findLatestStart(ctx.db, ctx.organizationId, query.external_subscription_id!);
     if (start) filters.timestamp_from = start;
   }
@@ -25,4 +31,18 @@ export async function showEvents(ctx: Context, { query }: { query: EventListQuer
   ]);
   const meta = JSON.stringify(pageMeta(query, total));
   return new Answer(null, { json: `{"events":[${rows.map(eventText).join(',')}],"meta":${meta}}` });
+}
+
+/** Whether the lower bound is the start of the most recent subscription. */
+function isFromStart(query: EventListQuery): boolean {
+  if (query.timestamp_from_started_at === undefined) return false;
+  const isAsked = booleanFilter.parse(query.timestamp_from_started_at);
+  if (isAsked === undefined) throw refuse.invalid({ timestamp_from_started_at: [INVALID] });
+  if (!isAsked) return false;
+  const errors: FieldErrors = {};
+  if (query.external_subscription_id === undefined)
+    errors.external_subscription_id = ['required with timestamp_from_started_at'];
+  if (query.timestamp_from !== undefined) errors.timestamp_from = ['cannot be used with timestamp_from_started_at'];
+  if (Object.keys(errors).length > 0) throw refuse.invalid(errors);
+  return true;
 }
