@@ -2,6 +2,7 @@ import type { Context } from '../platform/context.ts';
 import { deleteMetricEvents } from '../resources/billable-metrics/jobs.ts';
 import { finishCustomerDeletion } from '../resources/customers/jobs.ts';
 import { finishPlanDeletion } from '../resources/plans/jobs.ts';
+import { finalizePlanDrafts } from './bill-subscriptions/finalize-plan-drafts.ts';
 import { billStep } from './bill-subscriptions/step.ts';
 import { buildShapeStep } from './build-shapes/build-shape.ts';
 import { finishBatchStep } from './ingest-events/finish-batches.ts';
@@ -21,6 +22,7 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'finish-customer-deletion': finishCustomerDeletion,
   'finalize-customer-drafts': finalizeCustomerDrafts,
   'finish-plan-deletion': finishPlanDeletion,
+  'finalize-plan-drafts': finalizePlanDrafts,
   'delete-metric-events': deleteMetricEvents,
   'bill-subscriptions': billStep,
   'redate-drafts': redateDrafts,

@@ -10,11 +10,17 @@ import { lockPayer } from '../build-invoice/sql.ts';
  * billed again, so it may run twice.
  */
 export async function billStep(ctx: Context, { lines, at }: BillStep): Promise<void> {
-  const [owner] = await ctx.db<{ customer_id: string }[]>`
-    select customer_id from subscriptions
-    where organization_id = ${ctx.organizationId} and id = ${lines[0]!.subscription_id}`;
+  const subscriptions = await ctx.db<{ customer_id: string; is_plan_gone: boolean }[]>`
+    select s.customer_id, plan.pending_deletion or plan.deleted_at is not null as is_plan_gone
+    from subscriptions s
+    join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id
+    where s.organization_id = ${ctx.organizationId} and s.id = any (${lines.map((line) => line.subscription_id)}::uuid[])`;
+  const [owner] = subscriptions;
   assert(owner, 'a subscription that is to be billed exists');
   const payer = await lockPayer(ctx.db, ctx.organizationId, owner.customer_id);
   const skipUsage = lines.every(({ reason }) => reason === 'subscription_starting');
-  await buildInvoice(ctx, { payer, lines, at: Temporal.Instant.from(at), skipUsage });
+  const invoiceId = await buildInvoice(ctx, { payer, lines, at: Temporal.Instant.from(at), skipUsage });
+  // The last invoice of a deleted plan knows no grace period (subscriptions-and-invoices A.6).
+  if (invoiceId !== undefined && subscriptions.some(({ is_plan_gone }) => is_plan_gone))
+    ctx.after({ job: 'finalize-draft', payload: { invoice_id: invoiceId } });
 }

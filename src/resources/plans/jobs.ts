@@ -2,18 +2,17 @@ import type { Context } from '../../platform/context.ts';
 import { listChargesOfPlans } from '../charges/queries.ts';
 import { endSubscriptionsOf } from '../subscriptions/commands/terminate.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
-import { flagDraftInvoicesOfPlans } from './drafts.ts';
 import { markPlanDeleted } from './writes.ts';
 
 /**
  * Step `finish-plan-deletion`: ends the subscriptions of a plan, each with its last invoice, and cancels those that have
- * not started; then the plan is gone. Its charges stay with it, since that last invoice and older ones still show them.
- * Safe to run twice. Rule: subscriptions-and-invoices A.6.
+ * not started; then the plan is gone and its drafts become final. Its charges stay with it, since that last invoice and
+ * older ones still show them. Safe to run twice. Rule: subscriptions-and-invoices A.6.
  */
 export async function finishPlanDeletion(ctx: Context, { plan_id }: { plan_id: string }): Promise<void> {
   await endSubscriptionsOf(ctx, { planId: plan_id });
-  await flagDraftInvoicesOfPlans(ctx.db, ctx.organizationId, [plan_id], ctx.now());
   await markPlanDeleted(ctx.db, ctx.organizationId, plan_id, ctx.now());
+  ctx.after({ job: 'finalize-plan-drafts', payload: { plan_id } });
   const charges = await listChargesOfPlans(ctx.db, ctx.organizationId, [plan_id]);
   await refreshShapes(ctx, [...new Set(charges.map(({ billable_metric_id }) => billable_metric_id))], 'charges');
 }
