@@ -92,7 +92,7 @@ export const countRawEvents = (db: Db, organizationId: string, requests: readonl
       field text, names text[], "from" timestamptz, "to" timestamptz, start_at timestamptz, start_id uuid,
       end_at timestamptz, end_id uuid)
   )
-  select request.n, counted.*
+  select request.n, to_jsonb(texts) as texts, events_count, valid_count, sum, max
   from request
   cross join lateral (
     select texts, count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum, max(value) as max
