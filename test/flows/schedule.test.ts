@@ -1,5 +1,7 @@
+import { Redis } from 'ioredis';
 import { Temporal } from 'temporal-polyfill';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { periodicJobs, sweepJobs } from '../../src/flows/periodic-jobs.ts';
 import { checked, type Registry, registryOf } from '../../src/flows/run-periodic/registry.ts';
 import { startScheduler } from '../../src/flows/run-periodic/scheduler.ts';
 import { claimTick, finishTick } from '../../src/flows/run-periodic/sql.ts';
@@ -105,6 +107,22 @@ describe('a tick', () => {
   });
   afterAll(() => database.drop());
   beforeEach(() => sql`truncate schedule_ticks`);
+
+  test.each(sweepJobs.map((job) => [job.name, job] as const))(
+    'of %s finds nothing on an empty database',
+    async (_name, job) => {
+      const redis = new Redis(inject('redisUrl'));
+      await job.sweep({ ...deps(), redis }, realNow());
+      redis.disconnect();
+    },
+  );
+
+  test.each(periodicJobs.map((job) => [job.name, job] as const))('of %s selects nothing there', async (_name, job) => {
+    const { organization_id: organizationId } = await createOrganization(sql, { name: 'Empty', sandbox: true });
+    expect(await job.select(sql, realNow(), 'real-time', 10)).toEqual([]);
+    expect(await job.select(sql, realNow(), { organizationId }, 10)).toEqual([]);
+    expect(await job.nextDueAt(sql, organizationId, realNow())).toBeNull();
+  });
 
   const TICK = '2024-04-01T02:00:00Z';
   const deps = (): SweepDeps & { producer: ReturnType<typeof recordingProducer> } => ({

@@ -187,7 +187,7 @@ export const listDifferingHours = (db: Db, shape: Shape, keys: readonly HourKey[
 export const sampleHours = (db: Db, percent: number, limit: number) => db<
   (HourKey & { organization_id: string; shape_id: string })[]
 >`
-  select distinct organization_id, shape_id, external_subscription_id, hour from (
+  select distinct hours.organization_id, hours.shape_id, hours.external_subscription_id, hours.hour from (
     select b.organization_id, b.shape_id, b.external_subscription_id, b.hour
     from usage_buckets b tablesample system (${percent})
     union all
