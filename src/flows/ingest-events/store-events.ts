@@ -65,12 +65,11 @@ async function storeOrSplit(deps: StoreDeps, batches: readonly IncomingBatch[]):
 
 async function storeOnce(deps: StoreDeps, batches: readonly IncomingBatch[]): Promise<Verdicts> {
   const outcome = await inTransaction(deps, batches, (stored) => stored);
-  outcome.committed();
+  // Lost nudges are made up: by the sweeper of `event_batches`, and by the next time that a subscription stands out.
+  for (const crowded of outcome.committed()) deps.producer.add('rollup.guard', crowded).catch(() => {});
   if (outcome.batchId !== null) {
-    // A lost nudge is made up by the sweeper of `event_batches`.
-    deps.producer
-      .add('events.finish-batch', { batch_id: outcome.batchId }, { id: `finish-${outcome.batchId}` })
-      .catch(() => {});
+    const id = `finish-${outcome.batchId}`;
+    deps.producer.add('events.finish-batch', { batch_id: outcome.batchId }, { id }).catch(() => {});
   }
   return outcome.verdicts;
 }

@@ -24,6 +24,8 @@ export interface LiveShape extends Shape {
   raw: ReadonlySet<string>;
   /** Groups met by this process: hash by the JSON of their texts, and whether the group's row is known to be committed. */
   groups: Map<string, { hash: string; isStored: boolean }>;
+  /** New groups that this process met, by subscription: who has many is looked at. */
+  newGroups: Map<string, number>;
 }
 
 /** Organizations kept in memory at most; the oldest go first. */
@@ -70,6 +72,7 @@ export function catalogOf(row: CatalogRow): Catalog {
             row.raw.filter((pair) => pair.shape_id === live.id).map((pair) => pair.external_subscription_id),
           ),
           groups: new Map(),
+          newGroups: new Map(),
         },
         building: shapeOf(metric.id, 'building'),
       },

@@ -5,7 +5,7 @@ import type { Catalog } from '../../usage-shapes/catalog.ts';
 import { shareOrganizationEvents } from '../../usage-shapes/lock.ts';
 import type { IncomingBatch, Verdict } from '../incoming.ts';
 import { eventText } from '../view.ts';
-import { byKey, columnsOf, type EventRow, newGroupsOf } from './columns.ts';
+import { byKey, columnsOf, type EventRow, type NewGroup, newGroupsOf } from './columns.ts';
 import { type PreparedEvent, prepareEvent } from './prepare.ts';
 import { findStored, holdClocksAndShareEvents, insertEvents, type StoredEvent } from './sql.ts';
 
@@ -14,8 +14,18 @@ export interface StoreOutcome {
   verdicts: (Verdict[] | undefined)[];
   /** Row of `event_batches` whose asynchronous steps are owed; null when nothing new was stored. */
   batchId: string | null;
-  /** To be called once the transaction has committed: what it stored need not be sent again. */
-  committed(): void;
+  /**
+   * To be called once the transaction has committed: what it stored need not be sent again. Answers subscriptions whose
+   * groups are to be counted, since they have become many.
+   */
+  committed(): CrowdedShape[];
+}
+
+/** A subscription that may have more groups of a shape than rolling up pays for. */
+export interface CrowdedShape {
+  organization_id: string;
+  shape_id: string;
+  external_subscription_id: string;
 }
 
 /** A batch on its way: its prepared events, and verdicts as far as they are known. */
@@ -83,11 +93,23 @@ export async function storeBatches(
         passage.verdicts.includes(undefined) ? undefined : (passage.verdicts as Verdict[]),
       ),
       batchId: missing.length < rows.length ? batchId : null,
-      committed() {
-        for (const { shape, key, hash } of newGroups) shape.groups.set(key, { hash, isStored: true });
-      },
+      committed: () => remember(rows, newGroups),
     };
   }
+}
+
+/** New groups of one subscription and shape after which they are counted. */
+const LOOK_EVERY = 2000;
+
+function remember(rows: readonly EventRow[], newGroups: readonly NewGroup[]): CrowdedShape[] {
+  for (const { shape, key, hash } of newGroups) shape.groups.set(key, { hash, isStored: true });
+  return rows.flatMap(({ organization_id, prepared: { rollup, event } }) => {
+    if (!rollup || rollup.isStored) return [];
+    const { external_subscription_id } = event;
+    const count = (rollup.shape.newGroups.get(external_subscription_id) ?? 0) + 1;
+    rollup.shape.newGroups.set(external_subscription_id, count);
+    return count % LOOK_EVERY === 0 ? [{ organization_id, shape_id: rollup.shape.id, external_subscription_id }] : [];
+  });
 }
 
 /** Present of each sandbox with a test clock, or the refusal while it advances. */
