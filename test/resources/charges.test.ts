@@ -173,7 +173,6 @@ describe('a charge', () => {
   test.each([
     ['custom', { charge_model: 'custom' }, { charge_model: ['invalid_aggregation_type_or_charge_model'] }],
     ['in advance', { pay_in_advance: true }, { pay_in_advance: ['unsupported_value'] }],
-    ['minimum', { min_amount_cents: 1 }, { min_amount_cents: ['unsupported_value'] }],
     [
       'pricing unit',
       { applied_pricing_unit: { code: 'credits', conversion_rate: '0.5' } },

@@ -42,7 +42,6 @@ const UNSUPPORTED: readonly [
   ['billable_metric_id', (_charge, { aggregation_type }) => !isAggregated(aggregation_type)],
   ['pay_in_advance', ({ pay_in_advance }) => pay_in_advance],
   ['prorated', ({ prorated }) => prorated],
-  ['min_amount_cents', ({ min_amount_cents }) => min_amount_cents > 0],
   ['properties', ({ properties }) => hasPresentationKeys(properties)],
 ];
 
