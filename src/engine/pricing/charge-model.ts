@@ -1,4 +1,5 @@
-import type { Priced, Usage } from './priced.ts';
+import type { AggregationType } from '../metrics/aggregation-types.ts';
+import type { EventPrice, EventsNeeded, EventUsage, Priced, Usage } from './priced.ts';
 
 /** Properties of a charge or of a charge filter, as stored: JSON. */
 export type Properties = Readonly<Record<string, unknown>>;
@@ -15,4 +16,8 @@ export interface ChargeModel {
   stored?(properties: Properties): Properties;
   /** Price of usage ≥ 0 under faultless properties. */
   price(properties: Properties, usage: Usage): Priced;
+  /** Price of one event in advance; absent = the difference between both prices, without details. */
+  priceEvent?(properties: Properties, usage: EventUsage): EventPrice;
+  /** Values of single events that the price depends on; absent = none. */
+  eventsNeeded?(properties: Properties, aggregation: AggregationType): EventsNeeded;
 }

@@ -1,7 +1,9 @@
 import { decimalText, sum, ZERO } from '../money/decimal.ts';
 import { amountOf } from './amount-text.ts';
+import { isUntouched } from './before-event.ts';
 import type { ChargeModel, Properties } from './charge-model.ts';
 import type { Priced, Usage } from './priced.ts';
+import { proratedGraduatedPrice } from './prorated-graduated.ts';
 import { enteredRanges, type RangeRules, rangeFaults, rangesOf, shownBounds, storedRanges } from './ranges.ts';
 import { unitAmountOf } from './unit-amount.ts';
 
@@ -46,5 +48,13 @@ export const graduated: ChargeModel = {
   keys: [RULES.key],
   faults: (properties) => rangeFaults(properties, RULES),
   stored: (properties) => storedRanges(properties, RULES),
-  price: (properties, usage) => graduatedPrice(usage, properties),
+  price: (properties, usage) =>
+    usage.moves === undefined
+      ? graduatedPrice(usage, properties)
+      : proratedGraduatedPrice(usage, usage.moves, rangesOf(properties, RULES.key)),
+  priceEvent: (properties, { including, before }) => {
+    const { amount } = graduatedPrice(including, properties);
+    const former = isUntouched(before) ? ZERO : graduatedPrice(before, properties).amount;
+    return { amount: amount.minus(former), details: {} };
+  },
 };

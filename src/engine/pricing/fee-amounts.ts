@@ -1,0 +1,61 @@
+import { type Cents, roundToCents, truncateToCents } from '../money/cents.ts';
+import { type Decimal, ZERO } from '../money/decimal.ts';
+import { PRECISE_AMOUNT_DIGITS, roundToDigits } from '../money/precision.ts';
+import { toSmallestUnit } from '../money/units.ts';
+import type { Priced } from './priced.ts';
+import { PRICING_UNIT_EXPONENT, toCurrency, unitToCurrency } from './pricing-unit.ts';
+
+/** What the prices of a charge are in, and what its fees are in. */
+export interface Denomination {
+  /** Decimals of the currency. */
+  exponent: number;
+  /** Rate of the charge's pricing unit; absent or null when its prices are in the currency. */
+  conversionRate?: Decimal | null;
+}
+
+/** Amounts as a fee stores them. */
+export interface Amounts {
+  amountCents: Cents;
+  /** Unrounded, with the 15 decimals that are stored. */
+  preciseAmountCents: Decimal;
+  /** Cut to whole cents, not rounded. */
+  unitAmountCents: Cents;
+  /** In the main unit, with 15 decimals. */
+  preciseUnitAmount: Decimal;
+}
+
+export interface FeeAmounts extends Amounts {
+  /** The same in the charge's pricing unit: what `pricing_unit_details` shows. */
+  pricingUnit: Amounts | null;
+}
+
+/** A price as a fee stores it: rounded here and nowhere else. Rules: usage-and-charges 0.2, D.8. */
+export function feeAmounts(price: Pick<Priced, 'amount' | 'unitAmount'>, denomination: Denomination): FeeAmounts {
+  const { exponent, conversionRate } = denomination;
+  if (!conversionRate) return { ...amountsOf(price, exponent), pricingUnit: null };
+
+  const pricingUnit = amountsOf(price, PRICING_UNIT_EXPONENT);
+  return {
+    ...toCurrency(pricingUnit.amountCents, conversionRate, exponent),
+    ...unitToCurrency(pricingUnit.unitAmountCents, conversionRate, exponent),
+    pricingUnit,
+  };
+}
+
+function amountsOf({ amount, unitAmount }: Pick<Priced, 'amount' | 'unitAmount'>, exponent: number): Amounts {
+  const exact = toSmallestUnit(amount, exponent);
+  return {
+    amountCents: roundToCents(exact),
+    preciseAmountCents: roundToDigits(exact, PRECISE_AMOUNT_DIGITS),
+    unitAmountCents: truncateToCents(toSmallestUnit(unitAmount, exponent)),
+    preciseUnitAmount: roundToDigits(unitAmount, PRECISE_AMOUNT_DIGITS),
+  };
+}
+
+/** Decimals of what the prices of a charge are in. */
+export const priceExponent = ({ exponent, conversionRate }: Denomination): number =>
+  conversionRate ? PRICING_UNIT_EXPONENT : exponent;
+
+/** The amounts of a fee that costs nothing. */
+export const noAmounts = (denomination: Denomination): FeeAmounts =>
+  feeAmounts({ amount: ZERO, unitAmount: ZERO }, denomination);

@@ -1,0 +1,58 @@
+import type { EventUnits } from '../metrics/running-record.ts';
+import { roundToCents } from '../money/cents.ts';
+import { type Decimal, max, ZERO } from '../money/decimal.ts';
+import { toMainUnit, toSmallestUnit } from '../money/units.ts';
+import type { Properties } from './charge-model.ts';
+import type { ChargeModelName } from './charge-models.ts';
+import { type Denomination, feeAmounts, priceExponent } from './fee-amounts.ts';
+import { priceEvent } from './price.ts';
+import type { Usage } from './priced.ts';
+import type { UsageFee } from './usage-fee.ts';
+
+export interface InAdvanceFeeInput extends Denomination {
+  charge_model: ChargeModelName;
+  properties: Properties;
+  /**
+   * The ordinary aggregation up to and including the event, which is the last one of its `values`: of the period, or of
+   * all time for a recurring metric; full units for a prorated charge. Not rounded by the metric. For an estimate it is
+   * what there is, with the billed units and one event more.
+   */
+  usage: Usage;
+  event: Pick<EventUnits, 'billed' | 'units'> & {
+    /** `precise_total_amount_cents` in the main unit, of a dynamic charge. */
+    preciseTotalAmount?: Decimal;
+  };
+}
+
+/**
+ * Fee of one event billed in advance: what the usage costs with it less what it costs without, rounded once. The price of
+ * a unit is the rounded amount over the units shown.
+ *
+ *   graduated 0–5 at 0.02 + 0.01, 6–∞ at 0.01 + 0.01; 4 units before, +2 → 0.13 − 0.09 = 0.04
+ *
+ * Rules: usage-and-charges C.10 "amount", D.5 "in-advance details".
+ */
+export function inAdvanceFee(input: InAdvanceFeeInput): UsageFee {
+  const { charge_model, properties, usage, event } = input;
+  const including: Usage = { ...usage, units: max(usage.units, ZERO) };
+  const before: Usage = {
+    ...usage,
+    units: max(usage.units.minus(event.billed), ZERO),
+    eventsCount: Math.max(usage.eventsCount - 1, 0),
+    preciseTotalAmount: usage.preciseTotalAmount?.minus(event.preciseTotalAmount ?? ZERO),
+  };
+  const priced = priceEvent(charge_model, properties, { including, before });
+  const amount = max(priced.amount, ZERO);
+  return {
+    ...feeAmounts({ amount, unitAmount: unitAmountOf(amount, event.units, input) }, input),
+    units: event.units,
+    eventsCount: 1,
+    amountDetails: priced.details,
+  };
+}
+
+function unitAmountOf(amount: Decimal, units: Decimal, denomination: Denomination): Decimal {
+  if (units.isZero()) return ZERO;
+  const exponent = priceExponent(denomination);
+  return toMainUnit(roundToCents(toSmallestUnit(amount, exponent)), exponent).div(units);
+}

@@ -1,0 +1,77 @@
+import { type Instant, isBefore } from '../calendar/instants.ts';
+import type { Period } from '../calendar/period.ts';
+import { billedDays } from '../metrics/proration.ts';
+import type { Cents } from '../money/cents.ts';
+import { type Decimal, ZERO } from '../money/decimal.ts';
+import { roundToDigits } from '../money/precision.ts';
+import { toMainUnit } from '../money/units.ts';
+import type { Properties } from './charge-model.ts';
+import type { ChargeModelName } from './charge-models.ts';
+import { type Denomination, feeAmounts, priceExponent } from './fee-amounts.ts';
+import { price } from './price.ts';
+import type { UsageFee } from './usage-fee.ts';
+
+/** How far a period has come, in local days. */
+export interface Elapsed {
+  /** Including today; 0 before the period, all of them after it. */
+  days: number;
+  of: number;
+}
+
+export interface Projection {
+  units: Decimal;
+  amountCents: Cents;
+  /** In cents of the charge's pricing unit. */
+  pricingUnitAmountCents: Cents | null;
+}
+
+const UNIT_DIGITS = 2;
+
+/** Models that price the projected units; of the others the amount itself is projected. */
+const PRICED_AGAIN: readonly ChargeModelName[] = ['standard', 'graduated', 'package', 'volume'];
+
+/** Days of a period that have begun by now. Rule: usage-and-charges G.2 "ratio". */
+export function elapsedDays(period: Period, now: Instant, zone: string): Elapsed {
+  const days = billedDays({ period, zone, periodDays: 0, isUpgraded: false });
+  return { days: isBefore(now, period.from) ? 0 : days(period.from, now), of: days(period.from) };
+}
+
+/** Units as they will be at the end of the period when usage goes on as so far. Rule: usage-and-charges G.2. */
+export const projectUnits = (units: Decimal, { days, of }: Elapsed): Decimal =>
+  days === 0 ? units : roundToDigits(units.times(of).div(days), UNIT_DIGITS);
+
+/**
+ * A usage fee as it will be at the end of the period when usage goes on as so far. Recurring usage stays as it is.
+ *
+ *   10 units at 1.00 on day 10 of 31 → 31.00 units, 3100 cents
+ *
+ * Rule: usage-and-charges G.2.
+ */
+export function projectFee(
+  fee: UsageFee,
+  charge: Denomination & { charge_model: ChargeModelName; properties: Properties; recurring: boolean },
+  elapsed: Elapsed,
+): Projection {
+  if (charge.recurring || elapsed.days === 0)
+    return {
+      units: fee.units,
+      amountCents: fee.amountCents,
+      pricingUnitAmountCents: fee.pricingUnit?.amountCents ?? null,
+    };
+
+  const units = projectUnits(fee.units, elapsed);
+  const amount = PRICED_AGAIN.includes(charge.charge_model)
+    ? priceOf(units, fee, charge)
+    : preciseAmount(fee, charge).times(elapsed.of).div(elapsed.days);
+  const { amountCents, pricingUnit } = feeAmounts({ amount, unitAmount: ZERO }, charge);
+  return { units, amountCents, pricingUnitAmountCents: pricingUnit?.amountCents ?? null };
+}
+
+const priceOf = (
+  units: Decimal,
+  { eventsCount }: UsageFee,
+  { charge_model, properties }: { charge_model: ChargeModelName; properties: Properties },
+): Decimal => (units.isZero() ? ZERO : price(charge_model, properties, { units, eventsCount }).amount);
+
+const preciseAmount = ({ preciseAmountCents, pricingUnit }: UsageFee, denomination: Denomination): Decimal =>
+  toMainUnit((pricingUnit ?? { preciseAmountCents }).preciseAmountCents, priceExponent(denomination));

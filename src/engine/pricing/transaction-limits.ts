@@ -1,0 +1,98 @@
+import { assert } from '../assert.ts';
+import { type Decimal, max, min, ONE, ZERO } from '../money/decimal.ts';
+import type { Usage } from './priced.ts';
+import { type FreeUnits, isCounted } from './running-totals.ts';
+
+/** What one event of a percentage charge costs. */
+export interface TransactionTerms {
+  /** In percent. */
+  rate: Decimal;
+  fixedAmount: Decimal;
+  /** Null = no limit. */
+  minAmount: Decimal | null;
+  maxAmount: Decimal | null;
+}
+
+/** Equal values of events that follow each other. */
+interface Run {
+  value: Decimal;
+  times: number;
+}
+
+/**
+ * Cost of one event: a percentage of its value and the fixed amount, within the limits.
+ *
+ *   80 at 2.99 % + 0, between 1.75 and 12 → 2.392
+ */
+export function transactionCost(
+  value: Decimal,
+  { rate, fixedAmount, minAmount, maxAmount }: TransactionTerms,
+): Decimal {
+  const cost = value.times(rate).div(100).plus(fixedAmount);
+  const raised = minAmount === null ? cost : max(cost, minAmount);
+  return maxAmount === null ? raised : min(raised, maxAmount);
+}
+
+/**
+ * Cost of usage event by event, after the free ones: while a free total remains an event below it is free and uses it up,
+ * the first other one pays for what is above; without a free total the first events are free.
+ *
+ *   10, 80, 10000 at 2.99 %, between 1.75 and 12 → 1.75 + 2.392 + 12 = 16.142
+ *
+ * Rule: usage-and-charges D.5 "percentage", per-transaction limits.
+ */
+export function transactionsPrice(usage: Usage, free: FreeUnits, terms: TransactionTerms): Decimal {
+  const runs = runsOf(usage);
+  const charged = free.perTotal.isZero() ? afterEvents(runs, free.perEvents) : afterTotal(runs, free.perTotal);
+  return charged.reduce<Decimal>(
+    (total, { value, times }) => total.plus(transactionCost(value, terms).times(times)),
+    ZERO,
+  );
+}
+
+/** The values to price: raw ones of a sum, 1 for each event of a count, of a maximum the greatest once, else the units. */
+function runsOf(usage: Usage): Run[] {
+  const { aggregation, values, units, eventsCount } = usage;
+  assert(aggregation, 'usage of a percentage charge says what its units are');
+  if (isCounted(usage)) return [{ value: ONE, times: eventsCount }];
+  if (aggregation !== 'sum_agg' && aggregation !== 'max_agg')
+    return [{ value: units, times: Math.min(eventsCount, 1) }];
+
+  assert(values, 'usage of a percentage charge with limits comes with the values of its events');
+  if (aggregation === 'sum_agg' || values.length === 0) return values.map((value) => ({ value, times: 1 }));
+
+  const greatest = values.reduce(max);
+  const place = values.findIndex((value) => value.eq(greatest));
+  return values.map((value, index) => ({ value: index === place ? value : ZERO, times: 1 }));
+}
+
+function afterEvents(runs: readonly Run[], count: number): Run[] {
+  let left = count;
+  return runs.map(({ value, times }) => {
+    const free = Math.min(left, times);
+    left -= free;
+    return { value, times: times - free };
+  });
+}
+
+function afterTotal(runs: readonly Run[], total: Decimal): Run[] {
+  let remaining = total;
+  return runs.flatMap(({ value, times }) => {
+    if (remaining.isZero()) return [{ value, times }];
+    const free = freeTimes(value, times, remaining);
+    remaining = remaining.minus(value.times(free));
+    if (free === times) return [];
+    const above = value.minus(remaining);
+    remaining = ZERO;
+    return [
+      { value: above, times: 1 },
+      { value, times: times - free - 1 },
+    ];
+  });
+}
+
+/** How many times in a row a value is below what remains of the free total. */
+function freeTimes(value: Decimal, times: number, remaining: Decimal): number {
+  if (!value.gt(ZERO)) return times;
+  return min(remaining.div(value).ceil().minus(1), ONE.times(times)).toNumber();
+}
