@@ -1,4 +1,6 @@
-import { realNow } from '../../platform/clock/real-clock.ts';
+import type { Redis } from 'ioredis';
+import { realNow, realNowMs } from '../../platform/clock/real-clock.ts';
+import { markProgress, PING_EVERY_MS } from '../../platform/queue/progress.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
 import type { SystemDeps } from '../../platform/records/system-transaction.ts';
 import type { CommandDeps } from '../run-command/run-command.ts';
@@ -16,14 +18,26 @@ const LOOK_EVERY_MS = 2000;
 const MOST_FOUND = 100;
 
 /** What an advance needs, from the table of jobs: those of clock B, in its order. */
-export const advanceDeps = (deps: SystemDeps, registry: Registry): AdvanceDeps => ({
+export const advanceDeps = (deps: SystemDeps & { redis: Redis }, registry: Registry): AdvanceDeps => ({
   sql: deps.sql,
   config: deps.config,
   log: deps.log,
   producer: deps.producer,
   steps: stepHandlers,
   jobs: jobsOfClockB(registry),
+  onProgress: progressMarker(deps.redis, deps.config.REDIS_PREFIX),
 });
+
+/** Marks the queue as moving: long advances may hold all its slots, and its pings wait behind them. */
+function progressMarker(redis: Redis, prefix: string): () => void {
+  let markedMs = 0;
+  return () => {
+    const nowMs = realNowMs();
+    if (nowMs - markedMs < PING_EVERY_MS) return;
+    markedMs = nowMs;
+    markProgress(redis, prefix, 'clocks').catch(() => {}); // the next one tries again
+  };
+}
 
 /** For the command that starts an advance: where nothing falls due none is needed. */
 export const fallsDueBy =

@@ -19,6 +19,8 @@ export interface AdvanceDeps extends SystemDeps {
   /** Jobs of clock B with their rows, in the order of one instant. */
   jobs: readonly { row: ScheduleRow; job: PeriodicJob }[];
   steps: Readonly<Record<string, StepHandler>>;
+  /** Told whenever an advance has got on by an instant or an item. */
+  onProgress?: () => void;
 }
 
 export const leaseUntil = (): Temporal.Instant => realNow().add({ seconds: LEASE_SECONDS });
@@ -40,6 +42,7 @@ export async function moveTo(
 ): Promise<void> {
   walker.clock = await storePosition(walker.deps.sql, walker.lease, { at, phase, stepsDone, leaseUntil: leaseUntil() });
   walker.phase = phase;
+  walker.deps.onProgress?.();
 }
 
 /**
@@ -54,6 +57,7 @@ export async function workAtInstant(walker: Walker, work: (ctx: Context) => Prom
     walker,
     await systemTransaction(walker.deps, organization, (tx) => instantOf(tx, walker.lease), work),
   );
+  walker.deps.onProgress?.();
 }
 
 export async function instantOf(tx: Tx, lease: Lease): Promise<Temporal.Instant> {

@@ -111,6 +111,15 @@ describe('an advance', () => {
     expect(await doneBy(database.sql, id)).toEqual(['2024-03-01T00:00Z echo left']);
   });
 
+  test('finishes stored batches of events before it moves', async () => {
+    const id = await sandboxAt(database.sql, START, [bins]);
+    await database.sql`
+      insert into event_batches (id, organization_ids, event_ids, created_at, enqueued_at)
+      values (gen_random_uuid(), array[${id}::uuid], '{}', now(), now())`;
+    await advanceTo(deps, id, '2024-03-01T01:00:00Z');
+    expect(await database.sql`select 1 from event_batches`).toHaveLength(0);
+  });
+
   test('TC8: five years of yearly work are a handful of instants', async () => {
     const id = await sandboxAt(database.sql, START, [
       { name: 'yearly', dueAt: '2025-03-01T00:00:00Z', everyMinutes: 365 * 1440 },
