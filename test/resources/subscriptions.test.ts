@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Client } from '../support/client.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+let service: TestService;
+let org: Client;
+beforeAll(async () => {
+  service = await startService();
+  org = await service.org();
+  await createPlan();
+  await createPlan({ code: 'advance', pay_in_advance: true });
+});
+afterAll(() => service.stop());
+
+const createPlan = (fields: object = {}) =>
+  org.post('/plans', {
+    plan: {
+      name: 'Basic',
+      code: 'basic',
+      interval: 'monthly',
+      amount_cents: 1000,
+      amount_currency: 'EUR',
+      pay_in_advance: false,
+      ...fields,
+    },
+  });
+const create = (fields: object = {}, beside: object = {}) =>
+  org.post('/subscriptions', { ...beside, subscription: { plan_code: 'basic', ...fields } });
+const ids = (body: { subscriptions: { external_id: string }[] }) => body.subscriptions.map((row) => row.external_id);
+
+describe('creation', () => {
+  test('an unknown customer is made with it, and takes the plan’s currency', async () => {
+    const { status, body } = await create({ external_customer_id: 'new', external_id: ' spaced ', name: ' Name ' });
+    expect(status).toBe(200);
+    expect(body.subscription).toMatchObject({
+      external_id: 'spaced',
+      name: 'Name',
+      external_customer_id: 'new',
+      status: 'active',
+      billing_time: 'calendar',
+      plan: { code: 'basic', interval: 'monthly' },
+      applicable_usage_thresholds: [],
+      entitlements: [],
+    });
+    expect((await org.get('/customers/new')).body.customer.currency).toBe('EUR');
+  });
+
+  test.each([
+    ['nothing', {}, { external_customer_id: ['value_is_mandatory'], external_id: ['value_is_mandatory'] }],
+    ['a blank id', { external_customer_id: 'c', external_id: ' ' }, { external_id: ['value_is_mandatory'] }],
+    [
+      'a wrong billing time',
+      { external_customer_id: 'c', external_id: 's', billing_time: 'yearly' },
+      { billing_time: ['value_is_invalid'] },
+    ],
+    [
+      'a wrong start',
+      { external_customer_id: 'c', external_id: 's', subscription_at: 'soon' },
+      { subscription_at: ['invalid_date'] },
+    ],
+    ['a wrong end', { external_customer_id: 'c', external_id: 's', ending_at: '32' }, { ending_at: ['invalid_date'] }],
+    [
+      'an end in the past',
+      { external_customer_id: 'c', external_id: 's', ending_at: '2020-01-01T00:00:00Z' },
+      { ending_at: ['invalid_date'] },
+    ],
+    [
+      'overrides',
+      { external_customer_id: 'c', external_id: 's', plan_overrides: { amount_cents: 1 } },
+      { plan_overrides: ['unsupported_value'] },
+    ],
+    [
+      'thresholds',
+      { external_customer_id: 'c', external_id: 's', usage_thresholds: [{ amount_cents: 1 }] },
+      { usage_thresholds: ['unsupported_value'] },
+    ],
+    [
+      'rules',
+      { external_customer_id: 'c', external_id: 's', activation_rules: [{ type: 'payment' }] },
+      { activation_rules: ['unsupported_value'] },
+    ],
+    [
+      'a payment method',
+      { external_customer_id: 'c', external_id: 's', payment_method: { payment_method_id: 'x' } },
+      { payment_method: ['invalid_payment_method'] },
+    ],
+    [
+      'a long order number',
+      { external_customer_id: 'c', external_id: 's', purchase_order_number: 'x'.repeat(256) },
+      { purchase_order_number: ['value_is_too_long'] },
+    ],
+  ])('%s is refused by field', async (_name, fields, details) => {
+    const { status, body } = await create(fields);
+    expect(status).toBe(422);
+    expect(body.error_details).toEqual(details);
+  });
+
+  test('an authorization cannot be asked for yet; a missing root is 400; unknown plan and entity are 404', async () => {
+    const beside = { authorization: { amount_cents: 100, amount_currency: 'EUR' } };
+    const asked = await create({ external_customer_id: 'c', external_id: 's' }, beside);
+    expect(asked.body.error_details).toEqual({ authorization: ['unsupported_value'] });
+    expect((await org.post('/subscriptions', beside)).status).toBe(400);
+    const plan = await create({ external_customer_id: 'c', external_id: 's', plan_code: 'none' });
+    expect(plan.body).toMatchObject({ status: 404, resource: 'plan' });
+    const entity = await create({ external_customer_id: 'c', external_id: 's', billing_entity_code: 'none' });
+    expect(entity.body).toMatchObject({ status: 404, resource: 'billing_entity' });
+    expect((await org.get('/customers/c')).status).toBe(404);
+  });
+
+  test('an external id in use belongs to one customer', async () => {
+    await create({ external_customer_id: 'first', external_id: 'taken' });
+    const { status, body } = await create({ external_customer_id: 'second', external_id: 'taken' });
+    expect(status).toBe(422);
+    expect(body.error_details).toEqual({ external_id: ['value_already_exist'] });
+  });
+
+  test('twenty at once make one', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        create({ external_customer_id: 'crowd', external_id: 'crowd', plan_code: 'advance' }),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(new Set(answers.map(({ body }) => body.subscription.svc_id)).size).toBe(1);
+  });
+});
+
+describe('update', () => {
+  test('editable values change, frozen ones may be sent again', async () => {
+    await create({ external_customer_id: 'upd', external_id: 'upd' });
+    const { status, body } = await org.put('/subscriptions/upd', {
+      subscription: {
+        name: 'Renamed',
+        ending_at: '2099-01-01T00:00:00Z',
+        purchase_order_number: ' PO ',
+        plan_code: 'basic',
+        billing_time: 'calendar',
+        on_termination_credit_note: 'refund',
+        on_termination_invoice: 'skip',
+      },
+    });
+    expect(status).toBe(200);
+    expect(body.subscription).toMatchObject({
+      name: 'Renamed',
+      ending_at: '2099-01-01T00:00:00Z',
+      purchase_order_number: 'PO',
+      on_termination_credit_note: null,
+      on_termination_invoice: 'skip',
+    });
+    const cleared = await org.put('/subscriptions/upd', { subscription: { ending_at: null, name: null } });
+    expect(cleared.body.subscription).toMatchObject({ ending_at: null, name: null });
+  });
+
+  test.each([
+    [{ plan_code: 'advance' }, { plan_code: ['value_is_frozen'] }],
+    [{ billing_time: 'anniversary' }, { billing_time: ['value_is_frozen'] }],
+    [{ subscription_at: '2020-01-01T00:00:00Z' }, { subscription_at: ['value_is_frozen'] }],
+    [{ on_termination_invoice: 'maybe' }, { on_termination_invoice: ['invalid_value'] }],
+  ])('%o is refused', async (fields, details) => {
+    await create({ external_customer_id: 'frozen', external_id: 'frozen' });
+    const { status, body } = await org.put('/subscriptions/frozen', { subscription: fields });
+    expect(status).toBe(422);
+    expect(body.error_details).toEqual(details);
+  });
+
+  test('a start moved to today starts, and bills a plan in advance; unknown is 404', async () => {
+    await create({
+      external_customer_id: 'moved',
+      external_id: 'moved',
+      plan_code: 'advance',
+      subscription_at: '2090-01-01T00:00:00Z',
+    });
+    const { body } = await org.put('/subscriptions/moved?status=pending', {
+      subscription: { subscription_at: new Date().toISOString() },
+    });
+    expect(body.subscription.status).toBe('active');
+    expect((await org.put('/subscriptions/none', { subscription: { name: 'x' } })).body.resource).toBe('subscription');
+  });
+});
+
+describe('reads', () => {
+  test('filters, order and pages', async () => {
+    const other = await service.org();
+    await other.post('/plans', {
+      plan: {
+        name: 'P',
+        code: 'p',
+        interval: 'monthly',
+        amount_cents: 1,
+        amount_currency: 'USD',
+        pay_in_advance: false,
+      },
+    });
+    for (const [index, external_id] of ['a', 'b', 'c'].entries()) {
+      await other.post('/subscriptions', {
+        subscription: {
+          external_customer_id: `customer-${external_id}`,
+          external_id,
+          plan_code: 'p',
+          subscription_at: `2024-01-0${index + 1}`,
+        },
+      });
+    }
+    await other.delete('/subscriptions/a');
+    expect(ids((await other.get('/subscriptions')).body)).toEqual(['c', 'b']);
+    expect(ids((await other.get('/subscriptions?status[]=terminated')).body)).toEqual(['a']);
+    expect(ids((await other.get('/subscriptions?status[]=strange')).body)).toEqual(['c', 'b', 'a']);
+    expect(ids((await other.get('/subscriptions?external_customer_id=customer-b')).body)).toEqual(['b']);
+    expect(
+      ids((await other.get('/subscriptions?plan_code=p&currency=USD&overridden=false&external_id=c')).body),
+    ).toEqual(['c']);
+    expect(ids((await other.get('/subscriptions?overridden=true')).body)).toEqual([]);
+    expect(ids((await other.get('/customers/customer-c/subscriptions')).body)).toEqual(['c']);
+    const page = (await other.get('/subscriptions?per_page=1&page=2')).body;
+    expect(page.meta).toEqual({ current_page: 2, next_page: null, prev_page: 1, total_pages: 2, total_count: 2 });
+    expect((await other.get('/customers/none/subscriptions')).body.resource).toBe('customer');
+    expect((await other.get('/subscriptions?billing_entity_codes[]=none')).body.resource).toBe('billing_entity');
+  });
+
+  test('one by its external id and status', async () => {
+    await create({ external_customer_id: 'lineage', external_id: 'lineage' });
+    await org.delete('/subscriptions/lineage');
+    expect((await org.get('/subscriptions/lineage')).body).toMatchObject({ status: 404, resource: 'subscription' });
+    expect((await org.get('/subscriptions/lineage?status=terminated')).body.subscription.status).toBe('terminated');
+  });
+});
