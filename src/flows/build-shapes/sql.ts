@@ -1,6 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../platform/db/connect.ts';
-import { rawBuckets } from '../../resources/usage-shapes/raw-buckets.ts';
+import { hourOf, rawBuckets } from '../../resources/usage-shapes/raw-buckets.ts';
 import type { Shape } from '../../resources/usage-shapes/shape.ts';
 
 // Namespace of the advisory locks of builds; the others are in usage-shapes/lock.ts.
@@ -183,7 +183,10 @@ export const listDifferingHours = (db: Db, shape: Shape, keys: readonly HourKey[
     is distinct from (kept.events_count, kept.valid_count, kept.sum, kept.moment, kept.max)`;
 };
 
-/** A sample of hours of live shapes, of about one page of the table in a hundred, and all that wait for repair. */
+/**
+ * A sample of hours of live shapes, those that have buckets and those that have events, of about `percent` of the pages of
+ * both tables, and all that wait for repair.
+ */
 export const sampleHours = (db: Db, percent: number, limit: number) => db<
   (HourKey & { organization_id: string; shape_id: string })[]
 >`
@@ -191,9 +194,18 @@ export const sampleHours = (db: Db, percent: number, limit: number) => db<
     select b.organization_id, b.shape_id, b.external_subscription_id, b.hour
     from usage_buckets b tablesample system (${percent})
     union all
+    select e.organization_id, s.id, e.external_subscription_id, ${hourOf(db, db`e.timestamp`)}
+    from events e tablesample system (${percent})
+    join usage_shapes s on s.organization_id = e.organization_id and s.code = e.code and s.state = 'live'
+    where e.deleted_at is null
+    union all
     select d.organization_id, d.shape_id, d.external_subscription_id, d.hour from usage_dirty_hours d
   ) as hours
   join usage_shapes s on s.organization_id = hours.organization_id and s.id = hours.shape_id and s.state = 'live'
+  where not exists (
+    select from usage_raw_subscriptions raw
+    where raw.organization_id = hours.organization_id and raw.shape_id = hours.shape_id
+      and raw.external_subscription_id = hours.external_subscription_id)
   order by 1, 2, 3, 4
   limit ${limit}`;
 
