@@ -4,10 +4,14 @@ import { request } from 'undici';
 import { projectRoot } from '../../src/platform/project-root.ts';
 import { until } from '../support/until.ts';
 
-/** Processes as an operator runs them, from the build: they can be killed one by one and started again. */
+/**
+ * Processes as an operator runs them, from the build, under a supervisor that starts again what ends by itself (as pm2,
+ * docker and the launcher do); they can be killed one by one.
+ */
 export class Processes {
   readonly #environment: Record<string, string>;
   readonly #running = new Map<string, ChildProcess>();
+  #stopping = false;
 
   constructor(environment: Record<string, string>) {
     this.#environment = environment;
@@ -26,19 +30,21 @@ export class Processes {
       child.once('message', () => resolve());
       child.once('exit', (code) => reject(new Error(`${name} ended with ${code} before it was ready`)));
     });
+    child.once('exit', () => {
+      if (!this.#stopping) void this.start(name);
+    });
   }
 
-  /** Ends a process without a chance to clean up, and starts it again. */
+  /** Ends a process without a chance to clean up; the supervisor starts it again. */
   async kill(name: string): Promise<void> {
     const child = this.#running.get(name)!;
-    const gone = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');
-    await gone;
-    await this.start(name);
+    await until(() => this.#running.get(name) !== child);
   }
 
   /** Asks every process to stop; answers the exit codes by name. */
   async stop(): Promise<Record<string, number | null>> {
+    this.#stopping = true;
     const codes = await Promise.all(
       [...this.#running].map(async ([name, child]) => {
         if (child.exitCode !== null || child.signalCode !== null) return [name, child.exitCode] as const;
