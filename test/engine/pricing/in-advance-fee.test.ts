@@ -1,0 +1,270 @@
+import { describe, expect, test } from 'vitest';
+import { eventUnits } from '../../../src/engine/metrics/running-record.ts';
+import { decimal, decimalText, ONE, ZERO } from '../../../src/engine/money/decimal.ts';
+import { toMainUnit } from '../../../src/engine/money/units.ts';
+import { inAdvanceFee } from '../../../src/engine/pricing/in-advance-fee.ts';
+import { instant } from '../calendar/build.ts';
+import { proration } from '../metrics/build.ts';
+import { type Charge, feesOfCount, feesOfSum, feesOfUniqueCount } from './in-advance.ts';
+
+const standard = (amount: string): Charge => ({ charge_model: 'standard', properties: { amount } });
+const graduated = (...rows: [number, number | null, string, string][]): Charge => ({
+  charge_model: 'graduated',
+  properties: {
+    graduated_ranges: rows.map(([from_value, to_value, per_unit_amount, flat_amount]) => ({
+      from_value,
+      to_value,
+      per_unit_amount,
+      flat_amount,
+    })),
+  },
+});
+const percentage = (properties: object): Charge => ({ charge_model: 'percentage', properties: { ...properties } });
+const PERCENT_RANGES: Charge = {
+  charge_model: 'graduated_percentage',
+  properties: {
+    graduated_percentage_ranges: [
+      { from_value: 0, to_value: 100, rate: '20', flat_amount: '10' },
+      { from_value: 101, to_value: 200, rate: '30', flat_amount: '7' },
+      { from_value: 201, to_value: null, rate: '40', flat_amount: '5' },
+    ],
+  },
+};
+const cents = (fees: readonly { amountCents: number }[]) => fees.map(({ amountCents }) => amountCents);
+
+describe('one fee per event (H.9)', () => {
+  test.each<[string, Charge, number[], number[], string[]?]>([
+    ['88', standard('1'), [10, -4, 8], [1000, 0, 400], ['10.0', '0.0', '4.0']],
+    ['90', graduated([0, 5, '0.02', '0.01'], [6, null, '0.01', '0.01']), [3, 1, 2], [7, 2, 4]],
+    [
+      '91',
+      { charge_model: 'package', properties: { amount: '100', free_units: 3, package_size: 2 } },
+      [3, 1, 2],
+      [0, 10000, 10000],
+    ],
+    ['92', percentage({ rate: '5', fixed_amount: '1', free_units_per_events: 2 }), [8, 5, 3], [0, 0, 115]],
+    [
+      '93',
+      percentage({ rate: '5', fixed_amount: '1', free_units_per_total_aggregation: '120' }),
+      [100, 10, 20, 20],
+      [0, 0, 150, 200],
+    ],
+    ['94', percentage({ rate: '5', fixed_amount: '1', free_units_per_total_aggregation: '3' }), [5, 1], [110, 105]],
+    [
+      '95',
+      percentage({
+        rate: '1',
+        fixed_amount: '0.5',
+        per_transaction_min_amount: '1.75',
+        per_transaction_max_amount: '2',
+      }),
+      [100, 1000, 10000],
+      [175, 200, 200],
+    ],
+    ['97', PERCENT_RANGES, [50, 100, 300], [2000, 3200, 12000]],
+    ['100', standard('20'), [10], [20000]],
+    ['101', standard('10'), [10], [10000]],
+    ['a first event of value 0 pays the first flat amount, once', graduated([0, null, '1', '5']), [0, 2], [500, 200]],
+    ['as does a first negative one', graduated([0, null, '1', '5']), [-4, 5], [500, 100]],
+  ])('case %s', (_case, charge, values, expected, units) => {
+    const fees = feesOfSum(charge, values);
+    expect(cents(fees)).toEqual(expected);
+    expect(fees.map(({ eventsCount }) => eventsCount)).toEqual(values.map(() => 1));
+    if (units) expect(fees.map((fee) => decimalText(fee.units))).toEqual(units);
+  });
+
+  test.each<[string, Charge, number, number[]]>([
+    ['87', standard('10'), 2, [1000, 1000]],
+    ['89', graduated([0, 2, '0', '0'], [3, null, '2', '0']), 3, [0, 0, 200]],
+    ['96', percentage({ rate: '1', fixed_amount: '1', free_units_per_events: 1 }), 2, [0, 101]],
+  ])('case %s', (_case, charge, count, expected) => {
+    expect(cents(feesOfCount(charge, count))).toEqual(expected);
+  });
+
+  test('case 98', () => {
+    const amounts = ['1234.56', '2.1'].map((text) => toMainUnit(decimal(text), 2));
+    const fees = amounts.map((preciseTotalAmount, index) => {
+      const total = amounts.slice(0, index + 1).reduce((sum, amount) => sum.plus(amount), ZERO);
+      return inAdvanceFee({
+        charge_model: 'dynamic',
+        properties: {},
+        usage: { units: decimal(index + 1), eventsCount: index + 1, preciseTotalAmount: total },
+        event: { billed: ONE, units: ONE, preciseTotalAmount },
+        exponent: 2,
+      });
+    });
+    expect(cents(fees)).toEqual([1235, 2]);
+  });
+
+  test('case 99', () => {
+    const fees = feesOfUniqueCount(standard('12'), [
+      'add 1',
+      'remove 1',
+      'add 1',
+      'add 2',
+      'add 2',
+      'add 3',
+      'remove 3',
+    ]);
+    expect(cents(fees)).toEqual([1200, 0, 0, 1200, 0, 1200, 0]);
+    expect(fees.map(({ units }) => units.toNumber())).toEqual([1, 0, 1, 1, 0, 1, 0]);
+  });
+
+  test.each([
+    ['84', '1', '1', '2024-02-23T01:02', ['2024-02-23T01:00', '2024-02-29'], 24, '0.24138'],
+    ['85', '29', '10', '2024-02-06T08:00', ['2024-02-01', '2024-02-29'], 24000, '240.00023'],
+    ['a seat of June', '30', '1', '2024-06-11T10:00', ['2024-06-05T12:12', '2024-06-30'], 2000, '20.0001'],
+  ] as const)('case %s: weighed by days', (_case, amount, change, at, [from, last], expected, precise) => {
+    const periodDays = from.startsWith('2024-02') ? 29 : 30;
+    const weighing = { at: instant(at), proration: proration(from, last, { periodDays }) };
+    const event = eventUnits(decimal(change), undefined, weighing);
+    const usage = { units: decimal(change), eventsCount: 1 };
+    const fee = inAdvanceFee({ ...standard(amount), usage, event, exponent: 2 });
+    expect([fee.amountCents, fee.preciseAmountCents.div(100).toFixed()]).toEqual([expected, precise]);
+    expect(fee.units.toFixed()).toBe(change);
+  });
+});
+
+describe('figures of a fee in advance', () => {
+  test('the price of a unit is the rounded amount over the units', () => {
+    const charge = percentage({ rate: '5', fixed_amount: '1', free_units_per_total_aggregation: '120' });
+    const fee = feesOfSum(charge, [100, 10, 20])[2]!;
+    expect([fee.preciseUnitAmount.toFixed(), fee.unitAmountCents]).toEqual(['0.075', 7]);
+    const [rounded] = feesOfSum(standard('0.333'), [1]);
+    expect([rounded!.preciseAmountCents.toFixed(), rounded!.preciseUnitAmount.toFixed()]).toEqual(['33.3', '0.33']);
+  });
+
+  test('units given back and used again show without an amount', () => {
+    const fees = feesOfSum(standard('1'), [10, -4, 2]);
+    expect(fees.map(({ units, unitAmountCents }) => [units.toNumber(), unitAmountCents])).toEqual([
+      [10, 100],
+      [0, 0],
+      [2, 0],
+    ]);
+  });
+
+  test('in a pricing unit', () => {
+    const [fee] = feesOfSum({ ...standard('1'), conversionRate: decimal('0.5') }, [300]);
+    expect([fee!.amountCents, fee!.pricingUnit?.amountCents, fee!.pricingUnit?.preciseUnitAmount.toFixed()]).toEqual([
+      15000,
+      30000,
+      '1',
+    ]);
+  });
+
+  test('an estimate adds the event to what there is', () => {
+    const charge = percentage({ rate: '50', free_units_per_events: 1 });
+    const four = decimal(4);
+    const event = eventUnits(four, { current: four, max: four, maxProrated: ZERO });
+    const usage = {
+      units: four.plus(event.billed),
+      eventsCount: 2,
+      aggregation: 'sum_agg' as const,
+      values: [four, four],
+    };
+    expect(inAdvanceFee({ ...charge, usage, event, exponent: 2 }).amountCents).toBe(200);
+  });
+
+  test('other models have no details', () => {
+    expect(feesOfSum(standard('1'), [1])[0]!.amountDetails).toEqual({});
+    expect(feesOfSum(graduated([0, null, '1', '5']), [1])[0]!.amountDetails).toEqual({});
+  });
+});
+
+describe('details in advance', () => {
+  test('case 93, third event', () => {
+    const charge = percentage({ rate: '5', fixed_amount: '1', free_units_per_total_aggregation: '120' });
+    expect(feesOfSum(charge, [100, 10, 20])[2]!.amountDetails).toEqual({
+      units: '20.0',
+      free_units: '10.0',
+      paid_units: '10.0',
+      free_events: 0,
+      paid_events: 1,
+      rate: '5.0',
+      fixed_fee_unit_amount: '1.0',
+      fixed_fee_total_amount: '1.0',
+      per_unit_total_amount: '0.5',
+      min_max_adjustment_total_amount: '0.0',
+    });
+  });
+
+  test('case 92: a free event, and the first paid one', () => {
+    const charge = percentage({ rate: '5', fixed_amount: '1', free_units_per_events: 2 });
+    const fees = feesOfSum(charge, [8, 5, 3]);
+    expect(fees[0]!.amountDetails).toMatchObject({
+      units: '8.0',
+      free_units: '8.0',
+      paid_units: '0.0',
+      free_events: 1,
+      paid_events: 0,
+      fixed_fee_unit_amount: '0.0',
+      per_unit_total_amount: '0.0',
+    });
+    expect(fees[1]!.amountDetails).toMatchObject({ free_units: '5.0', paid_units: '0.0', free_events: 1 });
+    expect(fees[2]!.amountDetails).toMatchObject({
+      units: '3.0',
+      free_units: '0.0',
+      paid_units: '3.0',
+      free_events: 0,
+      paid_events: 1,
+      fixed_fee_unit_amount: '1.0',
+      fixed_fee_total_amount: '1.0',
+      per_unit_total_amount: '0.15',
+    });
+  });
+
+  test('case 95: what the limits change', () => {
+    const charge = percentage({
+      rate: '1',
+      fixed_amount: '0.5',
+      per_transaction_min_amount: '1.75',
+      per_transaction_max_amount: '2',
+    });
+    const adjustments = feesOfSum(charge, [100, 1000]).map(
+      ({ amountDetails }) => amountDetails.min_max_adjustment_total_amount,
+    );
+    expect(adjustments).toEqual(['0.25', '-8.5']);
+  });
+
+  test('case 97: what each event adds to each range', () => {
+    const [first, second, third] = feesOfSum(PERCENT_RANGES, [50, 100, 300]).map(
+      ({ amountDetails }) => amountDetails.graduated_percentage_ranges,
+    );
+    expect(first).toEqual([
+      {
+        from_value: '0.0',
+        to_value: '100.0',
+        flat_unit_amount: '10.0',
+        rate: '20.0',
+        units: '50.0',
+        per_unit_total_amount: '0.4',
+        total_with_flat_amount: '20.0',
+      },
+    ]);
+    expect(second).toEqual([
+      {
+        from_value: '0.0',
+        to_value: '100.0',
+        flat_unit_amount: '0.0',
+        rate: '20.0',
+        units: '50.0',
+        per_unit_total_amount: '0.2',
+        total_with_flat_amount: '10.0',
+      },
+      {
+        from_value: '101.0',
+        to_value: '200.0',
+        flat_unit_amount: '7.0',
+        rate: '30.0',
+        units: '50.0',
+        per_unit_total_amount: '0.44',
+        total_with_flat_amount: '22.0',
+      },
+    ]);
+    expect(third).toMatchObject([
+      { units: '0.0', per_unit_total_amount: '0.0', total_with_flat_amount: '0.0' },
+      { units: '50.0', total_with_flat_amount: '15.0' },
+      { units: '250.0', total_with_flat_amount: '105.0' },
+    ]);
+  });
+});
