@@ -113,6 +113,7 @@ async function run(
   const params = readParams(operation, request);
   const query = deps.wire.query(readQuery(request.url));
   const takesBody = operation.method !== 'get';
+  if (operation.kind === 'events' && deps.events.isFull()) throw refuse.unavailable();
   const raw = takesBody
     ? deps.wire.body(
         await readBody(request, response, {

@@ -3,7 +3,6 @@ import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
-import { refuse } from '../../platform/refusal.ts';
 import type { Replies } from '../../platform/replies/replies.ts';
 import type { IncomingBatch } from '../../resources/events/incoming.ts';
 import { answerText, type EventsForm, readEvents } from '../../resources/events/requests.ts';
@@ -33,6 +32,8 @@ export interface EventsLane {
 }
 
 const FORMS: Readonly<Record<string, EventsForm>> = { createEvent: 'single', createBatchEvents: 'batch' };
+/** Characters of a user agent that are worth keeping with every event. */
+const USER_AGENT_MAX = 255;
 const REPLAYED = { 'X-Svc-Replayed': 'true' };
 
 /**
@@ -49,7 +50,6 @@ export function createEventsLane(deps: {
   const coalescer = createCoalescer(deps);
   return {
     async answer(operation, request) {
-      if (coalescer.isFull()) throw refuse.unavailable();
       const form = FORMS[operation]!;
       const batch = batchOf(request, readEvents(form, request.body, deps.config.EVENTS_BATCH_MAX_LENGTH));
       const verdicts = await coalescer.send(batch, request.requestId);
@@ -67,11 +67,8 @@ function batchOf({ identity, request }: EventsRequest, events: IncomingBatch['ev
     sandbox: identity.sandbox,
     atomic: true,
     received_at: isoOfMicros(realNow().epochNanoseconds / 1000n)!,
-    user_agent: storable(request.headers['user-agent']),
+    user_agent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX) ?? null,
     remote_address: request.ip ?? null,
     events,
   };
 }
-
-/** Bytes of a header arrive as Latin-1: every text but one with U+0000, which no header can hold, is storable. */
-const storable = (text: string | undefined): string | null => text?.slice(0, 500) ?? null;

@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createCoalescer } from '../../../src/ingress/events-lane/coalescer.ts';
+import { type IncomingBatch, STORING_FAILED, type Verdict } from '../../../src/resources/events/incoming.ts';
+
+interface Sent {
+  cid: string;
+  batches: IncomingBatch[];
+}
+
+/** A queue and a worker that answer when they are told to. */
+function wall(settings: { EVENTS_MAX_WAITING?: number } = {}) {
+  const jobs: Sent[] = [];
+  const waiting = new Map<string, (reply: unknown) => void>();
+  let add: (payload: Sent) => Promise<void> = async (payload) => void jobs.push(payload);
+  const coalescer = createCoalescer({
+    producer: { add: (_name: string, payload: unknown) => add(payload as Sent) } as never,
+    replies: {
+      wait: (cid, timeoutMs) =>
+        new Promise((resolve) => {
+          const timer = setTimeout(() => resolve(undefined), timeoutMs);
+          waiting.set(cid, (reply) => {
+            clearTimeout(timer);
+            resolve(reply);
+          });
+        }),
+      close: () => {},
+    },
+    config: { WRITE_TIMEOUT_SECONDS: 10, EVENTS_MAX_WAITING: 5000, ...settings },
+    processId: 'me',
+  });
+  return {
+    coalescer,
+    jobs,
+    sizes: () => jobs.map((job) => job.batches.map((batch) => batch.events.length)),
+    reply: (index: number, reply: unknown) => waiting.get(jobs[index]!.cid)!(reply),
+    queueIs: (behaviour: typeof add) => {
+      add = behaviour;
+    },
+  };
+}
+
+const batch = (events: number, bytes = 10): IncomingBatch => ({
+  organization_id: 'o',
+  sandbox: false,
+  atomic: true,
+  received_at: '',
+  user_agent: null,
+  remote_address: null,
+  events: Array.from({ length: events }, (_, index) => ({
+    id: `${index}`,
+    transaction_id: 't',
+    external_subscription_id: 's',
+    code: 'c',
+    timestamp: null,
+    properties: 'x'.repeat(bytes),
+    precise_total_amount_cents: null,
+    digest: '',
+  })),
+});
+
+const turn = () => vi.advanceTimersByTimeAsync(0);
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+describe('coalescing', () => {
+  test('requests of one turn travel together, two jobs at a time, the rest when one is answered', async () => {
+    const { coalescer, sizes, reply } = wall();
+    const first = [coalescer.send(batch(1), 'a'), coalescer.send(batch(2), 'b')];
+    await turn();
+    void coalescer.send(batch(1), 'c');
+    await turn();
+    const later = [coalescer.send(batch(1), 'd'), coalescer.send(batch(3), 'e')];
+    await turn();
+    expect(sizes()).toEqual([[1, 2], [1]]);
+    reply(0, null);
+    expect(await Promise.all(first)).toEqual([[0], [0, 0]]);
+    await turn();
+    expect(sizes()).toEqual([[1, 2], [1], [1, 3]]);
+    reply(2, [1, 0, { r: 'x' }, 0]);
+    expect(await Promise.all(later)).toEqual([[1], [0, { r: 'x' }, 0]] satisfies Verdict[][]);
+  });
+
+  test('a job holds at most 500 events and 512 KiB; a larger request goes alone', async () => {
+    const { coalescer, sizes } = wall();
+    for (const events of [300, 200, 1, 600]) void coalescer.send(batch(events), '');
+    await turn();
+    expect(sizes()).toEqual([[300, 200], [1]]);
+    const heavy = wall();
+    for (const events of [1, 1, 1]) void heavy.coalescer.send(batch(events, 200_000), '');
+    await turn();
+    expect(heavy.sizes()).toEqual([[1, 1], [1]]);
+  });
+
+  test('a send that hangs gives its place up to the others', async () => {
+    const { coalescer, sizes } = wall();
+    for (let index = 0; index < 3; index += 1) {
+      void coalescer.send(batch(1), '');
+      await turn();
+    }
+    expect(sizes()).toHaveLength(2);
+    await vi.advanceTimersByTimeAsync(200);
+    await turn();
+    expect(sizes()).toHaveLength(3);
+  });
+});
+
+describe('answers', () => {
+  test('no reply within the write timeout: 504 with the id of each request', async () => {
+    const { coalescer } = wall();
+    const answers = ['a', 'b'].map((id) => coalescer.send(batch(1), id).catch((error) => error));
+    await vi.advanceTimersByTimeAsync(10_000);
+    for (const [index, answer] of (await Promise.all(answers)).entries())
+      expect(answer.body).toMatchObject({ status: 504, code: 'write_pending', request_id: ['a', 'b'][index] });
+  });
+
+  test('a job that failed for good, or that Redis refused: 503', async () => {
+    const { coalescer, reply, queueIs } = wall();
+    const failed = coalescer.send(batch(1), '').catch((error) => error.status);
+    await turn();
+    reply(0, STORING_FAILED);
+    expect(await failed).toBe(503);
+    queueIs(() => Promise.reject(new Error('OOM')));
+    const refused = coalescer.send(batch(1), '').catch((error) => error.status);
+    await turn();
+    expect(await refused).toBe(503);
+  });
+});
+
+describe('back-pressure', () => {
+  test('full while as many events wait as a process may hold', async () => {
+    const { coalescer, reply } = wall({ EVENTS_MAX_WAITING: 3 });
+    void coalescer.send(batch(2), '');
+    await turn();
+    expect(coalescer.isFull()).toBe(false);
+    void coalescer.send(batch(1), '');
+    expect(coalescer.isFull()).toBe(true);
+    reply(0, null);
+    await turn();
+    expect(coalescer.isFull()).toBe(false);
+  });
+
+  test('what Redis has not taken counts even after its requests were answered', async () => {
+    const { coalescer, queueIs } = wall({ EVENTS_MAX_WAITING: 1 });
+    let taken: () => void = () => {};
+    queueIs(() => new Promise((resolve) => (taken = resolve)));
+    const answer = coalescer.send(batch(1), '').catch((error) => error.status);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await answer).toBe(504);
+    expect(coalescer.isFull()).toBe(true);
+    taken();
+    await turn();
+    expect(coalescer.isFull()).toBe(false);
+  });
+});
+
+test('stopping sends what is open and waits for its answers', async () => {
+  const { coalescer, sizes, reply } = wall();
+  for (let index = 0; index < 3; index += 1) {
+    void coalescer.send(batch(1), '');
+    await turn();
+  }
+  let isStopped = false;
+  const stopped = coalescer.stop().then(() => {
+    isStopped = true;
+  });
+  await turn();
+  expect(sizes()).toHaveLength(3);
+  for (const index of [0, 1]) reply(index, null);
+  await turn();
+  expect(isStopped).toBe(false);
+  reply(2, null);
+  await stopped;
+});
