@@ -1,4 +1,3 @@
-import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { FEE_TYPES } from '../../engine/taxes/choose-taxes.ts';
 import { textFilter } from '../../platform/lists/filters.ts';
@@ -7,7 +6,6 @@ import { INVALID } from '../../platform/schema/fields.ts';
 import { parseInstant } from '../../platform/schema/instant-field.ts';
 import { FEE_PAYMENT_STATUSES } from './queries.ts';
 
-const LAST_OF_DAY = { hours: 24, microseconds: -1 };
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Bound of a time filter, inclusive; a day alone means its first or its last instant in UTC. Malformed: `invalid_date`. */
@@ -19,7 +17,9 @@ const instantFilter = (bound: 'from' | 'to') =>
       context.addIssue({ code: 'custom', message: 'invalid_date' });
       return z.NEVER;
     }
-    return bound === 'to' && DAY.test(value.trim()) ? instant.add(Temporal.Duration.from(LAST_OF_DAY)) : instant;
+    return bound === 'to' && DAY.test(value.trim())
+      ? instant.add({ hours: 24 }).subtract({ microseconds: 1 })
+      : instant;
   });
 
 const wordFilter = <const Words extends readonly string[]>(words: Words) =>
