@@ -99,7 +99,7 @@ describe('coalescing', () => {
       await turn();
     }
     expect(sizes()).toHaveLength(2);
-    await vi.advanceTimersByTimeAsync(200);
+    await vi.advanceTimersByTimeAsync(201);
     await turn();
     expect(sizes()).toHaveLength(3);
   });
