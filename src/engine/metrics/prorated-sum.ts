@@ -1,6 +1,6 @@
-import { localDate } from '../calendar/local-day.ts';
 import { type Decimal, decimal, sum } from '../money/decimal.ts';
 import { ceilProrated } from './ceil-units.ts';
+import { dayNumbers } from './day-numbers.ts';
 import { billedDays, type Move, type Moves, type ProratedUnits, type Proration } from './proration.ts';
 import type { Aggregate, HourBucket } from './usage-bucket.ts';
 import type { ValueEvent } from './usage-event.ts';
@@ -52,8 +52,10 @@ export function combineProratedSums(
 }
 
 /** Whether an hour, given by its start, lies on two local days, as in zones with offsets of half hours. */
-export const holdsMidnight = (hour: ValueEvent['timestamp'], zone: string): boolean =>
-  !localDate(hour, zone).equals(localDate(hour.add({ minutes: 60 }).subtract({ nanoseconds: 1 }), zone));
+export function holdsMidnight(hour: ValueEvent['timestamp'], zone: string): boolean {
+  const dayOf = dayNumbers(zone);
+  return dayOf(hour) !== dayOf(hour.add({ minutes: 60 }).subtract({ nanoseconds: 1 }));
+}
 
 const totalOf = ({ list, divisor }: Moves): Pick<ProratedUnits, 'units' | 'fullUnits'> => ({
   units: ceilProrated(sum(list.map(({ weighed }) => weighed)).div(divisor)),

@@ -1,7 +1,7 @@
 import { type Instant, isBefore, later } from '../calendar/instants.ts';
-import { localDate } from '../calendar/local-day.ts';
 import { decimal, ONE, sum, ZERO } from '../money/decimal.ts';
 import { ceilProrated } from './ceil-units.ts';
+import { dayNumbers } from './day-numbers.ts';
 import { billedDays, type Move, type Moves, type ProratedUnits, type Proration } from './proration.ts';
 import type { MemberEvent } from './usage-event.ts';
 
@@ -78,12 +78,13 @@ function changesOf(events: readonly MemberEvent[], { period, zone }: Proration):
  * it, and finding the local day of a long history would take the most time.
  */
 function withoutInterruptions(events: readonly MemberEvent[], from: Instant, zone: string): MemberEvent[] {
+  const dayOf = dayNumbers(zone);
   const addedLater = new Set<string>();
   return events
     .toReversed()
     .filter(({ value, operation, timestamp }) => {
       if (isBefore(timestamp, from)) return true;
-      const day = `${localDate(timestamp, zone)} ${value}`;
+      const day = `${dayOf(timestamp)} ${value}`;
       if (operation === 'add') addedLater.add(day);
       return operation === 'add' || !addedLater.has(day);
     })

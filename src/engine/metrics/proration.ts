@@ -1,7 +1,7 @@
-import type { Instant, PlainDate } from '../calendar/instants.ts';
-import { localDate } from '../calendar/local-day.ts';
+import type { Instant } from '../calendar/instants.ts';
 import { lastInstant, type Period } from '../calendar/period.ts';
 import type { Decimal } from '../money/decimal.ts';
+import { dayNumbers } from './day-numbers.ts';
 
 /** The days that prorated units are weighed by. */
 export interface Proration {
@@ -47,14 +47,12 @@ export interface Moves {
  * Rules: usage-and-charges 0.3, C.8, C.9-3, F.3 "an instant inside a day counts that day".
  */
 export function billedDays({ period, zone, isUpgraded }: Proration): (from: Instant, until?: Instant) => number {
-  const first = localDate(period.from, zone);
-  const dayOf = (instant: Instant) => daysBetween(first, localDate(instant, zone));
+  const dayOf = dayNumbers(zone);
+  const first = dayOf(period.from);
   const last = dayOf(lastInstant(period)) - (isUpgraded ? 1 : 0);
   return (from, until) => {
-    const start = Math.max(dayOf(from), 0);
+    const start = Math.max(dayOf(from), first);
     const end = until === undefined ? last : Math.min(dayOf(until), last);
     return Math.max(end - start + 1, 0);
   };
 }
-
-const daysBetween = (from: PlainDate, to: PlainDate): number => from.until(to).days;
