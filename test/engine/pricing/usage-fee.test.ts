@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { UnitRounding } from '../../../src/engine/metrics/round-units.ts';
 import { AmountOutOfRange } from '../../../src/engine/money/cents.ts';
 import { decimal, decimalText } from '../../../src/engine/money/decimal.ts';
+import { CHARGE_MODELS } from '../../../src/engine/pricing/charge-models.ts';
 import { isPriced, price } from '../../../src/engine/pricing/price.ts';
 import { isStored, usageFee } from '../../../src/engine/pricing/usage-fee.ts';
 
@@ -92,7 +93,7 @@ test.each([
 });
 
 test('models that cannot be priced yet, and negative units, are defects', () => {
-  expect([isPriced('standard'), isPriced('custom')]).toEqual([true, false]);
+  expect(CHARGE_MODELS.filter((name) => !isPriced(name))).toEqual(['percentage', 'dynamic', 'custom']);
   expect(() => price('custom', {}, { units: decimal(1), eventsCount: 1 })).toThrow('custom');
   expect(() => price('standard', { amount: '1' }, { units: decimal(-1), eventsCount: 1 })).toThrow('not negative');
   expect(() => price('standard', { amount: 1 }, { units: decimal(1), eventsCount: 1 })).toThrow('texts of decimals');
