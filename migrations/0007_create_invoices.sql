@@ -54,9 +54,6 @@ create unique index invoices_customer_sequence_key on invoices (organization_id,
   where sequential_id is not null;
 create unique index invoices_entity_sequence_key on invoices (organization_id, billing_entity_id, billing_entity_sequential_id)
   where billing_entity_sequential_id is not null;
--- the entity's newest number: whether its own series was interrupted by numbers per customer
-create index invoices_numbered on invoices (organization_id, billing_entity_id, finalized_at desc, id desc)
-  where sequential_id is not null and not self_billed;
 create index invoices_newest on invoices (organization_id, issuing_date desc, created_at desc, id desc);
 create index invoices_customer on invoices (organization_id, customer_id, issuing_date desc);
 create index invoices_drafts on invoices (expected_finalization_date) where status = 'draft';

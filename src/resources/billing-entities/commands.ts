@@ -2,6 +2,7 @@ import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { changedKeys } from '../../platform/records/changes.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { loosenNextBilling } from '../subscriptions/commands/next-billing.ts';
 import {
   findTaxesByCodes,
   listTaxesOfBillingEntities,
@@ -97,6 +98,8 @@ export async function changeBillingEntity(
     await moveDueDatesOfEntity(db, organizationId, entity.id, fields.net_payment_term);
   if (DRAFT_DATING.some((key) => fields[key] !== undefined && fields[key] !== entity[key]))
     ctx.after({ job: 'redate-drafts', payload: { billing_entity_id: entity.id } });
+  if (fields.timezone !== undefined && fields.timezone !== entity.timezone)
+    await loosenNextBilling(db, organizationId, { billingEntityId: entity.id });
   if (fields.document_numbering === 'per_billing_entity' && entity.document_numbering !== 'per_billing_entity')
     await continueEntitySequence(db, organizationId, entity.id);
   if (taxes) {

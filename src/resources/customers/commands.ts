@@ -4,6 +4,7 @@ import { changedKeys } from '../../platform/records/changes.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { seconds } from '../../platform/schema/view.ts';
 import { type BillingEntityRow, findBillingEntity, getDefaultBillingEntity } from '../billing-entities/queries.ts';
+import { loosenNextBilling } from '../subscriptions/commands/next-billing.ts';
 import { findTaxesByCodes, listTaxesOfCustomers, replaceCustomerTaxes, type TaxRow } from '../taxes/queries.ts';
 import { fieldsOf } from './input-fields.ts';
 import { providerLink } from './provider-link.ts';
@@ -172,10 +173,12 @@ async function change(ctx: Context, { stored, body, entity, fields, taxes }: Cha
     await moveDueDatesOfCustomer(db, organizationId, stored.id);
   if (DRAFT_DATING.some((key) => fields[key] !== undefined && fields[key] !== stored[key]))
     ctx.after({ job: 'redate-drafts', payload: { customer_id: stored.id } });
-
   const customer = await readCustomer(db, organizationId, stored.id);
+  if (zoneOf(customer) !== zoneOf(stored)) await loosenNextBilling(db, organizationId, { customerId: stored.id });
   return announce(ctx, 'updated', customer, taxes ?? formerTaxes, customerView(stored, formerTaxes));
 }
+
+const zoneOf = (customer: CustomerRow): string => customer.timezone ?? customer.billing_entity_timezone;
 
 /** Entries that name a stored one are changes of it, others are new; what is not named is gone (platform F.2). */
 function storeMetadata(

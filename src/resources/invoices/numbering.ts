@@ -45,33 +45,11 @@ async function nextOfCustomer(db: Db, organizationId: string, customerId: string
   return row!.last;
 }
 
-/**
- * The entity's next number. After a time of numbers per customer the series goes on at the count of numbered documents.
- */
+/** The entity's next number; a switch to one series has set the counter to go on at the number of documents. */
 async function nextOfEntity(db: Db, organizationId: string, issuerId: string): Promise<number> {
-  const [entity] = await db<{ invoices_sequence: number }[]>`
-    select invoices_sequence from billing_entities
+  const [row] = await db<{ invoices_sequence: number }[]>`
+    update billing_entities set invoices_sequence = invoices_sequence + 1
     where organization_id = ${organizationId} and id = ${issuerId}
-    for no key update`;
-  const [newest] = await db<{ billing_entity_sequential_id: number | null }[]>`
-    select billing_entity_sequential_id from invoices
-    where organization_id = ${organizationId} and billing_entity_id = ${issuerId} and sequential_id is not null
-      and not self_billed
-    order by finalized_at desc, id desc
-    limit 1`;
-  const isInterrupted = newest !== undefined && newest.billing_entity_sequential_id === null;
-  const last = isInterrupted ? await countNumbered(db, organizationId, issuerId) : 0;
-  const next = Math.max(entity!.invoices_sequence, last) + 1;
-  await db`
-    update billing_entities set invoices_sequence = ${next}
-    where organization_id = ${organizationId} and id = ${issuerId}`;
-  return next;
-}
-
-async function countNumbered(db: Db, organizationId: string, issuerId: string): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*) from invoices
-    where organization_id = ${organizationId} and billing_entity_id = ${issuerId} and not self_billed
-      and status in ('finalized', 'voided') and sequential_id is not null`;
-  return row!.count;
+    returning invoices_sequence`;
+  return row!.invoices_sequence;
 }

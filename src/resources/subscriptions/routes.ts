@@ -31,6 +31,19 @@ import { subscriptionView } from './view.ts';
 
 const own = { permission: 'subscription', tag: 'subscriptions' } as const;
 
+const updateOne: Operation = {
+  ...own,
+  name: 'updateSubscription',
+  method: 'put',
+  path: '/subscriptions/:external_id',
+  summary: 'Update a subscription',
+  query: StatusQuery,
+  body: SubscriptionUpdateBody,
+  answer: SubscriptionEnvelope,
+  kind: 'command',
+  run: update,
+};
+
 export const subscriptionOperations: Operation[] = [
   {
     ...own,
@@ -66,18 +79,8 @@ export const subscriptionOperations: Operation[] = [
     kind: 'read',
     run: show,
   },
-  {
-    ...own,
-    name: 'updateSubscription',
-    method: 'put',
-    path: '/subscriptions/:external_id',
-    summary: 'Update a subscription',
-    query: StatusQuery,
-    body: SubscriptionUpdateBody,
-    answer: SubscriptionEnvelope,
-    kind: 'command',
-    run: update,
-  },
+  updateOne,
+  { ...updateOne, name: 'patchSubscription', method: 'patch', hidden: true },
   {
     ...own,
     name: 'destroySubscription',

@@ -1,4 +1,7 @@
+import { AmountOutOfRange } from '../../engine/money/cents.ts';
+import type { Context } from '../../platform/context.ts';
 import type { Operation } from '../../platform/operation.ts';
+import { refuse } from '../../platform/refusal.ts';
 import { showCurrentUsage } from './current-usage.ts';
 import { CurrentUsageQuery, CustomerUsageEnvelope } from './schema.ts';
 
@@ -14,6 +17,17 @@ export const usageOperations: Operation[] = [
     query: CurrentUsageQuery,
     answer: CustomerUsageEnvelope,
     kind: 'read',
-    run: showCurrentUsage,
+    run: (ctx: Context, input: Parameters<typeof showCurrentUsage>[1]) =>
+      refusingAbsurdAmounts(showCurrentUsage(ctx, input)),
   },
 ];
+
+/** Units and prices are the callers' own: an amount that no number of ours can hold is refused. */
+async function refusingAbsurdAmounts<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof AmountOutOfRange) throw refuse.invalid({ base: ['value_is_out_of_range'] });
+    throw error;
+  }
+}

@@ -173,3 +173,19 @@ test('a partner is billed by itself: the journal stands on the other side', asyn
     { account_code: 'partner_costs', side: 'debit', amount_cents: 10000 },
   ]);
 });
+
+test('a customer who moves to an earlier zone is billed on its new local day, without hole or overlap', async () => {
+  const story = await openStory(service, '2024-02-01T00:00:00Z');
+  await story.customer();
+  await story.plan({ amount_cents: 3100 });
+  await story.subscribe();
+  await story.advance('2024-03-10T00:00:00Z');
+  await story.customer({ timezone: 'Asia/Tokyo' });
+  await story.advance('2024-04-02T00:00:00Z');
+  const [, april] = await story.invoices(2);
+  expect(april).toMatchObject({ created_at: '2024-03-31T15:10:00Z', total_amount_cents: 3100 });
+  expect(april.billing_periods[0]).toMatchObject({
+    charges_from_datetime: '2024-03-01T00:00:00Z',
+    charges_to_datetime: '2024-03-31T14:59:59Z',
+  });
+});
