@@ -22,8 +22,8 @@ const MAY_IMPORT: Record<string, string[]> = {
 /** Libraries of the floors that may not use just any (dependencies.md 4). */
 const MAY_USE: Record<string, RegExp> = {
   'src/engine': /^(decimal\.js|temporal-polyfill)$/,
-  'src/resources': /^(zod|decimal\.js|temporal-polyfill|node:crypto)$/,
-  'src/flows': /^(zod|decimal\.js|temporal-polyfill|ioredis|node:crypto|node:[a-z/_]+)$/,
+  'src/resources': /^(zod|decimal\.js|temporal-polyfill|node:[a-z/_]+)$/,
+  'src/flows': /^(zod|decimal\.js|temporal-polyfill|ioredis|node:[a-z/_]+)$/,
   workers: /^node:/,
 };
 

@@ -115,16 +115,14 @@ const surelyBad: fc.Arbitrary<Malformed> = fc
         { 'content-type': 'application/json', 'content-encoding': 'gzip' },
       ),
     }),
-    fc
-      .constantFrom(...withBody.filter((operation) => !operation.bodyOptional))
-      .chain((operation) =>
-        fc.record({
-          operation: fc.constant(operation),
-          path: fc.array(pathText, { minLength: 2, maxLength: 4 }),
-          body: wrongRoot(operation),
-          headers: fc.constant({ 'content-type': 'application/json' }),
-        }),
-      ),
+    fc.constantFrom(...withBody.filter((operation) => !operation.bodyOptional)).chain((operation) =>
+      fc.record({
+        operation: fc.constant(operation),
+        path: fc.array(pathText, { minLength: 2, maxLength: 4 }),
+        body: wrongRoot(operation),
+        headers: fc.constant({ 'content-type': 'application/json' }),
+      }),
+    ),
     fc.record({
       operation: anyOperation,
       path: fc.array(pathText, { minLength: 2, maxLength: 4 }),

@@ -17,7 +17,7 @@ export async function circuitWaitMs(
   endpoint: EndpointOfDelivery,
   now: Temporal.Instant,
 ): Promise<number | null> {
-  const spreadMs = Math.round(SPREAD_MS * Math.random());
+  const spreadMs = Math.floor(SPREAD_MS * Math.random());
   const openMs = (endpoint.circuit_open_until?.epochMilliseconds ?? 0) - now.epochMilliseconds;
   if (openMs > 0) return openMs + spreadMs;
   const claimed = await claimProbe(sql, endpoint, now, now.add({ milliseconds: CIRCUIT_MS }));

@@ -95,7 +95,7 @@ export function openLine(jobsPerOrganization: number): Line {
       const usual = now + AWAY_MS + AWAY_SPREAD_MS * (2 * Math.random() - 1);
       const inTurn = Math.min(lane.backAtMs + APART_MS, now + AWAY_AT_MOST_MS);
       lane.backAtMs = Math.max(usual, inTurn);
-      return Math.round(lane.backAtMs - now);
+      return Math.floor(lane.backAtMs - now);
     },
   };
 }

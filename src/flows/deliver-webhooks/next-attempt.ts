@@ -33,6 +33,6 @@ export function nextAttempt({
   const left = Math.min(attemptsLeft ?? schedule.length + 1, schedule.length + 1) - 1;
   const seconds = schedule[schedule.length - left];
   if (left <= 0 || seconds === undefined) return { attemptsLeft: 0, delayMs: null };
-  const planned = Math.round(seconds * 1000 * (1 - JITTER + 2 * JITTER * random));
+  const planned = Math.trunc(seconds * 1000 * (1 - JITTER + 2 * JITTER * random) + 0.5);
   return { attemptsLeft: left, delayMs: Math.max(planned, Math.min(retryAfterMs ?? 0, RETRY_AFTER_MAX_MS)) };
 }
