@@ -3,6 +3,7 @@ import {
   OpenAPIRegistry,
   OpenApiGeneratorV31,
   type RouteConfig,
+  type ZodMediaTypeObject,
 } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import type { Operation } from '../platform/operation.ts';
@@ -47,8 +48,9 @@ export function openApiDocument(operations: readonly Operation[], facts: { url: 
 function routeOf(operation: Operation): RouteConfig {
   const names = [...operation.path.matchAll(/:(\w+)/g)].map((match) => match[1]!);
   const params = z.object(Object.fromEntries(names.map((name) => [name, z.string()])));
-  const body =
+  const content =
     operation.body && (operation.root === undefined ? operation.body : z.object({ [operation.root]: operation.body }));
+  const body = operation.documentedBody ?? content;
   const query =
     operation.query instanceof z.ZodObject
       ? z.object(Object.fromEntries(Object.keys(operation.query.shape).map((name) => [name, z.string().optional()])))
@@ -63,11 +65,11 @@ function routeOf(operation: Operation): RouteConfig {
       ...(names.length > 0 ? { params } : {}),
       ...(query ? { query } : {}),
       ...(body
-        ? { body: { required: !operation.bodyOptional, content: { 'application/json': { schema: body } } } }
+        ? { body: { required: !operation.bodyOptional, content: { 'application/json': { schema: travelling(body) } } } }
         : {}),
     },
     responses: {
-      200: { description: 'Done', content: { 'application/json': { schema: operation.answer } } },
+      200: { description: 'Done', content: { 'application/json': { schema: travelling(operation.answer) } } },
       ...Object.fromEntries(
         Object.entries(ERRORS).map(([status, description]) => [
           status,
@@ -76,4 +78,25 @@ function routeOf(operation: Operation): RouteConfig {
       ),
     },
   };
+}
+
+type JsonSchema = Exclude<NonNullable<ZodMediaTypeObject['schema']>, z.ZodType>;
+
+/**
+ * JSON Schema (OpenAPI 3.1 takes it as it is) of what travels, without running the schema: checks and rewritings of
+ * ours may refuse whatever they are tried with. What has no JSON Schema is shown as any value.
+ */
+function travelling(schema: z.ZodType): JsonSchema {
+  const { $schema: _, ...shape } = z.toJSONSchema(stripped(schema), {
+    io: 'input',
+    unrepresentable: 'any',
+    reused: 'inline',
+  });
+  return shape as JsonSchema;
+}
+
+function stripped(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodPipe && !(schema.in instanceof z.ZodTransform)) return stripped(schema.in as z.ZodType);
+  if (schema instanceof z.ZodCatch) return stripped(schema.def.innerType as z.ZodType);
+  return schema;
 }

@@ -53,6 +53,8 @@ export interface Operation {
   /** The body may be left out altogether. */
   bodyOptional?: boolean;
   body?: z.ZodType;
+  /** The whole body as clients send it, for the documentation, where `body` does not show it. */
+  documentedBody?: z.ZodType;
   query?: z.ZodType;
   /** Answer body, root key included. */
   answer: z.ZodType;

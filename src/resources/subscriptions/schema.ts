@@ -93,6 +93,12 @@ export const SubscriptionCreateBody = z.preprocess(
   }),
   SubscriptionCreate.extend({ authorization: notYet }),
 );
+export const SubscriptionCreateDocumented = z.object({
+  subscription: SubscriptionCreate.extend({
+    external_id: text(),
+    billing_time: z.enum(['calendar', 'anniversary']).optional(),
+  }),
+});
 
 /** The body names the status of the record meant, beside the root or in the query. */
 export const SubscriptionUpdateBody = z.preprocess(
@@ -104,6 +110,10 @@ export const SubscriptionUpdateBody = z.preprocess(
       .transform((value) => (typeof value === 'string' ? value : undefined)),
   }),
 );
+export const SubscriptionUpdateDocumented = z.object({
+  subscription: SubscriptionUpdate,
+  status: z.string().optional(),
+});
 
 const isStatus = (value: unknown): value is (typeof SUBSCRIPTION_STATUSES)[number] =>
   (SUBSCRIPTION_STATUSES as readonly unknown[]).includes(value);
