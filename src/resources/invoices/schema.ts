@@ -30,7 +30,7 @@ const strictBooleanFilter = z
   });
 
 const dateFilter = textFilter.transform((value) => {
-  if (value === undefined) return undefined;
+  if (value === undefined || !/^\d{4}-\d{2}-\d{2}$/.test(value.trim())) return undefined;
   try {
     return Temporal.PlainDate.from(value.trim()).toString();
   } catch {
