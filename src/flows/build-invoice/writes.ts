@@ -225,7 +225,7 @@ export const storeAmounts = (
   draft: Draft,
   state: { status: InvoiceStatus; dates: InvoiceDates; now: Temporal.Instant; snapshot: object | null },
 ) => db`
-  update invoices set status = ${state.status}, payment_status = ${draft.paymentStatus},
+  update invoices set status = ${state.status}, number = ${state.status === 'closed' ? null : db`number`}, payment_status = ${draft.paymentStatus},
     issuing_date = ${state.dates.issuingDate}, expected_finalization_date = ${state.dates.expectedFinalizationDate},
     payment_due_date = ${state.dates.paymentDueDate}, fees_amount_cents = ${draft.feesAmountCents},
     progressive_billing_credit_amount_cents = ${draft.progressiveBillingCreditAmountCents},

@@ -109,6 +109,9 @@ test('G68: an invoice of zero that nobody wants is closed and hidden, without a 
   await story.subscribe();
   await story.advance('2024-03-02T00:00:00Z');
   await story.invoices(0);
+  const hidden = await service.sql`
+    select status, number, sequential_id from invoices where organization_id = ${story.organizationId}`;
+  expect([...hidden]).toEqual([{ status: 'closed', number: null, sequential_id: null }]);
   await story.customer({ finalize_zero_amount_invoice: 'finalize' });
   await story.advance('2024-04-02T00:00:00Z');
   const [april] = await story.invoices(1);
