@@ -5,8 +5,9 @@ import { refuse } from '../platform/refusal.ts';
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 // Deeper than any document of the API; our own walks of a body recurse.
 const DEEPEST = 64;
-// A number literal of more than 15 digits, or with an exponent that may leave the range of a double.
-const LONG_LITERAL = /\d[\d.]{15,}|\d[eE][+-]?\d{3}/;
+// A number literal of more than 15 digits, or with an exponent that may leave the range of a double. What stands before a
+// number keeps the digits of ids out: `4e377…` in a text is none. A text that matches all the same is read carefully too.
+const MAYBE_INEXACT = /[[:,\s]-?(?:\d[\d.]{15}|[\d.]{1,15}[eE][+-]?\d{3})/;
 
 type Reader = (request: Request, response: Response, next: (error?: unknown) => void) => void;
 const readers = new Map<number, Reader>();
@@ -50,9 +51,10 @@ function refusalOfReader(error: unknown): unknown {
 
 /** Value of a JSON text; see readBody. */
 export function parseBody(text: string, keepLiterals: boolean): unknown {
-  if (nesting(text) > DEEPEST) throw refuse.badRequest('invalid JSON');
   try {
-    if (!LONG_LITERAL.test(text)) return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    if (isDeeper(value, DEEPEST)) throw refuse.badRequest('invalid JSON');
+    if (!MAYBE_INEXACT.test(text)) return value;
     return settleLiterals(
       parseLossless(text, null, {
         parseNumber: (literal) => new LosslessNumber(literal),
@@ -71,22 +73,13 @@ export function parseBody(text: string, keepLiterals: boolean): unknown {
   }
 }
 
-function nesting(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inText = false;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (inText) {
-      if (code === 92) index += 1;
-      else if (code === 34) inText = false;
-    } else if (code === 34) inText = true;
-    else if (code === 123 || code === 91) {
-      depth += 1;
-      if (depth > deepest) deepest = depth;
-    } else if (code === 125 || code === 93) depth -= 1;
-  }
-  return deepest;
+/** Whether containers nest deeper than so many levels. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((each) => isDeeper(each, levels - 1));
+  for (const key in value) if (isDeeper((value as Record<string, unknown>)[key], levels - 1)) return true;
+  return false;
 }
 
 class LiteralError extends Error {
