@@ -89,6 +89,21 @@ describe('creation', () => {
       { external_customer_id: 'c', external_id: 's', purchase_order_number: 'x'.repeat(256) },
       { purchase_order_number: ['value_is_too_long'] },
     ],
+    [
+      'objects of other types',
+      {
+        external_customer_id: 'c',
+        external_id: 's',
+        payment_method: 'x',
+        invoice_custom_section: 7,
+        consolidate_invoice: 'no way',
+      },
+      {
+        payment_method: ['invalid_payment_method'],
+        invoice_custom_section: ['value_is_invalid'],
+        consolidate_invoice: ['value_is_invalid'],
+      },
+    ],
   ])('%s is refused by field', async (_name, fields, details) => {
     const { status, body } = await create(fields);
     expect(status).toBe(422);

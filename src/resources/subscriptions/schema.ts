@@ -3,7 +3,7 @@ import { SUBSCRIPTION_STATUSES } from '../../engine/subscriptions/subscription-s
 import { booleanFilter, listFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
-import { boolean, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
+import { boolean, INVALID, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
 import { instantField } from '../../platform/schema/instant-field.ts';
 
 const UNSUPPORTED = 'unsupported_value';
@@ -24,10 +24,13 @@ const trimmed = (options: { max?: number } = {}) =>
   optionalText(options).transform((value) => (typeof value === 'string' ? value.trim() || null : value));
 
 const PaymentMethod = z
-  .object({
-    payment_method_type: z.enum(['provider', 'manual'], 'invalid_payment_method').nullish(),
-    payment_method_id: z.string('invalid_payment_method').nullish(),
-  })
+  .object(
+    {
+      payment_method_type: z.enum(['provider', 'manual'], 'invalid_payment_method').nullish(),
+      payment_method_id: z.string('invalid_payment_method').nullish(),
+    },
+    'invalid_payment_method',
+  )
   .nullish()
   // No payment method can be stored yet, so none can be named.
   .refine((value) => !value?.payment_method_id, 'invalid_payment_method')
@@ -36,7 +39,7 @@ const PaymentMethod = z
   );
 
 const CustomSection = z
-  .object({ skip_invoice_custom_sections: boolean().nullish(), invoice_custom_section_codes: notYet })
+  .object({ skip_invoice_custom_sections: boolean().nullish(), invoice_custom_section_codes: notYet }, INVALID)
   .nullish();
 
 const editable = {

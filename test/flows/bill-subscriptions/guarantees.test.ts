@@ -1,7 +1,9 @@
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { activate } from '../../../src/flows/bill-subscriptions/activate.ts';
 import { bill, billCustomer } from '../../../src/flows/bill-subscriptions/bill.ts';
 import { billStep } from '../../../src/flows/bill-subscriptions/step.ts';
+import { terminateEnded } from '../../../src/flows/bill-subscriptions/terminate-ended.ts';
 import { canonicalDigest } from '../../../src/platform/canonical-json.ts';
 import type { Context } from '../../../src/platform/context.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
@@ -188,4 +190,31 @@ test('a customer who moves to an earlier zone is billed on its new local day, wi
     charges_from_datetime: '2024-03-01T00:00:00Z',
     charges_to_datetime: '2024-03-31T14:59:59Z',
   });
+});
+
+test('ticks of real time leave organizations with a test clock alone, and find the others', async () => {
+  const story = await openStory(service, '2024-02-01T00:00:00Z');
+  await story.customer();
+  await story.plan({ amount_cents: 3100 });
+  await story.subscribe();
+  const org = await service.org();
+  await org.post('/plans', {
+    plan: { name: 'P', code: 'p', interval: 'monthly', amount_cents: 1, amount_currency: 'USD', pay_in_advance: false },
+  });
+  await org.post('/subscriptions', {
+    subscription: { external_customer_id: 'c', external_id: 's', plan_code: 'p', ending_at: '2098-01-01T00:00:00Z' },
+  });
+  await org.post('/subscriptions', {
+    subscription: {
+      external_customer_id: 'c',
+      external_id: 'later',
+      plan_code: 'p',
+      subscription_at: '2098-01-01T00:00:00Z',
+    },
+  });
+  const later = Temporal.Instant.from('2099-01-01T00:10:00Z');
+  for (const job of [bill, activate, terminateEnded]) {
+    const due = await job.select(service.sql, later, 'real-time', 100);
+    expect(due.map((item) => item.organization_id)).toEqual([org.organization.organization_id]);
+  }
 });
