@@ -162,7 +162,11 @@ test('silence, a broken connection and a closed port are failures without a stat
   const organization = await stage.org();
   const endpointId = await stage.endpoint(organization, hooks.url);
   await stage.emit(organization, customers(1));
-  const silent = await until(async () => (await stage.deliveries(endpointId)).find((row) => row.retries === 1));
+  const silent = await until(
+    async () => (await stage.deliveries(endpointId)).find((row) => row.retries === 1),
+    20_000,
+    5,
+  );
   expect(silent).toMatchObject({ http_status: null, response: 'no answer within 2 s' });
   expect((await settled(endpointId, 1))[0]).toMatchObject({ status: 'succeeded', retries: 2 });
 
