@@ -156,6 +156,7 @@ test('silence, a broken connection and a closed port are failures without a stat
   const hooks = await receiver();
   hooks.react(
     () => {},
+    () => {}, // the second silence leaves time to see the first failure
     (response) => response.socket!.destroy(),
     200,
   );
@@ -168,7 +169,7 @@ test('silence, a broken connection and a closed port are failures without a stat
     5,
   );
   expect(silent).toMatchObject({ http_status: null, response: 'no answer within 2 s' });
-  expect((await settled(endpointId, 1))[0]).toMatchObject({ status: 'succeeded', retries: 2 });
+  expect((await settled(endpointId, 1))[0]).toMatchObject({ status: 'succeeded', retries: 3 });
 
   const closed = await receiver();
   const closedId = await stage.endpoint(organization, closed.url);
