@@ -9,17 +9,11 @@ import { recordInvoice } from '../../resources/invoices/record.ts';
 import { invoiceFinalizedLines } from '../../resources/ledger/invoice-finalized.ts';
 import { post } from '../../resources/ledger/postings.ts';
 import type { Computation } from './compute.ts';
+import type { LineFee } from './fees.ts';
 import { feeInputs, invoiceInputs } from './inputs.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
-import {
-  type InvoiceOwner,
-  insertFees,
-  insertInputs,
-  insertInvoiceTaxes,
-  readWatermarks,
-  type StoredInputs,
-  storeAmounts,
-} from './writes.ts';
+import { insertInputs, readWatermarks, type StoredInputs } from './stored-inputs.ts';
+import { type InvoiceOwner, insertFees, insertInvoiceTaxes, storeAmounts } from './writes.ts';
 
 export interface ComputedInvoice {
   invoiceId: string;
@@ -72,27 +66,34 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
 
 async function storeInputs(ctx: Context, owner: InvoiceOwner, { at, computation }: ComputedInvoice): Promise<void> {
   const { fees, taxes, draft } = computation;
-  const ofUsage = fees.filter((fee) => fee.charge !== undefined);
+  const marks = await watermarksOf(ctx, fees);
+  const stored = fees.map(
+    (fee): StoredInputs => ({
+      feeId: fee.id,
+      inputs: feeInputs(fee, taxes.get(fee.id)!),
+      watermark: marks.get(countedAs(fee)) ?? null,
+    }),
+  );
+  await insertInputs(ctx.db, owner, stored, invoiceInputs(draft, at), ctx.now());
+}
+
+/** Watermarks of usage, one for all fees of a charge and window: there may be thousands of groups. */
+async function watermarksOf(ctx: Context, fees: readonly LineFee[]): Promise<Map<string, object>> {
+  const counted = new Map(fees.filter((fee) => fee.charge !== undefined).map((fee) => [countedAs(fee), fee]));
   const marks = await readWatermarks(
     ctx.db,
     ctx.organizationId,
-    ofUsage.map(({ line, charge, window }) => ({
+    [...counted.values()].map(({ line, charge, window }) => ({
       externalSubscriptionId: line.subscription.external_id,
       code: charge!.metric.code,
       fieldName: charge!.metric.field_name,
       window: { from: charge!.metric.recurring ? null : window.from, to: window.to },
     })),
   );
-  const markOf = new Map(ofUsage.map((fee, index) => [fee.id, marks[index]!]));
-  const stored = fees.map(
-    (fee): StoredInputs => ({
-      feeId: fee.id,
-      inputs: feeInputs(fee, taxes.get(fee.id)!),
-      watermark: markOf.get(fee.id) ?? null,
-    }),
-  );
-  await insertInputs(ctx.db, owner, stored, invoiceInputs(draft, at), ctx.now());
+  return new Map([...counted.keys()].map((key, index) => [key, marks[index]!]));
 }
+
+const countedAs = ({ line, charge }: LineFee): string => `${line.subscription.id} ${charge?.id}`;
 
 const book = (
   ctx: Context,
