@@ -58,7 +58,7 @@ export const jobs = {
     // The items are checked by the ingress that made them; parsing thousands again would cost more than storing them.
     payload: z.object({ v: z.literal(1), ...Caller, batches: z.array(z.unknown()) }),
   },
-  'events.finish-batch': { queue: 'aggregation', payload: z.object({ batch_id: z.string() }) },
+  'events.finish-batch': { queue: 'aggregation', payload: z.object({ batch_ids: z.array(z.string()) }) },
   'rollup.build-shape': {
     queue: 'aggregation',
     payload: z.object({ organization_id: z.string(), shape_id: z.string() }),

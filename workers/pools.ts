@@ -2,6 +2,7 @@ import { advanceDeps, clockAdvances, fallsDueBy, watchAbandonedAdvances } from '
 import { shapeHandlers } from '../src/flows/build-shapes/jobs.ts';
 import { deliveryHandlers } from '../src/flows/deliver-webhooks/deliver.ts';
 import { finishHandlers, storeHandlers } from '../src/flows/ingest-events/jobs.ts';
+import { createFinisherNudge } from '../src/flows/ingest-events/nudge-finisher.ts';
 import { commandHandlers } from '../src/flows/run-command/jobs.ts';
 import { periodicTickHandlers, periodicWorkHandlers } from '../src/flows/run-periodic/jobs.ts';
 import { registryOf } from '../src/flows/run-periodic/registry.ts';
@@ -55,14 +56,19 @@ export const pools = {
     ),
     serve(runtime, 'audit', 1, auditHandlers(runtime.sql)),
   ],
-  events: (runtime) => [
-    serve(
-      runtime,
-      'events',
-      runtime.config.CONCURRENCY_EVENTS,
-      storeHandlers({ ...runtime, catalogs: new CatalogCache() }),
-    ),
-  ],
+  events: (runtime) => {
+    const finisher = createFinisherNudge(runtime.producer);
+    const handlers = storeHandlers({ ...runtime, catalogs: new CatalogCache(), finisher });
+    const served = serve(runtime, 'events', runtime.config.CONCURRENCY_EVENTS, handlers);
+    return [
+      {
+        async close() {
+          await served.close();
+          await finisher.flush();
+        },
+      },
+    ];
+  },
   aggregation: (runtime) => [
     serve(runtime, 'aggregation', runtime.config.CONCURRENCY_AGGREGATION, {
       ...finishHandlers(runtime),

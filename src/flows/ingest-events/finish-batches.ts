@@ -5,11 +5,10 @@ import type { Producer } from '../../platform/queue/producer.ts';
 import {
   type ActivityMark,
   finishBatches as endBatches,
-  listBatchEvents,
   listCandidates,
   listChargedPairs,
   listOpenBatches,
-  takeBatches,
+  takeBatchEvents,
   takeLostBatches,
   type UnmatchedEvent,
 } from './finish-sql.ts';
@@ -23,9 +22,7 @@ const PAGE = 500;
  * gone are done. Rules: usage-and-charges A.9, A.10, beyond 3.1, 3.2.
  */
 export async function finishBatches(tx: Db, ids: readonly string[]): Promise<void> {
-  const batchIds = (await takeBatches(tx, ids)).map((row) => row.id);
-  if (batchIds.length === 0) return;
-  const events = await listBatchEvents(tx, batchIds);
+  const events = await takeBatchEvents(tx, ids);
   const keys = new Map(events.map((event) => [keyOf(event.organization_id, event.external_subscription_id), event]));
   const candidates = keys.size === 0 ? [] : await listCandidates(tx, [...keys.values()]);
   const candidatesOf = groupBy(candidates, (each) => keyOf(each.organization_id, each.external_id));
@@ -39,7 +36,7 @@ export async function finishBatches(tx: Db, ids: readonly string[]): Promise<voi
     if (subscription?.status === 'active') mark(marks, event, subscription);
     if (reason) unmatched.push({ event, reason });
   }
-  await endBatches(tx, batchIds, [...marks.values()], unmatched);
+  await endBatches(tx, ids, [...marks.values()], unmatched);
 }
 
 /** The same for every open batch of an organization: an advancing test clock settles them before it goes on. */
@@ -75,7 +72,7 @@ export async function sweepEventBatches(
     await deps.producer.addMany(
       'events.finish-batch',
       batches.map(({ id }) => ({
-        payload: { batch_id: id },
+        payload: { batch_ids: [id] },
         // Another id than the first nudge, whose failed job may still be stored.
         options: { id: `finish-${id}-${now.epochMilliseconds}` },
       })),

@@ -6,20 +6,18 @@ import type { CandidateSubscription, EventToMatch, UnmatchedReason } from './mat
 /** Rows of one (organization, reason, code); beyond it only the counter grows (beyond 3.2). */
 const MOST_UNMATCHED = 100_000;
 
-/** Takes batches, one worker at a time; those that are gone are done. */
-export const takeBatches = (db: Db, ids: readonly string[]) => db<{ id: string }[]>`
-  select id from event_batches where id = any (${plainArray(ids)}::uuid[]) order by id for update`;
-
-/** Live events of batches, with their live metric. */
-export const listBatchEvents = (db: Db, batchIds: readonly string[]) => db<EventToMatch[]>`
+/** Takes batches, one worker at a time: their live events with their live metric. Those that are gone are done. */
+export const takeBatchEvents = (db: Db, batchIds: readonly string[]) => db<EventToMatch[]>`
+  with taken as materialized (
+    select event_ids from event_batches where id = any (${plainArray(batchIds)}::uuid[]) order by id for update
+  )
   select e.id, e.organization_id, e.external_subscription_id, e.code, ${isoText(db, db`e.timestamp`)} as timestamp,
     ${isoText(db, db`e.created_at`)} as created_at, m.id as metric_id, m.aggregation_type, m.recurring,
     e.properties ->> m.field_name as value
-  from event_batches b
-  cross join unnest(b.event_ids) as member (id)
+  from taken
+  cross join unnest(taken.event_ids) as member (id)
   join events e on e.id = member.id and e.deleted_at is null
-  left join billable_metrics m on m.organization_id = e.organization_id and m.code = e.code and m.deleted_at is null
-  where b.id = any (${plainArray(batchIds)}::uuid[])`;
+  left join billable_metrics m on m.organization_id = e.organization_id and m.code = e.code and m.deleted_at is null`;
 
 /** Subscriptions of external ids, each given with its organization. */
 export const listCandidates = (

@@ -50,7 +50,7 @@ function nameOf(verdict: Verdict): 'stored' | 'conflict' | 'replayed' | 'refused
   return 'r' in verdict ? 'replayed' : 's' in verdict ? 'stored' : 'refused';
 }
 
-/** Handler of `events.finish-batch`: the asynchronous steps of a stored batch. */
+/** Handler of `events.finish-batch`: the asynchronous steps of stored batches. */
 export const finishHandlers = ({ sql }: { sql: Sql }): Pick<Handlers, 'events.finish-batch'> => ({
-  'events.finish-batch': ({ batch_id }) => sql.begin((tx) => finishBatches(tx, [batch_id])),
+  'events.finish-batch': ({ batch_ids }) => sql.begin((tx) => finishBatches(tx, batch_ids)),
 });

@@ -6,12 +6,15 @@ import { assert, refuse } from '../../platform/refusal.ts';
 import type { IncomingBatch, Verdict } from '../../resources/events/incoming.ts';
 import { type StoreOutcome, storeBatches } from '../../resources/events/storage/store-batches.ts';
 import type { CatalogCache } from '../../resources/usage-shapes/catalog.ts';
+import type { FinisherNudge } from './nudge-finisher.ts';
 
 export interface StoreDeps {
   sql: Sql;
   log: Log;
   producer: Pick<Producer, 'add'>;
   catalogs: CatalogCache;
+  /** Gathers the nudges of stored batches; without one each batch gets a job of its own. */
+  finisher?: Pick<FinisherNudge, 'add'>;
 }
 
 /** Times that a statement is tried when Postgres chose it in a deadlock. */
@@ -65,11 +68,11 @@ async function storeOrSplit(deps: StoreDeps, batches: readonly IncomingBatch[]):
 
 async function storeOnce(deps: StoreDeps, batches: readonly IncomingBatch[]): Promise<Verdicts> {
   const outcome = await inTransaction(deps, batches, (stored) => stored);
-  // Lost nudges are made up: by the sweeper of `event_batches`, and by the next time that a subscription stands out.
+  // A lost one is made up by the next time that the subscription stands out.
   for (const crowded of outcome.committed()) deps.producer.add('rollup.guard', crowded).catch(() => {});
   if (outcome.batchId !== null) {
-    const id = `finish-${outcome.batchId}`;
-    deps.producer.add('events.finish-batch', { batch_id: outcome.batchId }, { id }).catch(() => {});
+    if (deps.finisher) deps.finisher.add(outcome.batchId);
+    else deps.producer.add('events.finish-batch', { batch_ids: [outcome.batchId] }).catch(() => {});
   }
   return outcome.verdicts;
 }

@@ -59,8 +59,8 @@ async function send(...events: Sent[]) {
   const { store, jobs } = storage(database.sql);
   await store(incoming(organizationId, events));
   for (const { payload } of jobs) {
-    const { batch_id } = payload as { batch_id: string };
-    await database.sql.begin((tx) => finishBatches(tx, [batch_id]));
+    const { batch_ids } = payload as { batch_ids: string[] };
+    await database.sql.begin((tx) => finishBatches(tx, batch_ids));
   }
 }
 
@@ -124,8 +124,8 @@ describe('events that no charge takes', () => {
   test('a redelivered job finds the batch done', async () => {
     const { store, jobs } = storage(database.sql);
     await store(incoming(organizationId, [{}]));
-    const { batch_id } = jobs[0]!.payload as { batch_id: string };
-    await Promise.all([1, 2, 3].map(() => database.sql.begin((tx) => finishBatches(tx, [batch_id]))));
+    const { batch_ids } = jobs[0]!.payload as { batch_ids: string[] };
+    await Promise.all([1, 2, 3].map(() => database.sql.begin((tx) => finishBatches(tx, batch_ids))));
     const [total] = await database.sql`select count from unmatched_totals where organization_id = ${organizationId}`;
     expect(total).toEqual({ count: 1 });
   });
@@ -165,7 +165,7 @@ test('a batch whose job was lost is enqueued again', async () => {
     sql: database.sql,
     producer: {
       addMany: async (_name: string, items: { payload: unknown }[]) =>
-        void found.push(...items.map((item) => (item.payload as { batch_id: string }).batch_id)),
+        void found.push(...items.flatMap((item) => (item.payload as { batch_ids: string[] }).batch_ids)),
     } as never,
   };
   const [batch] = await database.sql<{ id: string; enqueued_at: Temporal.Instant }[]>`
