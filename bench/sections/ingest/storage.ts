@@ -1,3 +1,4 @@
+import { createFinisherNudge } from '../../../src/flows/ingest-events/nudge-finisher.ts';
 import { storeEvents } from '../../../src/flows/ingest-events/store-events.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { loadConfig } from '../../../src/platform/config.ts';
@@ -19,7 +20,7 @@ const WARM_UP_BATCHES = 5;
 export async function measureStorage(run: IngestRun, findings: Findings): Promise<void> {
   const { environment, effort, organization } = run;
   const runtime = openRuntime(loadConfig(settingsOf(environment)), 'bench storage');
-  const deps = { ...runtime, catalogs: new CatalogCache() };
+  const deps = { ...runtime, finisher: createFinisherNudge(runtime.producer), catalogs: new CatalogCache() };
   const copy = openRawCopy(environment, run.copyTable);
   let first = 0;
   const nextEvents = (label: string) => {
