@@ -14,12 +14,6 @@ export interface LockedCustomer {
   zone: string;
 }
 
-const lockedCustomer = (db: Db) => db`
-  select customer.id, customer.external_id, customer.billing_entity_id, customer.currency,
-    coalesce(customer.timezone, entity.timezone) as zone
-  from customers customer
-  join billing_entities entity on entity.organization_id = customer.organization_id and entity.id = customer.billing_entity_id`;
-
 /**
  * The one writer per customer: whoever creates, changes or bills subscriptions holds this row, and takes it before the
  * rows of subscriptions and invoices.
@@ -30,19 +24,12 @@ export async function lockCustomerById(
   id: string,
 ): Promise<LockedCustomer | undefined> {
   const [row] = await db<LockedCustomer[]>`
-    ${lockedCustomer(db)} where customer.organization_id = ${organizationId} and customer.id = ${id}
-    for no key update of customer`;
-  return row;
-}
-
-export async function lockCustomerByExternalId(
-  db: Db,
-  organizationId: string,
-  externalId: string,
-): Promise<LockedCustomer | undefined> {
-  const [row] = await db<LockedCustomer[]>`
-    ${lockedCustomer(db)}
-    where customer.organization_id = ${organizationId} and customer.external_id = ${externalId} and customer.deleted_at is null
+    select customer.id, customer.external_id, customer.billing_entity_id, customer.currency,
+      coalesce(customer.timezone, entity.timezone) as zone
+    from customers customer
+    join billing_entities entity
+      on entity.organization_id = customer.organization_id and entity.id = customer.billing_entity_id
+    where customer.organization_id = ${organizationId} and customer.id = ${id}
     for no key update of customer`;
   return row;
 }
