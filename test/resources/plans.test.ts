@@ -235,7 +235,10 @@ describe('update', () => {
       metadata: { c: 'd' },
     };
     const { body } = await org.patch(`/plans/${code}`, { plan: changes });
-    expect(body.plan).toMatchObject({ ...changes, bill_fixed_charges_monthly: false });
+    const { description: _description, trial_period: _trial, ...shown } = changes;
+    expect(body.plan).toMatchObject({ ...shown, bill_fixed_charges_monthly: false });
+    expect(Object.keys(body.plan)).not.toEqual(expect.arrayContaining(['description']));
+    expect(Object.keys(body.plan)).not.toEqual(expect.arrayContaining(['trial_period']));
     const cleared = await update(`${code}-new`, { metadata: null, interval: 'monthly' });
     expect(cleared.body.plan.bill_charges_monthly).toBeNull();
     expect('metadata' in cleared.body.plan).toBe(false);

@@ -8,6 +8,12 @@ export const seconds = (instant: Temporal.Instant): string =>
 export const milliseconds = (instant: Temporal.Instant): string =>
   instant.toString({ smallestUnit: 'millisecond', roundingMode: 'trunc' });
 
+/** Keys that the contract lets be absent, but not null: those that hold nothing are left out. */
+export const present = <Fields extends Record<string, unknown>>(
+  fields: Fields,
+): { [Name in keyof Fields]?: NonNullable<Fields[Name]> } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined)) as never;
+
 export const secondsOrNull = (instant: Temporal.Instant | null): string | null =>
   instant === null ? null : seconds(instant);
 export const millisecondsOrNull = (instant: Temporal.Instant | null): string | null =>

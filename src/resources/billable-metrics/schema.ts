@@ -53,7 +53,7 @@ export const BillableMetricView = z.object({
   rounding_function: z.enum(ROUNDING_FUNCTIONS).nullable(),
   rounding_precision: z.int().nullable(),
   weighted_interval: z.literal('seconds').nullable(),
-  expression: z.string().nullable(),
+  expression: z.string().optional(),
   field_name: z.string().nullable(),
   created_at: z.iso.datetime(),
   filters: z.array(z.object({ key: z.string(), values: z.array(z.string()) })),

@@ -1,4 +1,4 @@
-import { seconds } from '../../platform/schema/view.ts';
+import { present, seconds } from '../../platform/schema/view.ts';
 import type { BillableMetricRow } from './queries.ts';
 import type { BillableMetricView } from './schema.ts';
 
@@ -13,7 +13,7 @@ export const billableMetricView = (metric: BillableMetricRow): BillableMetricVie
   rounding_function: metric.rounding_function,
   rounding_precision: metric.rounding_precision,
   weighted_interval: metric.weighted_interval,
-  expression: metric.expression,
+  ...present({ expression: metric.expression }),
   field_name: metric.field_name,
   created_at: seconds(metric.created_at),
   filters: metric.filters

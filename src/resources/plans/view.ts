@@ -1,4 +1,4 @@
-import { seconds } from '../../platform/schema/view.ts';
+import { present, seconds } from '../../platform/schema/view.ts';
 import { chargeView } from '../charges/view.ts';
 import { taxView } from '../taxes/view.ts';
 import type { PlanView } from './schema.ts';
@@ -8,14 +8,16 @@ import type { PlanShown } from './shown.ts';
 export const planView = ({ plan, charges, taxes }: PlanShown): PlanView => ({
   svc_id: plan.id,
   name: plan.name,
-  invoice_display_name: plan.invoice_display_name,
+  ...present({
+    invoice_display_name: plan.invoice_display_name,
+    description: plan.description,
+    trial_period: plan.trial_period?.toNumber(),
+  }),
   created_at: seconds(plan.created_at),
   code: plan.code,
   interval: plan.interval,
-  description: plan.description,
   amount_cents: plan.amount_cents,
   amount_currency: plan.amount_currency,
-  trial_period: plan.trial_period === null ? null : plan.trial_period.toNumber(),
   pay_in_advance: plan.pay_in_advance,
   bill_charges_monthly: plan.bill_charges_monthly,
   bill_fixed_charges_monthly: plan.bill_fixed_charges_monthly,
