@@ -4,7 +4,7 @@ import { openRuntime } from '../../src/platform/process/runtime.ts';
 import { stopOnSignal } from '../../src/platform/process/stop.ts';
 import { serveQueue } from '../../src/platform/queue/worker.ts';
 import { publishReply } from '../../src/platform/replies/replies.ts';
-import type { IncomingBatch } from '../../src/resources/events/incoming.ts';
+import { type PackedBatch, unpackBatch } from '../../src/resources/events/packed.ts';
 import { CatalogCache } from '../../src/resources/usage-shapes/catalog.ts';
 
 // The figure that more would not improve (performance-design 6).
@@ -20,7 +20,7 @@ const worker = serveQueue(
   'events',
   {
     async 'events.store'(job) {
-      await storeEvents(deps, job.batches as IncomingBatch[]);
+      await storeEvents(deps, (job.batches as PackedBatch[]).map(unpackBatch));
       await publishReply(runtime.redis, runtime.config.REDIS_PREFIX, job.from, job.cid, null);
     },
   },

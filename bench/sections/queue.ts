@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { realNowMs } from '../../src/platform/clock/real-clock.ts';
 import { createProducer, type Producer } from '../../src/platform/queue/producer.ts';
 import { type QueueName, queues } from '../../src/queues.ts';
+import { packBatch } from '../../src/resources/events/packed.ts';
 import type { EventSource } from '../data/event-source.ts';
 import { incomingEvents, singleBatches } from '../data/incoming.ts';
 import { createBenchOrganization } from '../data/organization.ts';
@@ -80,7 +81,7 @@ function openQueue(environment: Environment, organizationId: string, source: Eve
           from: 'bench',
           cid: String(index),
           at: realNowMs(),
-          batches: batches.slice(index * perJob, (index + 1) * perJob),
+          batches: batches.slice(index * perJob, (index + 1) * perJob).map(packBatch),
         },
       }));
       await producer.addMany('events.store', items);

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { BASE_PATH } from '../../../src/ingress/answer-request.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { createProducer, type Producer } from '../../../src/platform/queue/producer.ts';
-import type { IncomingBatch } from '../../../src/resources/events/incoming.ts';
+import { type PackedBatch, unpackBatch } from '../../../src/resources/events/packed.ts';
 import { transactionIdOf } from '../../data/event-source.ts';
 import { incomingEvents } from '../../data/incoming.ts';
 import { startProcess } from '../../harness/processes.ts';
@@ -147,9 +147,9 @@ async function backlog({ environment, organization }: IngestRun, producer: Produ
       where organization_ids @> array[${organization.id}::uuid]`,
     producer.queue('events').getJobs(['waiting', 'active']),
   ]);
-  const batches = jobs.flatMap((job) => (job?.data as { batches?: IncomingBatch[] } | undefined)?.batches ?? []);
+  const batches = jobs.flatMap((job) => (job?.data as { batches?: PackedBatch[] } | undefined)?.batches ?? []);
   return {
-    unstored: batches.reduce((events, batch) => events + batch.events.length, 0),
+    unstored: batches.reduce((events, batch) => events + unpackBatch(batch).events.length, 0),
     unfinished: row!.unfinished,
   };
 }

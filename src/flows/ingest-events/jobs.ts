@@ -5,7 +5,8 @@ import type { Sql } from '../../platform/db/connect.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
-import { type IncomingBatch, STORING_FAILED, type Verdict } from '../../resources/events/incoming.ts';
+import { STORING_FAILED, type Verdict } from '../../resources/events/incoming.ts';
+import { type PackedBatch, unpackBatch } from '../../resources/events/packed.ts';
 import { finishBatches } from './finish-batches.ts';
 import { createMerger } from './merger.ts';
 import { type StoreDeps, storeEvents } from './store-events.ts';
@@ -24,7 +25,7 @@ export function storeHandlers(
     async 'events.store'(job, info) {
       let verdicts: Verdict[];
       try {
-        verdicts = (await store(job.batches as IncomingBatch[])).flat();
+        verdicts = (await store((job.batches as PackedBatch[]).map(unpackBatch))).flat();
       } catch (error) {
         if (info.lastAttempt) await reply(job, STORING_FAILED);
         throw error;

@@ -5,6 +5,7 @@ import type { Producer } from '../../platform/queue/producer.ts';
 import { refuse } from '../../platform/refusal.ts';
 import type { Replies } from '../../platform/replies/replies.ts';
 import { type IncomingBatch, STORING_FAILED, type Verdict } from '../../resources/events/incoming.ts';
+import { packBatch } from '../../resources/events/packed.ts';
 
 export interface CoalescerDeps {
   producer: Pick<Producer, 'add'>;
@@ -42,6 +43,11 @@ interface OpenJob {
 }
 
 const MOST_IN_FLIGHT = 2;
+/**
+ * A second job is sent beside one in flight only when it holds this many events: smaller ones are cheaper together.
+ * Measured with 100 connections: 250 µs of processor time an event with two in flight, 205 with one, and 30 % more events.
+ */
+const WORTH_A_SECOND = 100;
 const MOST_EVENTS = 500;
 const MOST_BYTES = 512 * 1024;
 /** Text of an event beside its properties and keys, in a job. */
@@ -50,9 +56,9 @@ const EVENT_BYTES = 220;
 const SLOW_SEND_MS = 200;
 
 /**
- * Adaptive coalescing: a request joins the open job, which is sent on the next turn of the event loop while fewer than
- * two are in flight, else when one ends. At low load a job holds one request; under load it grows by itself.
- * Rule: performance-design 3.1.
+ * Adaptive coalescing: a request joins the open job, which is sent on the next turn of the event loop while none is in
+ * flight, or one and it is worth a second, else when one ends. At low load a job holds one request; under load it grows by
+ * itself. Rule: performance-design 3.1.
  */
 export function createCoalescer(deps: CoalescerDeps): Coalescer {
   const timeoutMs = deps.config.WRITE_TIMEOUT_SECONDS * 1000;
@@ -62,12 +68,15 @@ export function createCoalescer(deps: CoalescerDeps): Coalescer {
   let isScheduled = false;
   const sending = new Set<Promise<void>>();
 
+  const maySend = (): boolean =>
+    open.length > 0 && (inFlight === 0 || (inFlight < MOST_IN_FLIGHT && open[0]!.events >= WORTH_A_SECOND));
+
   function schedule(): void {
-    if (isScheduled || inFlight >= MOST_IN_FLIGHT || open.length === 0) return;
+    if (isScheduled || !maySend()) return;
     isScheduled = true;
     setImmediate(() => {
       isScheduled = false;
-      while (inFlight < MOST_IN_FLIGHT && open.length > 0) start(open.shift()!);
+      while (maySend()) start(open.shift()!);
     });
   }
 
@@ -92,7 +101,7 @@ export function createCoalescer(deps: CoalescerDeps): Coalescer {
   async function deliver(job: OpenJob): Promise<void> {
     const cid = newId();
     const answer = deps.replies.wait(cid, timeoutMs);
-    const batches = job.requests.map((request) => request.batch);
+    const batches = job.requests.map((request) => packBatch(request.batch));
     const added = deps.producer.add('events.store', { v: 1, from: deps.processId, cid, at: realNowMs(), batches });
     // Rejected: Redis refused the job. Never settled: Redis is away, and the answer's timeout speaks first.
     const failed = new Promise((resolve) => added.catch(() => resolve(STORING_FAILED)));

@@ -1,12 +1,12 @@
 import type { Request } from 'express';
-import { realNow } from '../../platform/clock/real-clock.ts';
+import { realNowExactMs } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import type { Replies } from '../../platform/replies/replies.ts';
 import type { IncomingBatch } from '../../resources/events/incoming.ts';
 import { answerText, type EventsForm, readEvents } from '../../resources/events/requests.ts';
-import { isoOfMicros } from '../../resources/events/timestamps.ts';
+import { isoOfMs } from '../../resources/events/timestamps.ts';
 import type { Identity } from '../authenticate.ts';
 import { createCoalescer } from './coalescer.ts';
 
@@ -66,7 +66,7 @@ function batchOf({ identity, request }: EventsRequest, events: IncomingBatch['ev
     organization_id: identity.organizationId,
     sandbox: identity.sandbox,
     atomic: true,
-    received_at: isoOfMicros(realNow().epochNanoseconds / 1000n)!,
+    received_at: isoOfMs(realNowExactMs()),
     user_agent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX) ?? null,
     remote_address: request.ip ?? null,
     events,

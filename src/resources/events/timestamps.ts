@@ -1,6 +1,9 @@
+import { assert } from '../../platform/refusal.ts';
+
 /** Texts that stand for a time of an event: optional sign, digits, optional fraction, optional exponent. */
 const EPOCH = /^([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/;
-const PLAIN = /^\d{1,12}$/;
+/** What nearly all are: whole seconds, or seconds with at most six fractional digits. */
+const PLAIN = /^(\d{1,12})(?:\.(\d{1,6}))?$/;
 
 const FIRST_SECOND = -62_135_596_800; // 0001-01-01T00:00:00Z
 const LAST_SECOND = 253_402_300_799; // 9999-12-31T23:59:59Z
@@ -18,7 +21,8 @@ const MAX_LENGTH = 100;
  */
 export function readTimestamp(sent: string): string | undefined {
   const text = sent.trim();
-  if (PLAIN.test(text)) return isoOf(Number(text), 0);
+  const plain = PLAIN.exec(text);
+  if (plain) return isoOf(Number(plain[1]), plain[2] === undefined ? 0 : Number(plain[2].padEnd(6, '0')));
   if (text.length > MAX_LENGTH) return undefined;
   const match = EPOCH.exec(text);
   if (!match) return undefined;
@@ -29,11 +33,19 @@ export function readTimestamp(sent: string): string | undefined {
   return micros === undefined ? undefined : isoOfMicros(sign === '-' ? -micros : micros);
 }
 
-/** Microseconds since 1970 → ISO 8601 text with six fractional digits; undefined outside the years 0001 to 9999. */
+/** The same of whole microseconds since 1970; undefined outside the years 0001 to 9999. */
 export function isoOfMicros(micros: bigint): string | undefined {
   const seconds = micros / 1_000_000n;
   const rest = Number(micros % 1_000_000n);
   return rest < 0 ? isoOf(Number(seconds) - 1, rest + 1_000_000) : isoOf(Number(seconds), rest);
+}
+
+/** The same of milliseconds of the present with a fraction, as clocks give them. */
+export function isoOfMs(milliseconds: number): string {
+  const second = Math.floor(milliseconds / 1000);
+  const iso = isoOf(second, Math.floor((milliseconds - second * 1000) * 1000));
+  assert(iso, 'the present lies between the years 1 and 9999');
+  return iso;
 }
 
 /** Whole Unix seconds of an ISO text made here, for expressions. */

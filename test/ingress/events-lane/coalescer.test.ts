@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createCoalescer } from '../../../src/ingress/events-lane/coalescer.ts';
 import { type IncomingBatch, STORING_FAILED, type Verdict } from '../../../src/resources/events/incoming.ts';
+import { type PackedBatch, unpackBatch } from '../../../src/resources/events/packed.ts';
 
 interface Sent {
   cid: string;
-  batches: IncomingBatch[];
+  batches: PackedBatch[];
 }
 
 /** A queue and a worker that answer when they are told to. */
@@ -31,7 +32,7 @@ function wall(settings: { EVENTS_MAX_WAITING?: number } = {}) {
   return {
     coalescer,
     jobs,
-    sizes: () => jobs.map((job) => job.batches.map((batch) => batch.events.length)),
+    sizes: () => jobs.map((job) => job.batches.map((batch) => unpackBatch(batch).events.length)),
     reply: (index: number, reply: unknown) => waiting.get(jobs[index]!.cid)!(reply),
     queueIs: (behaviour: typeof add) => {
       add = behaviour;
@@ -64,44 +65,59 @@ beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
 describe('coalescing', () => {
-  test('requests of one turn travel together, two jobs at a time, the rest when one is answered', async () => {
+  test('requests of one turn travel together, and those that come while a job is in flight', async () => {
     const { coalescer, sizes, reply } = wall();
     const first = [coalescer.send(batch(1), 'a'), coalescer.send(batch(2), 'b')];
     await turn();
-    void coalescer.send(batch(1), 'c');
+    const later = [coalescer.send(batch(1), 'c')];
     await turn();
-    const later = [coalescer.send(batch(1), 'd'), coalescer.send(batch(3), 'e')];
+    later.push(coalescer.send(batch(3), 'd'));
     await turn();
-    expect(sizes()).toEqual([[1, 2], [1]]);
+    expect(sizes()).toEqual([[1, 2]]);
     reply(0, null);
     expect(await Promise.all(first)).toEqual([[0], [0, 0]]);
     await turn();
-    expect(sizes()).toEqual([[1, 2], [1], [1, 3]]);
-    reply(2, [1, 0, { r: 'x' }, 0]);
+    expect(sizes()).toEqual([
+      [1, 2],
+      [1, 3],
+    ]);
+    reply(1, [1, 0, { r: 'x' }, 0]);
     expect(await Promise.all(later)).toEqual([[1], [0, { r: 'x' }, 0]] satisfies Verdict[][]);
+  });
+
+  test('a second job is sent beside the first when it is large, a third never', async () => {
+    const { coalescer, sizes } = wall();
+    for (const events of [1, 99, 1, 499, 100]) {
+      void coalescer.send(batch(events), '');
+      await turn();
+    }
+    expect(sizes()).toEqual([[1], [99, 1]]);
   });
 
   test('a job holds at most 500 events and 512 KiB; a larger request goes alone', async () => {
     const { coalescer, sizes } = wall();
-    for (const events of [300, 200, 1, 600]) void coalescer.send(batch(events), '');
+    for (const events of [300, 200, 101, 600]) void coalescer.send(batch(events), '');
     await turn();
-    expect(sizes()).toEqual([[300, 200], [1]]);
+    expect(sizes()).toEqual([[300, 200], [101]]);
     const heavy = wall();
     for (const events of [1, 1, 1]) void heavy.coalescer.send(batch(events, 200_000), '');
+    await turn();
+    expect(heavy.sizes()).toEqual([[1, 1]]);
+    heavy.reply(0, null);
     await turn();
     expect(heavy.sizes()).toEqual([[1, 1], [1]]);
   });
 
   test('a send that hangs gives its place up to the others', async () => {
     const { coalescer, sizes } = wall();
-    for (let index = 0; index < 3; index += 1) {
+    for (let index = 0; index < 2; index += 1) {
       void coalescer.send(batch(1), '');
       await turn();
     }
-    expect(sizes()).toHaveLength(2);
+    expect(sizes()).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(201);
     await turn();
-    expect(sizes()).toHaveLength(3);
+    expect(sizes()).toHaveLength(2);
   });
 });
 
@@ -156,7 +172,7 @@ describe('back-pressure', () => {
 
 test('stopping sends what is open and waits for its answers', async () => {
   const { coalescer, sizes, reply } = wall();
-  for (let index = 0; index < 3; index += 1) {
+  for (let index = 0; index < 2; index += 1) {
     void coalescer.send(batch(1), '');
     await turn();
   }
@@ -165,10 +181,10 @@ test('stopping sends what is open and waits for its answers', async () => {
     isStopped = true;
   });
   await turn();
-  expect(sizes()).toHaveLength(3);
-  for (const index of [0, 1]) reply(index, null);
+  expect(sizes()).toHaveLength(2);
+  reply(0, null);
   await turn();
   expect(isStopped).toBe(false);
-  reply(2, null);
+  reply(1, null);
   await stopped;
 });
