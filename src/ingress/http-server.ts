@@ -1,9 +1,13 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { Server as NetServer } from 'node:net';
 import type { Express } from 'express';
 
 // A client that goes quiet in the middle of a request is dropped; idle connections outlive those of a proxy in front.
 const KEEP_ALIVE_MS = 65_000;
 const REQUEST_TIMEOUT_MS = 60_000;
+
+/** How long a connection may stay silent while the server stops: a request may be on its way on it. */
+const LAST_WORD_MS = 250;
 
 /**
  * HTTP server on which requests and responses are BORN with Express' prototypes. Express re-parents both on every call;
@@ -29,4 +33,20 @@ export function createHttpServer(app: Express): Server {
     },
     app,
   );
+}
+
+/**
+ * Takes no more connections and resolves when the last one is gone. A client that keeps its connection busy learns with
+ * the next answer that this one ends; a silent connection is closed a moment later. `Server.close` of node:http does
+ * neither: it cuts a request that is on its way on a silent connection, and waits for busy connections without end.
+ */
+export function stopListening(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'));
+    const sweep = setInterval(() => server.closeIdleConnections(), LAST_WORD_MS);
+    NetServer.prototype.close.call(server, () => {
+      clearInterval(sweep);
+      resolve();
+    });
+  });
 }

@@ -18,7 +18,7 @@ import { createCommandLane } from './command-lane.ts';
 import { mountDocs } from './docs.ts';
 import { createEventsLane } from './events-lane/lane.ts';
 import { mountHealth } from './health.ts';
-import { createHttpServer } from './http-server.ts';
+import { createHttpServer, stopListening } from './http-server.ts';
 import { KeyUsage } from './key-usage.ts';
 import { LeaseStore } from './lease-store.ts';
 import { openApiDocument } from './openapi.ts';
@@ -121,11 +121,4 @@ const listen = (server: Server, config: Config): Promise<void> =>
       server.off('error', reject);
       resolve();
     });
-  });
-
-// Requests under way are answered; connections that only wait are closed at once.
-const stopListening = (server: Server): Promise<void> =>
-  new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
   });

@@ -1,9 +1,10 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import express from 'express';
 import { request } from 'undici';
 import { expect, test } from 'vitest';
-import { createHttpServer } from '../../src/ingress/http-server.ts';
+import { createHttpServer, stopListening } from '../../src/ingress/http-server.ts';
 
 const app = express();
 let seen: { request: object; response: object };
@@ -33,4 +34,36 @@ test('the app answers the same on an ordinary server', async () => {
   const answer = await request(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
   server.close();
   expect(await answer.body.json()).toEqual({ ip: '127.0.0.1', path: '/' });
+});
+
+/** A connection that is kept, and what has come on it. */
+async function connection(port: number) {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  const closed = once(socket, 'close').then(() => 'closed');
+  return {
+    closed,
+    async ask(): Promise<string> {
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      const [chunk] = await once(socket, 'data');
+      return String(chunk);
+    },
+  };
+}
+
+test('a stopping server answers a request on a kept connection, says that it ends, and closes silent ones', async () => {
+  const server = createHttpServer(app);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const busy = await connection(port);
+  const silent = await connection(port);
+  expect(await busy.ask()).toMatch(/^HTTP\/1\.1 200[\s\S]*Connection: keep-alive/);
+  expect(await silent.ask()).toMatch(/^HTTP\/1\.1 200/);
+
+  const stopped = stopListening(server);
+  expect(await busy.ask()).toMatch(/^HTTP\/1\.1 200[\s\S]*Connection: close/);
+  expect(await busy.closed).toBe('closed');
+  expect(await silent.closed).toBe('closed');
+  await stopped;
+  await expect(connection(port)).rejects.toThrow('ECONNREFUSED');
 });
