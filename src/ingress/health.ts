@@ -4,6 +4,7 @@ import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Sql } from '../platform/db/connect.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
+import type { SharedMetrics } from '../platform/metrics/shared-metrics.ts';
 import type { Producer } from '../platform/queue/producer.ts';
 import { standingQueues } from '../platform/queue/progress.ts';
 import { type QueueName, queues } from '../queues.ts';
@@ -14,7 +15,7 @@ const CHECK_WITHIN_MS = 2000;
 /** `/health` (the process answers), `/ready` (stores answer and every queue moves), `/metrics` (Prometheus). */
 export function mountHealth(
   app: Express,
-  deps: { sql: Sql; redis: Redis; producer: Producer; metrics: Metrics; config: Config },
+  deps: { sql: Sql; redis: Redis; producer: Producer; metrics: Metrics; sharedMetrics: SharedMetrics; config: Config },
 ): void {
   app.get('/health', (_request, response) => {
     response.json({ status: 'ok' });
@@ -35,7 +36,8 @@ export function mountHealth(
   });
   app.get('/metrics', operatorOnly(deps.config), async (_request, response) => {
     await within(measureQueues(deps.producer, deps.metrics));
-    response.type(deps.metrics.registry.contentType).send(await deps.metrics.registry.metrics());
+    const all = await within(deps.sharedMetrics.collect());
+    response.type(deps.metrics.registry.contentType).send(all ?? (await deps.metrics.registry.metrics()));
   });
 }
 

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts';
 import { connectDatabase, type Sql } from '../db/connect.ts';
 import { createLog, type Log } from '../log/log.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
+import { type SharedMetrics, shareMetrics } from '../metrics/shared-metrics.ts';
 import { createProducer, type Producer } from '../queue/producer.ts';
 import { connectPatiently } from '../redis/connect.ts';
 
@@ -15,6 +16,7 @@ export interface Runtime {
   redis: Redis;
   producer: Producer;
   metrics: Metrics;
+  sharedMetrics: SharedMetrics;
   close(): Promise<void>;
 }
 
@@ -30,15 +32,20 @@ export function openRuntime(
   });
   const redis = connectPatiently(config.REDIS_URL, processName);
   const producer = createProducer(redis, config.REDIS_PREFIX);
+  const metrics = createMetrics(processName);
+  const subscriber = connectPatiently(config.REDIS_URL, `${processName} metrics`);
+  const sharedMetrics = shareMetrics(metrics.registry, { redis, subscriber }, config.REDIS_PREFIX);
   return {
     config,
     log,
     sql,
     redis,
     producer,
-    metrics: createMetrics(processName),
+    metrics,
+    sharedMetrics,
     async close() {
       await producer.close();
+      sharedMetrics.close();
       redis.disconnect();
       await sql.end({ timeout: 5 });
     },
