@@ -43,6 +43,8 @@ interface Window {
   endsAtMs: number;
   tokens: number;
   used: number;
+  /** Tokens that came from Redis or, while it is away, from this process alone. */
+  taken: number;
   full: boolean;
   pending: Promise<void> | null;
 }
@@ -94,7 +96,7 @@ export class LeaseStore implements Store {
     const now = realNowMs();
     let window = this.#windows.get(key);
     if (!window || (window.endsAtMs <= now && window.pending === null)) {
-      window = { endsAtMs: now + 1000, tokens: 0, used: 0, full: false, pending: null };
+      window = { endsAtMs: now + 1000, tokens: 0, used: 0, taken: 0, full: false, pending: null };
       this.#windows.set(key, window);
     }
     return window;
@@ -111,13 +113,16 @@ export class LeaseStore implements Store {
         this.#processId,
       );
       window.tokens = granted;
+      window.taken += granted;
       window.used = used;
       window.full = granted === 0;
       window.endsAtMs = realNowMs() + leftMs;
     } catch (error) {
       this.#warn(error);
-      window.tokens = limit;
+      window.tokens = Math.max(0, limit - window.taken);
+      window.taken = limit;
       window.used = limit;
+      window.full = window.tokens === 0;
     } finally {
       window.pending = null;
     }

@@ -1,0 +1,32 @@
+import type { Redis } from 'ioredis';
+import { expect, test } from 'vitest';
+import { LeaseStore } from '../../src/ingress/lease-store.ts';
+import { createLog } from '../../src/platform/log/log.ts';
+
+/** A Redis that grants one chunk of three in this window, then goes away. */
+function failingRedis(grants: number): Redis {
+  let calls = 0;
+  return {
+    defineCommand() {},
+    async leaseTokens() {
+      calls += 1;
+      if (calls > grants) throw new Error('away');
+      return [3, 3, 60_000];
+    },
+  } as unknown as Redis;
+}
+
+test.each([0, 1])(
+  'without Redis a process counts by itself, up to the whole limit (after %i leases)',
+  async (grants) => {
+    const store = new LeaseStore({
+      redis: failingRedis(grants),
+      prefix: 't',
+      processId: 'p',
+      log: createLog({ level: 'silent', process: 'test' }),
+    });
+    const hits: number[] = [];
+    for (let call = 0; call < 15; call += 1) hits.push((await store.increment('acme:10')).totalHits);
+    expect(hits.filter((hit) => hit <= 10)).toHaveLength(10);
+  },
+);
