@@ -1,3 +1,4 @@
+import { parse, stringify } from 'lossless-json';
 import { fromWire, headerName, toWire } from '../platform/wire-prefix.ts';
 import type { Query } from './read-query.ts';
 
@@ -15,7 +16,7 @@ export interface Wire {
   answer(answer: Outgoing): Outgoing;
 }
 
-/** With the prefix `svc` everything passes untouched (README decision 3). */
+/** With the prefix `svc` everything passes untouched, with another one numbers keep the digits they have (README decision 3). */
 export function createWire(prefix: string): Wire {
   if (prefix === 'svc') return { query: (query) => query, body: (body) => body, answer: (answer) => answer };
   return {
@@ -23,10 +24,7 @@ export function createWire(prefix: string): Wire {
     body: (body) => fromWire(body, prefix),
     answer: (answer) => ({
       ...answer,
-      text:
-        answer.text === '' || answer.contentType
-          ? answer.text
-          : JSON.stringify(toWire(JSON.parse(answer.text), prefix)),
+      text: answer.text === '' || answer.contentType ? answer.text : stringify(toWire(parse(answer.text), prefix))!,
       headers: Object.fromEntries(
         Object.entries(answer.headers ?? {}).map(([name, value]) => [headerName(name, prefix), value]),
       ),
