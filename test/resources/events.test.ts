@@ -170,6 +170,7 @@ describe('with an Idempotency-Key', () => {
       idempotency_key: ['value_already_exist'],
     });
     expect((await client.get('/events/t1')).body).toEqual(first.body);
+    expect(await service.sql`select 1 from api_logs where request_path like '%/events%'`).toHaveLength(0);
   });
 
   test('faults, conflicts and replays are those of the lane', async () => {

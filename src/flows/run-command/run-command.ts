@@ -87,7 +87,8 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
         records,
       ),
       stored ? finishKey(tx, job.organization_id, scopeHash, stored) : freeKey(tx, job.organization_id, scopeHash),
-      writeApiLogs(tx, [apiLogRow(job, reply, finished)], finished),
+      // Event routes are in no API log, with an Idempotency-Key neither (platform H.2).
+      operation.kind === 'events' ? undefined : writeApiLogs(tx, [apiLogRow(job, reply, finished)], finished),
     ]);
     return { reply, nudges };
   });
