@@ -10,12 +10,13 @@ import { Answer, type Operation } from '../platform/operation.ts';
 import { assert, refuse } from '../platform/refusal.ts';
 import { refuseIssues } from '../platform/schema/field-errors.ts';
 
+import { answeredInTime } from './answered-in-time.ts';
 import type { Identity, KeyCache } from './authenticate.ts';
 import type { CommandLane } from './command-lane.ts';
 import type { EventsLane } from './events-lane/lane.ts';
 import { idempotencyOf } from './idempotency-key.ts';
 import type { KeyUsage } from './key-usage.ts';
-import type { EdgeLocals, Limiters } from './rate-limit.ts';
+import type { EdgeLocals, Limiters, RateFigures } from './rate-limit.ts';
 import { readBody } from './read-body.ts';
 import { type Query, readQuery } from './read-query.ts';
 import { answerOfError } from './refusals.ts';
@@ -40,6 +41,8 @@ export interface EdgeDeps {
 
 export const BASE_PATH = '/api/v1';
 const BODY_LIMIT_BYTES = 5 * 1024 * 1024;
+// A store that holds a connection and says nothing: the caller gets 503 instead of waiting for ever.
+const READ_TIMEOUT_MS = 30_000;
 
 interface Outcome {
   status: number;
@@ -65,17 +68,20 @@ export function answerRequest(
     const read: { parameters?: unknown } = {};
     try {
       const identity = await authenticate(deps, request, response);
-      if (!(operation.uncountedWhile && (await operation.uncountedWhile(deps.sql, identity)))) {
+      const uncounted = operation.uncountedWhile?.(deps.sql, identity);
+      if (!uncounted || !(await answeredInTime(uncounted, READ_TIMEOUT_MS))) {
         await deps.limiters.organization[operation.category ?? 'default'](request, response);
       }
       authorise(operation, identity);
-      outcome = await run(deps, operation, request, response, identity, requestId, read);
+      const answering = run(deps, operation, request, response, identity, requestId, read);
+      outcome = await (operation.kind === 'read' ? answeredInTime(answering, READ_TIMEOUT_MS) : answering);
     } catch (error) {
       const answer = answerOfError(error, deps.log, { requestId, operation: operation.name });
       outcome = { status: answer.status, text: JSON.stringify(answer.body), headers: answer.headers };
       if (operation.kind === 'command' && locals.identity)
         deps.refused.note(request, locals.identity, requestId, outcome, read.parameters);
     }
+    locals.rate ??= await figuresOfUncounted(deps, operation, request, response);
     send(response, deps.wire.answer(outcome), locals.rate);
     deps.metrics.requests.inc({ operation: operation.name, method: operation.method, status: outcome.status });
     deps.metrics.requestSeconds.observe({ operation: operation.name }, (performance.now() - started) / 1000);
@@ -91,6 +97,19 @@ async function authenticate(deps: EdgeDeps, request: Request, response: Response
   }
   (response.locals as EdgeLocals).identity = identity;
   return identity;
+}
+
+// A poll that does not count, or a caller whom nobody could identify because the database is away (platform C.3).
+async function figuresOfUncounted(
+  deps: EdgeDeps,
+  operation: Operation,
+  request: Request,
+  response: Response,
+): Promise<RateFigures | undefined> {
+  const locals = response.locals as EdgeLocals;
+  if (locals.identity) return deps.limiters.uncounted(operation.category ?? 'default', locals.identity);
+  await deps.limiters.address(request, response).catch(() => {}); // the answer is settled; only its figures are wanted
+  return locals.rate;
 }
 
 function authorise(operation: Operation, identity: Identity): void {

@@ -35,6 +35,8 @@ export function createApp(deps: EdgeDeps, operations: readonly Operation[], cons
     }
     room[operation.method](rest, answerRequest(deps, operation));
   }
+  // At the end of each room too: Express would answer OPTIONS of a known path by itself, past limits and headers.
+  for (const room of rooms.values()) room.use(unknownRoute(deps));
   app.use(BASE_PATH, unknownRoute(deps));
   app.use(helmet({ contentSecurityPolicy: false }));
   consoles.mount(app);
@@ -58,6 +60,8 @@ export function literalFirst(operations: readonly Operation[]): Operation[] {
   return [...operations].sort((a, b) => rank(a).localeCompare(rank(b)));
 }
 
+const UNDER_BASE = new RegExp(`^${BASE_PATH}(?:[/?]|$)`);
+
 type Handler = (request: express.Request, response: express.Response) => Promise<void>;
 
 // With or without a key, an unknown path counts for the caller's address (platform A.1 step 6, C.4).
@@ -66,8 +70,7 @@ function unknownRoute(deps: EdgeDeps): Handler {
     const requestId = requestIdOf(request);
     response.setHeader('X-Request-Id', requestId);
     let refusal: unknown = refuse.notFound('route');
-    const underBase = request.originalUrl.startsWith(BASE_PATH);
-    if (underBase) {
+    if (UNDER_BASE.test(request.originalUrl)) {
       try {
         await deps.limiters.address(request, response);
       } catch (error) {

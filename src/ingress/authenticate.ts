@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Temporal } from 'temporal-polyfill';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Sql } from '../platform/db/connect.ts';
+import { answeredInTime } from './answered-in-time.ts';
 
 /** What a key stands for: the organization comes from it alone. */
 export interface Identity {
@@ -23,6 +24,7 @@ interface Entry {
 // Platform A.1: known keys at most 60 s and never past their end, unknown ones 5 s.
 const KNOWN_MS = 60_000;
 const UNKNOWN_MS = 5_000;
+const LOOKUP_TIMEOUT_MS = 10_000;
 // Bounds the memory that made-up keys can take.
 const MOST_ENTRIES = 50_000;
 
@@ -31,6 +33,7 @@ export class KeyCache {
   readonly #sql: Sql;
   readonly #entries = new Map<string, Entry>();
   readonly #pending = new Map<string, Promise<Identity | null>>();
+  #changes = 0;
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -54,18 +57,23 @@ export class KeyCache {
 
   /** Forgets what is known about an organization's keys: they or its limits changed. */
   forget(organizationId: string): void {
+    this.#changes += 1;
     for (const [digest, entry] of this.#entries) {
       if (entry.identity === null || entry.identity.organizationId === organizationId) this.#entries.delete(digest);
     }
   }
 
   forgetAll(): void {
+    this.#changes += 1;
     this.#entries.clear();
   }
 
   async #read(digest: string): Promise<Identity | null> {
     try {
-      const identity = await findIdentity(this.#sql, Buffer.from(digest, 'base64'));
+      const changes = this.#changes;
+      const identity = await answeredInTime(findIdentity(this.#sql, Buffer.from(digest, 'base64')), LOOKUP_TIMEOUT_MS);
+      // What was read before a change was announced may be what was changed: it serves this request only.
+      if (changes !== this.#changes) return identity;
       if (this.#entries.size >= MOST_ENTRIES) this.#entries.clear();
       this.#entries.set(digest, { identity, freshUntilMs: realNowMs() + (identity ? KNOWN_MS : UNKNOWN_MS) });
       return identity;

@@ -9,6 +9,10 @@ import { refuse } from '../platform/refusal.ts';
 import type { Replies } from '../platform/replies/replies.ts';
 import { isSealed, unseal } from '../platform/secrets/seal.ts';
 import type { JobPayload } from '../queues.ts';
+import { answeredInTime } from './answered-in-time.ts';
+
+// The caller has waited for the write timeout already.
+const LOOK_UP_TIMEOUT_MS = 1000;
 
 type Command = Omit<JobPayload<'command.run'>, 'v' | 'from' | 'cid' | 'at'>;
 
@@ -53,10 +57,11 @@ async function lookUp(
   const scopeHash = command.idempotency
     ? Buffer.from(command.idempotency.scope_hash, 'hex')
     : createHash('sha256').update(`job|${command.organization_id}|${cid}`).digest();
-  const [row] = await sql<{ http_status: number; body: string; headers: Record<string, string> | null }[]>`
+  const look = sql<{ http_status: number; body: string; headers: Record<string, string> | null }[]>`
     select http_status, body, headers from idempotency_keys
     where organization_id = ${command.organization_id} and scope_hash = ${scopeHash} and request_id = ${command.request_id}
       and http_status is not null`;
+  const [row] = await answeredInTime(look, LOOK_UP_TIMEOUT_MS).catch(() => []); // not to be seen now: pending
   if (!row) throw refuse.writePending(command.request_id);
   const body = isSealed(row.body) ? unseal(row.body, config.SECRETS_KEY ?? (await linkSecret(sql))) : row.body;
   return { status: row.http_status, body, headers: row.headers ?? {} };

@@ -20,6 +20,8 @@ export type Limit = (request: Request, response: Response) => Promise<RateFigure
 export interface Limiters {
   organization: Record<RateCategory, Limit>;
   address: Limit;
+  /** Figures of an answer that was not counted: those of a window nobody used. */
+  uncounted(category: RateCategory, identity: Identity): RateFigures;
 }
 
 /** A request that passed authentication carries its identity and, once limited, its figures. */
@@ -40,15 +42,16 @@ export function createLimiters(config: Config, stores: { of(category: RateCatego
     access: config.RATE_LIMIT_ACCESS,
     default: config.RATE_LIMIT_DEFAULT,
   };
-  const perOrganization = (category: RateCategory): Limit => {
-    const limitOf = (identity: Identity) => identity.limits[category] ?? settings[category];
-    return limiter(
+  const limitOf = (category: RateCategory, identity: Identity) => identity.limits[category] ?? settings[category];
+  const perOrganization = (category: RateCategory): Limit =>
+    limiter(
       stores.of(category),
-      (response) => limitOf((response.locals as EdgeLocals).identity!),
-      (_request, response) =>
-        `${(response.locals as EdgeLocals).identity!.organizationId}:${limitOf((response.locals as EdgeLocals).identity!)}`,
+      (response) => limitOf(category, (response.locals as EdgeLocals).identity!),
+      (_request, response) => {
+        const identity = (response.locals as EdgeLocals).identity!;
+        return `${identity.organizationId}:${limitOf(category, identity)}`;
+      },
     );
-  };
   return {
     organization: {
       events: perOrganization('events'),
@@ -62,6 +65,10 @@ export function createLimiters(config: Config, stores: { of(category: RateCatego
       () => config.RATE_LIMIT_UNAUTHENTICATED,
       (request) => request.ip ?? 'unknown',
     ),
+    uncounted(category, identity) {
+      const limit = limitOf(category, identity);
+      return { limit, remaining: limit, resetSeconds: 1 };
+    },
   };
 }
 

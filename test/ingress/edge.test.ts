@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Operation } from '../../src/platform/operation.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const probe: Operation = {
   name: 'probe',
@@ -38,4 +39,32 @@ test('no key is 401, an unknown path 404', async () => {
     status: 404,
     body: { code: 'object_not_found', resource: 'route' },
   });
+});
+
+test.each(['OPTIONS', 'HEAD'])('%s of a known path carries id and figures like any other', async (method) => {
+  const org = await service.org();
+  const response = await fetch(`${service.url}/api/v1/probes`, {
+    method,
+    headers: { authorization: `Bearer ${org.organization.api_key}` },
+  });
+  expect(response.status).toBe(method === 'HEAD' ? 200 : 404);
+  expect(response.headers.get('x-ratelimit-limit')).toBe('100000');
+  expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test('a path that only begins like the base URL is outside of it', async () => {
+  const response = await fetch(`${service.url}/api/v1x`);
+  expect(response.status).toBe(404);
+  expect(response.headers.get('x-ratelimit-limit')).toBeNull();
+});
+
+test('metrics are those of the worker processes too', async () => {
+  await service.ingress.producer.add('api-log.write', { rows: [] });
+  const text = await until(async () => {
+    const metrics = await (await fetch(`${service.url}/metrics`)).text();
+    return /meterstone_jobs_total\{[^}]*job="api-log.write"[^}]*\} [1-9]/.test(metrics) ? metrics : undefined;
+  });
+  expect(text).toMatch(/meterstone_job_seconds_count\{[^}]*process="writes"/);
+  expect(text).toMatch(/meterstone_http_requests_total\{[^}]*process="ingress"/);
+  expect(text.match(/^meterstone_queue_oldest_seconds\{[^}]*queue="writes"/gm)).toHaveLength(1);
 });

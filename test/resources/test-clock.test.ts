@@ -281,6 +281,12 @@ describe('a test clock', () => {
       const client = createClient(limited.url, org.organization.api_key);
       const answers = await Promise.all(Array.from({ length: 20 }, () => client.get('/test_clock')));
       expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
+      for (const { headers } of answers)
+        expect(headers).toMatchObject({
+          'x-ratelimit-limit': '3',
+          'x-ratelimit-remaining': '3',
+          'x-ratelimit-reset': '1',
+        });
     } finally {
       await limited.stop();
     }
