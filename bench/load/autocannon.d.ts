@@ -2,14 +2,12 @@ declare module 'autocannon' {
   import type { EventEmitter } from 'node:events';
 
   export interface Client extends EventEmitter {
-    setBody(body: string | Buffer): void;
+    /** Bytes of the next request; called once for each. */
+    getRequestBuffer(): Buffer;
   }
 
   export interface Options {
     url: string;
-    method: string;
-    headers: Record<string, string>;
-    body: string;
     connections: number;
     duration: number;
     /** Milliseconds between two looks at whether the time is over. */
