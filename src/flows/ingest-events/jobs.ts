@@ -51,7 +51,13 @@ function nameOf(verdict: Verdict): 'stored' | 'conflict' | 'replayed' | 'refused
   return 'r' in verdict ? 'replayed' : 's' in verdict ? 'stored' : 'refused';
 }
 
+/** Batches finished in one transaction: their events are in memory together. */
+const BATCHES_A_TRANSACTION = 10;
+
 /** Handler of `events.finish-batch`: the asynchronous steps of stored batches. */
 export const finishHandlers = ({ sql }: { sql: Sql }): Pick<Handlers, 'events.finish-batch'> => ({
-  'events.finish-batch': ({ batch_ids }) => sql.begin((tx) => finishBatches(tx, batch_ids)),
+  async 'events.finish-batch'({ batch_ids: ids }) {
+    for (let first = 0; first < ids.length; first += BATCHES_A_TRANSACTION)
+      await sql.begin((tx) => finishBatches(tx, ids.slice(first, first + BATCHES_A_TRANSACTION)));
+  },
 });
