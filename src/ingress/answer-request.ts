@@ -171,7 +171,7 @@ async function run(
   );
 }
 
-const decodedPath = (request: Request): string => decodeURIComponent(request.path);
+const decodedPath = (request: Request): string => decodeURIComponent(decodedPathOrRaw(request));
 
 function readContext(deps: EdgeDeps, identity: Identity, now: Context['now']): Context {
   return {

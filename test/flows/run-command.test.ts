@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { idempotencyOf } from '../../src/ingress/idempotency-key.ts';
+import { newId } from '../../src/platform/ids.ts';
 import type { Operation } from '../../src/platform/operation.ts';
 import { refuse } from '../../src/platform/refusal.ts';
 import { operations, operationsByName } from '../../src/resources/operations.ts';
@@ -13,6 +15,8 @@ const Note = z.object({
   amount: z.number().optional(),
   sleep_seconds: z.number().optional(),
 });
+
+let losses = 1;
 
 /** A command that leaves a row, an audit line, an outgoing event and a refusal behind, at will. */
 const write: Operation = {
@@ -30,6 +34,7 @@ const write: Operation = {
     await ctx.db`insert into notes (organization_id, place, text) values (${ctx.organizationId}, ${place}, ${body.text})`;
     if (body.sleep_seconds) await ctx.db`select pg_sleep(${body.sleep_seconds})`;
     if (body.text === 'forbidden words') throw refuse.invalid({ text: ['value_is_reserved'] });
+    if (body.text === 'lost once' && losses-- > 0) throw Object.assign(new Error('gone'), { code: '57P01' });
     if (body.text === 'defect') throw new Error('a belief was wrong');
     ctx.record({
       activity: { type: 'note.created', resourceType: 'Note', resourceId: randomUUID(), object: { text: body.text } },
@@ -101,6 +106,10 @@ test('a refusal by the command is stored; its changes are not (ID4)', async () =
 test('the same key in another organization or on another path is independent (ID7)', async () => {
   await org.post('/notes/id7', { note: { text: 'x' } }, keyed('k7'));
   const other = await org.post('/notes/id7-other', { note: { text: 'x' } }, keyed('k7'));
+  const { body } = await org.post('/customers', { customer: { external_id: 'id7' } }, keyed('k7'));
+  expect(body.customer.external_id).toBe('id7');
+  const metric = { billable_metric: { name: 'x', code: 'id7', aggregation_type: 'count_agg' } };
+  expect((await org.post('/billable_metrics', metric, keyed('k7'))).status).toBe(200);
   const foreign = await second.post('/notes/id7', { note: { text: 'x' } }, keyed('k7'));
   expect(other.headers['x-svc-replayed']).toBeUndefined();
   expect(foreign.headers['x-svc-replayed']).toBeUndefined();
@@ -157,6 +166,47 @@ test('a job that is delivered twice runs once', async () => {
     async () => (await service.ingress.producer.queue('writes').getJobCountByTypes('waiting', 'active')) === 0,
   );
   expect(await notes('twice')).toBe(1);
+});
+
+test('a command whose worker died after the commit is replayed to the retry (ID5)', async () => {
+  const { organization_id } = org.organization;
+  const [key] = await service.sql<{ id: string }[]>`select id from api_keys where organization_id = ${organization_id}`;
+  const body = { note: { text: 'x' } };
+  const idempotency = idempotencyOf({
+    header: 'k5',
+    organizationId: organization_id,
+    method: 'post',
+    path: '/api/v1/notes/died-after',
+    query: {},
+    body,
+  });
+  await service.ingress.producer.add('command.run', {
+    v: 1,
+    from: 'nobody',
+    cid: newId(),
+    at: Date.now(),
+    operation: 'writeNote',
+    organization_id,
+    sandbox: false,
+    api_key_id: key!.id,
+    request_id: 'first-try',
+    input: { place: 'died-after', body: body.note },
+    idempotency,
+    request: { method: 'post', origin: 'x', path: '/api/v1/notes/died-after', client: null, parameters: null },
+  });
+  await until(async () => (await notes('died-after')) === 1);
+  const retry = await org.post('/notes/died-after', body, keyed('k5'));
+  expect(retry).toMatchObject({ status: 200, body: { note: { text: 'x' } } });
+  expect(retry.headers).toMatchObject({ 'x-svc-replayed': 'true', 'x-svc-original-request-id': 'first-try' });
+  expect(await notes('died-after')).toBe(1);
+});
+
+test('a command whose worker died before the commit runs again, once (ID6)', async () => {
+  const answer = await org.post('/notes/died-before', { note: { text: 'lost once' } }, keyed('k6'));
+  expect(answer).toMatchObject({ status: 200, body: { note: { text: 'lost once' } } });
+  const retry = await org.post('/notes/died-before', { note: { text: 'lost once' } }, keyed('k6'));
+  expect(retry.headers['x-svc-replayed']).toBe('true');
+  expect(await notes('died-before')).toBe(1);
 });
 
 test('a defect is a 500 without a trace of the command', async () => {
