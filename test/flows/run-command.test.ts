@@ -240,6 +240,24 @@ test('the API log has one row a command, refused ones of the ingress too', async
   expect(rows[1]).toMatchObject({ http_status: 400 });
 });
 
+test('the API log has repeated requests too', async () => {
+  const repeat = (text: string, id: string) =>
+    org.post('/notes/repeated', { note: { text } }, { headers: { ...keyed('k-log').headers, 'x-request-id': id } });
+  for (const [text, id] of [
+    ['x', 'repeat-1'],
+    ['x', 'repeat-2'],
+    ['y', 'repeat-3'],
+  ] as const)
+    await repeat(text, id);
+  const rows = await service.sql`
+    select request_id, http_status from api_logs where request_id like 'repeat-%' order by request_id`;
+  expect([...rows]).toEqual([
+    { request_id: 'repeat-1', http_status: 200 },
+    { request_id: 'repeat-2', http_status: 200 },
+    { request_id: 'repeat-3', http_status: 422 },
+  ]);
+});
+
 test('an answer that reveals a secret is stored sealed and replayed in clear', async () => {
   const body = { webhook_endpoint: { webhook_url: 'http://127.0.0.1:9999/hook' } };
   const first = await org.post('/webhook_endpoints', body, keyed('k-secret'));

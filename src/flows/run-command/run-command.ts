@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Temporal } from 'temporal-polyfill';
+import { Temporal } from 'temporal-polyfill';
 import { redactedText } from '../../platform/api-log/redact.ts';
 import { writeApiLogs } from '../../platform/api-log/write-api-logs.ts';
 import { lockOrganizationNow } from '../../platform/clock/organization-clock.ts';
@@ -65,6 +65,8 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
   assert(operation, `operation ${job.operation} is in the table`);
   const scopeHash = job.idempotency ? Buffer.from(job.idempotency.scope_hash, 'hex') : commandScope(job);
   const fingerprint = job.idempotency ? Buffer.from(job.idempotency.fingerprint, 'hex') : scopeHash;
+  // Event routes are in no API log, with an Idempotency-Key neither (platform H.2).
+  const isLogged = operation.kind !== 'events';
   const outcome = await deps.sql.begin(async (tx): Promise<{ reply: CommandReply; nudges: Nudges }> => {
     const claimed = await claimKey(tx, {
       organization_id: job.organization_id,
@@ -74,8 +76,13 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
       now: realNow(),
       ttlHours: deps.config.IDEMPOTENCY_TTL_HOURS,
     });
-    if (!claimed)
-      return { reply: await replay(deps, tx, job, scopeHash, fingerprint), nudges: { deliveries: [], steps: [] } };
+    if (!claimed) {
+      const { reply, isRepeat } = await replay(deps, tx, job, scopeHash, fingerprint);
+      // The time of the request, so that the row is one however often the job is delivered.
+      const asked = Temporal.Instant.fromEpochMilliseconds(job.at);
+      if (isRepeat && isLogged) await writeApiLogs(tx, [apiLogRow(job, reply, asked)], asked);
+      return { reply, nudges: { deliveries: [], steps: [] } };
+    }
     const { reply, now, records } = refusal ? refused(refusal, realNow()) : await attempt(deps, tx, job, operation);
     const finished = realNow();
     const isStored = reply.status < 400 || STORED_REFUSALS.has(reply.status);
@@ -87,8 +94,7 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
         records,
       ),
       stored ? finishKey(tx, job.organization_id, scopeHash, stored) : freeKey(tx, job.organization_id, scopeHash),
-      // Event routes are in no API log, with an Idempotency-Key neither (platform H.2).
-      operation.kind === 'events' ? undefined : writeApiLogs(tx, [apiLogRow(job, reply, finished)], finished),
+      isLogged ? writeApiLogs(tx, [apiLogRow(job, reply, finished)], finished) : undefined,
     ]);
     return { reply, nudges };
   });
@@ -152,22 +158,20 @@ async function replay(
   job: CommandJob,
   scopeHash: Buffer,
   fingerprint: Buffer,
-): Promise<CommandReply> {
+): Promise<{ reply: CommandReply; isRepeat: boolean }> {
   const stored = await readKey(tx, job.organization_id, scopeHash);
   if (!stored || stored.http_status === null) throw new TwinRunning();
   if (!fingerprint.equals(stored.fingerprint)) {
     const refusal = refuse.invalid({ idempotency_key: ['value_already_exist'] });
-    return { status: refusal.status, body: JSON.stringify(refusal.body), headers: {} };
+    return { reply: { status: refusal.status, body: JSON.stringify(refusal.body), headers: {} }, isRepeat: true };
   }
   const headers = stored.headers ?? {};
   const body = await shownForm(deps, tx, stored.body ?? '');
   // A redelivered job answers as the first time; only a repeated request is marked as a replay.
-  if (!job.idempotency || stored.request_id === job.request_id) return { status: stored.http_status, body, headers };
-  return {
-    status: stored.http_status,
-    body,
-    headers: { ...headers, 'X-Svc-Replayed': 'true', 'X-Svc-Original-Request-Id': stored.request_id },
-  };
+  if (!job.idempotency || stored.request_id === job.request_id)
+    return { reply: { status: stored.http_status, body, headers }, isRepeat: false };
+  const marks = { 'X-Svc-Replayed': 'true', 'X-Svc-Original-Request-Id': stored.request_id };
+  return { reply: { status: stored.http_status, body, headers: { ...headers, ...marks } }, isRepeat: true };
 }
 
 /** An answer that reveals a secret once is stored sealed (beyond 2). */
