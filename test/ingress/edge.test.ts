@@ -68,3 +68,13 @@ test('metrics are those of the worker processes too', async () => {
   expect(text).toMatch(/meterstone_http_requests_total\{[^}]*process="ingress"/);
   expect(text.match(/^meterstone_queue_oldest_seconds\{[^}]*queue="writes"/gm)).toHaveLength(1);
 });
+
+test('ready tells the queues that nobody serves', async () => {
+  const answer = await until(async () => {
+    const response = await fetch(`${service.url}/ready`);
+    const body = (await response.json()) as { standing_queues: string[] };
+    return body.standing_queues.includes('writes') ? undefined : { status: response.status, body };
+  });
+  expect(answer).toMatchObject({ status: 503, body: { status: 'not ready', postgres: true, redis: true } });
+  expect(answer.body.standing_queues).toContain('events');
+});
