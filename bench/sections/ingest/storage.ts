@@ -20,7 +20,8 @@ const WARM_UP_BATCHES = 5;
 export async function measureStorage(run: IngestRun, findings: Findings): Promise<void> {
   const { environment, effort, organization } = run;
   const runtime = openRuntime(loadConfig(settingsOf(environment)), 'bench storage');
-  const deps = { ...runtime, finisher: createFinisherNudge(runtime.producer), catalogs: new CatalogCache() };
+  const finisher = createFinisherNudge(runtime.producer);
+  const deps = { ...runtime, finisher, catalogs: new CatalogCache() };
   const copy = openRawCopy(environment, run.copyTable);
   let first = 0;
   const nextEvents = (label: string) => {
@@ -49,6 +50,7 @@ export async function measureStorage(run: IngestRun, findings: Findings): Promis
   findings.absolute['storage function, batches of 1 000'] = perSecond(median(figures.stored));
   findings.notes.push('raw COPY: one connection over TCP without delay, a commit a batch, the same indexes and rows');
   await deps.finisher.flush();
+  await finisher.flush();
   await copy.close();
   await runtime.close();
 }
