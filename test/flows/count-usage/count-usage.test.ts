@@ -436,6 +436,85 @@ test('two round trips, whatever the number of charges; no scan of full hours', a
   expect(statements).toHaveLength(1);
 });
 
+test('four statements in two round trips, whatever must be read', async () => {
+  const window = between('2024-03-01T00:30:00Z', '2024-04-01T00:00:00.000001Z');
+  const proration: Proration = {
+    period: { from: window.from!, to: window.to },
+    periodDays: 31,
+    zone: 'UTC',
+    isUpgraded: false,
+  };
+  const disk = metricOf(disks.id, 'disks', 'weighted_sum_agg');
+  const carriedOver = { subscriptionId: newId(), chargeId: newId(), replacesAnother: true };
+  const charges = [
+    charge('s', window),
+    charge('s', window, { metric: metricOf(seats.id, 'seats', 'unique_count_agg') }),
+    charge('s', { ...window, from: null }, { metric: sumMetric(), proration, isProrated: true }),
+    charge('s', window, { metric: sumMetric(), needs: 'amounts' }),
+    charge('s', window, { metric: sumMetric(), needs: 'values' }),
+    charge('s', window, { metric: metricOf(latest.id, 'latest', 'latest_agg') }),
+    charge('s', window, { metric: disk, proration, carriedOver }),
+  ];
+  await countUsage(database.sql, { organizationId, charges }); // opens the connections
+  statements = [];
+  await countUsage(database.sql, { organizationId, charges });
+  expect(statements).toHaveLength(4);
+});
+
+test('values come in processing order and amounts of numeric events only, per group', async () => {
+  const { store } = storage(database.sql);
+  const sends: [number, string | number, string, string | undefined][] = [
+    [3, 5, 'a', '1.5'],
+    [1, '2.5', 'a', '100.25'],
+    [1, 7, 'b', undefined],
+    [2, 'none', 'a', '9'],
+    [1, 1, 'a', '0.000000000000001'],
+  ];
+  for (const [second, value, team, amount] of sends)
+    await store(
+      incoming(organizationId, [
+        {
+          code: 'sums',
+          external_subscription_id: 'valued',
+          timestamp: 1709287200 + second,
+          properties: { value, team },
+          ...(amount === undefined ? {} : { precise_total_amount_cents: amount }),
+        },
+      ]),
+    );
+  const window = between('2024-03-01T00:00:00Z', '2024-04-01T00:00:00Z');
+  const asked = { metric: sumMetric(), filters: [] };
+  const [values, amounts] = await countUsage(database.sql, {
+    organizationId,
+    charges: [
+      charge('valued', window, { ...asked, needs: 'values' }),
+      charge('valued', window, { ...asked, needs: 'amounts' }),
+    ],
+  });
+  expect(values!.shares.map((share) => share.values?.map(String))).toEqual([['2.5', '1', '5'], ['7']]);
+  expect(values!.shares.map((share) => [share.units.toFixed(), share.eventsCount])).toEqual([
+    ['8.5', 3],
+    ['7', 1],
+  ]);
+  expect(amounts!.shares.map((share) => share.preciseTotalAmountCents?.toFixed())).toEqual([
+    '101.750000000000001',
+    '0',
+  ]);
+});
+
+test('a recurring sum of a subscription that replaced another one holds what was stored before it', async () => {
+  const { store } = storage(database.sql);
+  const event = { code: 'sums', external_subscription_id: 'heir', properties: { value: 4 } };
+  await store(incoming(organizationId, [{ ...event, timestamp: '1709287200' }]));
+  const startedAs = newId();
+  await store(incoming(organizationId, [{ ...event, timestamp: '1709290800' }]));
+  const window = { ...between(null, '2024-03-01T11:30:00Z'), startedAs };
+  for (const mode of ['rollup', 'scan'] as const)
+    expect(await usage([charge('heir', window, { metric: sumMetric() })], mode)).toEqual([
+      { key: 'charge', shares: [[null, null, '8', 2]] },
+    ]);
+});
+
 test('a charge that needs more than the shape knows is scanned', async () => {
   const { store } = storage(database.sql);
   await store(
