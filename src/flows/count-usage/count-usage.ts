@@ -191,10 +191,10 @@ const rawPortion = ({ events_count, valid_count, sum, moment, max, last, precise
   sum,
   moment,
   max,
-  last_ts: last && Temporal.Instant.from(last.timestamp),
-  last_created_at: last && Temporal.Instant.from(last.created_at),
-  last_id: last?.id ?? null,
-  last_value: last?.value ?? null,
+  last_ts: last && Temporal.Instant.from(last[0]),
+  last_created_at: last && Temporal.Instant.from(last[1]),
+  last_id: last?.[2] ?? null,
+  last_value: last?.[3] ?? null,
   preciseTotalAmountCents: precise_total_amount_cents,
 });
 

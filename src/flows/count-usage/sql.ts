@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Texts } from '../../engine/metrics/choose-filter.ts';
 import type { GroupedBy } from '../../engine/metrics/group-values.ts';
 import type { Decimal } from '../../engine/money/decimal.ts';
-import type { Db } from '../../platform/db/connect.ts';
+import type { Db, Fragment } from '../../platform/db/connect.ts';
 import { meteredNumber } from '../../resources/usage-shapes/numbers.ts';
 
 /** What is counted of the events of one combination of property texts. */
@@ -63,8 +63,8 @@ export const sumBuckets = (db: Db, organizationId: string, requests: readonly Ro
   left join lateral (
     select group_hash, sum(events_count)::bigint as events_count, sum(valid_count)::bigint as valid_count,
       sum(sum) as sum, max(max) as max,
-      case when answering.aggregation = 'weighted_sum_agg'
-        then sum(moment + sum * extract(epoch from hour)) else 0 end as moment
+      coalesce(sum(moment + sum * extract(epoch from hour)) filter (where answering.aggregation = 'weighted_sum_agg'), 0)
+        as moment
     from usage_buckets b
     where b.organization_id = ${organizationId} and b.external_subscription_id = answering.subscription
       and b.shape_id = answering.shape_id and b.hour >= answering."from" and b.hour < answering."to"
@@ -95,10 +95,13 @@ export interface RawRow extends Counted {
   /** Of the numeric events, absent ones 0. */
   precise_total_amount_cents: Decimal;
   /** The last numeric event, of latest values. */
-  last: { timestamp: string; created_at: string; id: string; value: string } | null;
+  last: [timestamp: string, createdAt: string, id: string, value: string] | null;
 }
 
-/** Raw events by the texts of the needed properties, in the order of their names. */
+/**
+ * Raw events by the texts of the needed properties, in the order of their names. The last event is the greatest array:
+ * an aggregate with an order of its own would make the whole statement sort.
+ */
 export const countRawEvents = (db: Db, organizationId: string, requests: readonly RawRequest[]) => db<RawRow[]>`
   with ${requestedEvents(db, requests)}
   select request.n, to_jsonb(texts) as texts, events_count, valid_count, sum, moment, max, precise_total_amount_cents, last
@@ -107,9 +110,8 @@ export const countRawEvents = (db: Db, organizationId: string, requests: readonl
     select texts, count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum, max(value) as max,
       coalesce(sum(value * extract(epoch from timestamp)) filter (where request.aggregation = 'weighted_sum_agg'), 0) as moment,
       coalesce(sum(precise_total_amount_cents) filter (where value is not null), 0) as precise_total_amount_cents,
-      (array_agg(jsonb_build_object('timestamp', timestamp, 'created_at', created_at, 'id', id, 'value', value::text)
-        order by timestamp desc, created_at desc, id desc)
-        filter (where value is not null and request.aggregation = 'latest_agg'))[1] as last
+      max(array[${sortableText(db, db`timestamp`)}, ${sortableText(db, db`created_at`)}, id::text, value::text] collate "C")
+        filter (where value is not null and request.aggregation = 'latest_agg') as last
     from (
       select ${meteredNumber(db, db`(e.properties ->> request.field)`)} as value, e.timestamp, e.created_at, e.id,
         e.precise_total_amount_cents, ${neededTexts(db)} as texts
@@ -145,6 +147,10 @@ export const listEvents = (db: Db, organizationId: string, requests: readonly Ra
   ) event
   where text is not null
   order by request.n, timestamp, created_at, id`;
+
+/** Text of an instant whose order is the order of time. */
+const sortableText = (db: Db, instant: Fragment) =>
+  db`to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 const requestedEvents = (db: Db, requests: readonly RawRequest[]) => db`
   request as materialized (
