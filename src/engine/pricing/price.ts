@@ -22,11 +22,8 @@ const MODELS: Partial<Record<ChargeModelName, ChargeModel>> = {
   dynamic,
 };
 
-/** Models that look at single events, which counting does not deliver. */
-const UNFED: readonly ChargeModelName[] = ['percentage', 'dynamic'];
-
 /** Whether charges of a model can be priced from counted usage. */
-export const isPriced = (name: ChargeModelName): boolean => MODELS[name] !== undefined && !UNFED.includes(name);
+export const isPriced = (name: ChargeModelName): boolean => MODELS[name] !== undefined;
 
 /** A charge model by its name, of those that have rules. */
 export function chargeModel(name: ChargeModelName): ChargeModel {

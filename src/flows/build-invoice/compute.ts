@@ -8,7 +8,7 @@ import { toCount } from '../../resources/usage/price-usage.ts';
 import { listPricedCharges } from '../../resources/usage/priced-charges.ts';
 import { countUsage } from '../count-usage/count-usage.ts';
 import { chargesOfLine, type LineFee, subscriptionLineFee, usageLineFees } from './fees.ts';
-import { type BilledLine, sharedInstants } from './lines.ts';
+import { type BilledLine, prorationOf, sharedInstants } from './lines.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
 
 export interface Computation {
@@ -94,7 +94,11 @@ async function countLines(ctx: Context, lines: readonly BilledLine[], charges: C
     charges: asked.map(({ line, charge, window }, index) =>
       toCount(
         charge,
-        { externalSubscriptionId: line.subscription.external_id, window, ...sharedInstants(line, window) },
+        {
+          subscription: line.subscription,
+          proration: prorationOf(line, window),
+          ...sharedInstants(line, window),
+        },
         String(index),
       ),
     ),

@@ -34,8 +34,8 @@ export interface LineFee {
   groupedBy: GroupedBy;
   amountDetails: object;
   window: Period;
-  /** Units before the metric's rounding: what the stored inputs keep. */
-  countedUnits: Decimal | null;
+  /** What was counted, before the metric's rounding: what the stored inputs keep. */
+  counted: CountedShare | null;
 }
 
 /** Everything that the subscription fee of a line depends on. */
@@ -91,7 +91,7 @@ export function subscriptionLineFee(line: BilledLine): LineFee | undefined {
     groupedBy: {},
     amountDetails: fee.amountDetails,
     window: windows.subscription,
-    countedUnits: null,
+    counted: null,
   };
 }
 
@@ -144,7 +144,7 @@ export function usageLineFees(
 const usageLineFee = (
   line: BilledLine,
   charge: PricedCharge,
-  { filter, groupedBy, units, fee }: PricedShare,
+  { filter, groupedBy, counted, fee, totalUnits }: PricedShare,
   window: Period,
 ): LineFee => ({
   ...itemOfCharge(line, charge, window),
@@ -156,11 +156,11 @@ const usageLineFee = (
   unitAmountCents: fee.unitAmountCents,
   preciseUnitAmount: fee.preciseUnitAmount,
   units: fee.units,
-  totalAggregatedUnits: fee.units,
+  totalAggregatedUnits: totalUnits,
   eventsCount: fee.eventsCount,
   groupedBy,
   amountDetails: fee.amountDetails,
-  countedUnits: units,
+  counted,
 });
 
 const itemOfCharge = (line: BilledLine, charge: PricedCharge, window: Period) => ({
@@ -208,7 +208,7 @@ function trueUpOf(
     eventsCount: 0,
     groupedBy: {},
     amountDetails: {},
-    countedUnits: null,
+    counted: null,
   };
 }
 

@@ -1,7 +1,9 @@
 import type { Instant } from '../../engine/calendar/instants.ts';
 import type { Period } from '../../engine/calendar/period.ts';
 import type { Draft } from '../../engine/invoices/draft.ts';
+import type { Moves } from '../../engine/metrics/proration.ts';
 import { exponentOf } from '../../engine/money/currency.ts';
+import { type Decimal, sum } from '../../engine/money/decimal.ts';
 import { trialEnd } from '../../engine/subscriptions/trial.ts';
 import { canonicalDigest } from '../../platform/canonical-json.ts';
 import type { HeldTax } from '../../resources/usage/fee-taxes.ts';
@@ -69,12 +71,30 @@ const metricInputs = ({ charge }: LineFee) => {
   return { code, aggregation_type, field_name, recurring, rounding_function, rounding_precision, filters };
 };
 
-const usageInputs = ({ countedUnits, units, eventsCount, groupedBy }: LineFee) => ({
-  aggregated_units: countedUnits,
+/** Single values above this count are kept as their number and sum. Rule: beyond 6.1 "per-event list". */
+const MOST_STORED_ENTRIES = 5000;
+
+const usageInputs = ({ counted, units, totalAggregatedUnits, eventsCount, groupedBy }: LineFee) => ({
+  aggregated_units: counted?.units ?? null,
   units,
+  total_aggregated_units: totalAggregatedUnits,
   events_count: eventsCount,
   grouped_by: groupedBy,
+  ...(counted?.fullUnits === undefined ? {} : { full_units: counted.fullUnits }),
+  ...(counted?.moves === undefined ? {} : { pieces: storedPieces(counted.moves) }),
+  ...(counted?.values === undefined ? {} : { values: storedValues(counted.values) }),
+  ...(counted?.preciseTotalAmountCents === undefined
+    ? {}
+    : { precise_total_amount_cents: counted.preciseTotalAmountCents }),
 });
+
+const storedValues = (values: readonly Decimal[]) =>
+  values.length <= MOST_STORED_ENTRIES ? values : { count: values.length, sum: sum(values) };
+
+const storedPieces = ({ list, divisor }: Moves) =>
+  list.length <= MOST_STORED_ENTRIES
+    ? { list, divisor }
+    : { count: list.length, weighed: sum(list.map(({ weighed }) => weighed)), divisor };
 
 const beforeInputs = (line: BilledLine) => {
   const { subscription } = line;

@@ -4,6 +4,7 @@ import { isEmpty, lastInstant, type Period } from '../../engine/calendar/period.
 import type { Succession } from '../../engine/calendar/terms.ts';
 import { boundaryWindows, type LineWindows, lineWindows } from '../../engine/calendar/windows.ts';
 import type { InvoicingReason } from '../../engine/invoices/invoice-types.ts';
+import type { Proration } from '../../engine/metrics/proration.ts';
 import { isUpgrade } from '../../engine/subscriptions/comparison-amount.ts';
 import type { BilledSubscription } from './sql.ts';
 
@@ -54,6 +55,14 @@ export function billedLine(
     usageWindow: hasUsage ? windows.charges! : undefined,
   };
 }
+
+/** The days by which units of a line's usage window are weighed. Rules: usage-and-charges C.7 to C.9. */
+export const prorationOf = ({ windows, zone, succession }: BilledLine, window: Period): Proration => ({
+  period: window,
+  periodDays: windows.chargesDurationDays,
+  zone,
+  isUpgraded: succession === 'upgrade',
+});
 
 /** Instants at which an event may belong to either of two records of an external id. Rule: usage-and-charges A.9. */
 export function sharedInstants(

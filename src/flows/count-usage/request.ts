@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { AggregationType } from '../../engine/metrics/aggregation-types.ts';
 import type { FilterValues } from '../../engine/metrics/choose-filter.ts';
 import type { GroupedBy } from '../../engine/metrics/group-values.ts';
+import type { Moves, Proration } from '../../engine/metrics/proration.ts';
 import type { Decimal } from '../../engine/money/decimal.ts';
 
 /** Usage to count: any number of charges, of one or more subscriptions of one organization. */
@@ -25,6 +26,22 @@ export interface ChargeToCount {
   window: UsageWindow;
   /** Only events with exactly these property texts (usage-and-charges G.1 `group`); leave the keys out of the group keys. */
   only?: Readonly<Record<string, string>>;
+  /** The charges period and its days; needed where units depend on time. */
+  proration?: Proration;
+  /** Whether units are weighed by days. */
+  isProrated?: boolean;
+  /** What pricing asks for of single events beside the units. */
+  needs?: 'values' | 'amounts';
+  /** Where a running total goes on from: a weighted sum of a recurring metric. */
+  carriedOver?: CarriedOver;
+}
+
+/** Whose fees of earlier periods hold the running total. Rule: usage-and-charges C.7 "initial". */
+export interface CarriedOver {
+  subscriptionId: string;
+  chargeId: string;
+  /** Whether, without such a fee, the total starts from the events before the subscription. */
+  replacesAnother: boolean;
 }
 
 /** The columns of a metric that counting looks at; its row fits. */
@@ -74,4 +91,13 @@ export interface CountedShare {
   /** Not rounded. */
   units: Decimal;
   eventsCount: number;
+  /** Ignoring time, of prorated charges. */
+  fullUnits?: Decimal;
+  moves?: Moves;
+  /** The running total at the end, of weighted sums. */
+  totalUnits?: Decimal;
+  /** Of single events in processing order, when asked for. */
+  values?: readonly Decimal[];
+  /** Sum over the events, when asked for. */
+  preciseTotalAmountCents?: Decimal;
 }

@@ -1,15 +1,19 @@
+import type { Temporal } from 'temporal-polyfill';
 import type { Texts } from '../../engine/metrics/choose-filter.ts';
+import type { GroupedBy } from '../../engine/metrics/group-values.ts';
 import type { Decimal } from '../../engine/money/decimal.ts';
-import type { Db } from '../../platform/db/connect.ts';
+import type { Db, Fragment } from '../../platform/db/connect.ts';
 import { meteredNumber } from '../../resources/usage-shapes/numbers.ts';
 
 /** What is counted of the events of one combination of property texts. */
 interface Counted {
-  /** Position of the charge in the request. */
+  /** Position in the request. */
   n: number;
   events_count: number;
   valid_count: number;
   sum: Decimal;
+  /** Sum of value × seconds since 1970, of weighted sums. */
+  moment: Decimal;
   max: Decimal | null;
 }
 
@@ -54,11 +58,13 @@ export const sumBuckets = (db: Db, organizationId: string, requests: readonly Ro
         and dirty.external_subscription_id = request.subscription
     )
   )
-  select answering.n, grp.properties as texts, summed.events_count, summed.valid_count, summed.sum, summed.max
+  select answering.n, grp.properties as texts, summed.events_count, summed.valid_count, summed.sum, summed.moment, summed.max
   from answering
   left join lateral (
     select group_hash, sum(events_count)::bigint as events_count, sum(valid_count)::bigint as valid_count,
-      sum(sum) as sum, max(max) as max
+      sum(sum) as sum, max(max) as max,
+      coalesce(sum(moment + sum * extract(epoch from hour)) filter (where answering.aggregation = 'weighted_sum_agg'), 0)
+        as moment
     from usage_buckets b
     where b.organization_id = ${organizationId} and b.external_subscription_id = answering.subscription
       and b.shape_id = answering.shape_id and b.hour >= answering."from" and b.hour < answering."to"
@@ -71,6 +77,7 @@ export interface RawRequest {
   n: number;
   subscription: string;
   code: string;
+  aggregation: string;
   field: string | null;
   names: string[];
   from: string;
@@ -83,31 +90,113 @@ export interface RawRequest {
   end_id: string | null;
 }
 
-export type RawRow = Counted & { texts: (string | null)[] };
+export interface RawRow extends Counted {
+  texts: (string | null)[];
+  /** Of the numeric events, absent ones 0. */
+  precise_total_amount_cents: Decimal;
+  /** The last numeric event, of latest values. */
+  last: [timestamp: string, createdAt: string, id: string, value: string] | null;
+}
 
-/** Raw events by the texts of the needed properties, in the order of their names. */
+/**
+ * Raw events by the texts of the needed properties, in the order of their names. The last event is the greatest array:
+ * an aggregate with an order of its own would make the whole statement sort.
+ */
 export const countRawEvents = (db: Db, organizationId: string, requests: readonly RawRequest[]) => db<RawRow[]>`
-  with request as materialized (
-    select * from jsonb_to_recordset(${JSON.stringify(requests)}::text::jsonb) as request (n int, subscription text, code text,
-      field text, names text[], "from" timestamptz, "to" timestamptz, start_at timestamptz, start_id uuid,
-      end_at timestamptz, end_id uuid)
-  )
-  select request.n, to_jsonb(texts) as texts, events_count, valid_count, sum, max
+  with ${requestedEvents(db, requests)}
+  select request.n, to_jsonb(texts) as texts, events_count, valid_count, sum, moment, max, precise_total_amount_cents, last
   from request
   cross join lateral (
-    select texts, count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum, max(value) as max
+    select texts, count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum, max(value) as max,
+      coalesce(sum(value * extract(epoch from timestamp)) filter (where request.aggregation = 'weighted_sum_agg'), 0) as moment,
+      coalesce(sum(precise_total_amount_cents) filter (where value is not null), 0) as precise_total_amount_cents,
+      max(array[${sortableText(db, db`timestamp`)}, ${sortableText(db, db`created_at`)}, id::text, value::text] collate "C")
+        filter (where value is not null and request.aggregation = 'latest_agg') as last
     from (
-      select ${meteredNumber(db, db`(e.properties ->> request.field)`)} as value,
-        case when request.names = '{}' then '{}'::text[] else array(
-          select e.properties ->> named.name
-          from unnest(request.names) with ordinality as named (name, position)
-          order by named.position
-        ) end as texts
-      from events e
-      where e.organization_id = ${organizationId} and e.external_subscription_id = request.subscription
-        and e.code = request.code and e.timestamp >= request."from" and e.timestamp < request."to" and e.deleted_at is null
-        and (request.start_id is null or e.timestamp > request.start_at or e.id > request.start_id)
-        and (request.end_id is null or e.timestamp < request.end_at or e.id < request.end_id)
+      select ${meteredNumber(db, db`(e.properties ->> request.field)`)} as value, e.timestamp, e.created_at, e.id,
+        e.precise_total_amount_cents, ${neededTexts(db)} as texts
+      ${selectedEvents(db, organizationId)}
     ) as metered
     group by texts
   ) counted`;
+
+export interface EventRow {
+  n: number;
+  texts: (string | null)[];
+  /** Text of the aggregated property. */
+  text: string;
+  /** Text of `operation_type`, of unique counts. */
+  operation: string | null;
+  timestamp: Temporal.Instant;
+}
+
+/**
+ * Single raw events that an aggregation takes, in processing order: of unique counts those with the property, of others
+ * those whose property is a number. Rule: usage-and-charges C.1.
+ */
+export const listEvents = (db: Db, organizationId: string, requests: readonly RawRequest[]) => db<EventRow[]>`
+  with ${requestedEvents(db, requests)}
+  select request.n, to_jsonb(texts) as texts, text, operation, timestamp
+  from request
+  cross join lateral (
+    select ${neededTexts(db)} as texts, e.timestamp, e.created_at, e.id,
+      case when request.aggregation = 'unique_count_agg' then e.properties ->> request.field
+        else (${meteredNumber(db, db`(e.properties ->> request.field)`)})::text end as text,
+      case when request.aggregation = 'unique_count_agg' then e.properties ->> 'operation_type' end as operation
+    ${selectedEvents(db, organizationId)}
+  ) event
+  where text is not null
+  order by request.n, timestamp, created_at, id`;
+
+/** Text of an instant whose order is the order of time. */
+const sortableText = (db: Db, instant: Fragment) =>
+  db`to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+
+const requestedEvents = (db: Db, requests: readonly RawRequest[]) => db`
+  request as materialized (
+    select * from jsonb_to_recordset(${JSON.stringify(requests)}::text::jsonb) as request (n int, subscription text, code text,
+      aggregation text, field text, names text[], "from" timestamptz, "to" timestamptz, start_at timestamptz, start_id uuid,
+      end_at timestamptz, end_id uuid)
+  )`;
+
+/** The texts that a request needs of an event `e`. */
+const neededTexts = (db: Db) => db`
+  case when request.names = '{}' then '{}'::text[] else array(
+    select e.properties ->> named.name
+    from unnest(request.names) with ordinality as named (name, position)
+    order by named.position
+  ) end`;
+
+/** The events of a request, as `e`. Rules: usage-and-charges A.9, C.1. */
+const selectedEvents = (db: Db, organizationId: string) => db`
+  from events e
+  where e.organization_id = ${organizationId} and e.external_subscription_id = request.subscription
+    and e.code = request.code and e.timestamp >= request."from" and e.timestamp < request."to" and e.deleted_at is null
+    and (request.start_id is null or e.timestamp > request.start_at or e.id > request.start_id)
+    and (request.end_id is null or e.timestamp < request.end_at or e.id < request.end_id)`;
+
+export interface TotalRequest {
+  n: number;
+  subscription_id: string;
+  charge_id: string;
+  /** End of the billed periods that are looked at. */
+  before: string;
+}
+
+export interface TotalRow {
+  n: number;
+  charge_filter_id: string | null;
+  grouped_by: GroupedBy;
+  total: Decimal;
+}
+
+/** Running totals that the newest fees of earlier periods ended with, one a filter and group. */
+export const listBilledTotals = (db: Db, organizationId: string, requests: readonly TotalRequest[]) => db<TotalRow[]>`
+  select distinct on (request.n, fee.charge_filter_id, fee.grouped_by)
+    request.n, fee.charge_filter_id, fee.grouped_by, fee.total_aggregated_units as total
+  from jsonb_to_recordset(${JSON.stringify(requests)}::text::jsonb) as request (n int, subscription_id uuid, charge_id uuid,
+    "before" timestamptz)
+  join fees fee on fee.organization_id = ${organizationId} and fee.subscription_id = request.subscription_id
+    and fee.fee_type = 'charge' and fee.charge_id = request.charge_id and fee.true_up_parent_fee_id is null
+    and fee.original_fee_id is null and fee.deleted_at is null and fee.to_datetime <= request."before"
+  order by request.n, fee.charge_filter_id, fee.grouped_by, fee.to_datetime desc, fee.created_at desc, fee.id desc`;

@@ -1,9 +1,11 @@
+import { later } from '../../engine/calendar/instants.ts';
 import { localDate } from '../../engine/calendar/local-day.ts';
-import { lastInstant, type Period, period, shownEnd, shownStart } from '../../engine/calendar/period.ts';
+import { lastInstant, period, shownEnd, shownStart } from '../../engine/calendar/period.ts';
 import { startOf } from '../../engine/calendar/terms.ts';
-import { currentBillingPeriod } from '../../engine/calendar/windows.ts';
+import { lineWindows } from '../../engine/calendar/windows.ts';
 import { newDraft } from '../../engine/invoices/draft.ts';
 import { computeInvoice } from '../../engine/invoices/steps.ts';
+import type { Proration } from '../../engine/metrics/proration.ts';
 import { type Currency, exponentOf } from '../../engine/money/currency.ts';
 import { countUsage } from '../../flows/count-usage/count-usage.ts';
 import type { Context } from '../../platform/context.ts';
@@ -36,9 +38,10 @@ export async function showCurrentUsage(
   const customer = await getCustomer(ctx.db, ctx.organizationId, external_customer_id);
   const subscription = await activeSubscription(ctx, customer.id, query.external_subscription_id);
   const charges = selectCharges(await listPricedCharges(ctx.db, ctx.organizationId, [subscription.plan_id]), query);
-  const window = windowOf(ctx, subscription, charges, query);
+  const proration = prorationOf(ctx, subscription, charges, query);
+  const window = proration.period;
   const [usage, held] = await Promise.all([
-    priceUsage(ctx, subscription, charges, window, query),
+    priceUsage(ctx, subscription, charges, proration, query),
     query.apply_taxes === false
       ? []
       : listHeldTaxes(ctx.db, ctx.organizationId, {
@@ -117,18 +120,22 @@ const isRestricted = (query: CurrentUsageQuery): boolean =>
     query.filter_by_metric_code,
   ].some((value) => value !== undefined);
 
-/** The charges period in progress; with `full_usage` it opens with the subscription. */
-function windowOf(
+/** The charges period in progress and its days; with `full_usage` it opens with the subscription. */
+function prorationOf(
   ctx: Context,
   subscription: SubscriptionShown,
   charges: readonly PricedCharge[],
   query: CurrentUsageQuery,
-): Period {
-  const window = currentBillingPeriod(subscription, subscription, subscription.zone, ctx.now());
-  if (query.full_usage !== true) return window;
+): Proration {
+  const { zone } = subscription;
+  const at = later(ctx.now(), startOf(subscription));
+  const windows = lineWindows({ plan: subscription, subscription, zone, at, mode: 'current' });
+  const window = windows.charges!; // mode current always has it
+  const proration = { period: window, periodDays: windows.chargesDurationDays, zone, isUpgraded: false };
+  if (query.full_usage !== true) return proration;
   const isNarrowed = isRestricted(query) || groupOf(query) !== undefined;
   if (!isNarrowed || charges.some((charge) => charge.prorated)) throw refuse.notAllowed('full_usage_not_allowed');
-  return period(startOf(subscription), window.to);
+  return { ...proration, period: period(startOf(subscription), window.to) };
 }
 
 const groupOf = (query: CurrentUsageQuery) => query.group ?? query.filter_by_group;
@@ -137,12 +144,13 @@ async function priceUsage(
   ctx: Context,
   subscription: SubscriptionShown,
   charges: readonly PricedCharge[],
-  window: Period,
+  proration: Proration,
   query: CurrentUsageQuery,
 ): Promise<ChargeUsage[]> {
   if (charges.length === 0) return [];
-  const startedAs = subscription.is_heir && startOf(subscription).equals(window.from) ? subscription.id : undefined;
-  const usage = { externalSubscriptionId: subscription.external_id, window, startedAs, only: groupOf(query) };
+  const opensWithStart = startOf(subscription).equals(proration.period.from);
+  const startedAs = subscription.is_heir && opensWithStart ? subscription.id : undefined;
+  const usage = { subscription, proration, startedAs, only: groupOf(query) };
   const counted = await countUsage(ctx.db, {
     organizationId: ctx.organizationId,
     charges: charges.map((charge) => toCount(charge, usage)),

@@ -1,15 +1,18 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Period } from '../../engine/calendar/period.ts';
 import { type GroupedBy, groupKeys } from '../../engine/metrics/group-values.ts';
+import type { Moves, Proration } from '../../engine/metrics/proration.ts';
 import type { Decimal } from '../../engine/money/decimal.ts';
+import { toMainUnit } from '../../engine/money/units.ts';
 import type { Properties } from '../../engine/pricing/charge-model.ts';
+import { eventsNeeded } from '../../engine/pricing/price.ts';
 import { type UsageFee, usageFee } from '../../engine/pricing/usage-fee.ts';
 import type { PricedCharge, PricedFilter } from './priced-charges.ts';
 
 /** Whose usage over which window. */
 export interface Usage {
-  externalSubscriptionId: string;
-  window: Period;
+  subscription: { id: string; external_id: string; previous_subscription_id: string | null };
+  /** The window with its days. */
+  proration: Proration;
   /** Id of the subscription whose start at `window.from` replaced another one. */
   startedAs?: string | undefined;
   /** Id of the subscription that replaced this one at the window's last instant. */
@@ -18,13 +21,17 @@ export interface Usage {
   only?: Record<string, string> | undefined;
 }
 
-/** What counting is asked for one charge; `key` names it in the answer. Rules: usage-and-charges C.1, C.3, C.6. */
+/** What counting is asked for one charge; `key` names it in the answer. Rules: usage-and-charges C.1, C.3, C.6, C.7. */
 export function toCount(charge: PricedCharge, usage: Usage, key: string = charge.id) {
   const keysOf = (properties: Properties) => groupKeysOf(charge, properties, usage.only);
-  const { from, to } = usage.window;
+  const { subscription, proration } = usage;
+  const { from, to } = proration.period;
+  const { recurring, aggregation_type } = charge.metric;
+  const isRunningTotal = aggregation_type === 'weighted_sum_agg';
+  const needs = needsOf(charge);
   return {
     key,
-    externalSubscriptionId: usage.externalSubscriptionId,
+    externalSubscriptionId: subscription.external_id,
     metric: charge.metric,
     filters: charge.filters.map((filter) => ({
       id: filter.id,
@@ -34,14 +41,32 @@ export function toCount(charge: PricedCharge, usage: Usage, key: string = charge
     })),
     groupKeys: keysOf(charge.properties),
     window: {
-      from: charge.metric.recurring ? null : from,
+      from: recurring && !isRunningTotal ? null : from,
       to,
       ...(usage.startedAs === undefined ? {} : { startedAs: usage.startedAs }),
       ...(usage.replacedBy === undefined ? {} : { replacedBy: usage.replacedBy }),
     } satisfies { from: Temporal.Instant | null; to: Temporal.Instant; startedAs?: string; replacedBy?: string },
     ...(usage.only === undefined ? {} : { only: usage.only }),
+    proration,
+    isProrated: charge.prorated,
+    ...(needs === undefined ? {} : { needs }),
+    ...(recurring && isRunningTotal ? { carriedOver: carriedOver(charge, subscription) } : {}),
   };
 }
+
+/** What pricing asks for of single events. */
+function needsOf({ charge_model, properties, filters, metric }: PricedCharge): 'values' | 'amounts' | undefined {
+  if (charge_model === 'dynamic') return 'amounts';
+  const priced = [properties, ...filters.map((filter) => filter.properties)];
+  const areNeeded = priced.some((each) => eventsNeeded(charge_model, each, metric.aggregation_type) !== 'none');
+  return areNeeded ? 'values' : undefined;
+}
+
+const carriedOver = (charge: PricedCharge, subscription: Usage['subscription']) => ({
+  subscriptionId: subscription.id,
+  chargeId: charge.id,
+  replacesAnother: subscription.previous_subscription_id !== null,
+});
 
 /** Pricing group keys of a charge or of one of its filters; keys that the caller fixed to one value are left out. */
 function groupKeysOf(charge: PricedCharge, properties: Properties, only: Record<string, string> = {}): string[] {
@@ -55,28 +80,40 @@ export interface CountedShare {
   groupedBy: GroupedBy;
   units: Decimal;
   eventsCount: number;
+  fullUnits?: Decimal;
+  moves?: Moves;
+  totalUnits?: Decimal;
+  values?: readonly Decimal[];
+  preciseTotalAmountCents?: Decimal;
 }
 
 /** A usage fee with the filter and the group that it is of; filter undefined is the default bucket. */
 export interface PricedShare {
   filter: PricedFilter | undefined;
   groupedBy: GroupedBy;
-  units: Decimal;
+  counted: CountedShare;
   fee: UsageFee;
+  /** The running total of a weighted sum, else the units shown. */
+  totalUnits: Decimal;
 }
 
 /** Prices every share of a charge: a filter's with its own properties, the default bucket's with the charge's. */
 export function priceShares(charge: PricedCharge, shares: readonly CountedShare[], exponent: number): PricedShare[] {
   const filters = new Map(charge.filters.map((filter) => [filter.id, filter]));
-  return shares.map(({ filterId, groupedBy, units, eventsCount }) => {
+  return shares.map((counted) => {
+    const { filterId, groupedBy, totalUnits, preciseTotalAmountCents, ...usage } = counted;
     const filter = filterId === null ? undefined : filters.get(filterId);
+    const amounts =
+      preciseTotalAmountCents === undefined
+        ? {}
+        : { preciseTotalAmount: toMainUnit(preciseTotalAmountCents, exponent) };
     const fee = usageFee({
       charge_model: charge.charge_model,
       properties: (filter ?? charge).properties,
-      usage: { units, eventsCount },
+      usage: { ...usage, ...amounts, aggregation: charge.metric.aggregation_type },
       metric: charge.metric,
       exponent,
     });
-    return { filter, groupedBy, units, fee };
+    return { filter, groupedBy, counted, fee, totalUnits: totalUnits ?? fee.units };
   });
 }

@@ -27,16 +27,13 @@ export const chargeUsageView = ({ charge, shares }: ChargeUsage, currency: strin
   presentation_breakdowns: [],
 });
 
-const figuresOf = (shares: readonly PricedShare[]) => {
-  const units = decimalText(sum(shares.map(({ fee }) => fee.units)));
-  return {
-    units,
-    total_aggregated_units: units,
-    events_count: shares.reduce((total, { fee }) => total + fee.eventsCount, 0),
-    amount_cents: sumCents(shares.map(({ fee }) => fee.amountCents)),
-    pricing_unit_details: null,
-  };
-};
+const figuresOf = (shares: readonly PricedShare[]) => ({
+  units: decimalText(sum(shares.map(({ fee }) => fee.units))),
+  total_aggregated_units: decimalText(sum(shares.map(({ totalUnits }) => totalUnits))),
+  events_count: shares.reduce((total, { fee }) => total + fee.eventsCount, 0),
+  amount_cents: sumCents(shares.map(({ fee }) => fee.amountCents)),
+  pricing_unit_details: null,
+});
 
 /** One filter, undefined being the default bucket: its values are `{}`, which no filter's are. */
 const filterUsage = (filter: PricedFilter | undefined, shares: readonly PricedShare[]) => ({

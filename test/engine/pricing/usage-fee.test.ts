@@ -93,7 +93,7 @@ test.each([
 });
 
 test('models that cannot be priced yet, and negative units, are defects', () => {
-  expect(CHARGE_MODELS.filter((name) => !isPriced(name))).toEqual(['percentage', 'dynamic', 'custom']);
+  expect(CHARGE_MODELS.filter((name) => !isPriced(name))).toEqual(['custom']);
   expect(() => price('custom', {}, { units: decimal(1), eventsCount: 1 })).toThrow('custom');
   expect(() => price('standard', { amount: '1' }, { units: decimal(-1), eventsCount: 1 })).toThrow('not negative');
   expect(() => price('standard', { amount: 1 }, { units: decimal(1), eventsCount: 1 })).toThrow('texts of decimals');

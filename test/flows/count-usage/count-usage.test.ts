@@ -1,11 +1,18 @@
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { AggregationType } from '../../../src/engine/metrics/aggregation-types.ts';
+import type { Proration } from '../../../src/engine/metrics/proration.ts';
 import { decimal, sum } from '../../../src/engine/money/decimal.ts';
 import { repairHours } from '../../../src/flows/build-shapes/repair.ts';
 import { findLiveShape } from '../../../src/flows/build-shapes/sql.ts';
 import { countUsage } from '../../../src/flows/count-usage/count-usage.ts';
-import type { ChargeToCount, FilterToCount, UsageWindow } from '../../../src/flows/count-usage/request.ts';
+import type {
+  ChargeToCount,
+  FilterToCount,
+  MetricToCount,
+  UsageWindow,
+} from '../../../src/flows/count-usage/request.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { createOrganization } from '../../../src/resources/organizations/commands.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -16,6 +23,10 @@ let statements: string[] = [];
 let organizationId: string;
 let count: { id: string; shapeId: string };
 let total: { id: string; shapeId: string };
+let peaks: { id: string; shapeId: string };
+let disks: { id: string; shapeId: string };
+let latest: { id: string };
+let seats: { id: string };
 
 beforeAll(async () => {
   database = await createTestDatabase({ onStatement: (text) => statements.push(text.trim()) });
@@ -26,6 +37,24 @@ beforeAll(async () => {
     aggregation_type: 'sum_agg',
     field_name: 'value',
     shape: ['cloud', 'region', 'team'],
+  });
+  const numeric = { field_name: 'value', shape: ['cloud', 'region', 'team'] };
+  peaks = await makeMetric(database.sql, organizationId, { ...numeric, code: 'peaks', aggregation_type: 'max_agg' });
+  disks = await makeMetric(database.sql, organizationId, {
+    ...numeric,
+    code: 'disks',
+    aggregation_type: 'weighted_sum_agg',
+  });
+  const scanned = { field_name: 'value' };
+  latest = await makeMetric(database.sql, organizationId, {
+    ...scanned,
+    code: 'latest',
+    aggregation_type: 'latest_agg',
+  });
+  seats = await makeMetric(database.sql, organizationId, {
+    ...scanned,
+    code: 'seats',
+    aggregation_type: 'unique_count_agg',
   });
 });
 afterAll(() => database.drop());
@@ -87,16 +116,28 @@ const used = (counted: Awaited<ReturnType<typeof countUsage>>) =>
 const usage = async (charges: ChargeToCount[], mode: 'rollup' | 'scan' = 'rollup') =>
   used(await countUsage(database.sql, { organizationId, charges, mode }));
 
+const metricOf = (id: string, code: string, aggregation_type: AggregationType): MetricToCount => ({
+  id,
+  code,
+  aggregation_type,
+  field_name: 'value',
+  filters: [],
+});
+
 interface Event {
-  code: 'calls' | 'sums';
+  code: Code;
   /** Microseconds since 1970. */
   at: number;
   region: string | null;
   cloud: string | null;
   team: string | null;
   value: string | number | null;
+  operation: string | null;
   isDeleted: boolean;
 }
+
+const CODES = ['calls', 'sums', 'peaks', 'disks', 'latest', 'seats'] as const;
+type Code = (typeof CODES)[number];
 
 const HOUR = 3_600_000_000;
 const START = Date.UTC(2024, 2, 1) * 1000;
@@ -105,12 +146,13 @@ const time = fc
   .tuple(fc.integer({ min: 0, max: 30 }), fc.constantFrom(-1, 0, 1, 999, 1000, HOUR / 2, HOUR - 1))
   .map(([hour, offset]) => START + hour * HOUR + offset);
 const event: fc.Arbitrary<Event> = fc.record({
-  code: fc.constantFrom('calls', 'sums'),
+  code: fc.constantFrom(...CODES),
   at: time,
   region: fc.constantFrom('eu', 'us', '', null),
   cloud: fc.constantFrom('aws', 'gcp', null),
   team: fc.constantFrom('a', 'b', '', null),
   value: fc.constantFrom(1, 2.5, '-3', '0.1', '1e3', 'abc', '', null),
+  operation: fc.constantFrom('add', 'remove', 'Remove', null),
   isDeleted: fc.boolean(),
 });
 const windows = fc.tuple(time, time).map(([a, b]) => [Math.min(a, b), Math.max(a, b) + 1] as const);
@@ -118,8 +160,8 @@ const windows = fc.tuple(time, time).map(([a, b]) => [Math.min(a, b), Math.max(a
 const isoOf = (micros: number) =>
   Temporal.Instant.fromEpochNanoseconds(BigInt(micros) * 1000n).toString({ fractionalSecondDigits: 6 });
 
-function sentAs({ code, at, value, ...texts }: Event, subscription: string): Sent {
-  const properties = { value, region: texts.region, cloud: texts.cloud, team: texts.team };
+function sentAs({ code, at, value, operation, ...texts }: Event, subscription: string): Sent {
+  const properties = { value, operation_type: operation, region: texts.region, cloud: texts.cloud, team: texts.team };
   const given = Object.entries(properties).filter(([, text]) => text !== null);
   return {
     code,
@@ -129,26 +171,104 @@ function sentAs({ code, at, value, ...texts }: Event, subscription: string): Sen
   };
 }
 
+/** A number of the events of one filter and group, and how many of them count. */
+type Rule = (events: Event[], from: number, to: number) => [units: string, eventsCount: number];
+
+const isNumber = ({ value }: Event) => /^-?[0-9]+(\.[0-9]+)?$/.test(String(value));
+const numberOf = ({ value }: Event) => decimal(String(value));
+const totalOf = (events: Event[]) => sum(events.map(numberOf));
+const DAY = 24 * HOUR;
+const dayOf = (at: number) => Math.floor(at / DAY);
+
+/** Values whose last operation is not their removal. */
+function membersOf(events: Event[]): Set<string> {
+  const last = new Map(events.map(({ value, operation }) => [String(value), operation]));
+  return new Set([...last].filter(([, operation]) => operation !== 'remove').map(([value]) => value));
+}
+
+/** Days on which a value is in use at the day's start or is added. */
+function daysOfMembers(events: Event[], from: number, to: number): number {
+  let days = 0;
+  for (let day = dayOf(from); day <= dayOf(to - 1); day += 1) {
+    const opening = Math.max(day * DAY, from);
+    const used = membersOf(events.filter(({ at }) => at < opening));
+    for (const { at, value, operation } of events)
+      if (at >= opening && at < (day + 1) * DAY && operation !== 'remove') used.add(String(value));
+    days += used.size;
+  }
+  return days;
+}
+
+const unitSeconds = (events: Event[], to: number) =>
+  sum(events.map((each) => numberOf(each).times(Math.ceil((to - 1) / 1e6) * 1e6 - each.at))).div(1e6);
+const ceilAt = (digits: number, units: ReturnType<typeof decimal>) => units.toDecimalPlaces(digits, 2).toFixed();
+
+const RULES: Record<string, { code: Code; isRecurring?: boolean; rule: Rule }> = {
+  calls: { code: 'calls', rule: (events) => [String(events.length), events.length] },
+  sums: { code: 'sums', rule: (events) => [totalOf(events).toFixed(), events.length] },
+  recurring: { code: 'sums', isRecurring: true, rule: (events) => [totalOf(events).toFixed(), events.length] },
+  peaks: {
+    code: 'peaks',
+    rule: (events) => [
+      events
+        .map(numberOf)
+        .reduce((a, b) => (a.gt(b) ? a : b))
+        .toFixed(),
+      events.length,
+    ],
+  },
+  latest: {
+    code: 'latest',
+    rule: (events) => [
+      (numberOf(events.at(-1)!).isNegative() ? decimal(0) : numberOf(events.at(-1)!)).toFixed(),
+      events.length,
+    ],
+  },
+  disks: {
+    code: 'disks',
+    rule: (events, _from, to) => [ceilAt(20, unitSeconds(events, to).div(31 * 86_400)), events.length],
+  },
+  seats: { code: 'seats', rule: (events) => [String(membersOf(events).size), membersOf(events).size] },
+  members: {
+    code: 'seats',
+    isRecurring: true,
+    rule: (events) => [String(membersOf(events).size), membersOf(events).size],
+  },
+  proratedSum: {
+    code: 'sums',
+    isRecurring: true,
+    rule: (events, from, to) => [
+      ceilAt(
+        5,
+        sum(events.map((each) => numberOf(each).times(dayOf(to - 1) - dayOf(Math.max(each.at, from)) + 1))).div(31),
+      ),
+      events.length,
+    ],
+  },
+  proratedMembers: {
+    code: 'seats',
+    isRecurring: true,
+    rule: (events, from, to) => [ceilAt(5, decimal(daysOfMembers(events, from, to)).div(31)), membersOf(events).size],
+  },
+};
+
 /** What the rules say, event by event. */
-function reference(events: Event[], code: Event['code'], from: number, to: number) {
+function reference(events: Event[], name: string, from: number, to: number) {
+  const { code, isRecurring, rule } = RULES[name]!;
   const floored = Math.floor(from / 1000) * 1000;
-  const shares = new Map<string, { units: string[]; row: (string | null)[] }>();
-  for (const each of events) {
-    if (each.isDeleted || each.code !== code || each.at < floored || each.at >= to) continue;
-    const number =
-      code === 'calls' ? '1' : /^-?[0-9]+(\.[0-9]+)?$/.test(String(each.value)) ? String(each.value) : null;
-    if (number === null) continue;
+  const shares = new Map<string, { events: Event[]; row: (string | null)[] }>();
+  for (const each of events.toSorted((a, b) => a.at - b.at)) {
+    if (each.isDeleted || each.code !== code || (each.at < floored && !isRecurring) || each.at >= to) continue;
+    if (code === 'seats' ? each.value === null : code !== 'calls' && !isNumber(each)) continue;
     const filter = each.region === 'eu' ? (each.cloud === 'aws' ? '2' : '1') : null;
     const row = [filter, filter === '2' ? null : each.team || null];
-    const share = shares.get(JSON.stringify(row)) ?? { units: [], row };
-    share.units.push(number);
+    const share = shares.get(JSON.stringify(row)) ?? { events: [], row };
+    share.events.push(each);
     shares.set(JSON.stringify(row), share);
   }
-  return [...shares.values()].map(({ units, row }) => [
-    ...row,
-    sum(units.map((text) => decimal(text))).toFixed(),
-    units.length,
-  ]);
+  return [...shares.values()]
+    .map(({ events: own, row }) => [...row, ...rule(own, floored, to)])
+    .filter((share) => (share[3] as number) > 0);
 }
 
 const sorted = (shares: unknown[][]) => shares.map((share) => JSON.stringify(share)).sort();
@@ -157,7 +277,7 @@ test('rollups, scans and the rules agree on any history and window', { timeout: 
   const { store } = storage(database.sql);
   await fc.assert(
     fc.asyncProperty(
-      fc.array(event, { minLength: 1, maxLength: 40 }),
+      fc.array(event, { minLength: 1, maxLength: 80 }),
       windows,
       fc.boolean(),
       async (events, [from, to], repairs) => {
@@ -167,15 +287,29 @@ test('rollups, scans and the rules agree on any history and window', { timeout: 
         const deleted = batches.filter((_, index) => events[index]!.isDeleted).map((batch) => batch.events[0]!.id);
         await remove(subscription, deleted, repairs);
         const window = { from: instant(isoOf(from)), to: instant(isoOf(to)) };
+        const ever = { ...window, from: null };
+        const proration: Proration = { period: window, periodDays: 31, zone: 'UTC', isUpgraded: false };
+        const seatMetric = metricOf(seats.id, 'seats', 'unique_count_agg');
+        const prorated = { proration, isProrated: true };
         const charges = [
           charge(subscription, window, { key: 'calls' }),
           charge(subscription, window, { key: 'sums', metric: sumMetric() }),
+          charge(subscription, ever, { key: 'recurring', metric: sumMetric() }),
+          charge(subscription, window, { key: 'peaks', metric: metricOf(peaks.id, 'peaks', 'max_agg') }),
+          charge(subscription, window, { key: 'latest', metric: metricOf(latest.id, 'latest', 'latest_agg') }),
+          charge(subscription, window, {
+            key: 'disks',
+            metric: metricOf(disks.id, 'disks', 'weighted_sum_agg'),
+            proration,
+          }),
+          charge(subscription, window, { key: 'seats', metric: seatMetric }),
+          charge(subscription, ever, { key: 'members', metric: seatMetric }),
+          charge(subscription, ever, { key: 'proratedSum', metric: sumMetric(), ...prorated }),
+          charge(subscription, ever, { key: 'proratedMembers', metric: seatMetric, ...prorated }),
         ];
-        for (const mode of ['rollup', 'scan'] as const) {
-          const counted = await usage(charges, mode);
-          expect(sorted(counted[0]!.shares)).toEqual(sorted(reference(events, 'calls', from, to)));
-          expect(sorted(counted[1]!.shares)).toEqual(sorted(reference(events, 'sums', from, to)));
-        }
+        for (const mode of ['rollup', 'scan'] as const)
+          for (const { key, shares } of await usage(charges, mode))
+            expect([mode, key, sorted(shares)]).toEqual([mode, key, sorted(reference(events, key, from, to))]);
       },
     ),
     { numRuns: 60 },
@@ -191,6 +325,8 @@ async function remove(subscription: string, ids: string[], repairs: boolean): Pr
     for (const { shapeId, code } of [
       { ...count, code: 'calls' },
       { ...total, code: 'sums' },
+      { ...peaks, code: 'peaks' },
+      { ...disks, code: 'disks' },
     ]) {
       const keys = hours
         .filter((row) => row.code === code)
@@ -298,6 +434,85 @@ test('two round trips, whatever the number of charges; no scan of full hours', a
   statements = [];
   await usage([charge('s1', between('2024-03-01T00:00:00Z', '2024-04-01T00:00:00Z'))]);
   expect(statements).toHaveLength(1);
+});
+
+test('four statements in two round trips, whatever must be read', async () => {
+  const window = between('2024-03-01T00:30:00Z', '2024-04-01T00:00:00.000001Z');
+  const proration: Proration = {
+    period: { from: window.from!, to: window.to },
+    periodDays: 31,
+    zone: 'UTC',
+    isUpgraded: false,
+  };
+  const disk = metricOf(disks.id, 'disks', 'weighted_sum_agg');
+  const carriedOver = { subscriptionId: newId(), chargeId: newId(), replacesAnother: true };
+  const charges = [
+    charge('s', window),
+    charge('s', window, { metric: metricOf(seats.id, 'seats', 'unique_count_agg') }),
+    charge('s', { ...window, from: null }, { metric: sumMetric(), proration, isProrated: true }),
+    charge('s', window, { metric: sumMetric(), needs: 'amounts' }),
+    charge('s', window, { metric: sumMetric(), needs: 'values' }),
+    charge('s', window, { metric: metricOf(latest.id, 'latest', 'latest_agg') }),
+    charge('s', window, { metric: disk, proration, carriedOver }),
+  ];
+  await countUsage(database.sql, { organizationId, charges }); // opens the connections
+  statements = [];
+  await countUsage(database.sql, { organizationId, charges });
+  expect(statements).toHaveLength(4);
+});
+
+test('values come in processing order and amounts of numeric events only, per group', async () => {
+  const { store } = storage(database.sql);
+  const sends: [number, string | number, string, string | undefined][] = [
+    [3, 5, 'a', '1.5'],
+    [1, '2.5', 'a', '100.25'],
+    [1, 7, 'b', undefined],
+    [2, 'none', 'a', '9'],
+    [1, 1, 'a', '0.000000000000001'],
+  ];
+  for (const [second, value, team, amount] of sends)
+    await store(
+      incoming(organizationId, [
+        {
+          code: 'sums',
+          external_subscription_id: 'valued',
+          timestamp: 1709287200 + second,
+          properties: { value, team },
+          ...(amount === undefined ? {} : { precise_total_amount_cents: amount }),
+        },
+      ]),
+    );
+  const window = between('2024-03-01T00:00:00Z', '2024-04-01T00:00:00Z');
+  const asked = { metric: sumMetric(), filters: [] };
+  const [values, amounts] = await countUsage(database.sql, {
+    organizationId,
+    charges: [
+      charge('valued', window, { ...asked, needs: 'values' }),
+      charge('valued', window, { ...asked, needs: 'amounts' }),
+    ],
+  });
+  expect(values!.shares.map((share) => share.values?.map(String))).toEqual([['2.5', '1', '5'], ['7']]);
+  expect(values!.shares.map((share) => [share.units.toFixed(), share.eventsCount])).toEqual([
+    ['8.5', 3],
+    ['7', 1],
+  ]);
+  expect(amounts!.shares.map((share) => share.preciseTotalAmountCents?.toFixed())).toEqual([
+    '101.750000000000001',
+    '0',
+  ]);
+});
+
+test('a recurring sum of a subscription that replaced another one holds what was stored before it', async () => {
+  const { store } = storage(database.sql);
+  const event = { code: 'sums', external_subscription_id: 'heir', properties: { value: 4 } };
+  await store(incoming(organizationId, [{ ...event, timestamp: '1709287200' }]));
+  const startedAs = newId();
+  await store(incoming(organizationId, [{ ...event, timestamp: '1709290800' }]));
+  const window = { ...between(null, '2024-03-01T11:30:00Z'), startedAs };
+  for (const mode of ['rollup', 'scan'] as const)
+    expect(await usage([charge('heir', window, { metric: sumMetric() })], mode)).toEqual([
+      { key: 'charge', shares: [[null, null, '8', 2]] },
+    ]);
 });
 
 test('a charge that needs more than the shape knows is scanned', async () => {

@@ -1,0 +1,91 @@
+import { Temporal } from 'temporal-polyfill';
+import { assert } from '../../engine/assert.ts';
+import { aggregate, type SummedBucket } from '../../engine/metrics/aggregate.ts';
+import type { AggregationType } from '../../engine/metrics/aggregation-types.ts';
+import { proratedSum } from '../../engine/metrics/prorated-sum.ts';
+import { proratedUniqueCount } from '../../engine/metrics/prorated-unique-count.ts';
+import type { Proration } from '../../engine/metrics/proration.ts';
+import { combineSums } from '../../engine/metrics/sum.ts';
+import { uniqueCount } from '../../engine/metrics/unique-count.ts';
+import { type MemberEvent, operationOf, type ValueEvent } from '../../engine/metrics/usage-event.ts';
+import { combineWeightedSums } from '../../engine/metrics/weighted-sum.ts';
+import { type Decimal, decimal, max, sum, ZERO } from '../../engine/money/decimal.ts';
+import type { ChargeToCount, CountedShare } from './request.ts';
+import type { EventRow } from './sql.ts';
+
+/** What was summed up of events with the same property texts, over some stretch of time. */
+export interface Portion extends SummedBucket {
+  /** Sum of value × seconds since 1970. */
+  moment: Decimal;
+  preciseTotalAmountCents: Decimal;
+}
+
+/** What was read of one filter and group. */
+export interface ShareRead {
+  portions: readonly Portion[];
+  /** Of the time before the period. */
+  before: readonly Portion[];
+  /** In processing order. */
+  events: readonly Pick<EventRow, 'text' | 'operation' | 'timestamp'>[];
+  /** Running total of the last fee. */
+  billedTotal: Decimal | undefined;
+}
+
+export type Figures = Omit<CountedShare, 'filterId' | 'groupedBy'>;
+
+/** The columns of the latest value, of buckets that do not tell it. */
+export const NO_LATEST = { last_ts: null, last_created_at: null, last_id: null, last_value: null };
+
+const EPOCH = Temporal.Instant.fromEpochMilliseconds(0);
+
+/** Units, number of events and what pricing asks for, of one filter and group. Rules: usage-and-charges C.2 to C.9. */
+export function figuresOf(charge: ChargeToCount, read: ShareRead): Figures {
+  const type = charge.metric.aggregation_type;
+  if (type === 'weighted_sum_agg') return weightedFigures(charge, read);
+  if (type === 'unique_count_agg') {
+    const events = read.events.map(memberEvent);
+    return charge.isProrated ? proratedUniqueCount(events, prorationOf(charge)) : uniqueCount(events);
+  }
+  const values = read.events.map(valueEvent);
+  if (charge.isProrated) return proratedSum(combineSums(read.before), values, prorationOf(charge));
+  if (charge.needs === 'values') return figuresOfValues(type, values);
+  const figures = aggregate(type, read.portions);
+  if (charge.needs !== 'amounts') return figures;
+  return { ...figures, preciseTotalAmountCents: sum(read.portions.map((portion) => portion.preciseTotalAmountCents)) };
+}
+
+function weightedFigures(charge: ChargeToCount, { portions, before, billedTotal }: ShareRead): Figures {
+  const { period, periodDays } = prorationOf(charge);
+  const initial = charge.carriedOver === undefined ? ZERO : (billedTotal ?? combineSums(before).units);
+  const buckets = portions.map((portion) => ({ ...portion, hour: EPOCH }));
+  return combineWeightedSums(buckets, { period, periodDays, initial });
+}
+
+/** The figures of events whose values are priced one by one. */
+function figuresOfValues(type: AggregationType, events: readonly ValueEvent[]): Figures {
+  const values = events.map(({ value }) => value);
+  const bucket: SummedBucket = {
+    ...NO_LATEST,
+    events_count: values.length,
+    valid_count: values.length,
+    sum: sum(values),
+    max: values.length === 0 ? null : values.reduce(max),
+  };
+  return { ...aggregate(type, [bucket]), values };
+}
+
+function prorationOf({ proration }: ChargeToCount): Proration {
+  assert(proration, 'units that depend on time come with their period');
+  return proration;
+}
+
+const valueEvent = ({ text, timestamp }: ShareRead['events'][number]): ValueEvent => ({
+  timestamp,
+  value: decimal(text),
+});
+
+const memberEvent = ({ text, operation, timestamp }: ShareRead['events'][number]): MemberEvent => ({
+  timestamp,
+  value: text,
+  operation: operationOf(operation),
+});
