@@ -49,7 +49,6 @@ export async function measureStorage(run: IngestRun, findings: Findings): Promis
   findings.absolute['raw COPY of 1 000'] = perSecond(median(figures.baseline));
   findings.absolute['storage function, batches of 1 000'] = perSecond(median(figures.stored));
   findings.notes.push('raw COPY: one connection over TCP without delay, a commit a batch, the same indexes and rows');
-  await deps.finisher.flush();
   await finisher.flush();
   await copy.close();
   await runtime.close();
