@@ -38,7 +38,7 @@ async function store(ctx: Context, form: EventsForm, events: IncomingEvent[]): P
     const [row] = await listCatalogs(ctx.db, [ctx.organizationId]);
     assert(row, 'the organization of a command is there');
     const catalogs = new Map([[row.id, catalogOf(row)]]);
-    const { verdicts, batchId } = await storeBatches(ctx.db as never, [batch], catalogs, received);
+    const { verdicts, batchId } = await storeBatches(ctx.db, [batch], catalogs, received);
     if (!verdicts[0]) continue;
     if (batchId !== null) ctx.after({ job: 'finish-event-batch', payload: { batch_id: batchId } });
     const { text, isReplayed } = answerText(form, batch, verdicts[0]);

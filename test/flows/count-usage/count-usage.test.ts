@@ -527,3 +527,17 @@ test('a charge that needs more than the shape knows is scanned', async () => {
   });
   expect(await usage([asked])).toEqual([{ key: 'charge', shares: [['1', null, '1', 1]] }]);
 });
+
+test('a subscription that is left to scans is scanned', async () => {
+  const { sql } = database;
+  const { store } = storage(sql);
+  await sql`
+    insert into usage_raw_subscriptions (organization_id, shape_id, external_subscription_id, marked_at)
+    values (${organizationId}, ${count.shapeId}, 'raw', ${RECEIVED})`;
+  await sql`update organizations set shapes_version = shapes_version + 1 where id = ${organizationId}`;
+  await store(incoming(organizationId, [{ external_subscription_id: 'raw', timestamp: 1709287200 }]));
+  expect(await sql`select from usage_buckets where external_subscription_id = 'raw'`).toHaveLength(0);
+  expect(await usage([charge('raw', between('2024-03-01T00:00:00Z', '2024-04-01T00:00:00Z'))])).toEqual([
+    { key: 'charge', shares: [[null, null, '1', 1]] },
+  ]);
+});

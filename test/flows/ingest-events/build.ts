@@ -1,5 +1,5 @@
 import { type StoreDeps, storeEvents } from '../../../src/flows/ingest-events/store-events.ts';
-import type { Sql } from '../../../src/platform/db/connect.ts';
+import type { Db, Sql } from '../../../src/platform/db/connect.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import type { IncomingBatch, Verdict } from '../../../src/resources/events/incoming.ts';
@@ -62,7 +62,7 @@ export interface MetricToMake {
 }
 
 /** A metric, with a live shape if asked for; raises the organization's version. */
-export async function makeMetric(sql: Sql, organizationId: string, metric: MetricToMake = {}) {
+export async function makeMetric(sql: Db, organizationId: string, metric: MetricToMake = {}) {
   const { code = 'calls', aggregation_type = 'count_agg', field_name = null, expression = null } = metric;
   const id = newId();
   const shapeId = newId();

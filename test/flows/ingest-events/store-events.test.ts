@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createOrganization } from '../../../src/resources/organizations/commands.ts';
+import { lockOrganizationEvents } from '../../../src/resources/usage-shapes/lock.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { until } from '../../support/until.ts';
 import { incoming, makeMetric, RECEIVED, storage } from './build.ts';
 
 let database: TestDatabase;
@@ -285,6 +287,24 @@ describe('catalogs', () => {
     expect((await counted()).events).toBe(2);
     expect(jobs).toHaveLength(3);
   });
+});
+
+test('a writer that waited for a change of the catalog stores by the new one', async () => {
+  const { sql } = database;
+  const { store } = storage(sql);
+  await store(incoming(organizationId, [{}]));
+  let storing: Promise<unknown> | undefined;
+  await sql.begin(async (tx) => {
+    await lockOrganizationEvents(tx, organizationId);
+    await makeMetric(tx, organizationId, { shape: [] });
+    storing = store(
+      incoming(organizationId, [{ transaction_id: 'a' }]),
+      incoming(organizationId, [{ transaction_id: 'b' }]),
+    );
+    await until(async () => (await sql`select from pg_locks where locktype = 'advisory' and not granted`).length > 0);
+  });
+  expect(await storing).toEqual([[0], [0]]);
+  expect((await counted()).events).toBe(2);
 });
 
 describe('budget of statements', () => {

@@ -1,4 +1,4 @@
-import type { Tx } from '../../../platform/db/connect.ts';
+import type { Db } from '../../../platform/db/connect.ts';
 import { newId } from '../../../platform/ids.ts';
 import { assert, Refusal, refuse } from '../../../platform/refusal.ts';
 import type { Catalog } from '../../usage-shapes/catalog.ts';
@@ -53,7 +53,7 @@ const SAVEPOINT = 'events_insertion';
  * Rules: performance-design 3.3 and 4.1, usage-and-charges A.4 to A.6, beyond 1.2.
  */
 export async function storeBatches(
-  tx: Tx,
+  tx: Db,
   batches: readonly IncomingBatch[],
   catalogs: ReadonlyMap<string, Catalog>,
   now: string,
@@ -114,7 +114,7 @@ function remember(rows: readonly EventRow[], newGroups: readonly NewGroup[]): Cr
 
 /** Present of each sandbox with a test clock, or the refusal while it advances. */
 async function presentsOf(
-  tx: Tx,
+  tx: Db,
   organizations: readonly string[],
   sandboxes: readonly string[],
 ): Promise<Map<string, string | Refusal>> {
@@ -160,7 +160,7 @@ function passageOf(
 
 /** What is stored under the keys of events that were not inserted, by the event's id; without an entry: stale. */
 async function storedInstead(
-  tx: Tx,
+  tx: Db,
   rows: readonly EventRow[],
   missing: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, StoredEvent | undefined>> {
