@@ -133,3 +133,13 @@ create table usage_raw_subscriptions (
   marked_at timestamptz not null,
   primary key (organization_id, shape_id, external_subscription_id)
 );
+
+-- Takes the shared lock of an organization's events until the transaction ends, then reads its version. One call for
+-- both inside the storing statement, whose own snapshot is older than a lock that it waits for: what a function queries is
+-- as new as the query. The seed is the one of src/resources/usage-shapes/lock.ts.
+create function hold_shapes_version(organization uuid) returns bigint language plpgsql volatile as $$
+begin
+  perform pg_advisory_xact_lock_shared(hashtextextended(organization::text, 5301));
+  return (select shapes_version from organizations where id = organization);
+end
+$$;

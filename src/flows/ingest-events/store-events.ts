@@ -1,10 +1,11 @@
-import { realNow } from '../../platform/clock/real-clock.ts';
-import type { Sql } from '../../platform/db/connect.ts';
+import { realNowExactMs } from '../../platform/clock/real-clock.ts';
+import type { Db, Sql } from '../../platform/db/connect.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import { assert, refuse } from '../../platform/refusal.ts';
 import type { IncomingBatch, Verdict } from '../../resources/events/incoming.ts';
-import { type StoreOutcome, storeBatches } from '../../resources/events/storage/store-batches.ts';
+import { needTransaction, type StoreOutcome, storeBatches } from '../../resources/events/storage/store-batches.ts';
+import { isoOfMs } from '../../resources/events/timestamps.ts';
 import type { CatalogCache } from '../../resources/usage-shapes/catalog.ts';
 import type { FinisherNudge } from './nudge-finisher.ts';
 
@@ -25,8 +26,8 @@ const STALE_TRIES = 10;
 const DATA_ERROR = /^(22|54)...$/;
 
 /**
- * Stores batches of events, each answered 200 only after this: one transaction for all, at most three awaited
- * statements when nothing has to be repeated. Repeats for organizations whose catalog was stale, on a deadlock, and in
+ * Stores batches of events, each answered 200 only after this: all in one transaction, at most three awaited statements
+ * when nothing has to be repeated. Repeats for organizations whose catalog was stale, on a deadlock, and in
  * halves when a value cannot be stored, until the culprit is alone and refused. Then starts the asynchronous steps.
  *
  * Whoever has events calls it: the HTTP lane, connectors, imports. Rules: performance-design 3.2, 3.3, 4.1.
@@ -67,7 +68,7 @@ async function storeOrSplit(deps: StoreDeps, batches: readonly IncomingBatch[]):
 }
 
 async function storeOnce(deps: StoreDeps, batches: readonly IncomingBatch[]): Promise<Verdicts> {
-  const outcome = await inTransaction(deps, batches, (stored) => stored);
+  const outcome = await attempt(deps, batches, needTransaction(batches), (stored) => stored);
   // A lost one is made up by the next time that the subscription stands out.
   for (const crowded of outcome.committed()) deps.producer.add('rollup.guard', crowded).catch(() => {});
   if (outcome.batchId !== null) {
@@ -103,7 +104,7 @@ class TrialOver extends Error {}
 /** Whether one event could be stored: it is, and taken back. */
 async function tryAlone(deps: StoreDeps, batch: IncomingBatch): Promise<Verdict> {
   try {
-    await inTransaction(deps, [batch], () => {
+    await attempt(deps, [batch], true, () => {
       throw new TrialOver();
     });
     return 0;
@@ -114,21 +115,23 @@ async function tryAlone(deps: StoreDeps, batch: IncomingBatch): Promise<Verdict>
   }
 }
 
-async function inTransaction<Result>(
+async function attempt<Result>(
   deps: StoreDeps,
   batches: readonly IncomingBatch[],
+  needsTransaction: boolean,
   then: (outcome: StoreOutcome) => Result,
 ): Promise<Result> {
-  const now = realNow().toString({ fractionalSecondDigits: 6 });
-  for (let attempt = 1; ; attempt += 1) {
+  const now = isoOfMs(realNowExactMs());
+  for (let tried = 1; ; tried += 1) {
     const catalogs = await deps.catalogs.of(
       deps.sql,
       batches.map((batch) => batch.organization_id),
     );
     try {
-      return (await deps.sql.begin(async (tx) => then(await storeBatches(tx, batches, catalogs, now)))) as Result;
+      const run = async (db: Db) => then(await storeBatches(db, batches, catalogs, now));
+      return needsTransaction ? ((await deps.sql.begin(run)) as Result) : await run(deps.sql);
     } catch (error) {
-      if ((error as { code?: string }).code !== '40P01' || attempt === DEADLOCK_TRIES) throw error;
+      if ((error as { code?: string }).code !== '40P01' || tried === DEADLOCK_TRIES) throw error;
     }
   }
 }

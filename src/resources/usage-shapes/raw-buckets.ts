@@ -2,7 +2,7 @@ import type { Db, Fragment } from '../../platform/db/connect.ts';
 import { meteredNumber } from './numbers.ts';
 import type { Shape } from './shape.ts';
 
-type ShapeToFill = Pick<Shape, 'organization_id' | 'code' | 'aggregation_type' | 'field_name' | 'property_names'>;
+type ShapeToFill = Pick<Shape, 'aggregation_type' | 'field_name' | 'property_names'>;
 
 /** Texts of the named properties of an event `e`, in the order of the names. */
 export const propertyTexts = (db: Db, names: readonly string[]) =>
@@ -15,10 +15,11 @@ export const propertyTexts = (db: Db, names: readonly string[]) =>
       )`;
 
 /**
- * Buckets of a shape computed from raw events: the rows that writers would have made. `restriction` narrows the events
- * `e`. The hash is the one of `groupHash`: JSON of a text array is the same text here and there.
+ * Buckets of a shape computed from raw events: the rows that writers would have made. `source` is what stands after
+ * `from`: live events `e` of the shape's code. The hash is the one of `groupHash`: JSON of a text array is the same text
+ * here and there.
  */
-export const rawBuckets = (db: Db, shape: ShapeToFill, restriction: Fragment) => db`
+export const rawBuckets = (db: Db, shape: ShapeToFill, source: Fragment) => db`
   select organization_id, external_subscription_id, hour, texts,
     substring(sha256(convert_to(array_to_json(texts)::text, 'UTF8')) for 16) as group_hash,
     count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum,
@@ -28,8 +29,7 @@ export const rawBuckets = (db: Db, shape: ShapeToFill, restriction: Fragment) =>
     select e.organization_id, e.external_subscription_id, e.timestamp, ${hourOf(db, db`e.timestamp`)} as hour,
       ${propertyTexts(db, shape.property_names)} as texts,
       ${shape.field_name === null ? db`null::numeric` : meteredNumber(db, db`(e.properties ->> ${shape.field_name})`)} as value
-    from events e
-    where e.organization_id = ${shape.organization_id} and e.code = ${shape.code} and e.deleted_at is null and ${restriction}
+    from ${source}
   ) as metered
   group by organization_id, external_subscription_id, hour, texts`;
 

@@ -310,23 +310,40 @@ test('a writer that waited for a change of the catalog stores by the new one', a
 describe('budget of statements', () => {
   const awaited = () => statements.filter((text) => !/^(begin|commit|savepoint|rollback)/i.test(text));
 
-  test('two for new events, three when something was there already', async () => {
+  const many = () =>
+    Array.from({ length: 50 }, (_, index) =>
+      incoming(organizationId, [
+        {
+          transaction_id: `t${index}`,
+          external_subscription_id: `s${index}`,
+          timestamp: 1,
+          properties: { region: `r${index}` },
+        },
+      ]),
+    );
+
+  test('one for new events, two when something was there already', async () => {
     await makeMetric(database.sql, organizationId, { shape: ['region'] });
     const { store } = storage(database.sql);
     await store(incoming(organizationId, [{}]));
     statements = [];
-    await store(
-      ...Array.from({ length: 50 }, (_, index) =>
-        incoming(organizationId, [
-          { transaction_id: `t${index}`, timestamp: 1, properties: { region: `r${index}` } },
-          { external_subscription_id: `s${index}` },
-        ]),
-      ),
-    );
-    expect(awaited()).toHaveLength(2);
+    await store(...many());
+    expect(statements).toHaveLength(1);
     statements = [];
-    await store(incoming(organizationId, [{ transaction_id: 't1', timestamp: 1, properties: { region: 'r1' } }]));
-    expect(awaited()).toHaveLength(3);
+    await store(...many());
+    expect(statements).toHaveLength(2);
+  });
+
+  test('batches that stay together need no more of their own, a test clock one', async () => {
+    const sandbox = (await createOrganization(database.sql, { name: 'Sandbox', sandbox: true })).organization_id;
+    const { store } = storage(database.sql);
+    await store(incoming(organizationId, [{}]), incoming(sandbox, [{}], { sandbox: true }));
+    statements = [];
+    await store(...many(), incoming(organizationId, [{}, {}]));
+    expect(awaited()).toHaveLength(1);
+    statements = [];
+    await store(incoming(organizationId, [{}, {}]), incoming(sandbox, [{}], { sandbox: true }));
+    expect(awaited()).toHaveLength(2);
   });
 });
 

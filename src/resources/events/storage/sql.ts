@@ -1,38 +1,22 @@
 import type { Db } from '../../../platform/db/connect.ts';
-import { shareLock } from '../../usage-shapes/lock.ts';
 import { isoText } from '../iso-text.ts';
 import { plainArray, textArray } from './array-literal.ts';
 import type { Columns } from './columns.ts';
 
-export interface Held {
-  organization_id: string;
-  /** Of its test clock; null without one. */
-  present: string | null;
-  status: string | null;
-}
+/** The test clocks of sandboxes, `for share` until the transaction ends (beyond 1.2). */
+export const holdClocks = (db: Db, organizationIds: readonly string[]) => db<
+  { organization_id: string; present: string; status: string }[]
+>`
+  select organization_id, status, ${isoText(db, db`frozen_time`)} as present
+  from test_clocks
+  where organization_id = any (${plainArray(organizationIds)}::uuid[])
+  order by organization_id
+  for share`;
 
 /**
- * First statement of a storing transaction when sandboxes take part: their test clocks `for share` (beyond 1.2) and the
- * shared locks of all organizations, which are given sorted.
- */
-export const holdClocksAndShareEvents = (
-  db: Db,
-  organizationIds: readonly string[],
-  sandboxIds: readonly string[],
-) => db<Held[]>`
-  select organization.id as organization_id, clock.present, clock.status, ${shareLock(db, db`organization.id`)} as lock
-  from unnest(${plainArray(organizationIds)}::text[]) with ordinality organization (id, n)
-  left join lateral (
-    select status, ${isoText(db, db`frozen_time`)} as present
-    from test_clocks
-    where organization_id = organization.id::uuid and organization.id = any (${plainArray(sandboxIds)}::text[])
-    for share
-  ) clock on true
-  order by organization.n`;
-
-/**
- * Stores events and adds them to their buckets, only for organizations whose catalog is of the version used; records
- * touched hours of shapes in building and the batch whose asynchronous steps are owed. One statement: all or nothing.
+ * Stores events and adds them to their buckets, only for organizations whose catalog is of the version used: their shared
+ * locks are taken first, in order. Records touched hours of shapes in building, and the batch whose asynchronous steps are
+ * owed. One statement: all or nothing.
  *
  * @returns ids of the events that were not inserted: their key is taken, or their organization's version is another
  */
@@ -40,9 +24,8 @@ export const insertEvents = (db: Db, columns: Columns, batch: { id: string; now:
   const { organizations, events, buckets, groups, dirty } = columns;
   return db<{ id: string }[]>`
   with fresh as materialized (
-    select array_agg(o.id is not null order by used.n) as flags
-    from unnest(${organizations.ids}::uuid[], ${organizations.versions}::bigint[]) with ordinality used (id, version, n)
-    left join organizations o on o.id = used.id and o.shapes_version = used.version
+    select array_agg(hold_shapes_version(used.id) = used.version) as flags
+    from unnest(${organizations.ids}::uuid[], ${organizations.versions}::bigint[]) as used (id, version)
   ), input as materialized (
     select row.*, ((select flags from fresh)::boolean[])[row.o] as is_fresh
     from unnest(

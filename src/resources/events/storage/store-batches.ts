@@ -2,12 +2,11 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { newId } from '../../../platform/ids.ts';
 import { assert, Refusal, refuse } from '../../../platform/refusal.ts';
 import type { Catalog } from '../../usage-shapes/catalog.ts';
-import { shareOrganizationEvents } from '../../usage-shapes/lock.ts';
 import type { IncomingBatch, Verdict } from '../incoming.ts';
 import { eventText } from '../view.ts';
 import { byKey, columnsOf, type EventRow, type NewGroup, newGroupsOf } from './columns.ts';
 import { type PreparedEvent, prepareEvent } from './prepare.ts';
-import { findStored, holdClocksAndShareEvents, insertEvents, type StoredEvent } from './sql.ts';
+import { findStored, holdClocks, insertEvents, type StoredEvent } from './sql.ts';
 
 export interface StoreOutcome {
   /** By batch, in the order of its events; undefined: the organization's catalog was stale, nothing was stored. */
@@ -38,10 +37,19 @@ interface Passage {
 }
 
 const SAVEPOINT = 'events_insertion';
+const NO_CLOCKS: ReadonlyMap<string, string | Refusal> = new Map();
+
+/** Whether some of a batch may have to be taken back. */
+const isAllOrNothing = (batch: IncomingBatch): boolean => batch.atomic && batch.events.length > 1;
+
+/** Whether batches need a transaction around `storeBatches`; the others are stored by its one statement. */
+export const needTransaction = (batches: readonly IncomingBatch[]): boolean =>
+  batches.some((batch) => batch.sandbox || isAllOrNothing(batch));
 
 /**
- * Stores batches of events in the caller's transaction and says what became of each event. At most three awaited
- * statements: locks, insertion with rollups, and, only where something was not inserted, a look at what is stored there.
+ * Stores batches of events, in the caller's transaction where they need one, and says what became of each event. At most
+ * three awaited statements: clocks of sandboxes, insertion with locks and rollups, and, only where something was not
+ * inserted, a look at what is stored there.
  *
  * An event whose id is stored already is stored (a job delivered twice); an identical one under its key is replayed,
  * another one a conflict. A conflict or a refusal in an atomic batch leaves nothing of the batch stored. An event of a
@@ -53,20 +61,15 @@ const SAVEPOINT = 'events_insertion';
  * Rules: performance-design 3.3 and 4.1, usage-and-charges A.4 to A.6, beyond 1.2.
  */
 export async function storeBatches(
-  tx: Db,
+  db: Db,
   batches: readonly IncomingBatch[],
   catalogs: ReadonlyMap<string, Catalog>,
   now: string,
 ): Promise<StoreOutcome> {
-  const organizations = [...new Set(batches.map((batch) => batch.organization_id))].sort();
   const sandboxes = [...new Set(batches.filter((batch) => batch.sandbox).map((batch) => batch.organization_id))];
-  const needsSavepoint = batches.some((batch) => batch.atomic && batch.events.length > 1);
-  const locked: Promise<unknown>[] = [];
-  let presents: ReadonlyMap<string, string | Refusal> = new Map();
-  if (sandboxes.length > 0) presents = await presentsOf(tx, organizations, sandboxes);
+  const presents = sandboxes.length === 0 ? NO_CLOCKS : await presentsOf(db, sandboxes);
   // Sent ahead without waiting: what follows is executed after it.
-  else locked.push(shareOrganizationEvents(tx, organizations).execute());
-  if (needsSavepoint) locked.push(tx.unsafe(`savepoint ${SAVEPOINT}`).execute());
+  const ahead = batches.some(isAllOrNothing) ? [db.unsafe(`savepoint ${SAVEPOINT}`).execute()] : [];
 
   const passages = batches.map((batch) => passageOf(batch, catalogs, presents));
   const versions = new Map([...catalogs].map(([id, catalog]) => [id, catalog.version]));
@@ -77,14 +80,14 @@ export async function storeBatches(
     );
     const newGroups = newGroupsOf(rows);
     const inserted =
-      rows.length === 0 ? [] : insertEvents(tx, columnsOf(rows.sort(byKey), versions, newGroups), { id: batchId, now });
-    const [missing] = await Promise.all([inserted, ...locked.splice(0)]);
-    const stored = await storedInstead(tx, rows, new Set(missing.map((row) => row.id)));
+      rows.length === 0 ? [] : insertEvents(db, columnsOf(rows.sort(byKey), versions, newGroups), { id: batchId, now });
+    const [missing] = await Promise.all([inserted, ...ahead.splice(0)]);
+    const stored = await storedInstead(db, rows, new Set(missing.map((row) => row.id)));
     const refusedNow = passages.filter((passage) => !passage.isRefused && judge(passage, stored));
     if (refusedNow.length > 0) {
       for (const passage of refusedNow) passage.isRefused = true;
       if (refusedNow.some((passage) => passage.rows.length > 1)) {
-        await tx.unsafe(`rollback to savepoint ${SAVEPOINT}`);
+        await db.unsafe(`rollback to savepoint ${SAVEPOINT}`);
         continue;
       }
     }
@@ -113,17 +116,13 @@ function remember(rows: readonly EventRow[], newGroups: readonly NewGroup[]): Cr
 }
 
 /** Present of each sandbox with a test clock, or the refusal while it advances. */
-async function presentsOf(
-  tx: Db,
-  organizations: readonly string[],
-  sandboxes: readonly string[],
-): Promise<Map<string, string | Refusal>> {
-  const held = await holdClocksAndShareEvents(tx, organizations, sandboxes);
+async function presentsOf(db: Db, sandboxes: readonly string[]): Promise<Map<string, string | Refusal>> {
+  const held = await holdClocks(db, sandboxes);
   return new Map(
-    held.flatMap(({ organization_id, present, status }): [string, string | Refusal][] => {
-      if (present === null) return [];
-      return [[organization_id, status === 'advancing' ? refuse.notAllowed('test_clock_advancing') : present]];
-    }),
+    held.map(({ organization_id, present, status }) => [
+      organization_id,
+      status === 'advancing' ? refuse.notAllowed('test_clock_advancing') : present,
+    ]),
   );
 }
 
@@ -160,14 +159,14 @@ function passageOf(
 
 /** What is stored under the keys of events that were not inserted, by the event's id; without an entry: stale. */
 async function storedInstead(
-  tx: Db,
+  db: Db,
   rows: readonly EventRow[],
   missing: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, StoredEvent | undefined>> {
   if (missing.size === 0) return new Map();
   const events = rows.filter((row) => missing.has(row.prepared.event.id));
   const found = await findStored(
-    tx,
+    db,
     events.map(({ organization_id, prepared: { event } }) => ({ organization_id, ...event })),
   );
   const byNumber = new Map(found.map((stored) => [stored.n, stored]));
