@@ -1,3 +1,4 @@
+import type { Temporal } from 'temporal-polyfill';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Context } from '../../platform/context.ts';
 import type { Db, Sql, Tx } from '../../platform/db/connect.ts';
@@ -64,14 +65,22 @@ export async function buildShapeStep(ctx: Context, { shape_id }: { shape_id: str
   await switchOver(ctx.db, shape);
 }
 
-/** Enqueues the build of every shape in building; one whose job is there already is not enqueued twice. */
-export async function sweepBuildingShapes(deps: { sql: Sql; producer: Pick<Producer, 'addMany'> }): Promise<number> {
+/**
+ * Enqueues the build of every shape in building, once an hour: a job that failed for good still holds its id.
+ *
+ * now  real time
+ */
+export async function sweepBuildingShapes(
+  deps: { sql: Sql; producer: Pick<Producer, 'addMany'> },
+  now: Temporal.Instant,
+): Promise<number> {
+  const hour = Math.floor(now.epochMilliseconds / 3_600_000);
   const shapes = await listBuildingShapes(deps.sql);
   await deps.producer.addMany(
     'rollup.build-shape',
     shapes.map(({ organization_id, id }) => ({
       payload: { organization_id, shape_id: id },
-      options: { id: `build-${id}` },
+      options: { id: `build-${id}-${hour}` },
     })),
   );
   return shapes.length;

@@ -17,7 +17,7 @@ export const rowSweeper: SweepJob = {
       nudgeLostSteps(deps, now),
       nudgeLostTicks(deps, now),
       sweepEventBatches(deps, now.subtract({ seconds: LOST_AFTER_SECONDS }), now),
-      sweepBuildingShapes(deps),
+      sweepBuildingShapes(deps, now),
     ]);
   },
 };

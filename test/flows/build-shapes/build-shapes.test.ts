@@ -138,7 +138,7 @@ async function build() {
   const jobs: { organization_id: string; shape_id: string }[] = [];
   const addMany = async (_name: string, items: { payload: unknown }[]) =>
     void jobs.push(...items.map((item) => item.payload as (typeof jobs)[number]));
-  await sweepBuildingShapes({ sql: database.sql, producer: { addMany } as never });
+  await sweepBuildingShapes({ sql: database.sql, producer: { addMany } as never }, Temporal.Instant.from(RECEIVED));
   for (const job of jobs) await buildShape(database.sql, job.organization_id, job.shape_id);
 }
 
