@@ -31,7 +31,7 @@ export const insertEvents = (db: Db, columns: Columns, batch: { id: string; now:
     from unnest(
       ${events.organizations}::int[], ${events.ids}::uuid[], ${events.subscriptions}::text[],
       ${events.transactions}::text[], ${events.codes}::text[], ${events.timestamps}::timestamptz[],
-      ${events.created}::timestamptz[], ${events.properties}::jsonb[], ${events.amounts}::numeric[],
+      ${events.created}::timestamptz[], string_to_array(${events.properties}::text, chr(31)), ${events.amounts}::numeric[],
       ${events.digests}::bytea[], ${events.agents}::text[], ${events.addresses}::text[],
       ${events.buckets}::int[], ${events.values}::numeric[], ${events.offsets}::numeric[]
     ) as row (o, id, subscription, transaction, code, timestamp, created_at, properties, amount, digest, user_agent,
@@ -39,8 +39,8 @@ export const insertEvents = (db: Db, columns: Columns, batch: { id: string; now:
   ), inserted as (
     insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties,
       precise_total_amount_cents, digest, user_agent, remote_address, created_at)
-    select id, (${organizations.ids}::uuid[])[o], subscription, transaction, code, timestamp, properties, amount, digest,
-      user_agent, remote_address, created_at
+    select id, (${organizations.ids}::uuid[])[o], subscription, transaction, code, timestamp, properties::jsonb, amount,
+      digest, user_agent, remote_address, created_at
     from input where is_fresh
     on conflict (organization_id, transaction_id, external_subscription_id) do nothing
     returning id, organization_id
