@@ -9,8 +9,7 @@ const root = projectRoot();
 const MAY_IMPORT: Record<string, string[]> = {
   'src/engine': ['src/engine'],
   'src/platform': ['src/platform', 'src/engine', 'src/queues.ts'],
-  // Current usage is a read of a room that counts as billing does; counting itself imports no room but its shapes.
-  'src/resources': ['src/resources', 'src/engine', 'src/platform', 'src/queues.ts', 'src/flows/count-usage'],
+  'src/resources': ['src/resources', 'src/engine', 'src/platform', 'src/queues.ts'],
   'src/flows': ['src/flows', 'src/resources', 'src/engine', 'src/platform', 'src/queues.ts', 'src/schedule.ts'],
   'src/ingress': ['src/ingress', 'src/resources', 'src/platform', 'src/engine', 'src/queues.ts'],
   'src/commands': ['src', 'workers'],

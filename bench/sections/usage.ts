@@ -1,9 +1,9 @@
 import { Temporal } from 'temporal-polyfill';
-import { countUsage } from '../../src/flows/count-usage/count-usage.ts';
-import type { ChargeToCount, CountedCharge } from '../../src/flows/count-usage/request.ts';
 import { realNow } from '../../src/platform/clock/real-clock.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { openRuntime, type Runtime } from '../../src/platform/process/runtime.ts';
+import { countUsage } from '../../src/resources/usage-counts/count-usage.ts';
+import type { ChargeToCount, CountedCharge } from '../../src/resources/usage-counts/request.ts';
 import { createPlan } from '../data/catalog.ts';
 import { chargesToCount } from '../data/charges-to-count.ts';
 import { openClient } from '../data/client.ts';

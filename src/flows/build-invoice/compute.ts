@@ -6,7 +6,7 @@ import type { Context } from '../../platform/context.ts';
 import { type HeldTax, listHeldTaxes, taxesOfFee } from '../../resources/usage/fee-taxes.ts';
 import { toCount } from '../../resources/usage/price-usage.ts';
 import { listPricedCharges } from '../../resources/usage/priced-charges.ts';
-import { countUsage } from '../count-usage/count-usage.ts';
+import { countUsage } from '../../resources/usage-counts/count-usage.ts';
 import { chargesOfLine, type LineFee, subscriptionLineFee, usageLineFees } from './fees.ts';
 import { type BilledLine, prorationOf, sharedInstants } from './lines.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';

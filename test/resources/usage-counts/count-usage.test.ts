@@ -6,17 +6,17 @@ import type { Proration } from '../../../src/engine/metrics/proration.ts';
 import { decimal, sum } from '../../../src/engine/money/decimal.ts';
 import { repairHours } from '../../../src/flows/build-shapes/repair.ts';
 import { findLiveShape } from '../../../src/flows/build-shapes/sql.ts';
-import { countUsage } from '../../../src/flows/count-usage/count-usage.ts';
+import { newId } from '../../../src/platform/ids.ts';
+import { createOrganization } from '../../../src/resources/organizations/commands.ts';
+import { countUsage } from '../../../src/resources/usage-counts/count-usage.ts';
 import type {
   ChargeToCount,
   FilterToCount,
   MetricToCount,
   UsageWindow,
-} from '../../../src/flows/count-usage/request.ts';
-import { newId } from '../../../src/platform/ids.ts';
-import { createOrganization } from '../../../src/resources/organizations/commands.ts';
+} from '../../../src/resources/usage-counts/request.ts';
+import { incoming, makeMetric, RECEIVED, type Sent, storage } from '../../flows/ingest-events/build.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { incoming, makeMetric, RECEIVED, type Sent, storage } from '../ingest-events/build.ts';
 
 let database: TestDatabase;
 let statements: string[] = [];

@@ -7,8 +7,6 @@ import { assert } from '../../platform/refusal.ts';
 import { addBilledGroups, type BilledTotals, billedTotals } from './billed-totals.ts';
 import { figuresOf, NO_LATEST, type Portion, type ShareRead } from './figures.ts';
 import { planOfReading, planOfScanning, type ReadPlan } from './hours.ts';
-import { readingOf, type SummedWindow } from './reading.ts';
-import type { ChargeToCount, CountedCharge, CountRequest, UsageWindow } from './request.ts';
 import {
   countRawEvents,
   type EventRow,
@@ -19,7 +17,9 @@ import {
   type RollupRequest,
   sumBuckets,
   type TotalRequest,
-} from './sql.ts';
+} from './queries.ts';
+import { readingOf, type SummedWindow } from './reading.ts';
+import type { ChargeToCount, CountedCharge, CountRequest, UsageWindow } from './request.ts';
 
 /** A charge on its way to be counted. */
 interface Counting {

@@ -10,8 +10,8 @@ import { uniqueCount } from '../../engine/metrics/unique-count.ts';
 import { type MemberEvent, operationOf, type ValueEvent } from '../../engine/metrics/usage-event.ts';
 import { combineWeightedSums } from '../../engine/metrics/weighted-sum.ts';
 import { type Decimal, decimal, max, sum, ZERO } from '../../engine/money/decimal.ts';
+import type { EventRow } from './queries.ts';
 import type { ChargeToCount, CountedShare } from './request.ts';
-import type { EventRow } from './sql.ts';
 
 /** What was summed up of events with the same property texts, over some stretch of time. */
 export interface Portion extends SummedBucket {

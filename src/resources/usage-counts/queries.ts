@@ -3,7 +3,7 @@ import type { Texts } from '../../engine/metrics/choose-filter.ts';
 import type { GroupedBy } from '../../engine/metrics/group-values.ts';
 import type { Decimal } from '../../engine/money/decimal.ts';
 import type { Db, Fragment } from '../../platform/db/connect.ts';
-import { meteredNumber } from '../../resources/usage-shapes/numbers.ts';
+import { meteredNumber } from '../usage-shapes/numbers.ts';
 
 /** What is counted of the events of one combination of property texts. */
 interface Counted {

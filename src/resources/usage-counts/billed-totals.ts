@@ -1,8 +1,8 @@
 import { compareGroups, type GroupedBy } from '../../engine/metrics/group-values.ts';
 import type { UsageShare } from '../../engine/metrics/split-usage.ts';
 import { type Decimal, ZERO } from '../../engine/money/decimal.ts';
+import type { TotalRow } from './queries.ts';
 import type { ChargeToCount, FilterToCount } from './request.ts';
-import type { TotalRow } from './sql.ts';
 
 /** The running totals that the fees of earlier periods ended with, by filter and group. */
 export type BilledTotals = ReadonlyMap<string, TotalRow>;
