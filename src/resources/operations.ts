@@ -8,6 +8,7 @@ import { feeOperations } from './fees/routes.ts';
 import { invoiceOperations } from './invoices/routes.ts';
 import { organizationOperations } from './organizations/routes.ts';
 import { planOperations } from './plans/routes.ts';
+import { pricingUnitOperations } from './pricing-units/routes.ts';
 import { subscriptionOperations } from './subscriptions/routes.ts';
 import { taxOperations } from './taxes/routes.ts';
 import { testClockOperations } from './test-clocks/routes.ts';
@@ -20,6 +21,7 @@ export const operations: Operation[] = [
   ...eventOperations,
   ...chargeOperations,
   ...planOperations,
+  ...pricingUnitOperations,
   ...billableMetricOperations,
   ...billingEntityOperations,
   ...customerOperations,
