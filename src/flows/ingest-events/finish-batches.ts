@@ -3,6 +3,11 @@ import type { Context } from '../../platform/context.ts';
 import type { Db, Sql } from '../../platform/db/connect.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import {
+  type CandidateSubscription,
+  type EventToMatch,
+  matchEvent,
+} from '../../resources/unmatched-events/match-event.ts';
+import {
   type ActivityMark,
   finishBatches as endBatches,
   listCandidates,
@@ -12,7 +17,6 @@ import {
   takeLostBatches,
   type UnmatchedEvent,
 } from './finish-sql.ts';
-import { type CandidateSubscription, type EventToMatch, matchEvent } from './match-event.ts';
 
 const PAGE = 500;
 

@@ -1,7 +1,11 @@
 import type { Db } from '../../platform/db/connect.ts';
 import { isoText } from '../../resources/events/iso-text.ts';
 import { plainArray, textArray } from '../../resources/events/storage/array-literal.ts';
-import type { CandidateSubscription, EventToMatch, UnmatchedReason } from './match-event.ts';
+import type {
+  CandidateSubscription,
+  EventToMatch,
+  UnmatchedReason,
+} from '../../resources/unmatched-events/match-event.ts';
 
 /** Rows of one (organization, reason, code); beyond it only the counter grows (beyond 3.2). */
 const MOST_UNMATCHED = 100_000;

@@ -1,5 +1,5 @@
 import { AGGREGATION_TRAITS, type AggregationType } from '../../engine/metrics/aggregation-types.ts';
-import { meteredText } from '../../resources/usage-shapes/numbers.ts';
+import { meteredText } from '../usage-shapes/numbers.ts';
 
 /** Why no charge takes an event, in the order in which the reasons are looked at (beyond 3.1). */
 export const UNMATCHED_REASONS = [
