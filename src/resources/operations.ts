@@ -1,4 +1,5 @@
 import type { Operation } from '../platform/operation.ts';
+import { addOnOperations } from './add-ons/routes.ts';
 import { billableMetricOperations } from './billable-metrics/routes.ts';
 import { billingEntityOperations } from './billing-entities/routes.ts';
 import { chargeOperations } from './charges/routes.ts';
@@ -22,6 +23,7 @@ export const operations: Operation[] = [
   ...chargeOperations,
   ...planOperations,
   ...pricingUnitOperations,
+  ...addOnOperations,
   ...billableMetricOperations,
   ...billingEntityOperations,
   ...customerOperations,

@@ -12,6 +12,8 @@ const TAKEN: Record<string, string> = {
   pricing_units_code_key: 'code',
   charges_code_key: 'code',
   taxes_code_key: 'code',
+  add_ons_code_key: 'code',
+  fixed_charges_code_key: 'code',
   billing_entities_code_key: 'code',
   organizations_slug_key: 'slug',
   webhook_endpoints_url_key: 'webhook_url',

@@ -19,7 +19,7 @@ export interface TaxRow {
 }
 
 /** Who holds a tax: what the link tables are called after. */
-export type TaxHolder = 'customer' | 'billing_entity' | 'plan' | 'charge';
+export type TaxHolder = 'customer' | 'billing_entity' | 'plan' | 'charge' | 'add_on' | 'fixed_charge';
 
 // The default billing entity is the oldest live one (platform F.1).
 const columns = (db: Db) => db`
@@ -131,6 +131,14 @@ export const listTaxesOfPlans = (db: Db, organizationId: string, planIds: readon
 export const listTaxesOfCharges = (db: Db, organizationId: string, chargeIds: readonly string[]) =>
   listTaxesOfHolders<'charge_id'>(db, organizationId, 'charge', chargeIds);
 
+/** Taxes of some add-ons, oldest first. */
+export const listTaxesOfAddOns = (db: Db, organizationId: string, addOnIds: readonly string[]) =>
+  listTaxesOfHolders<'add_on_id'>(db, organizationId, 'add_on', addOnIds);
+
+/** Taxes of some fixed charges, oldest first. */
+export const listTaxesOfFixedCharges = (db: Db, organizationId: string, fixedChargeIds: readonly string[]) =>
+  listTaxesOfHolders<'fixed_charge_id'>(db, organizationId, 'fixed_charge', fixedChargeIds);
+
 async function listTaxesOfHolders<Key extends string>(
   db: Db,
   organizationId: string,
@@ -162,6 +170,10 @@ export const replaceBillingEntityTaxes = (
 /** Gives a plan exactly these taxes. */
 export const replacePlanTaxes = (db: Db, organizationId: string, planId: string, taxIds: readonly string[]) =>
   replaceTaxes(db, organizationId, 'plan', planId, taxIds);
+
+/** Gives an add-on exactly these taxes. */
+export const replaceAddOnTaxes = (db: Db, organizationId: string, addOnId: string, taxIds: readonly string[]) =>
+  replaceTaxes(db, organizationId, 'add_on', addOnId, taxIds);
 
 async function replaceTaxes(
   db: Db,
