@@ -1,11 +1,9 @@
-import { subscriptionDays } from '../../engine/calendar/day-difference.ts';
 import type { Period } from '../../engine/calendar/period.ts';
 import type { GroupedBy } from '../../engine/metrics/group-values.ts';
-import { type Cents, sumCents } from '../../engine/money/cents.ts';
+import type { Cents } from '../../engine/money/cents.ts';
 import { exponentOf } from '../../engine/money/currency.ts';
-import { type Decimal, ONE, sum } from '../../engine/money/decimal.ts';
+import { type Decimal, ONE } from '../../engine/money/decimal.ts';
 import { toMainUnit } from '../../engine/money/units.ts';
-import { spendingTrueUp } from '../../engine/pricing/spending-minimum.ts';
 import { isStored } from '../../engine/pricing/usage-fee.ts';
 import { type SubscriptionFeeInput, subscriptionFee } from '../../engine/subscriptions/subscription-fee.ts';
 import type { FeeType } from '../../engine/taxes/choose-taxes.ts';
@@ -13,7 +11,9 @@ import { newId } from '../../platform/ids.ts';
 import { subscriptionName } from '../../resources/subscriptions/name.ts';
 import { type CountedShare, type PricedShare, priceShares } from '../../resources/usage/price-usage.ts';
 import type { PricedCharge } from '../../resources/usage/priced-charges.ts';
+import { pricingUnitDetails } from '../../resources/usage/pricing-unit-details.ts';
 import type { BilledLine } from './lines.ts';
+import { spendingTrueUpFee } from './spending-true-up.ts';
 
 /** A fee of a line before taxes. */
 export interface LineFee {
@@ -36,6 +36,8 @@ export interface LineFee {
   window: Period;
   /** What was counted, before the metric's rounding: what the stored inputs keep. */
   counted: CountedShare | null;
+  /** Amounts in the charge's pricing unit, as the fee shows them; null and absent without one. */
+  pricingUnitDetails?: Record<string, unknown> | null;
 }
 
 /** Everything that the subscription fee of a line depends on. */
@@ -131,10 +133,10 @@ export function usageLineFees(
     share,
     fee: usageLineFee(line, charge, share, window),
   }));
-  const trueUp = trueUpOf(
+  const trueUp = spendingTrueUpFee(
     line,
     charge,
-    fees.map(({ fee }) => fee),
+    fees.map(({ fee, share }) => ({ fee, pricingUnit: share.fee.pricingUnit })),
     window,
   );
   const stored = fees.filter(({ share, fee }) => isStored(share.fee) || fee.id === trueUp?.true_up_parent_fee_id);
@@ -161,6 +163,7 @@ const usageLineFee = (
   groupedBy,
   amountDetails: fee.amountDetails,
   counted,
+  pricingUnitDetails: pricingUnitDetails(charge, fee.pricingUnit),
 });
 
 const itemOfCharge = (line: BilledLine, charge: PricedCharge, window: Period) => ({
@@ -176,41 +179,3 @@ const itemOfCharge = (line: BilledLine, charge: PricedCharge, window: Period) =>
   },
   window,
 });
-
-/** What is missing to the spending minimum of a charge, tied to the fee of its default bucket. */
-function trueUpOf(
-  line: BilledLine,
-  charge: PricedCharge,
-  fees: readonly LineFee[],
-  window: Period,
-): LineFee | undefined {
-  const parent = fees.find((fee) => fee.charge_filter_id === null);
-  if (charge.min_amount_cents === 0 || parent === undefined) return undefined;
-  const trueUp = spendingTrueUp({
-    min_amount_cents: charge.min_amount_cents,
-    periodDays: line.windows.chargesDurationDays,
-    billedDays: billedDays(line, window),
-    usedCents: sumCents(fees.map((fee) => fee.amountCents)),
-    usedPreciseCents: sum(fees.map((fee) => fee.preciseAmountCents)),
-  });
-  if (trueUp === undefined) return undefined;
-  return {
-    ...itemOfCharge(line, charge, window),
-    id: newId(),
-    charge_filter_id: null,
-    true_up_parent_fee_id: parent.id,
-    amountCents: trueUp.amountCents,
-    preciseAmountCents: trueUp.preciseAmountCents,
-    unitAmountCents: trueUp.amountCents,
-    preciseUnitAmount: toMainUnit(trueUp.preciseAmountCents, exponentOf(line.subscription.amount_currency)),
-    units: ONE,
-    totalAggregatedUnits: ONE,
-    eventsCount: 0,
-    groupedBy: {},
-    amountDetails: {},
-    counted: null,
-  };
-}
-
-const billedDays = ({ zone, succession }: BilledLine, window: Period): number =>
-  subscriptionDays(window, zone, { upgraded: succession === 'upgrade' });

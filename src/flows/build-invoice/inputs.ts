@@ -60,7 +60,7 @@ const chargePrice = ({ charge, charge_filter_id, true_up_parent_fee_id }: LineFe
   properties: (charge!.filters.find(({ id }) => id === charge_filter_id) ?? charge!).properties,
   charge_filter_id,
   sibling_filters: charge!.filters.map(({ id, values }) => ({ id, values })),
-  pricing_unit_rate: null,
+  pricing_unit_rate: charge!.conversion_rate,
   min_amount_cents: charge!.min_amount_cents,
   is_true_up: true_up_parent_fee_id !== null,
 });

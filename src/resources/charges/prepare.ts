@@ -8,6 +8,7 @@ import { type ChargeDefinition, checkedCharge, definitionOf, frozenFaults } from
 import { addFaults } from './faults.ts';
 import { filterListOf } from './filter-list.ts';
 import { firstFree } from './filter-values.ts';
+import { type PricingUnits, pricingUnitOf, pricingUnitsOf } from './pricing-unit.ts';
 import type { ChargeFilterRow, ChargeRow } from './queries.ts';
 import type { ChargeElement, ChargeFilterCreate } from './schema.ts';
 import type { ChargeShown } from './shown.ts';
@@ -42,6 +43,13 @@ interface WantedCharge extends GivenCharge {
   definition: ChargeDefinition;
 }
 
+interface ChargeToPrepare extends WantedCharge {
+  metric: BillableMetricRow;
+  code: string;
+  /** Pricing units by code. */
+  units: PricingUnits;
+}
+
 /**
  * Checks charges of one plan and makes them ready to save. Locks their metrics.
  *
@@ -57,16 +65,20 @@ export async function prepareCharges(
     .filter((each) => hasKind(each, faults))
     .map((each) => ({ ...each, definition: definitionOf(each.given, each.stored?.charge) }));
   const taxCodes = input.given.flatMap(({ given }) => given.tax_codes ?? []);
-  const [metrics, taxes] = await Promise.all([
+  const [metrics, taxes, units] = await Promise.all([
     metricsOf(ctx, wanted, input.missing),
     findTaxesByCodes(ctx.db, ctx.organizationId, taxCodes),
+    pricingUnitsOf(
+      ctx,
+      input.given.map(({ given }) => given.applied_pricing_unit),
+    ),
   ]);
   const codes = codesOf(wanted, metrics, input.otherCodes, faults);
   const taxIds = new Map(taxes.map(({ code, id }) => [code, id]));
 
   const charges = wanted.map((each, index) => {
     const metric = metrics.get(each.definition.billable_metric_id)!;
-    const { charge, filters } = prepareCharge(ctx, input, { ...each, metric, code: codes[index]! }, faults);
+    const { charge, filters } = prepareCharge(ctx, input, { ...each, metric, code: codes[index]!, units }, faults);
     return { charge, filters, taxIds: each.given.tax_codes?.map((code) => taxIds.get(code)!) };
   });
   return { charges, faults };
@@ -75,17 +87,17 @@ export async function prepareCharges(
 function prepareCharge(
   ctx: Context,
   { planId, isFrozen }: PrepareInput,
-  { given, stored, definition, metric, code }: WantedCharge & { metric: BillableMetricRow; code: string },
+  { given, stored, definition, metric, code, units }: ChargeToPrepare,
   faults: FieldCodes,
 ): Pick<PreparedCharge, 'charge' | 'filters'> {
   const checked = checkedCharge(definition, metric);
   addFaults(faults, checked.faults);
   if (stored && isFrozen) addFaults(faults, frozenFaults(stored.charge, definition));
-  if (given.applied_pricing_unit && Object.keys(given.applied_pricing_unit).length > 0)
-    addFaults(faults, { applied_pricing_unit: ['unsupported_value'] });
+  const pricingUnit = pricingUnitOf(given.applied_pricing_unit, stored?.charge, units, faults);
 
   const charge: ChargeRow = {
     ...checked.charge,
+    ...pricingUnit,
     id: stored?.charge.id ?? newId(),
     plan_id: planId,
     parent_id: stored?.charge.parent_id ?? null,

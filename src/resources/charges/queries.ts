@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { FilterValues } from '../../engine/metrics/choose-filter.ts';
+import type { Decimal } from '../../engine/money/decimal.ts';
 import type { Properties } from '../../engine/pricing/charge-model.ts';
 import type { ChargeModelName } from '../../engine/pricing/charge-models.ts';
 import type { Db } from '../../platform/db/connect.ts';
@@ -22,6 +23,11 @@ export interface ChargeRow {
   min_amount_cents: number;
   accepts_target_wallet: boolean;
   properties: Properties;
+  /** What its prices are in, when not in the currency of the plan. */
+  pricing_unit_id: string | null;
+  pricing_unit_code: string | null;
+  /** Main units of the currency per pricing unit. */
+  conversion_rate: Decimal | null;
   created_at: Temporal.Instant;
 }
 
@@ -40,10 +46,12 @@ export interface ChargeFilterRow {
 const columns = (db: Db) => db`
   c.id, c.plan_id, c.parent_id, c.billable_metric_id, m.code as billable_metric_code, c.code, c.charge_model,
   c.invoice_display_name, c.pay_in_advance, c.prorated, c.invoiceable, c.regroup_paid_fees, c.min_amount_cents,
-  c.accepts_target_wallet, c.properties, c.created_at`;
+  c.accepts_target_wallet, c.properties, c.pricing_unit_id, unit.code as pricing_unit_code, c.conversion_rate,
+  c.created_at`;
 
 const tables = (db: Db) => db`
-  charges c join billable_metrics m on m.organization_id = c.organization_id and m.id = c.billable_metric_id`;
+  charges c join billable_metrics m on m.organization_id = c.organization_id and m.id = c.billable_metric_id
+  left join pricing_units unit on unit.organization_id = c.organization_id and unit.id = c.pricing_unit_id`;
 
 const filterColumns = (db: Db) => db`
   f.id, f.charge_id, f.code, f.invoice_display_name, f."values", f.properties, f.position, f.created_at`;

@@ -4,6 +4,7 @@ import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { elementErrors } from '../../platform/schema/element-errors.ts';
 import {
   boolean,
+  decimalInput,
   FORMAT,
   INVALID,
   integer,
@@ -20,7 +21,8 @@ import { TaxView } from '../taxes/schema.ts';
 const CODE_MAX = 300;
 
 /** Whatever is wrong within a field is reported under the field: `values` and not `values.region.0`. */
-const ownErrors = <Output>() => renameErrors<Output>((path) => path.slice(0, 1));
+const ownErrors = <Output>() =>
+  renameErrors<Output>((path) => (path[0] === 'applied_pricing_unit' ? path.slice(-1) : path.slice(0, 1)));
 
 /** Deepest nesting of lists and objects in properties; no model has more than four. */
 const MAX_DEPTH = 20;
@@ -36,7 +38,7 @@ function isStorable(value: unknown, depth = 0): boolean {
 }
 
 // Their content is checked against the charge model (usage-and-charges D.4).
-const Properties = z
+export const Properties = z
   .record(z.string(), z.unknown(), { error: () => 'invalid_type' })
   .refine((properties) => isStorable(properties), FORMAT);
 
@@ -56,6 +58,11 @@ export type ChargeFilterCreate = z.infer<typeof ChargeFilterCreate>;
 export const ChargeFilterUpdate = z.object(filterFields).partial().check(ownErrors());
 export type ChargeFilterUpdate = z.infer<typeof ChargeFilterUpdate>;
 
+/** The pricing unit of a charge; one without a code or rate says nothing of it. Rule: usage-and-charges D.8. */
+const AppliedPricingUnit = z
+  .object({ code: optionalText(), conversion_rate: decimalInput().nullish() }, { error: () => INVALID })
+  .nullish();
+
 const fields = {
   billable_metric_id: text(),
   code: text({ max: CODE_MAX }).nullish(),
@@ -70,7 +77,7 @@ const fields = {
   properties: Properties.nullish(),
   filters: z.array(ChargeFilterCreate, INVALID).nullish(),
   tax_codes: textList(),
-  applied_pricing_unit: z.record(z.string(), z.unknown(), { error: () => INVALID }).nullish(),
+  applied_pricing_unit: AppliedPricingUnit,
   cascade_updates: boolean().nullish(),
 };
 
@@ -114,7 +121,7 @@ export const ChargeView = z.object({
   min_amount_cents: z.int(),
   accepts_target_wallet: z.boolean(),
   properties: z.record(z.string(), z.unknown()),
-  applied_pricing_unit: z.null(),
+  applied_pricing_unit: z.object({ code: z.string(), conversion_rate: z.string() }).nullable(),
   svc_parent_id: z.uuid().nullable(),
   filters: z.array(ShownFilter),
   taxes: z.array(TaxView),

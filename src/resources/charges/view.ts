@@ -1,4 +1,5 @@
 import { ALL_FILTER_VALUES, type FilterValues } from '../../engine/metrics/choose-filter.ts';
+import { decimalText } from '../../engine/money/decimal.ts';
 import { shownProperties } from '../../engine/pricing/validate-properties.ts';
 import { seconds } from '../../platform/schema/view.ts';
 import { taxView } from '../taxes/view.ts';
@@ -22,7 +23,10 @@ export const chargeView = ({ charge, filters, taxes }: ChargeShown): ChargeView 
   min_amount_cents: charge.min_amount_cents,
   accepts_target_wallet: charge.accepts_target_wallet,
   properties: shownProperties(charge.properties),
-  applied_pricing_unit: null,
+  applied_pricing_unit:
+    charge.pricing_unit_code === null || charge.conversion_rate === null
+      ? null
+      : { code: charge.pricing_unit_code, conversion_rate: decimalText(charge.conversion_rate) },
   svc_parent_id: charge.parent_id,
   filters: filters.map(shownFilter),
   taxes: taxes.map(taxView),

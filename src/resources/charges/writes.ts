@@ -28,20 +28,22 @@ async function upsertCharges(db: Db, organizationId: string, charges: readonly C
   await db`
     insert into charges (id, organization_id, plan_id, parent_id, billable_metric_id, code, charge_model,
       invoice_display_name, pay_in_advance, prorated, invoiceable, regroup_paid_fees, min_amount_cents,
-      accepts_target_wallet, properties, created_at, updated_at)
+      accepts_target_wallet, properties, pricing_unit_id, conversion_rate, created_at, updated_at)
     select id, ${organizationId}::uuid, plan_id, parent_id, billable_metric_id, code, charge_model,
       invoice_display_name, pay_in_advance, prorated, invoiceable, regroup_paid_fees, min_amount_cents,
-      accepts_target_wallet, properties, created_at, ${now}
+      accepts_target_wallet, properties, pricing_unit_id, conversion_rate, created_at, ${now}
     from jsonb_to_recordset(${rows as never}::jsonb) as row (id uuid, plan_id uuid, parent_id uuid,
       billable_metric_id uuid, code text, charge_model text, invoice_display_name text, pay_in_advance boolean,
       prorated boolean, invoiceable boolean, regroup_paid_fees text, min_amount_cents bigint,
-      accepts_target_wallet boolean, properties jsonb, created_at timestamptz)
+      accepts_target_wallet boolean, properties jsonb, pricing_unit_id uuid, conversion_rate numeric,
+      created_at timestamptz)
     on conflict (id) do update
     set billable_metric_id = excluded.billable_metric_id, code = excluded.code, charge_model = excluded.charge_model,
       invoice_display_name = excluded.invoice_display_name, pay_in_advance = excluded.pay_in_advance,
       prorated = excluded.prorated, invoiceable = excluded.invoiceable, regroup_paid_fees = excluded.regroup_paid_fees,
       min_amount_cents = excluded.min_amount_cents, accepts_target_wallet = excluded.accepts_target_wallet,
-      properties = excluded.properties, updated_at = excluded.updated_at`;
+      properties = excluded.properties, pricing_unit_id = excluded.pricing_unit_id,
+      conversion_rate = excluded.conversion_rate, updated_at = excluded.updated_at`;
 }
 
 async function deleteOtherFilters(

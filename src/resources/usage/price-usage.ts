@@ -5,6 +5,7 @@ import type { Decimal } from '../../engine/money/decimal.ts';
 import { toMainUnit } from '../../engine/money/units.ts';
 import type { Properties } from '../../engine/pricing/charge-model.ts';
 import { eventsNeeded } from '../../engine/pricing/price.ts';
+import { priceExponent } from '../../engine/pricing/fee-amounts.ts';
 import { type UsageFee, usageFee } from '../../engine/pricing/usage-fee.ts';
 import type { PricedCharge, PricedFilter } from './priced-charges.ts';
 
@@ -99,6 +100,7 @@ export interface PricedShare {
 
 /** Prices every share of a charge: a filter's with its own properties, the default bucket's with the charge's. */
 export function priceShares(charge: PricedCharge, shares: readonly CountedShare[], exponent: number): PricedShare[] {
+  const denomination = { exponent, conversionRate: charge.conversion_rate };
   const filters = new Map(charge.filters.map((filter) => [filter.id, filter]));
   return shares.map((counted) => {
     const { filterId, groupedBy, totalUnits, preciseTotalAmountCents, ...usage } = counted;
@@ -106,13 +108,13 @@ export function priceShares(charge: PricedCharge, shares: readonly CountedShare[
     const amounts =
       preciseTotalAmountCents === undefined
         ? {}
-        : { preciseTotalAmount: toMainUnit(preciseTotalAmountCents, exponent) };
+        : { preciseTotalAmount: toMainUnit(preciseTotalAmountCents, priceExponent(denomination)) };
     const fee = usageFee({
       charge_model: charge.charge_model,
       properties: (filter ?? charge).properties,
       usage: { ...usage, ...amounts, aggregation: charge.metric.aggregation_type },
       metric: charge.metric,
-      exponent,
+      ...denomination,
     });
     return { filter, groupedBy, counted, fee, totalUnits: totalUnits ?? fee.units };
   });

@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import type { AggregationType } from '../../engine/metrics/aggregation-types.ts';
 import type { FilterValues } from '../../engine/metrics/choose-filter.ts';
 import type { RoundingFunction } from '../../engine/metrics/round-units.ts';
+import type { Decimal } from '../../engine/money/decimal.ts';
 import type { Properties } from '../../engine/pricing/charge-model.ts';
 import type { ChargeModelName } from '../../engine/pricing/charge-models.ts';
 import type { Db } from '../../platform/db/connect.ts';
@@ -40,6 +41,10 @@ export interface PricedCharge {
   min_amount_cents: number;
   accepts_target_wallet: boolean;
   properties: Properties;
+  /** What its prices are in, when not in the currency of the plan. */
+  pricing_unit: { id: string; code: string; short_name: string } | null;
+  /** Main units of the currency per pricing unit. */
+  conversion_rate: Decimal | null;
   metric: PricedMetric;
   /** In their order. */
   filters: PricedFilter[];
@@ -56,7 +61,9 @@ export async function listPricedCharges(
   const rows = await db<Row[]>`
     select charge.id, charge.plan_id, charge.code, charge.charge_model, charge.invoice_display_name,
       charge.pay_in_advance, charge.prorated, charge.invoiceable, charge.min_amount_cents,
-      charge.accepts_target_wallet, charge.properties,
+      charge.accepts_target_wallet, charge.properties, charge.conversion_rate,
+      case when unit.id is not null then
+        jsonb_build_object('id', unit.id, 'code', unit.code, 'short_name', unit.short_name) end as pricing_unit,
       jsonb_build_object('id', metric.id, 'code', metric.code, 'name', metric.name, 'description', metric.description,
         'aggregation_type', metric.aggregation_type, 'field_name', metric.field_name, 'recurring', metric.recurring,
         'rounding_function', metric.rounding_function, 'rounding_precision', metric.rounding_precision,
@@ -74,6 +81,7 @@ export async function listPricedCharges(
          and filter.deleted_at is null) as filters
     from charges charge
     join billable_metrics metric on metric.organization_id = charge.organization_id and metric.id = charge.billable_metric_id
+    left join pricing_units unit on unit.organization_id = charge.organization_id and unit.id = charge.pricing_unit_id
     where charge.organization_id = ${organizationId} and charge.plan_id = any (${planIds as string[]}::uuid[])
       and charge.deleted_at is null
     order by charge.created_at, charge.id`;
