@@ -1,5 +1,6 @@
 import { advanceDeps, clockAdvances, fallsDueBy, watchAbandonedAdvances } from '../src/flows/advance-clock/jobs.ts';
 import { shapeHandlers } from '../src/flows/build-shapes/jobs.ts';
+import { flowCommands } from '../src/flows/commands.ts';
 import { deliveryHandlers } from '../src/flows/deliver-webhooks/deliver.ts';
 import { finishHandlers, storeHandlers } from '../src/flows/ingest-events/jobs.ts';
 import { createFinisherNudge } from '../src/flows/ingest-events/nudge-finisher.ts';
@@ -51,6 +52,7 @@ export const pools = {
       commandHandlers({
         ...runtime,
         operations: operationsByName,
+        flows: flowCommands,
         fallsDue: fallsDueBy(registryOf(runtime.config)),
       }),
     ),

@@ -5,6 +5,7 @@ import { finishPlanDeletion } from '../resources/plans/jobs.ts';
 import { finalizePlanDrafts } from './bill-subscriptions/finalize-plan-drafts.ts';
 import { billStep } from './bill-subscriptions/step.ts';
 import { buildShapeStep } from './build-shapes/build-shape.ts';
+import { finalizePendingInvoice } from './finalize-invoice/pending.ts';
 import { finishBatchStep } from './ingest-events/finish-batches.ts';
 import { finalizeCustomerDrafts, finalizeOneDraft, redateDrafts } from './redate-drafts/steps.ts';
 
@@ -27,4 +28,5 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'bill-subscriptions': billStep,
   'redate-drafts': redateDrafts,
   'finalize-draft': finalizeOneDraft,
+  'finalize-pending-invoice': finalizePendingInvoice,
 };

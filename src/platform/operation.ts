@@ -78,3 +78,7 @@ export interface Operation {
    */
   settle?: (ctx: Context, body: OperationInput) => Promise<object>;
 }
+
+/** `run` of a command that walks through several rooms: the flow of its name does it, see src/flows/commands.ts. */
+export const runsAsFlow = (): Promise<never> =>
+  Promise.reject(new Error('the flow of this command is missing in src/flows/commands.ts'));

@@ -39,3 +39,6 @@ export const VISIBLE_INVOICE_STATUSES = [
 
 export const PAYMENT_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
+
+/** Of taxes that somebody else works out; null where nobody does. Rule: subscriptions-and-invoices F.2. */
+export type TaxStatus = 'pending' | 'succeeded' | 'failed';

@@ -6,6 +6,8 @@ import { dueInvoice, earliestFinalization, listDraftsOver } from './sql.ts';
 export const finalize: PeriodicJob = {
   name: 'finalize',
   select: async (sql, at, scope, limit) => (await listDraftsOver(sql, at, scope, limit)).map(dueInvoice),
-  work: (ctx, item) => finalizeDraft(ctx, (item as { invoice_id: string }).invoice_id),
+  async work(ctx, item) {
+    await finalizeDraft(ctx, (item as { invoice_id: string }).invoice_id);
+  },
   nextDueAt: async (sql, organizationId) => (await earliestFinalization(sql, organizationId))[0]!.at,
 };

@@ -33,16 +33,33 @@ interface DraftLine {
  * Makes a draft final: its lines are computed anew at their own timestamps, so usage that arrived late is in, its dates
  * are set, and it is numbered, booked and announced. Anything but a draft is left as it is.
  *
+ * @returns whether there was such a draft
  * Rules: subscriptions-and-invoices F.3, F.11.
  */
-export async function finalizeDraft(ctx: Context, invoiceId: string): Promise<void> {
+export const finalizeDraft = (ctx: Context, invoiceId: string): Promise<boolean> =>
+  computeAnew(ctx, invoiceId, 'draft');
+
+/** Computes a draft anew and leaves it a draft, with its id and dates. Rule: subscriptions-and-invoices F.11. */
+export const refreshDraft = (ctx: Context, invoiceId: string): Promise<boolean> =>
+  computeAnew(ctx, invoiceId, 'draft', { staysDraft: true });
+
+/** Makes an invoice final that waited for its taxes. Rule: subscriptions-and-invoices F.2 "pending". */
+export const finalizePending = (ctx: Context, invoiceId: string): Promise<boolean> =>
+  computeAnew(ctx, invoiceId, 'pending');
+
+async function computeAnew(
+  ctx: Context,
+  invoiceId: string,
+  from: 'draft' | 'pending',
+  { staysDraft = false } = {},
+): Promise<boolean> {
   const { db, organizationId } = ctx;
   const [owner] = await db<{ customer_id: string }[]>`
     select customer_id from invoices where organization_id = ${organizationId} and id = ${invoiceId}`;
-  if (!owner) return;
+  if (!owner) return false;
   const payer = await lockPayer(db, organizationId, owner.customer_id);
-  const invoice = await lockDraft(ctx, invoiceId);
-  if (!invoice) return;
+  const invoice = await lockInvoiceIn(ctx, invoiceId, from);
+  if (!invoice) return false;
 
   const stored = await listDraftLines(ctx, invoiceId);
   const first = stored[0];
@@ -63,20 +80,25 @@ export async function finalizeDraft(ctx: Context, invoiceId: string): Promise<vo
     billedLine(byId.get(line.subscription_id)!, line.invoicing_reason, line.billed_at, payer.zone),
   );
   const issuer = await readIssuer(db, organizationId, invoice.billing_entity_id);
-  const dates = datesAtFinalization(
-    {
-      invoiceType: 'subscription',
-      isRecurring: stored.some(({ recurring }) => recurring),
-      isInAdvanceCharge: false,
-      settings: dateSettings(payer, issuer),
-    },
-    datesOf(invoice),
-    localDate(ctx.now(), payer.zone),
-  );
+  const dated = {
+    invoiceType: 'subscription' as const,
+    isRecurring: stored.some(({ recurring }) => recurring),
+    isInAdvanceCharge: false,
+    settings: dateSettings(payer, issuer),
+  };
+  const dates = staysDraft
+    ? datesOf(invoice)
+    : datesAtFinalization(dated, datesOf(invoice), localDate(ctx.now(), payer.zone));
 
   await clearComputation(db, organizationId, invoiceId);
   await rewriteLines(db, organizationId, invoiceId, lines);
-  const computation = await compute(ctx, { payer, issuer, lines, skipUsage: invoice.skip_usage, isFinalizing: true });
+  const computation = await compute(ctx, {
+    payer,
+    issuer,
+    lines,
+    skipUsage: invoice.skip_usage,
+    isFinalizing: !staysDraft,
+  });
   await store(ctx, {
     invoiceId,
     payer,
@@ -86,14 +108,16 @@ export async function finalizeDraft(ctx: Context, invoiceId: string): Promise<vo
     at: first.billed_at,
     createdAt: invoice.created_at,
     computation,
+    isKnown: staysDraft,
   });
+  return true;
 }
 
-async function lockDraft(ctx: Context, id: string): Promise<DraftRow | undefined> {
+async function lockInvoiceIn(ctx: Context, id: string, status: 'draft' | 'pending'): Promise<DraftRow | undefined> {
   const [row] = await ctx.db<DraftRow[]>`
     select id, billing_entity_id, currency, skip_usage, issuing_date, expected_finalization_date, payment_due_date,
       net_payment_term, created_at
-    from invoices where organization_id = ${ctx.organizationId} and id = ${id} and status = 'draft'
+    from invoices where organization_id = ${ctx.organizationId} and id = ${id} and status = ${status}
     for update`;
   return row;
 }

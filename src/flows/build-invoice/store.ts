@@ -25,6 +25,8 @@ export interface ComputedInvoice {
   at: Instant;
   createdAt: Instant;
   computation: Computation;
+  /** A draft that was announced before: computing it anew is told to nobody. */
+  isKnown?: boolean;
 }
 
 /**
@@ -60,7 +62,7 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
     );
     await book(ctx, invoice);
   }
-  if (draft.status !== 'closed')
+  if (draft.status !== 'closed' && !invoice.isKnown)
     await recordInvoice(ctx, isFinal ? 'invoice.created' : 'invoice.drafted', invoice.invoiceId);
 }
 

@@ -234,5 +234,6 @@ export const storeAmounts = (
     credit_notes_amount_cents = ${draft.creditNotesAmountCents},
     prepaid_credit_amount_cents = ${draft.prepaidCreditAmountCents}, total_amount_cents = ${draft.totalAmountCents},
     customer_snapshot = ${state.snapshot as never}, ready_to_be_refreshed = false,
+    tax_status = case when tax_status = 'pending' and ${state.status !== 'draft'} then 'succeeded' else tax_status end,
     finalized_at = ${state.status === 'finalized' ? state.now : null}, updated_at = ${state.now}
   where organization_id = ${owner.organizationId} and id = ${owner.invoiceId}`;

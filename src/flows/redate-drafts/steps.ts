@@ -33,8 +33,9 @@ export async function finalizeCustomerDrafts(ctx: Context, owner: { customer_id:
 }
 
 /** Step `finalize-draft`: one draft; what is none any more is left alone. */
-export const finalizeOneDraft = (ctx: Context, { invoice_id }: { invoice_id: string }): Promise<void> =>
-  finalizeDraft(ctx, invoice_id);
+export async function finalizeOneDraft(ctx: Context, { invoice_id }: { invoice_id: string }): Promise<void> {
+  await finalizeDraft(ctx, invoice_id);
+}
 
 const finalizeSoon = (ctx: Context, invoiceId: string): void =>
   ctx.after({ job: 'finalize-draft', payload: { invoice_id: invoiceId } });

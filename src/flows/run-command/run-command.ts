@@ -34,6 +34,8 @@ export interface CommandDeps {
   log: Log;
   producer: Producer;
   operations: ReadonlyMap<string, Operation>;
+  /** Commands that walk through several rooms, by operation: they stand in for its `run`. */
+  flows?: Readonly<Record<string, Operation['run']>>;
   /** Whether anything of an organization is open or falls due in (from, until]. */
   fallsDue?: (db: Db, organizationId: string, from: Temporal.Instant, until: Temporal.Instant) => Promise<boolean>;
 }
@@ -127,7 +129,8 @@ async function attempt(deps: CommandDeps, tx: Tx, job: CommandJob, operation: Op
       after: (step) => records.steps.push(step),
       ...(deps.fallsDue ? { fallsDue: (target) => deps.fallsDue!(tx, job.organization_id, now, target) } : {}),
     };
-    const result = await operation.run(context, job.input);
+    const run = deps.flows?.[operation.name] ?? operation.run;
+    const result = await run(context, job.input);
     const answer = result instanceof Answer ? result : new Answer(result);
     return {
       reply: {

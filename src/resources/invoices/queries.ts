@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import {
   type InvoiceStatus,
   type PaymentStatus,
+  type TaxStatus,
   VISIBLE_INVOICE_STATUSES,
 } from '../../engine/invoices/invoice-states.ts';
 import type { InvoiceType, InvoicingReason } from '../../engine/invoices/invoice-types.ts';
@@ -31,6 +32,7 @@ export interface InvoiceRow {
   payment_status: PaymentStatus;
   payment_overdue: boolean;
   payment_dispute_lost_at: Temporal.Instant | null;
+  tax_status: TaxStatus | null;
   self_billed: boolean;
   number: string;
   sequential_id: number | null;
@@ -61,12 +63,13 @@ export interface InvoiceRow {
   updated_at: Temporal.Instant;
   applied_taxes: (AppliedTaxJson & { fees_amount_cents: number })[];
   metadata: InvoiceMetadataJson[];
+  error_details: { id: string; error_code: string; details: Record<string, unknown> }[];
 }
 
 const invoiceColumns = (db: Db) => db`
   invoice.id, invoice.billing_entity_id, entity.code as billing_entity_code, invoice.customer_id, invoice.invoice_type,
   invoice.status, invoice.payment_status, invoice.payment_overdue, invoice.payment_dispute_lost_at,
-  invoice.self_billed, invoice.number, invoice.sequential_id, invoice.currency, invoice.timezone,
+  invoice.tax_status, invoice.self_billed, invoice.number, invoice.sequential_id, invoice.currency, invoice.timezone,
   invoice.issuing_date, invoice.expected_finalization_date, invoice.payment_due_date, invoice.net_payment_term,
   invoice.purchase_order_number, invoice.fees_amount_cents, invoice.progressive_billing_credit_amount_cents,
   invoice.coupons_amount_cents, invoice.sub_total_excluding_taxes_amount_cents, invoice.taxes_amount_cents,
@@ -84,7 +87,11 @@ const invoiceColumns = (db: Db) => db`
   (select coalesce(json_agg(json_build_object('id', item.id, 'key', item.key, 'value', item.value,
      'created_at', item.created_at) order by item.id), '[]')
    from invoice_metadata item
-   where item.organization_id = invoice.organization_id and item.invoice_id = invoice.id) as metadata`;
+   where item.organization_id = invoice.organization_id and item.invoice_id = invoice.id) as metadata,
+  (select coalesce(json_agg(json_build_object('id', error.id, 'error_code', error.error_code, 'details', error.details)
+     order by error.id), '[]')
+   from invoice_error_details error
+   where error.organization_id = invoice.organization_id and error.invoice_id = invoice.id) as error_details`;
 
 const invoiceTables = (db: Db) => db`
   invoices invoice

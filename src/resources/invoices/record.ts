@@ -1,4 +1,5 @@
 import type { Context } from '../../platform/context.ts';
+import { changedKeys } from '../../platform/records/changes.ts';
 import { readInvoice } from './queries.ts';
 import { partsOf } from './show.ts';
 import { invoiceView } from './view.ts';
@@ -6,11 +7,33 @@ import { invoiceView } from './view.ts';
 /** Above this number the audit trail leaves fees out (platform H.1). */
 const MOST_LOGGED_FEES = 25;
 
-/** Writes an invoice's state into the audit trail and tells those who listen. Rules: platform G.1, H.1. */
+type Shown = ReturnType<typeof invoiceView>;
+
+/** Parts of an invoice that the webhook of a type does not carry. Rule: platform G.1. */
+const LEFT_OUT = {
+  'invoice.created': [],
+  'invoice.drafted': [],
+  'invoice.voided': [],
+  'invoice.deleted': [],
+  'invoice.regenerated': [],
+  'invoice.payment_overdue': ['subscriptions', 'billing_periods', 'credits'],
+  'invoice.payment_status_updated': ['subscriptions', 'billing_periods', 'credits', 'applied_taxes'],
+} as const satisfies Record<string, readonly (keyof Shown)[]>;
+
+/** Logged, but told to nobody. */
+const UNTOLD: ReadonlySet<string> = new Set(['invoice.regenerated']);
+
+/**
+ * Writes an invoice's state into the audit trail and tells those who listen.
+ *
+ * @param before of an update: what the audit trail compares with
+ * Rules: platform G.1, H.1.
+ */
 export async function recordInvoice(
   ctx: Context,
-  type: 'invoice.created' | 'invoice.drafted' | 'invoice.payment_overdue',
+  type: keyof typeof LEFT_OUT,
   invoiceId: string,
+  before?: Shown,
 ): Promise<void> {
   const invoice = await readInvoice(ctx.db, ctx.organizationId, invoiceId);
   const parts = await partsOf(ctx, invoice);
@@ -22,22 +45,36 @@ export async function recordInvoice(
       resourceType: 'Invoice',
       resourceId: invoiceId,
       object: fees.length > MOST_LOGGED_FEES ? withoutFees : object,
+      ...(before === undefined ? {} : { changes: changedKeys(before, object) }),
       externalCustomerId: parts.customer.external_id,
     },
+    ...(UNTOLD.has(type)
+      ? {}
+      : {
+          webhook: {
+            type,
+            objectType: 'invoice',
+            objectId: invoiceId,
+            customerId: invoice.customer_id,
+            object: without(object, LEFT_OUT[type]),
+          },
+        }),
+  });
+}
+
+/** Tells those who listen that a dispute was lost; the audit trail has no such entry. Rules: platform G.1, H.1. */
+export async function recordDisputeLost(ctx: Context, invoiceId: string): Promise<void> {
+  const invoice = await readInvoice(ctx.db, ctx.organizationId, invoiceId);
+  ctx.record({
     webhook: {
-      type,
-      objectType: 'invoice',
+      type: 'invoice.payment_dispute_lost',
+      objectType: 'payment_dispute_lost',
       objectId: invoiceId,
       customerId: invoice.customer_id,
-      object: type === 'invoice.payment_overdue' ? overdueObject(object) : object,
+      object: { invoice: invoiceView(await partsOf(ctx, invoice), ctx.now()) },
     },
   });
 }
 
-/** Parts that the webhook of an overdue invoice carries. */
-const overdueObject = ({
-  subscriptions: _subscriptions,
-  billing_periods: _periods,
-  credits: _credits,
-  ...rest
-}: ReturnType<typeof invoiceView>) => rest;
+const without = (object: Shown, keys: readonly (keyof Shown)[]): object =>
+  Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key as keyof Shown)));

@@ -1,12 +1,37 @@
 import type { Context } from '../../platform/context.ts';
 import { limitOf, pageMeta } from '../../platform/lists/pagination.ts';
-import type { Operation } from '../../platform/operation.ts';
+import { type Operation, runsAsFlow } from '../../platform/operation.ts';
 import { checkBillingEntityCodes } from '../billing-entities/queries.ts';
 import { getCustomer, listCustomersByIds } from '../customers/queries.ts';
+import { deleteInvoice } from './commands/delete.ts';
+import { loseDispute } from './commands/lose-dispute.ts';
+import { retryInvoice } from './commands/retry.ts';
+import { updateInvoice } from './commands/update.ts';
+import { voidInvoice } from './commands/void.ts';
 import { countInvoices, getVisibleInvoice, type InvoiceFilters, listInvoices } from './queries.ts';
-import { CustomerInvoicesQuery, InvoiceEnvelope, InvoicesEnvelope, InvoicesQuery } from './schema.ts';
+import {
+  CustomerInvoicesQuery,
+  InvoiceEnvelope,
+  InvoicesEnvelope,
+  InvoicesQuery,
+  InvoiceUpdate,
+  InvoiceVoid,
+} from './schema.ts';
 import { partsOf } from './show.ts';
 import { invoiceListView, invoiceView } from './view.ts';
+
+const write = { permission: 'invoice', tag: 'invoices', kind: 'command', answer: InvoiceEnvelope } as const;
+
+const update: Operation = {
+  ...write,
+  name: 'updateInvoice',
+  method: 'put',
+  path: '/invoices/:svc_id',
+  summary: 'Update an invoice',
+  root: 'invoice',
+  body: InvoiceUpdate,
+  run: updateInvoice,
+};
 
 export const invoiceOperations: Operation[] = [
   {
@@ -43,6 +68,58 @@ export const invoiceOperations: Operation[] = [
     answer: InvoicesEnvelope,
     kind: 'read',
     run: listOfCustomer,
+  },
+  update,
+  { ...update, name: 'patchInvoice', method: 'patch', hidden: true },
+  {
+    ...write,
+    name: 'deleteInvoice',
+    method: 'delete',
+    path: '/invoices/:svc_id',
+    summary: 'Delete a draft invoice',
+    run: deleteInvoice,
+  },
+  {
+    ...write,
+    name: 'refreshInvoice',
+    method: 'put',
+    path: '/invoices/:svc_id/refresh',
+    summary: 'Compute a draft invoice anew',
+    run: runsAsFlow,
+  },
+  {
+    ...write,
+    name: 'finalizeInvoice',
+    method: 'put',
+    path: '/invoices/:svc_id/finalize',
+    summary: 'Finalize a draft invoice',
+    run: runsAsFlow,
+  },
+  {
+    ...write,
+    name: 'voidInvoice',
+    method: 'post',
+    path: '/invoices/:svc_id/void',
+    summary: 'Void an invoice',
+    body: InvoiceVoid,
+    bodyOptional: true,
+    run: voidInvoice,
+  },
+  {
+    ...write,
+    name: 'loseDisputeInvoice',
+    method: 'post',
+    path: '/invoices/:svc_id/lose_dispute',
+    summary: 'Mark the dispute of an invoice as lost',
+    run: loseDispute,
+  },
+  {
+    ...write,
+    name: 'retryInvoice',
+    method: 'post',
+    path: '/invoices/:svc_id/retry',
+    summary: 'Retry an invoice that has failed',
+    run: retryInvoice,
   },
 ];
 

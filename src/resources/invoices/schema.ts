@@ -4,7 +4,8 @@ import { PAYMENT_STATUSES, VISIBLE_INVOICE_STATUSES } from '../../engine/invoice
 import { INVOICE_TYPES, INVOICING_REASONS } from '../../engine/invoices/invoice-types.ts';
 import { booleanFilter, listFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
-import { INVALID } from '../../platform/schema/fields.ts';
+import { elementErrors } from '../../platform/schema/element-errors.ts';
+import { boolean, INVALID, integer, oneOf, text } from '../../platform/schema/fields.ts';
 import { AppliedTaxObject, FeeObject } from '../fees/schema.ts';
 import { SubscriptionObject } from '../subscriptions/schema.ts';
 
@@ -49,6 +50,43 @@ const metadataFilter = z
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
     return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, textFilter.parse(text) ?? '']));
   });
+
+const METADATA_MAX = 5;
+const METADATA_KEY_MAX = 20;
+const METADATA_VALUE_MAX = 140;
+
+const Metadata = z
+  .array(
+    z.object({
+      id: z.string(INVALID).nullish(),
+      svc_id: z.string(INVALID).nullish(),
+      key: text({ max: METADATA_KEY_MAX }),
+      value: text({ max: METADATA_VALUE_MAX }),
+    }),
+    INVALID,
+  )
+  .max(METADATA_MAX, 'invalid_count')
+  .superRefine((items, context) => {
+    const seen = new Set<string>();
+    for (const [index, { key }] of items.entries()) {
+      if (seen.has(key)) context.addIssue({ code: 'custom', message: 'value_already_exist', path: [index, 'key'] });
+      seen.add(key);
+    }
+  });
+
+/** Rule: subscriptions-and-invoices F.10. */
+export const InvoiceUpdate = z
+  .object({ payment_status: oneOf(PAYMENT_STATUSES).nullish(), metadata: Metadata.nullish() })
+  .check(elementErrors('metadata'));
+export type InvoiceUpdate = z.infer<typeof InvoiceUpdate>;
+
+/** Rule: subscriptions-and-invoices F.12. */
+export const InvoiceVoid = z.object({
+  generate_credit_note: boolean().nullish(),
+  credit_amount: integer({ min: 0 }).optional(),
+  refund_amount: integer({ min: 0 }).optional(),
+});
+export type InvoiceVoid = z.infer<typeof InvoiceVoid>;
 
 const filters = {
   ...pageQuery,
@@ -145,7 +183,9 @@ export const InvoiceEnvelope = z.object({
     billing_periods: z.array(BillingPeriodObject),
     fees: z.array(FeeObject),
     credits: z.array(z.unknown()),
-    error_details: z.array(z.unknown()),
+    error_details: z.array(
+      z.object({ svc_id: z.string(), error_code: z.string(), details: z.record(z.string(), z.unknown()) }),
+    ),
     applied_invoice_custom_sections: z.array(z.unknown()),
   }),
 });

@@ -2,8 +2,14 @@ import type { Context } from '../../platform/context.ts';
 import { readCustomer } from '../customers/queries.ts';
 import { listFeesOfInvoice } from '../fees/queries.ts';
 import { listShown } from '../subscriptions/queries.ts';
-import { type InvoiceRow, listLinesOfInvoice } from './queries.ts';
-import type { InvoiceParts } from './view.ts';
+import { type InvoiceRow, listLinesOfInvoice, readInvoice } from './queries.ts';
+import { type InvoiceParts, invoiceView } from './view.ts';
+
+/** An invoice of ours on its own, whatever its status: what commands answer. */
+export async function showInvoice(ctx: Pick<Context, 'db' | 'organizationId' | 'now'>, id: string) {
+  const invoice = await readInvoice(ctx.db, ctx.organizationId, id);
+  return { invoice: invoiceView(await partsOf(ctx, invoice), ctx.now()) };
+}
 
 /** Gathers what an invoice on its own shows: four statements, whatever the number of its fees. */
 export async function partsOf(ctx: Pick<Context, 'db' | 'organizationId'>, invoice: InvoiceRow): Promise<InvoiceParts> {

@@ -92,7 +92,7 @@ export const invoiceView = (
   billing_periods: billingPeriods(lines, subscriptions),
   fees: fees.map(feeView),
   credits: [],
-  error_details: [],
+  error_details: invoice.error_details.map(({ id, error_code, details }) => ({ svc_id: id, error_code, details })),
   applied_invoice_custom_sections: [],
 });
 

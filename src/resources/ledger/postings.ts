@@ -4,6 +4,9 @@ import { newId } from '../../platform/ids.ts';
 
 export type AccountCode =
   | 'receivable'
+  | 'unrecorded_receipts'
+  | 'unapplied_receipts'
+  | 'write_offs'
   | 'tax_payable'
   | 'revenue.subscription'
   | 'revenue.usage'

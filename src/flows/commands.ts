@@ -1,0 +1,12 @@
+import type { Operation } from '../platform/operation.ts';
+import { finalizeInvoice } from './finalize-invoice/finalize-invoice.ts';
+import { refreshInvoice } from './refresh-invoice/refresh-invoice.ts';
+
+/**
+ * Commands that walk through several rooms, by the name of their operation: rooms cannot import flows, so such a row of
+ * theirs has `run: runsAsFlow`, and the writes pool runs the flow in the same transaction as any other command.
+ */
+export const flowCommands: Readonly<Record<string, Operation['run']>> = {
+  refreshInvoice,
+  finalizeInvoice,
+};

@@ -1,0 +1,43 @@
+import type { Context } from '../../platform/context.ts';
+import type { Db } from '../../platform/db/connect.ts';
+import { type BookedDocument, bookOnInvoice, type Change } from './book-on-invoice.ts';
+import { type Balances, balancesOfInvoice } from './due-accounts.ts';
+
+/** Books a void: what the invoice booked is taken back, and nothing stays due. Rules: beyond 8.3 L19, L24. */
+export async function bookVoid(ctx: Context, invoice: BookedDocument): Promise<void> {
+  const booked = await listBooked(ctx.db, ctx.organizationId, invoice.id);
+  const balances = await balancesOfInvoice(ctx.db, ctx.organizationId, invoice.id);
+  await bookOnInvoice(ctx, 'invoice_voided', invoice, voidChanges(booked, balances, invoice.self_billed));
+}
+
+/**
+ * Changes of a void: the lines of L1 reversed, their difference against what is due (what counts as received elsewhere
+ * first), and what is then left due moved away: more received than owed is unapplied, less is given up.
+ */
+export function voidChanges(booked: readonly Change[], balances: Balances, isSelfBilled: boolean): Change[] {
+  const dueAccount = isSelfBilled ? 'partner_payable' : 'receivable';
+  const reversed = booked
+    .filter(({ account }) => account !== dueAccount)
+    .map((change) => ({ ...change, amountCents: -change.amountCents }));
+  const back = -reversed.reduce((total, { amountCents }) => total + amountCents, 0);
+  const unrecorded = -(balances.unrecorded_receipts ?? 0);
+  const fromDue = back - unrecorded;
+  const left = (balances[dueAccount] ?? 0) + fromDue;
+  return [
+    ...reversed,
+    { account: 'unrecorded_receipts', amountCents: unrecorded },
+    { account: dueAccount, amountCents: fromDue },
+    { account: dueAccount, amountCents: -left },
+    { account: left < 0 ? 'unapplied_receipts' : 'write_offs', amountCents: left },
+  ];
+}
+
+/** What the invoice booked when it became final. */
+const listBooked = (db: Db, organizationId: string, invoiceId: string) => db<Change[]>`
+  select entry.account_code as account, entry.tax_code as "taxCode",
+    case entry.side when 'debit' then entry.amount_cents else -entry.amount_cents end as "amountCents"
+  from ledger_transactions booked
+  join ledger_entries entry on entry.organization_id = booked.organization_id and entry.transaction_id = booked.id
+  where booked.organization_id = ${organizationId} and booked.rule = 'invoice_finalized'
+    and booked.source_type = 'Invoice' and booked.source_id = ${invoiceId}
+  order by entry.position`;

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { canInvoiceMove, INVOICE_STATUSES } from '../../../src/engine/invoices/invoice-states.ts';
+
+// Table of subscriptions-and-invoices F.2.
+const ALLOWED = [
+  'generating → draft',
+  'generating → finalized',
+  'generating → closed',
+  'generating → open',
+  'generating → pending',
+  'draft → finalized',
+  'draft → closed',
+  'draft → pending',
+  'draft → deleted',
+  'pending → finalized',
+  'pending → closed',
+  'pending → failed',
+  'failed → pending',
+  'failed → open',
+  'open → finalized',
+  'open → closed',
+  'finalized → voided',
+];
+const pairs = INVOICE_STATUSES.flatMap((from) => INVOICE_STATUSES.map((to) => [from, to] as const));
+
+test.each(pairs)('an invoice moving from %s to %s', (from, to) => {
+  expect(canInvoiceMove(from, to)).toBe(ALLOWED.includes(`${from} → ${to}`));
+});
