@@ -1,15 +1,14 @@
 import type { Draft } from '../../engine/invoices/draft.ts';
-import { newDraft } from '../../engine/invoices/draft.ts';
-import { computeInvoice } from '../../engine/invoices/steps.ts';
-import { keepsZeroAmount } from '../../engine/invoices/zero-amount.ts';
 import type { Context } from '../../platform/context.ts';
-import { type HeldTax, listHeldTaxes, taxesOfFee } from '../../resources/usage/fee-taxes.ts';
+import type { HeldTax } from '../../resources/usage/fee-taxes.ts';
 import { toCount } from '../../resources/usage/price-usage.ts';
 import { listPricedCharges } from '../../resources/usage/priced-charges.ts';
 import { countUsage } from '../../resources/usage-counts/count-usage.ts';
 import { chargesOfLine, type LineFee, subscriptionLineFee, usageLineFees } from './fees.ts';
 import { type BilledLine, prorationOf, sharedInstants } from './lines.ts';
+import { renewalFees } from './renewals.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
+import { totalFees } from './total-fees.ts';
 
 export interface Computation {
   fees: readonly LineFee[];
@@ -27,7 +26,8 @@ export interface ComputationInput {
 }
 
 /**
- * Everything that an invoice's lines amount to: of each line the subscription fee, then its usage fees; then the steps
+ * Everything that an invoice's lines amount to: of each line the subscription fee, then its usage fees, those of
+ * usage carried into a new period last; then the steps
  * of the whole invoice. Reads only. Rule: subscriptions-and-invoices F.5.
  */
 export async function compute(
@@ -44,40 +44,17 @@ export async function compute(
   ];
   const charges = await listPricedCharges(ctx.db, ctx.organizationId, planIds);
   const usage = skipUsage ? [] : await countLines(ctx, lines, charges);
+  const renewals = await renewalFees(ctx, lines, charges, 'invoiceable');
   const fees = lines.flatMap((line) => {
     const subscriptionFee = subscriptionLineFee(line);
     const usageFees = usage
       .filter((counted) => counted.line === line)
       .flatMap(({ charge, shares, window }) => usageLineFees(line, charge, shares, window));
-    return [...(subscriptionFee === undefined ? [] : [subscriptionFee]), ...usageFees];
+    const renewed = renewals.filter((fee) => fee.line === line);
+    return [...(subscriptionFee === undefined ? [] : [subscriptionFee]), ...usageFees, ...renewed];
   });
 
-  const held = await listHeldTaxes(ctx.db, ctx.organizationId, {
-    chargeIds: charges.map(({ id }) => id),
-    planIds,
-    customerId: payer.id,
-    billingEntityId: payer.billing_entity_id,
-  });
-  const taxes = new Map(
-    fees.map((fee) => [
-      fee.id,
-      taxesOfFee(held, fee.fee_type, { chargeId: fee.charge?.id, planId: fee.line.subscription.plan_id }),
-    ]),
-  );
-  const draft = computeInvoice(
-    newDraft({
-      invoiceType: 'subscription',
-      isFinalizing,
-      keepsZeroAmount: keepsZeroAmount(payer.finalize_zero_amount_invoice, issuer.finalize_zero_amount_invoice),
-      fees: fees.map(({ id, amountCents, preciseAmountCents }) => ({
-        key: id,
-        amountCents,
-        preciseAmountCents,
-        taxes: taxes.get(id)!,
-      })),
-    }),
-  );
-  return { fees, taxes, draft };
+  return totalFees(ctx, { payer, issuer, fees, isFinalizing });
 }
 
 type Charges = Awaited<ReturnType<typeof listPricedCharges>>;

@@ -1,5 +1,7 @@
+import type { Instant } from '../../engine/calendar/instants.ts';
 import type { Period } from '../../engine/calendar/period.ts';
 import type { GroupedBy } from '../../engine/metrics/group-values.ts';
+import type { EventUnits } from '../../engine/metrics/running-record.ts';
 import type { Cents } from '../../engine/money/cents.ts';
 import { exponentOf } from '../../engine/money/currency.ts';
 import { type Decimal, ONE } from '../../engine/money/decimal.ts';
@@ -38,11 +40,22 @@ export interface LineFee {
   counted: CountedShare | null;
   /** Amounts in the charge's pricing unit, as the fee shows them; null and absent without one. */
   pricingUnitDetails?: Record<string, unknown> | null;
+  /** End of what was counted, where that is not the end of the window. */
+  countedUntil?: Instant;
+  /** Of a usage fee paid in advance. */
+  inAdvance?: InAdvanceFee;
+}
+
+/** What only fees paid in advance have: those of one event, and standalone ones of a period's start. */
+export interface InAdvanceFee {
+  invoiceable: boolean;
+  event?: { id: string; transaction_id: string; units: EventUnits };
 }
 
 /** Everything that the subscription fee of a line depends on. */
 export const subscriptionFeeInput = ({
   subscription,
+  reason,
   at,
   zone,
   windows,
@@ -62,7 +75,8 @@ export const subscriptionFeeInput = ({
   isOnlyInvoice: subscription.is_only_invoice,
   hasOlderFee: subscription.has_older_fee,
   hasFeeOfSameDay: subscription.has_fee_of_same_day,
-  isOnlyForFixedCharges: false,
+  // The starting line of a plan in arrears is there for what is paid in advance besides the plan.
+  isOnlyForFixedCharges: reason === 'subscription_starting' && !subscription.pay_in_advance,
 });
 
 /** The subscription fee of a line, when it bears one. Rules: subscriptions-and-invoices D.2 to D.4. */
@@ -143,7 +157,8 @@ export function usageLineFees(
   return [...stored.map(({ fee }) => fee), ...(trueUp === undefined ? [] : [trueUp])];
 }
 
-const usageLineFee = (
+/** The fee of one filter and group of a charge. */
+export const usageLineFee = (
   line: BilledLine,
   charge: PricedCharge,
   { filter, groupedBy, counted, fee, totalUnits }: PricedShare,

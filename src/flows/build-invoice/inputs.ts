@@ -7,7 +7,7 @@ import { type Decimal, sum } from '../../engine/money/decimal.ts';
 import { trialEnd } from '../../engine/subscriptions/trial.ts';
 import { canonicalDigest } from '../../platform/canonical-json.ts';
 import type { HeldTax } from '../../resources/usage/fee-taxes.ts';
-import { type LineFee, subscriptionFeeInput } from './fees.ts';
+import { type InAdvanceFee, type LineFee, subscriptionFeeInput } from './fees.ts';
 import type { BilledLine } from './lines.ts';
 
 /** What a fee was computed from, as it is stored beside it. Rule: beyond 6.1. */
@@ -74,7 +74,7 @@ const metricInputs = ({ charge }: LineFee) => {
 /** Single values above this count are kept as their number and sum. Rule: beyond 6.1 "per-event list". */
 const MOST_STORED_ENTRIES = 5000;
 
-const usageInputs = ({ counted, units, totalAggregatedUnits, eventsCount, groupedBy }: LineFee) => ({
+const usageInputs = ({ counted, units, totalAggregatedUnits, eventsCount, groupedBy, inAdvance }: LineFee) => ({
   aggregated_units: counted?.units ?? null,
   units,
   total_aggregated_units: totalAggregatedUnits,
@@ -86,6 +86,14 @@ const usageInputs = ({ counted, units, totalAggregatedUnits, eventsCount, groupe
   ...(counted?.preciseTotalAmountCents === undefined
     ? {}
     : { precise_total_amount_cents: counted.preciseTotalAmountCents }),
+  ...(inAdvance?.event === undefined ? {} : { event: eventInputs(inAdvance.event) }),
+});
+
+const eventInputs = ({ id, transaction_id, units: { billed, record } }: NonNullable<InAdvanceFee['event']>) => ({
+  id,
+  transaction_id,
+  billed,
+  running_record: { current: record.current, max: record.max, max_prorated: record.maxProrated },
 });
 
 const storedValues = (values: readonly Decimal[]) =>

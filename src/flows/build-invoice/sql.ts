@@ -116,6 +116,7 @@ export async function readBilledSubscriptions(
 ): Promise<BilledSubscription[]> {
   const older = db`
     line.organization_id = s.organization_id and line.subscription_id = s.id and not line.regenerated
+    and line.invoicing_reason in ('subscription_starting', 'subscription_periodic', 'subscription_terminating')
     and (line.billed_at, line.invoice_id) < (${line.at}::timestamptz, ${line.invoiceId}::uuid)`;
   const rows = await db<Row[]>`
     select ${columns(db)}, plan.code as plan_code, plan.name as plan_name, plan.description as plan_description,

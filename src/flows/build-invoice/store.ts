@@ -81,15 +81,17 @@ async function storeInputs(ctx: Context, owner: InvoiceOwner, { at, computation 
 
 /** Watermarks of usage, one for all fees of a charge and window: there may be thousands of groups. */
 async function watermarksOf(ctx: Context, fees: readonly LineFee[]): Promise<Map<string, object>> {
-  const counted = new Map(fees.filter((fee) => fee.charge !== undefined).map((fee) => [countedAs(fee), fee]));
+  // The fee of one event names it; what it was counted with would be read over and over.
+  const ofPeriods = fees.filter((fee) => fee.charge !== undefined && fee.inAdvance?.event === undefined);
+  const counted = new Map(ofPeriods.map((fee) => [countedAs(fee), fee]));
   const marks = await readWatermarks(
     ctx.db,
     ctx.organizationId,
-    [...counted.values()].map(({ line, charge, window }) => ({
+    [...counted.values()].map(({ line, charge, window, countedUntil }) => ({
       externalSubscriptionId: line.subscription.external_id,
       code: charge!.metric.code,
       fieldName: charge!.metric.field_name,
-      window: { from: charge!.metric.recurring ? null : window.from, to: window.to },
+      window: { from: charge!.metric.recurring ? null : window.from, to: countedUntil ?? window.to },
     })),
   );
   return new Map([...counted.keys()].map((key, index) => [key, marks[index]!]));

@@ -104,9 +104,14 @@ export async function clearComputation(db: Db, organizationId: string, invoiceId
   await db`delete from invoice_applied_taxes where organization_id = ${organizationId} and invoice_id = ${invoiceId}`;
 }
 
-export interface InvoiceOwner {
-  organizationId: string;
+export interface InvoiceOwner extends FeeOwner {
   invoiceId: string;
+}
+
+/** Whose fees are stored; without an invoice they stand alone. */
+export interface FeeOwner {
+  organizationId: string;
+  invoiceId: string | null;
   billingEntityId: string;
   customerId: string;
   currency: string;
@@ -115,7 +120,12 @@ export interface InvoiceOwner {
 }
 
 /** Stores fees in the order given, with their taxes. */
-export async function insertFees(db: Db, owner: InvoiceOwner, fees: readonly LineFee[], draft: Draft): Promise<void> {
+export async function insertFees(
+  db: Db,
+  owner: FeeOwner,
+  fees: readonly LineFee[],
+  draft: Pick<Draft, 'fees'>,
+): Promise<void> {
   if (fees.length === 0) return;
   const computed = new Map(draft.fees.map((fee) => [fee.key, fee]));
   const rows = fees.map((fee) => {
@@ -145,7 +155,11 @@ export async function insertFees(db: Db, owner: InvoiceOwner, fees: readonly Lin
       grouped_by: fee.groupedBy,
       amount_details: fee.amountDetails,
       pricing_unit_details: fee.pricingUnitDetails ?? null,
-      pay_in_advance: fee.fee_type === 'subscription' && fee.line.subscription.pay_in_advance,
+      pay_in_advance:
+        fee.inAdvance !== undefined || (fee.fee_type === 'subscription' && fee.line.subscription.pay_in_advance),
+      invoiceable: fee.inAdvance?.invoiceable ?? true,
+      event_id: fee.inAdvance?.event?.id ?? null,
+      event_transaction_id: fee.inAdvance?.event?.transaction_id ?? null,
       external_subscription_id: fee.line.subscription.external_id,
       from_datetime: fee.window.from,
       to_datetime: fee.window.to,
@@ -165,20 +179,23 @@ export async function insertFees(db: Db, owner: InvoiceOwner, fees: readonly Lin
       charge_filter_id, true_up_parent_fee_id, fee_type, item_id, item_code, item_name, item_description,
       invoice_display_name, amount_cents, amount_currency, precise_amount_cents, unit_amount_cents,
       precise_unit_amount, taxes_amount_cents, taxes_precise_amount_cents, taxes_rate, units,
-      total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details, pay_in_advance, external_subscription_id,
-      from_datetime, to_datetime, created_at, updated_at)
+      total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details,
+      pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime, to_datetime,
+      created_at, updated_at)
     select id, ${owner.organizationId}::uuid, ${owner.billingEntityId}::uuid, ${owner.customerId}::uuid,
       ${owner.invoiceId}::uuid, subscription_id, charge_id, charge_filter_id, true_up_parent_fee_id, fee_type, item_id,
       item_code, item_name, item_description, invoice_display_name, amount_cents, ${owner.currency},
       precise_amount_cents, unit_amount_cents, precise_unit_amount, taxes_amount_cents, taxes_precise_amount_cents,
-      taxes_rate, units, total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details, pay_in_advance,
-      external_subscription_id, from_datetime, to_datetime, ${owner.createdAt}, ${owner.createdAt}
+      taxes_rate, units, total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details,
+      pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime, to_datetime, ${owner.createdAt},
+      ${owner.createdAt}
     from jsonb_to_recordset(${rows as never}::jsonb) as fee (id uuid, subscription_id uuid, charge_id uuid,
       charge_filter_id uuid, true_up_parent_fee_id uuid, fee_type text, item_id uuid, item_code text, item_name text,
       item_description text, invoice_display_name text, amount_cents bigint, precise_amount_cents numeric,
       unit_amount_cents bigint, precise_unit_amount numeric, taxes_amount_cents bigint,
       taxes_precise_amount_cents numeric, taxes_rate numeric, units numeric, total_aggregated_units numeric,
-      events_count bigint, grouped_by jsonb, amount_details jsonb, pricing_unit_details jsonb, pay_in_advance boolean,
+      events_count bigint, grouped_by jsonb, amount_details jsonb, pricing_unit_details jsonb,
+      pay_in_advance boolean, invoiceable boolean, event_id uuid, event_transaction_id text,
       external_subscription_id text, from_datetime timestamptz, to_datetime timestamptz)`;
   if (taxes.length === 0) return;
   await db`

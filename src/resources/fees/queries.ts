@@ -110,6 +110,12 @@ export const listFeesOfInvoice = (db: Db, organizationId: string, invoiceId: str
   where fee.organization_id = ${organizationId} and fee.invoice_id = ${invoiceId} and fee.deleted_at is null
   order by fee.created_at, fee.id`;
 
+/** Fees by id, in the order in which they were computed. */
+export const listFeesByIds = (db: Db, organizationId: string, ids: readonly string[]) => db<FeeRow[]>`
+  select ${feeColumns(db)} from ${feeTables(db)}
+  where fee.organization_id = ${organizationId} and fee.id = any (${ids as string[]}::uuid[]) and fee.deleted_at is null
+  order by fee.created_at, fee.id`;
+
 /** @throws Refusal 404 fee. Rule: usage-and-charges F.5. */
 export async function getFee(db: Db, organizationId: string, id: string): Promise<FeeRow> {
   const [row] = await db<FeeRow[]>`

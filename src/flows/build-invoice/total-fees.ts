@@ -1,0 +1,49 @@
+import { newDraft } from '../../engine/invoices/draft.ts';
+import type { InvoiceType } from '../../engine/invoices/invoice-types.ts';
+import { computeInvoice } from '../../engine/invoices/steps.ts';
+import { keepsZeroAmount } from '../../engine/invoices/zero-amount.ts';
+import type { Context } from '../../platform/context.ts';
+import { listHeldTaxes, taxesOfFee } from '../../resources/usage/fee-taxes.ts';
+import type { Computation } from './compute.ts';
+import type { LineFee } from './fees.ts';
+import type { IssuerFacts, PayerFacts } from './sql.ts';
+
+/** Chooses the taxes of fees and runs the steps of the invoice that they make. Reads only. */
+export async function totalFees(
+  ctx: Context,
+  input: {
+    payer: PayerFacts;
+    issuer: IssuerFacts;
+    fees: readonly LineFee[];
+    isFinalizing: boolean;
+    invoiceType?: InvoiceType;
+  },
+): Promise<Computation> {
+  const { payer, issuer, fees, isFinalizing, invoiceType = 'subscription' } = input;
+  const held = await listHeldTaxes(ctx.db, ctx.organizationId, {
+    chargeIds: [...new Set(fees.flatMap(({ charge }) => (charge === undefined ? [] : [charge.id])))],
+    planIds: [...new Set(fees.map(({ line }) => line.subscription.plan_id))],
+    customerId: payer.id,
+    billingEntityId: payer.billing_entity_id,
+  });
+  const taxes = new Map(
+    fees.map((fee) => [
+      fee.id,
+      taxesOfFee(held, fee.fee_type, { chargeId: fee.charge?.id, planId: fee.line.subscription.plan_id }),
+    ]),
+  );
+  const draft = computeInvoice(
+    newDraft({
+      invoiceType,
+      isFinalizing,
+      keepsZeroAmount: keepsZeroAmount(payer.finalize_zero_amount_invoice, issuer.finalize_zero_amount_invoice),
+      fees: fees.map(({ id, amountCents, preciseAmountCents }) => ({
+        key: id,
+        amountCents,
+        preciseAmountCents,
+        taxes: taxes.get(id)!,
+      })),
+    }),
+  );
+  return { fees, taxes, draft };
+}
