@@ -145,7 +145,6 @@ describe('creation', () => {
       { billable_metric_id: ['value_is_mandatory'] },
     ],
     ['fixed charges', { fixed_charges: [{ units: 1 }] }, { fixed_charges: ['unsupported_value'] }],
-    ['thresholds', { usage_thresholds: [{ amount_cents: 1 }] }, { usage_thresholds: ['unsupported_value'] }],
     ['commitment', { minimum_commitment: { amount_cents: 1 } }, { minimum_commitment: ['unsupported_value'] }],
     [
       'several',

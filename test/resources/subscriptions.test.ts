@@ -70,11 +70,6 @@ describe('creation', () => {
       { plan_overrides: ['unsupported_value'] },
     ],
     [
-      'thresholds',
-      { external_customer_id: 'c', external_id: 's', usage_thresholds: [{ amount_cents: 1 }] },
-      { usage_thresholds: ['unsupported_value'] },
-    ],
-    [
       'rules',
       { external_customer_id: 'c', external_id: 's', activation_rules: [{ type: 'payment' }] },
       { activation_rules: ['unsupported_value'] },

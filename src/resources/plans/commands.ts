@@ -6,8 +6,11 @@ import { type GivenCharge, prepareCharges } from '../charges/prepare.ts';
 import type { ChargeElement } from '../charges/schema.ts';
 import type { ChargeShown } from '../charges/shown.ts';
 import { deleteCharges, saveCharges } from '../charges/writes.ts';
+import { applyFixedCharges, fixedChargeList } from '../fixed-charges/plan-list.ts';
 import { findTaxesByCodes, replacePlanTaxes } from '../taxes/queries.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
+import { markUsage } from '../usage-thresholds/marks.ts';
+import { replaceThresholds } from '../usage-thresholds/writes.ts';
 import { followAmountChange } from './amount-change.ts';
 import { announcePlan } from './announce.ts';
 import { definitionOf, frozenFaults } from './definition.ts';
@@ -38,6 +41,8 @@ export async function createPlan(ctx: Context, { body }: { body: PlanCreate }) {
     otherCodes: [],
     missing: 'billable_metrics',
   });
+  const fixed = await fixedChargeList(ctx, body.fixed_charges, { id, isFrozen: false, stored: [] });
+  addFaults(faults, fixed.faults);
   if (namesake) addFaults(faults, { code: ['value_already_exist'] });
   refuseFaults(faults);
 
@@ -45,7 +50,10 @@ export async function createPlan(ctx: Context, { body }: { body: PlanCreate }) {
   const plan: PlanRow = { id, parent_id: null, ...definition, ...state };
   await insertPlan(db, organizationId, plan);
   await saveCharges(db, organizationId, charges, ctx.now());
+  await applyFixedCharges(ctx, plan, fixed, { cascades: false, billsCopies: false });
   if (taxIds.length > 0) await replacePlanTaxes(db, organizationId, id, taxIds);
+  if (body.usage_thresholds)
+    await replaceThresholds(db, organizationId, { plan_id: id }, body.usage_thresholds, ctx.now());
   await refreshShapes(ctx, metricIdsOf(charges), 'charges');
 
   const shown = await showPlan(db, organizationId, plan);
@@ -80,6 +88,12 @@ export async function updatePlan(ctx: Context, { code, body }: { code: string; b
     otherCodes: body.charges ? [] : untouched.map(({ charge }) => charge.code),
     missing: 'billable_metrics',
   });
+  const fixed = await fixedChargeList(ctx, body.fixed_charges, {
+    id: stored.id,
+    isFrozen,
+    stored: before.fixedCharges,
+  });
+  addFaults(faults, fixed.faults);
   if (namesake) addFaults(faults, { code: ['value_already_exist'] });
   if (isFrozen) addFaults(faults, frozenFaults(body, stored, definition));
   refuseFaults(faults);
@@ -91,7 +105,12 @@ export async function updatePlan(ctx: Context, { code, body }: { code: string; b
     await saveCharges(db, organizationId, charges, ctx.now());
     await refreshShapes(ctx, metricIdsOf([...before.charges, ...charges]), 'charges');
   }
+  await applyFixedCharges(ctx, stored, fixed, { cascades: body.cascade_updates === true, billsCopies: true });
   if (body.tax_codes) await replacePlanTaxes(db, organizationId, stored.id, taxIds);
+  if (body.usage_thresholds) {
+    await replaceThresholds(db, organizationId, { plan_id: stored.id }, body.usage_thresholds, ctx.now());
+    await markUsage(ctx, { plan_id: stored.id });
+  }
   await flagDraftInvoicesOfPlans(db, organizationId, [stored.id], ctx.now());
   if (definition.amount_cents !== stored.amount_cents) await followAmountChange(ctx, stored.id);
 

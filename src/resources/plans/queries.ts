@@ -69,9 +69,9 @@ export const listPlansById = (db: Db, organizationId: string, ids: readonly stri
   select ${columns(db)} from plans p
   where p.organization_id = ${organizationId} and p.id = any (${ids as string[]}::uuid[])`;
 
-/** A page of live plans, newest first; those pending deletion are among them. */
-export const listPlans = (db: Db, organizationId: string, page: Page) => db<PlanRow[]>`
-  select ${columns(db)} from plans p where ${addressable(db, organizationId)}
+/** A page of live plans, newest first, each with the number of all of them; those pending deletion are among them. */
+export const listPlans = (db: Db, organizationId: string, page: Page) => db<(PlanRow & { total_count: number })[]>`
+  select ${columns(db)}, count(*) over () as total_count from plans p where ${addressable(db, organizationId)}
   order by p.created_at desc, p.id desc
   limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
 

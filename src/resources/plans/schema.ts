@@ -16,7 +16,9 @@ import {
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { textList } from '../../platform/schema/typed-text.ts';
 import { ChargeCreate, ChargeElement, ChargeView } from '../charges/schema.ts';
+import { FixedChargeElement, FixedChargeView } from '../fixed-charges/schema.ts';
 import { TaxView } from '../taxes/schema.ts';
+import { ApplicableUsageThreshold, UsageThresholdObject, UsageThresholdsInput } from '../usage-thresholds/schema.ts';
 import { Metadata } from './metadata.ts';
 
 export const INTERVALS = ['weekly', 'monthly', 'quarterly', 'semiannual', 'yearly'] as const;
@@ -32,10 +34,6 @@ const trialPeriod = decimalInput()
 
 // What the service does not compute yet: an empty one says nothing, any other is refused by name (README decision 1).
 const UNSUPPORTED = 'unsupported_value';
-const noneYet = z
-  .array(z.unknown(), INVALID)
-  .refine((items) => items.length === 0, UNSUPPORTED)
-  .nullish();
 const noCommitmentYet = z
   .record(z.string(), z.unknown(), { error: () => INVALID })
   .refine((commitment) => Object.keys(commitment).length === 0, UNSUPPORTED)
@@ -55,8 +53,8 @@ const fields = {
   bill_fixed_charges_monthly: boolean().nullish(),
   tax_codes: textList(),
   metadata: Metadata.nullish(),
-  fixed_charges: noneYet,
-  usage_thresholds: noneYet,
+  fixed_charges: z.array(FixedChargeElement, INVALID).nullish(),
+  usage_thresholds: UsageThresholdsInput.nullish(),
   minimum_commitment: noCommitmentYet,
   cascade_updates: boolean().nullish(),
 };
@@ -67,14 +65,16 @@ const metadataErrors = <Output>() => renameErrors<Output>((path) => (path[0] ===
 /** Input of `POST /plans`. Rule: subscriptions-and-invoices A.1. */
 export const PlanCreate = z
   .object({ ...fields, charges: z.array(ChargeCreate, INVALID).nullish() })
-  .check(elementErrors('charges'))
+  .check(elementErrors('usage_thresholds'))
+  .check(elementErrors('charges', 'fixed_charges'))
   .check(metadataErrors());
 export type PlanCreate = z.infer<typeof PlanCreate>;
 
 /** Input of `PUT /plans/{code}`: what is absent stays; `charges` is the whole list. */
 export const PlanUpdate = z
   .object({ ...z.object(fields).partial().shape, charges: z.array(ChargeElement, INVALID).nullish() })
-  .check(elementErrors('charges'))
+  .check(elementErrors('usage_thresholds'))
+  .check(elementErrors('charges', 'fixed_charges'))
   .check(metadataErrors());
 export type PlanUpdate = z.infer<typeof PlanUpdate>;
 
@@ -98,11 +98,11 @@ export const PlanView = z.object({
   active_subscriptions_count: z.literal(0),
   draft_invoices_count: z.literal(0),
   charges: z.array(ChargeView),
-  fixed_charges: z.array(z.never()),
+  fixed_charges: z.array(FixedChargeView),
   taxes: z.array(TaxView),
   entitlements: z.array(z.never()),
-  usage_thresholds: z.array(z.never()),
-  applicable_usage_thresholds: z.array(z.never()),
+  usage_thresholds: z.array(UsageThresholdObject),
+  applicable_usage_thresholds: z.array(ApplicableUsageThreshold),
   metadata: z.record(z.string(), z.string().nullable()).optional(),
 });
 export type PlanView = z.infer<typeof PlanView>;

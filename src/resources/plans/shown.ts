@@ -2,28 +2,43 @@ import type { Db } from '../../platform/db/connect.ts';
 import { groupRows } from '../../platform/lists/group-rows.ts';
 import { listChargesOfPlans } from '../charges/queries.ts';
 import { type ChargeShown, showCharges } from '../charges/shown.ts';
+import { listFixedChargesOfPlans } from '../fixed-charges/queries.ts';
+import { type FixedChargeShown, showFixedCharges } from '../fixed-charges/shown.ts';
 import { listTaxesOfPlans, type TaxRow } from '../taxes/queries.ts';
+import { listThresholdsOfPlans, type UsageThresholdRow } from '../usage-thresholds/queries.ts';
 import type { PlanRow } from './queries.ts';
 
 /** A plan with all that its JSON shows. */
 export interface PlanShown {
   plan: PlanRow;
   charges: ChargeShown[];
+  fixedCharges: FixedChargeShown[];
   taxes: TaxRow[];
+  thresholds: UsageThresholdRow[];
+  /** Its own thresholds, or else those of the plan that it overrides. */
+  applicableThresholds: UsageThresholdRow[];
 }
 
-/** What belongs to some plans, in their order: four statements, whatever their number. */
+/** What belongs to some plans, in their order: five statements, whatever their number. */
 export async function showPlans(db: Db, organizationId: string, plans: readonly PlanRow[]): Promise<PlanShown[]> {
   const ids = plans.map(({ id }) => id);
-  const [charges, taxes] = await Promise.all([
+  const parentIds = plans.flatMap(({ parent_id }) => parent_id ?? []);
+  const [charges, fixedCharges, taxes, thresholds] = await Promise.all([
     listChargesOfPlans(db, organizationId, ids).then((rows) => showCharges(db, organizationId, rows)),
+    listFixedChargesOfPlans(db, organizationId, ids).then((rows) => showFixedCharges(db, organizationId, rows)),
     listTaxesOfPlans(db, organizationId, ids),
+    listThresholdsOfPlans(db, organizationId, [...ids, ...parentIds]),
   ]);
   const chargesOf = groupRows(charges, ({ charge }) => charge.plan_id);
+  const fixedChargesOf = groupRows(fixedCharges, ({ fixedCharge }) => fixedCharge.plan_id);
   const taxesOf = groupRows(taxes, ({ plan_id }) => plan_id);
+  const thresholdsOf = groupRows(thresholds, ({ plan_id }) => plan_id);
   return plans.map((plan) => ({
     plan,
+    thresholds: thresholdsOf.get(plan.id) ?? [],
+    applicableThresholds: thresholdsOf.get(plan.id) ?? thresholdsOf.get(plan.parent_id ?? '') ?? [],
     charges: chargesOf.get(plan.id) ?? [],
+    fixedCharges: fixedChargesOf.get(plan.id) ?? [],
     taxes: taxesOf.get(plan.id) ?? [],
   }));
 }

@@ -1,11 +1,20 @@
 import { present, seconds } from '../../platform/schema/view.ts';
 import { chargeView } from '../charges/view.ts';
+import { fixedChargeView } from '../fixed-charges/view.ts';
 import { taxView } from '../taxes/view.ts';
+import { applicableThresholdView, usageThresholdView } from '../usage-thresholds/view.ts';
 import type { PlanView } from './schema.ts';
 import type { PlanShown } from './shown.ts';
 
 /** A plan as the API shows it, its charges in the order in which they were made. Rule: subscriptions-and-invoices A.1. */
-export const planView = ({ plan, charges, taxes }: PlanShown): PlanView => ({
+export const planView = ({
+  plan,
+  charges,
+  fixedCharges,
+  taxes,
+  thresholds,
+  applicableThresholds,
+}: PlanShown): PlanView => ({
   svc_id: plan.id,
   name: plan.name,
   ...present({
@@ -27,10 +36,10 @@ export const planView = ({ plan, charges, taxes }: PlanShown): PlanView => ({
   active_subscriptions_count: 0,
   draft_invoices_count: 0,
   charges: charges.map(chargeView),
-  fixed_charges: [],
+  fixed_charges: fixedCharges.map((shown) => fixedChargeView(shown)),
   taxes: taxes.map(taxView),
   entitlements: [],
-  usage_thresholds: [],
-  applicable_usage_thresholds: [],
+  usage_thresholds: thresholds.map(usageThresholdView),
+  applicable_usage_thresholds: applicableThresholds.map(applicableThresholdView),
   ...(plan.metadata === null ? {} : { metadata: plan.metadata }),
 });

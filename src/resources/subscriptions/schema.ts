@@ -3,8 +3,10 @@ import { SUBSCRIPTION_STATUSES } from '../../engine/subscriptions/subscription-s
 import { booleanFilter, listFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { elementErrors } from '../../platform/schema/element-errors.ts';
 import { boolean, INVALID, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
 import { instantField } from '../../platform/schema/instant-field.ts';
+import { ApplicableUsageThreshold, UsageThresholdsInput } from '../usage-thresholds/schema.ts';
 
 const UNSUPPORTED = 'unsupported_value';
 const PURCHASE_ORDER_NUMBER_MAX = 255;
@@ -46,7 +48,7 @@ const editable = {
   name: trimmed(),
   ending_at: instantField().nullish(),
   plan_overrides: notYet,
-  usage_thresholds: notYet,
+  usage_thresholds: UsageThresholdsInput.nullish(),
   activation_rules: notYet,
   payment_method: PaymentMethod,
   invoice_custom_section: CustomSection,
@@ -94,7 +96,7 @@ export const SubscriptionCreateBody = z.preprocess(
     ...contentOf(body as Record<string, unknown>),
     authorization: (body as { authorization?: unknown }).authorization,
   }),
-  SubscriptionCreate.extend({ authorization: notYet }),
+  SubscriptionCreate.extend({ authorization: notYet }).check(elementErrors('usage_thresholds')),
 );
 export const SubscriptionCreateDocumented = z.object({
   subscription: SubscriptionCreate.extend({
@@ -111,7 +113,7 @@ export const SubscriptionUpdateBody = z.preprocess(
       .unknown()
       .optional()
       .transform((value) => (typeof value === 'string' ? value : undefined)),
-  }),
+  }).check(elementErrors('usage_thresholds')),
 );
 export const SubscriptionUpdateDocumented = z.object({
   subscription: SubscriptionUpdate,
@@ -195,7 +197,7 @@ export const SubscriptionEnvelope = z.object({ subscription: SubscriptionObject 
 export const SubscriptionExtendedEnvelope = z.object({
   subscription: SubscriptionObject.extend({
     plan: z.looseObject({}),
-    applicable_usage_thresholds: z.array(z.unknown()),
+    applicable_usage_thresholds: z.array(ApplicableUsageThreshold),
     entitlements: z.array(z.unknown()),
   }),
 });

@@ -3,6 +3,8 @@ import type { Context } from '../../platform/context.ts';
 import { listPlansById } from '../plans/queries.ts';
 import { showPlan } from '../plans/shown.ts';
 import { planView } from '../plans/view.ts';
+import { listApplicableThresholds } from '../usage-thresholds/queries.ts';
+import { applicableThresholdView } from '../usage-thresholds/view.ts';
 import type { SubscriptionShown } from './queries.ts';
 import { subscriptionView } from './view.ts';
 
@@ -17,6 +19,8 @@ export async function planOf(ctx: Pick<Context, 'db' | 'organizationId'>, planId
 export const extendedView = async (ctx: Context, row: SubscriptionShown) => ({
   ...subscriptionView(row, ctx.now()),
   plan: await planOf(ctx, row.plan_id),
-  applicable_usage_thresholds: [],
+  applicable_usage_thresholds: (await listApplicableThresholds(ctx.db, ctx.organizationId, row.id)).map(
+    applicableThresholdView,
+  ),
   entitlements: [],
 });

@@ -18,6 +18,7 @@ import { definedOnly, valuesOf } from './input.ts';
 import { nextBillingFrom } from './next-billing.ts';
 import { BILL_STEP, type BillStep, bearsStartInvoice } from './start.ts';
 import { endSubscription } from './terminate.ts';
+import { saveThresholds } from './thresholds.ts';
 
 interface PlanChange {
   current: SubscriptionRow;
@@ -66,6 +67,7 @@ async function upgrade(ctx: Context, change: PlanChange, currentPlan: PlanFacts)
     next_billing_at: nextBillingFrom(plan, { ...started, terminated_at: null }, customer.zone, now),
   };
   await insertSubscription(ctx.db, ctx.organizationId, next);
+  await saveThresholds(ctx, next.id, change.body);
   await recordSubscription(ctx, 'subscription.terminated', current.id);
   await recordSubscription(ctx, 'subscription.started', next.id);
   await billUpgrade(ctx, change, currentPlan, next);
@@ -113,6 +115,7 @@ async function downgrade(ctx: Context, change: PlanChange): Promise<string> {
     ...next,
     progressive_billing_disabled: change.body.progressive_billing_disabled ?? current.progressive_billing_disabled,
   });
+  await saveThresholds(ctx, next.id, change.body);
   await recordSubscription(ctx, 'subscription.updated', current.id);
   return current.id;
 }

@@ -22,6 +22,7 @@ import { lockOrCreateCustomer } from './customer.ts';
 import { billingEntityOf, valuesOf } from './input.ts';
 import { nextBillingFrom } from './next-billing.ts';
 import { BILL_STEP, bearsStartInvoice, startStep } from './start.ts';
+import { saveThresholds } from './thresholds.ts';
 
 /**
  * Creates a subscription, or changes the plan of the one that already has the external id; the same plan again changes
@@ -46,6 +47,7 @@ export async function createSubscription(ctx: Context, body: SubscriptionCreate)
     await setFirstCurrency(ctx.db, ctx.organizationId, customer.id, plan.amount_currency, ctx.now());
   const subscription = newSubscription(ctx, { plan, customer, body, billingEntityId, lineage });
   await insertSubscription(ctx.db, ctx.organizationId, subscription);
+  await saveThresholds(ctx, subscription.id, body);
   if (subscription.status === 'active') {
     await recordSubscription(ctx, 'subscription.started', subscription.id);
     await billStart(ctx, subscription, plan, customer.zone);

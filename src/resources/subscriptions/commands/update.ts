@@ -18,6 +18,7 @@ import { billingEntityOf, definedOnly, valuesOf } from './input.ts';
 import { nextBillingFrom } from './next-billing.ts';
 import { startSubscription } from './start.ts';
 import { lockRecords } from './terminate.ts';
+import { saveThresholds } from './thresholds.ts';
 
 /**
  * Changes a subscription; `status` tells which record of several is meant. Moving the start of a pending one to today
@@ -58,6 +59,7 @@ export async function updateSubscription(
   });
   const before = await getShown(ctx.db, ctx.organizationId, subscription.id);
   await changeSubscription(ctx.db, ctx.organizationId, subscription.id, change, ctx.now());
+  await saveThresholds(ctx, subscription.id, body);
   if (mayMove) await startWhenDue(ctx, { ...subscription, ...change }, plan, customer!.zone);
   await recordSubscription(ctx, 'subscription.updated', subscription.id, before);
   return subscription.id;

@@ -1,0 +1,56 @@
+import { addCents, type Cents, cents, sumCents, ZERO_CENTS } from '../money/cents.ts';
+import { type Decimal, decimal, min } from '../money/decimal.ts';
+
+/** A usage fee of a progressive invoice, or of one that credits it. */
+export interface CreditableFee {
+  chargeId: string;
+  /** Names charge, filter and group: fees of the same name are about the same usage. */
+  usageKey: string;
+  amountCents: Cents;
+}
+
+/** The newest progressive invoice of the window that a line bills. */
+export interface ProgressiveInvoice {
+  id: string;
+  /** Fees minus coupons, minus what was credited from it already; not negative. */
+  leftCents: Cents;
+  fees: readonly CreditableFee[];
+}
+
+export interface ProgressiveCredit {
+  progressiveInvoiceId: string;
+  amountCents: Cents;
+  /** What exceeds the usage that is billed now, to be given back otherwise. */
+  excessCents: Cents;
+  /** Per fee of the new invoice, by key: what was billed for the same usage. */
+  shares: ReadonlyMap<string, Decimal>;
+}
+
+/**
+ * What a progressive invoice takes off the fees of a line: as much as is left of it, at most the fees of the charges that it
+ * billed.
+ *
+ * Rules: subscriptions-and-invoices G.2, credits-and-payments A.8.
+ */
+export function progressiveCredit(
+  invoice: ProgressiveInvoice,
+  fees: readonly (CreditableFee & { key: string })[],
+): ProgressiveCredit {
+  const charges = new Set(invoice.fees.map(({ chargeId }) => chargeId));
+  const cap = sumCents(fees.filter(({ chargeId }) => charges.has(chargeId)).map(({ amountCents }) => amountCents));
+  const amountCents = cents(Math.min(invoice.leftCents, cap));
+  const billed = new Map<string, Cents>();
+  for (const { usageKey, amountCents: amount } of invoice.fees)
+    billed.set(usageKey, addCents(billed.get(usageKey) ?? ZERO_CENTS, amount));
+  return {
+    progressiveInvoiceId: invoice.id,
+    amountCents,
+    excessCents: cents(Math.max(invoice.leftCents - cap, 0)),
+    shares: new Map(
+      fees.flatMap(({ key, usageKey, amountCents: own }) => {
+        const share = billed.get(usageKey);
+        return share === undefined || amountCents === 0 ? [] : [[key, min(decimal(share), decimal(own))] as const];
+      }),
+    ),
+  };
+}
