@@ -1,0 +1,156 @@
+// Mends postgres.js 3.4.9 in node_modules: a connection that the server cuts inside a transaction crashes the process
+// (`nextWrite` on a null socket), and what was left unsent, unanswered or still running is then mixed into the
+// connection's next session (porsager/postgres issues 1154 and 1208). Plain JavaScript, since it runs after `npm install`
+// and before the build. Safe to run twice; another text than expected fails, so that a new version of the driver is
+// looked at before it is used.
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const MARK = '/* mended */';
+
+/** Edits by file: [text that must stand there once, text in its place]. */
+const EDITS = {
+  'connection.js': [
+    // A query that comes when the session is gone is refused instead of being kept for the next one. True: the pool must
+    // not move a closed connection to those in use.
+    [
+      `    if (q.cancelled)
+      return
+
+    try {
+      q.state = backend`,
+      `    if (q.cancelled)
+      return
+
+    if (socket === null || socket.destroyed)
+      return (queryError(q, Errors.connection('CONNECTION_CLOSED', options, socket)), true)
+
+    try {
+      q.state = backend`,
+    ],
+    // What a late answer of ours would have written to a session that is gone.
+    [
+      `  function nextWrite(fn) {
+    const x`,
+      `  function nextWrite(fn) {
+    if (socket === null) {
+      chunk = nextWriteTimer = null
+      return true
+    }
+    const x`,
+    ],
+    // Nothing of a closed session is left for the next one: unsent bytes, their timer, a half read answer.
+    [
+      `    socket.removeAllListeners()
+    socket = null
+
+    if (initial)
+      return reconnect()
+
+    !hadError && (query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))`,
+      `    socket.removeAllListeners()
+    socket = null
+    nextWriteTimer = chunk = errorResponse = results = final = null
+    result = new Result()
+    rows = 0
+
+    if (initial) {
+      query = null
+      return reconnect()
+    }
+
+    ;(query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))
+    query = null`,
+    ],
+    // A session that is cut while the driver asks for its types rejects the waiting query; nobody waits for this one.
+    [
+      `      order by b.oid
+    \`], [], execute)`,
+      `      order by b.oid
+    \`], [], execute).catch(() => [])`,
+    ],
+  ],
+  'index.js': [
+    // A transaction whose session is gone refuses its further statements, also when the connection has a new session.
+    [
+      `        new Promise((_, reject) => connection.onclose = reject)`,
+      `        new Promise((_, reject) => connection.onclose = error => {
+          lost = error
+          while (queries.length)
+            queries.shift().reject(error)
+          reject(error)
+        })`,
+    ],
+    [
+      `      , connection
+      , prepare = null
+
+    try {
+      await sql.unsafe('begin '`,
+      `      , connection
+      , prepare = null
+      , lost = null
+
+    try {
+      await sql.unsafe('begin '`,
+    ],
+    [
+      `        q.catch(e => uncaughtError || (uncaughtError = e))
+        c.queue === full`,
+      `        q.catch(e => uncaughtError || (uncaughtError = e))
+        if (lost)
+          return q.reject(lost)
+        c.queue === full`,
+    ],
+    // The same for a reserved connection; releasing one whose session is gone changes nothing.
+    [
+      `    c.reserved = () => queue.length
+      ? c.execute(queue.shift())
+      : move(c, reserved)
+    c.reserved.release = true
+
+    const sql = Sql(handler)
+    sql.release = () => {
+      c.reserved = null`,
+      `    const own = c.reserved = () => queue.length
+      ? c.execute(queue.shift())
+      : move(c, reserved)
+    c.reserved.release = true
+    c.onclose = error => {
+      while (queue.length)
+        queue.shift().reject(error)
+    }
+
+    const sql = Sql(handler)
+    sql.release = () => {
+      if (c.reserved !== own)
+        return
+      c.reserved = null`,
+    ],
+    [
+      `    function handler(q) {
+      c.queue === full
+        ? queue.push(q)`,
+      `    function handler(q) {
+      if (c.reserved !== own)
+        return q.reject(Errors.connection('CONNECTION_CLOSED', options))
+      c.queue === full
+        ? queue.push(q)`,
+    ],
+  ],
+};
+
+const [folder = join(dirname(fileURLToPath(import.meta.resolve('postgres'))))] = process.argv.slice(2);
+for (const [name, edits] of Object.entries(EDITS)) {
+  const file = join(folder, name);
+  const source = readFileSync(file, 'utf8');
+  if (source.startsWith(MARK)) continue;
+  const mended = edits.reduce((text, [before, after]) => {
+    if (text.split(before).length !== 2) throw new Error(`${file} is not the one of postgres 3.4.9:\n${before}`);
+    return text.replace(before, () => after);
+  }, source);
+  // Put in place at once: another process may be starting from these files.
+  writeFileSync(`${file}.mended`, `${MARK}\n${mended}`);
+  renameSync(`${file}.mended`, file);
+}
