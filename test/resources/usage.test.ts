@@ -41,8 +41,8 @@ beforeAll(async () => {
     ],
   });
   await story.subscribe();
-  await story.advance(NOW);
   await send('calls', '2024-02-20T00:00:00Z', { team: 'old' });
+  await story.advance(NOW);
   for (const team of ['red', 'red', 'blue', '']) await send('calls', '2024-03-05T00:00:00Z', { team });
   await send('storage', '2024-03-06T00:00:00Z', { gb: '10', region: 'eu' });
   await send('storage', '2024-03-06T00:00:00Z', { gb: '1.5', region: 'mars' });
@@ -171,12 +171,80 @@ test.each([
   expect((await story.client.get(path)).body).toMatchObject(body);
 });
 
-test('takes at most six round trips', async () => {
-  const { statements, body } = await countStatements(service, story.organizationId, 'findCustomerCurrentUsage', {
+test('projected usage: the ratio of days, each part by itself', async () => {
+  // The 10th of 31 days.
+  const { body } = await story.client.get('/customers/acme/projected_usage?external_subscription_id=sub');
+  const projected = body.customer_projected_usage;
+  expect(projected).toMatchObject({
+    amount_cents: 2454,
+    taxes_amount_cents: 491,
+    from_datetime: '2024-02-29T23:00:00Z',
+  });
+  const [storage, calls] = projected.charges_usage;
+  expect(storage).toMatchObject({ units: '14.5', projected_units: '44.95', projected_amount_cents: 6200 + 1395 });
+  expect(storage.filters).toMatchObject([
+    { projected_units: '31.0', projected_amount_cents: 6200, projected_presentation_breakdowns: [] },
+    { projected_units: '13.95', projected_amount_cents: 1395 },
+  ]);
+  expect(calls.grouped_usage.map((each: { projected_units: string }) => each.projected_units)).toEqual([
+    '3.1',
+    '6.2',
+    '3.1',
+  ]);
+  expect(projected.projected_amount_cents).toBe(6200 + 1395 + 3 + 6 + 3);
+  expect((await story.client.get('/customers/acme/projected_usage')).body).toMatchObject({
+    status: 405,
+    code: 'no_active_subscription',
+  });
+});
+
+test('past usage: billed periods, newest first', async () => {
+  const path = '/customers/acme/past_usage?external_subscription_id=sub';
+  const { body } = await story.client.get(path);
+  expect(body.meta).toMatchObject({ total_count: 1 });
+  expect(body.usage_periods).toMatchObject([
+    {
+      from_datetime: '2024-02-10T08:30:00Z',
+      to_datetime: '2024-02-29T22:59:59Z',
+      issuing_date: '2024-03-01',
+      currency: 'USD',
+      amount_cents: 1,
+      charges_usage: [
+        {
+          units: '1.0',
+          events_count: 1,
+          amount_cents: 1,
+          charge: { code: 'calls' },
+          grouped_usage: [{ grouped_by: { team: 'old' }, units: '1.0' }],
+        },
+      ],
+    },
+  ]);
+  expect((await story.client.get(`${path}&billable_metric_code=storage`)).body.usage_periods[0].charges_usage).toEqual(
+    [],
+  );
+  expect((await story.client.get(`${path}&billable_metric_code=none`)).body).toMatchObject({
+    status: 404,
+    resource: 'billable_metric',
+  });
+  expect((await story.client.get('/customers/acme/past_usage')).body).toMatchObject({
+    error_details: { external_subscription_id: ['value_is_mandatory'] },
+  });
+  expect((await story.client.get('/customers/none/past_usage?external_subscription_id=sub')).body).toMatchObject({
+    usage_periods: [],
+    meta: { total_count: 0 },
+  });
+});
+
+test.each([
+  ['findCustomerCurrentUsage', 6],
+  ['findCustomerProjectedUsage', 6],
+  ['findAllCustomerPastUsage', 3],
+])('%s takes at most %i round trips', async (operation, most) => {
+  const { statements } = await countStatements(service, story.organizationId, operation, {
     now: NOW,
     external_customer_id: 'acme',
     query: { external_subscription_id: 'sub' },
   });
-  expect(body.customer_usage.amount_cents).toBe(2454);
-  expect(statements.length).toBeLessThanOrEqual(6);
+  expect(statements.length).toBeLessThanOrEqual(most);
 });

@@ -1,11 +1,12 @@
 import type { Temporal } from 'temporal-polyfill';
 import { type GroupedBy, groupKeys } from '../../engine/metrics/group-values.ts';
+import type { PresentedUnits } from '../../engine/metrics/presentation.ts';
 import type { Moves, Proration } from '../../engine/metrics/proration.ts';
 import type { Decimal } from '../../engine/money/decimal.ts';
 import { toMainUnit } from '../../engine/money/units.ts';
 import type { Properties } from '../../engine/pricing/charge-model.ts';
-import { eventsNeeded } from '../../engine/pricing/price.ts';
 import { priceExponent } from '../../engine/pricing/fee-amounts.ts';
+import { eventsNeeded } from '../../engine/pricing/price.ts';
 import { type UsageFee, usageFee } from '../../engine/pricing/usage-fee.ts';
 import type { PricedCharge, PricedFilter } from './priced-charges.ts';
 
@@ -86,6 +87,7 @@ export interface CountedShare {
   totalUnits?: Decimal;
   values?: readonly Decimal[];
   preciseTotalAmountCents?: Decimal;
+  presented?: readonly PresentedUnits[];
 }
 
 /** A usage fee with the filter and the group that it is of; filter undefined is the default bucket. */

@@ -3,7 +3,16 @@ import type { Context } from '../../platform/context.ts';
 import type { Operation } from '../../platform/operation.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { showCurrentUsage } from './current-usage.ts';
-import { CurrentUsageQuery, CustomerUsageEnvelope } from './schema.ts';
+import { showPastUsage } from './past-usage.ts';
+import { showProjectedUsage } from './projected-usage.ts';
+import {
+  CurrentUsageQuery,
+  CustomerProjectedUsageEnvelope,
+  CustomerUsageEnvelope,
+  PastUsageQuery,
+  ProjectedUsageQuery,
+  UsagePeriodsEnvelope,
+} from './schema.ts';
 
 export const usageOperations: Operation[] = [
   {
@@ -19,6 +28,32 @@ export const usageOperations: Operation[] = [
     kind: 'read',
     run: (ctx: Context, input: Parameters<typeof showCurrentUsage>[1]) =>
       refusingAbsurdAmounts(showCurrentUsage(ctx, input)),
+  },
+  {
+    name: 'findCustomerProjectedUsage',
+    method: 'get',
+    path: '/customers/:external_customer_id/projected_usage',
+    permission: 'customer_usage',
+    summary: 'Usage of the period in progress, and what it will be at its end',
+    tag: 'customers',
+    category: 'current_usage',
+    query: ProjectedUsageQuery,
+    answer: CustomerProjectedUsageEnvelope,
+    kind: 'read',
+    run: (ctx: Context, input: Parameters<typeof showProjectedUsage>[1]) =>
+      refusingAbsurdAmounts(showProjectedUsage(ctx, input)),
+  },
+  {
+    name: 'findAllCustomerPastUsage',
+    method: 'get',
+    path: '/customers/:external_customer_id/past_usage',
+    permission: 'customer_usage',
+    summary: 'Usage of billed periods',
+    tag: 'customers',
+    query: PastUsageQuery,
+    answer: UsagePeriodsEnvelope,
+    kind: 'read',
+    run: showPastUsage,
   },
 ];
 

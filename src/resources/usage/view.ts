@@ -1,52 +1,167 @@
+import type { AggregationType } from '../../engine/metrics/aggregation-types.ts';
+import type { FilterValues } from '../../engine/metrics/choose-filter.ts';
 import { compareGroups, type GroupedBy } from '../../engine/metrics/group-values.ts';
-import { sumCents } from '../../engine/money/cents.ts';
-import { decimalText, sum } from '../../engine/money/decimal.ts';
-import type { ChargeUsage } from './current-usage.ts';
+import { type PresentedUnits, presentFewer } from '../../engine/metrics/presentation.ts';
+import { type Cents, sumCents, ZERO_CENTS } from '../../engine/money/cents.ts';
+import { type Decimal, decimalText, sum } from '../../engine/money/decimal.ts';
+import type { ChargeModelName } from '../../engine/pricing/charge-models.ts';
 import type { PricedShare } from './price-usage.ts';
-import type { PricedCharge, PricedFilter } from './priced-charges.ts';
 
-/** Usage of one charge as the API shows it: in all, by filter and by group. Rule: usage-and-charges G.1. */
-export const chargeUsageView = ({ charge, shares }: ChargeUsage, currency: string) => ({
-  ...figuresOf(shares),
-  amount_currency: currency,
-  charge: {
-    svc_id: charge.id,
-    code: charge.code,
-    charge_model: charge.charge_model,
-    invoice_display_name: charge.invoice_display_name,
-  },
-  billable_metric: {
-    svc_id: charge.metric.id,
-    name: charge.metric.name,
-    code: charge.metric.code,
-    aggregation_type: charge.metric.aggregation_type,
-  },
-  filters:
-    charge.filters.length === 0 ? [] : [...charge.filters, undefined].map((filter) => filterUsage(filter, shares)),
-  grouped_usage: groupedUsage(charge, shares),
-  presentation_breakdowns: [],
+/** A charge as far as a usage answer tells of it. */
+export interface ShownCharge {
+  id: string;
+  code: string;
+  charge_model: ChargeModelName;
+  invoice_display_name: string | null;
+  metric: { id: string; name: string; code: string; aggregation_type: AggregationType };
+  /** What its prices are in, when not in the currency. */
+  pricing_unit?: { short_name: string } | null;
+  conversion_rate?: Decimal | null;
+  /** In their order. */
+  filters: readonly ShownFilter[];
+}
+
+interface ShownFilter {
+  id: string;
+  invoice_display_name: string | null;
+  values: FilterValues;
+}
+
+/** The figures of one filter and group. */
+export interface ShownShare {
+  /** Null is the default bucket. */
+  filterId: string | null;
+  groupedBy: GroupedBy;
+  units: Decimal;
+  totalUnits: Decimal;
+  eventsCount: number;
+  amountCents: Cents;
+  /** In cents of the charge's pricing unit; null without one. */
+  pricingUnitCents: Cents | null;
+  presented: readonly PresentedUnits[];
+  /** As it will be at the end of the period, of projected usage. */
+  projected?: {
+    units: Decimal;
+    amountCents: Cents;
+    pricingUnitCents: Cents | null;
+    presented: readonly PresentedUnits[];
+  };
+}
+
+export const shownShare = ({ filter, groupedBy, counted, fee, totalUnits }: PricedShare): ShownShare => ({
+  filterId: filter?.id ?? null,
+  groupedBy,
+  units: fee.units,
+  totalUnits,
+  eventsCount: fee.eventsCount,
+  amountCents: fee.amountCents,
+  pricingUnitCents: fee.pricingUnit?.amountCents ?? null,
+  presented: counted.presented ?? [],
 });
 
-const figuresOf = (shares: readonly PricedShare[]) => ({
-  units: decimalText(sum(shares.map(({ fee }) => fee.units))),
+/**
+ * Usage of one charge as the API shows it: in all, by filter and by group; projected figures beside when the shares have
+ * them.
+ *
+ * keys  presentation keys to keep, all when absent
+ *
+ * Rules: usage-and-charges C.11, G.1, G.2.
+ */
+export function chargeUsageView(charge: ShownCharge, shares: readonly ShownShare[], currency: string, keys?: string[]) {
+  const isGrouped = shares.some(({ groupedBy }) => Object.keys(groupedBy).length > 0);
+  return {
+    ...figuresOf(charge, shares),
+    amount_currency: currency,
+    charge: {
+      svc_id: charge.id,
+      code: charge.code,
+      charge_model: charge.charge_model,
+      invoice_display_name: charge.invoice_display_name,
+    },
+    billable_metric: {
+      svc_id: charge.metric.id,
+      name: charge.metric.name,
+      code: charge.metric.code,
+      aggregation_type: charge.metric.aggregation_type,
+    },
+    filters:
+      charge.filters.length === 0
+        ? []
+        : [...charge.filters, undefined].map((filter) => filterUsage(charge, filter, shares, keys)),
+    grouped_usage: isGrouped ? groupedUsage(charge, shares, keys) : [],
+    ...breakdownsOf(isGrouped || charge.filters.length > 0 ? [] : shares, keys, isProjected(shares)),
+  };
+}
+
+const isProjected = (shares: readonly ShownShare[]): boolean => shares.some(({ projected }) => projected !== undefined);
+
+const figuresOf = (charge: ShownCharge, shares: readonly ShownShare[]) => ({
+  units: decimalText(sum(shares.map(({ units }) => units))),
   total_aggregated_units: decimalText(sum(shares.map(({ totalUnits }) => totalUnits))),
-  events_count: shares.reduce((total, { fee }) => total + fee.eventsCount, 0),
-  amount_cents: sumCents(shares.map(({ fee }) => fee.amountCents)),
-  pricing_unit_details: null,
+  events_count: shares.reduce((total, { eventsCount }) => total + eventsCount, 0),
+  amount_cents: sumCents(shares.map(({ amountCents }) => amountCents)),
+  ...(isProjected(shares)
+    ? {
+        projected_units: decimalText(sum(shares.map(({ units, projected }) => projected?.units ?? units))),
+        projected_amount_cents: sumCents(
+          shares.map(({ amountCents, projected }) => projected?.amountCents ?? amountCents),
+        ),
+      }
+    : {}),
+  pricing_unit_details: pricingUnitView(charge, shares),
 });
+
+function pricingUnitView({ pricing_unit, conversion_rate }: ShownCharge, shares: readonly ShownShare[]) {
+  if (!pricing_unit || !conversion_rate) return null;
+  return {
+    amount_cents: sumCents(shares.map(({ pricingUnitCents }) => pricingUnitCents ?? ZERO_CENTS)),
+    short_name: pricing_unit.short_name,
+    conversion_rate: decimalText(conversion_rate),
+    ...(isProjected(shares)
+      ? {
+          projected_amount_cents: sumCents(
+            shares.map(
+              ({ pricingUnitCents, projected }) => projected?.pricingUnitCents ?? pricingUnitCents ?? ZERO_CENTS,
+            ),
+          ),
+        }
+      : {}),
+  };
+}
+
+function breakdownsOf(shares: readonly ShownShare[], keys: string[] | undefined, withProjected: boolean) {
+  const viewOf = (presented: readonly PresentedUnits[]) =>
+    (keys === undefined ? presented : presentFewer(presented, keys)).map(({ presentationBy, units }) => ({
+      presentation_by: presentationBy,
+      units: decimalText(units),
+    }));
+  return {
+    presentation_breakdowns: viewOf(shares.flatMap(({ presented }) => presented)),
+    ...(withProjected
+      ? { projected_presentation_breakdowns: viewOf(shares.flatMap(({ projected }) => projected?.presented ?? [])) }
+      : {}),
+  };
+}
 
 /** One filter, undefined being the default bucket: its values are `{}`, which no filter's are. */
-const filterUsage = (filter: PricedFilter | undefined, shares: readonly PricedShare[]) => ({
-  ...figuresOf(shares.filter((share) => share.filter?.id === filter?.id)),
-  ...(filter?.invoice_display_name ? { invoice_display_name: filter.invoice_display_name } : {}),
-  values: filter?.values ?? {},
-  presentation_breakdowns: [],
-});
+function filterUsage(
+  charge: ShownCharge,
+  filter: ShownFilter | undefined,
+  shares: readonly ShownShare[],
+  keys: string[] | undefined,
+) {
+  const own = shares.filter(({ filterId }) => filterId === (filter?.id ?? null));
+  return {
+    ...figuresOf(charge, own),
+    ...(filter?.invoice_display_name ? { invoice_display_name: filter.invoice_display_name } : {}),
+    values: filter?.values ?? {},
+    ...breakdownsOf(own, keys, isProjected(shares)),
+  };
+}
 
-/** One entry a group when any fee is grouped, over all filters that have a fee in it. */
-function groupedUsage(charge: PricedCharge, shares: readonly PricedShare[]) {
-  if (shares.every(({ groupedBy }) => Object.keys(groupedBy).length === 0)) return [];
-  const groups = new Map<string, { groupedBy: GroupedBy; shares: PricedShare[] }>();
+/** One entry a group, over all filters that have a fee in it. */
+function groupedUsage(charge: ShownCharge, shares: readonly ShownShare[], keys: string[] | undefined) {
+  const groups = new Map<string, { groupedBy: GroupedBy; shares: ShownShare[] }>();
   for (const share of shares) {
     const key = JSON.stringify(Object.entries(share.groupedBy).sort(([a], [b]) => (a < b ? -1 : 1)));
     const group = groups.get(key) ?? { groupedBy: share.groupedBy, shares: [] };
@@ -54,17 +169,17 @@ function groupedUsage(charge: PricedCharge, shares: readonly PricedShare[]) {
     groups.set(key, group);
   }
   return [...groups.values()].sort(byGroup).map((group) => ({
-    ...figuresOf(group.shares),
+    ...figuresOf(charge, group.shares),
     grouped_by: group.groupedBy,
-    filters: charge.filters.length === 0 ? [] : filtersIn(charge, group.shares),
-    presentation_breakdowns: [],
+    filters: charge.filters.length === 0 ? [] : filtersIn(charge, group.shares, keys),
+    ...breakdownsOf(group.shares, keys, isProjected(shares)),
   }));
 }
 
 const byGroup = (a: { groupedBy: GroupedBy }, b: { groupedBy: GroupedBy }): number =>
   compareGroups([...new Set([...Object.keys(a.groupedBy), ...Object.keys(b.groupedBy)])], a.groupedBy, b.groupedBy);
 
-const filtersIn = (charge: PricedCharge, shares: readonly PricedShare[]) =>
+const filtersIn = (charge: ShownCharge, shares: readonly ShownShare[], keys: string[] | undefined) =>
   [...charge.filters, undefined]
-    .filter((filter) => shares.some((share) => share.filter?.id === filter?.id))
-    .map((filter) => filterUsage(filter, shares));
+    .filter((filter) => shares.some(({ filterId }) => filterId === (filter?.id ?? null)))
+    .map((filter) => filterUsage(charge, filter, shares, keys));

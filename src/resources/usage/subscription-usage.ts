@@ -1,0 +1,69 @@
+import { type Instant, later } from '../../engine/calendar/instants.ts';
+import { period } from '../../engine/calendar/period.ts';
+import { startOf } from '../../engine/calendar/terms.ts';
+import { lineWindows } from '../../engine/calendar/windows.ts';
+import type { Proration } from '../../engine/metrics/proration.ts';
+import { type Cents, sumCents } from '../../engine/money/cents.ts';
+import { type Currency, exponentOf } from '../../engine/money/currency.ts';
+import type { Context } from '../../platform/context.ts';
+import type { SubscriptionShown } from '../subscriptions/queries.ts';
+import { countUsage } from '../usage-counts/count-usage.ts';
+import { type PricedShare, priceShares, toCount } from './price-usage.ts';
+import { listPricedCharges, type PricedCharge } from './priced-charges.ts';
+
+export interface ChargeUsage {
+  charge: PricedCharge;
+  shares: PricedShare[];
+}
+
+/**
+ * The charges period of a subscription that holds `at` and its days; with `isWhole` it opens with the subscription.
+ *
+ * Rule: usage-and-charges G.1 "computation".
+ */
+export function usagePeriod(subscription: SubscriptionShown, at: Instant, isWhole = false): Proration {
+  const { zone } = subscription;
+  const start = startOf(subscription);
+  const windows = lineWindows({ plan: subscription, subscription, zone, at: later(at, start), mode: 'current' });
+  const window = windows.charges!; // mode current always has it
+  return {
+    period: isWhole ? period(start, window.to) : window,
+    periodDays: windows.chargesDurationDays,
+    zone,
+    isUpgraded: false,
+  };
+}
+
+/**
+ * Usage of charges of a subscription over a period, counted and priced as an invoice at the period's end would; nothing
+ * is stored. Two round trips at most, whatever the number of charges, filters and groups.
+ *
+ * only  property texts that the events must have
+ */
+export async function usageOf(
+  ctx: Context,
+  subscription: SubscriptionShown,
+  charges: readonly PricedCharge[],
+  { proration, only }: { proration: Proration; only?: Record<string, string> | undefined },
+): Promise<ChargeUsage[]> {
+  if (charges.length === 0) return [];
+  const opensWithStart = startOf(subscription).equals(proration.period.from);
+  const startedAs = subscription.is_heir && opensWithStart ? subscription.id : undefined;
+  const counted = await countUsage(ctx.db, {
+    organizationId: ctx.organizationId,
+    charges: charges.map((charge) => toCount(charge, { subscription, proration, startedAs, only })),
+  });
+  const exponent = exponentOf(subscription.plan_amount_currency as Currency);
+  const sharesOf = new Map(counted.map(({ key, shares }) => [key, shares]));
+  return charges.map((charge) => ({ charge, shares: priceShares(charge, sharesOf.get(charge.id) ?? [], exponent) }));
+}
+
+/** All usage of the charges period that holds `at`: three round trips at most. */
+export async function wholeUsageOf(ctx: Context, subscription: SubscriptionShown, at: Instant): Promise<ChargeUsage[]> {
+  const charges = await listPricedCharges(ctx.db, ctx.organizationId, [subscription.plan_id]);
+  return usageOf(ctx, subscription, charges, { proration: usagePeriod(subscription, at) });
+}
+
+/** What usage amounts to without taxes. */
+export const amountOf = (usage: readonly ChargeUsage[]): Cents =>
+  sumCents(usage.flatMap(({ shares }) => shares.map(({ fee }) => fee.amountCents)));
