@@ -133,6 +133,8 @@ async function run(
   const query = deps.wire.query(readQuery(request.url));
   const takesBody = operation.method !== 'get';
   if (operation.kind === 'events' && deps.events.isFull()) throw refuse.unavailable();
+  if (operation.readsOwnBody)
+    return deps.events.bulk({ identity, requestId, request, query, translate: deps.wire.body });
   const raw = takesBody
     ? deps.wire.body(
         await readBody(request, response, {
@@ -154,9 +156,13 @@ async function run(
           query,
           body: raw,
         });
-  if (operation.kind === 'events' && idempotency === null) {
-    const answer = await deps.events.answer(operation.name, { identity, requestId, request, query, body: raw });
-    return { status: answer.status, text: answer.text, headers: answer.headers ?? {} };
+  if (operation.kind === 'events') {
+    const countMore = () => deps.limiters.organization[operation.category ?? 'default'](request, response);
+    const sent = { identity, requestId, request, query, body: raw, countMore };
+    if (idempotency === null) return deps.events.answer(operation.name, sent);
+    deps.keyUsage.note(identity.apiKeyId);
+    const input = await deps.events.input(operation.name, sent);
+    return runCommand(deps, operation, request, identity, requestId, input, idempotency, read.parameters);
   }
   deps.keyUsage.note(identity.apiKeyId);
   const input = { ...params, query: parse(operation.query, query), body: parseRoot(operation, raw) };

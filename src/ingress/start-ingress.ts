@@ -62,7 +62,7 @@ export async function startIngress(
   await keyChanges.subscribe(keyChangesChannel(prefix));
   const keyUsage = new KeyUsage(runtime.redis, prefix);
   const refused = new RefusedLog(runtime.producer);
-  const events = createEventsLane({ producer: runtime.producer, replies, config, log: runtime.log, processId });
+  const events = createEventsLane({ ...runtime, redis: limiterRedis, replies, config, processId });
   const deps: EdgeDeps = {
     sql: runtime.sql,
     config,

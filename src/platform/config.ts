@@ -47,6 +47,7 @@ const Settings = z.object({
   TRUST_PROXY_HOPS: whole(0, 0).describe('Proxies in front, for the client address'),
   WRITE_TIMEOUT_SECONDS: seconds(10).describe('After it a write answers 504 write_pending'),
   EVENTS_BATCH_MAX_LENGTH: whole(100).describe('Events in one POST /events/batch'),
+  EVENTS_TOLERANT_MAX_LENGTH: whole(1000).describe('Events in one POST /events/batch?mode=tolerant'),
   EVENTS_MAX_WAITING: whole(5000).describe('Events waiting in one process before it answers 503'),
   IDEMPOTENCY_TTL_HOURS: whole(24).describe('Life of an Idempotency-Key'),
   WEBHOOK_TIMEOUT_SECONDS: seconds(30).describe('One delivery attempt as a whole'),

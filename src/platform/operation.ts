@@ -69,6 +69,8 @@ export interface Operation {
   /** Not counted by the rate limiter while this holds for the caller (polling an advancing clock). */
   uncountedWhile?: (db: Db, caller: { organizationId: string; sandbox: boolean }) => Promise<boolean>;
   bodyLimitBytes?: number;
+  /** Of the events lane: it reads the body itself, as it arrives. */
+  readsOwnBody?: boolean;
   /** Not shown as an operation of its own in the documentation (a PATCH twin of a PUT). */
   hidden?: boolean;
   run: (ctx: Context, input: OperationInput) => Promise<object | null>;

@@ -1,12 +1,14 @@
 import type { Redis } from 'ioredis';
-import { realNowMs } from '../../platform/clock/real-clock.ts';
+import { realNowExactMs, realNowMs } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Sql } from '../../platform/db/connect.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
-import { STORING_FAILED, type Verdict } from '../../resources/events/incoming.ts';
+import { explainBatch } from '../../resources/events/explain/explain-batch.ts';
+import { type IncomingBatch, STORING_FAILED, type Verdict } from '../../resources/events/incoming.ts';
 import { type PackedBatch, unpackBatch } from '../../resources/events/packed.ts';
+import { isoOfMs } from '../../resources/events/timestamps.ts';
 import { finishBatches } from './finish-batches.ts';
 import { createMerger } from './merger.ts';
 import { type StoreDeps, storeEvents } from './store-events.ts';
@@ -25,7 +27,8 @@ export function storeHandlers(
     async 'events.store'(job, info) {
       let verdicts: Verdict[];
       try {
-        verdicts = (await store((job.batches as PackedBatch[]).map(unpackBatch))).flat();
+        const batches = (job.batches as PackedBatch[]).map(unpackBatch);
+        verdicts = (await explained(deps.sql, batches, await store(batches))).flat();
       } catch (error) {
         if (info.lastAttempt) await reply(job, STORING_FAILED);
         throw error;
@@ -35,6 +38,13 @@ export function storeHandlers(
       count(deps.metrics, verdicts);
     },
   };
+}
+
+/** The verdicts, with what billing makes of the events where a request asked for it; others pay nothing (beyond 3.1). */
+async function explained(sql: Sql, batches: readonly IncomingBatch[], verdicts: Verdict[][]): Promise<Verdict[][]> {
+  if (batches.every((batch) => batch.explain === undefined)) return verdicts;
+  const now = isoOfMs(realNowExactMs());
+  return Promise.all(batches.map((batch, index) => explainBatch(sql, batch, verdicts[index]!, now)));
 }
 
 function count(metrics: Metrics, verdicts: readonly Verdict[]): void {

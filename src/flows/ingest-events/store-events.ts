@@ -2,8 +2,9 @@ import { realNowExactMs } from '../../platform/clock/real-clock.ts';
 import type { Db, Sql } from '../../platform/db/connect.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
-import { assert, refuse } from '../../platform/refusal.ts';
+import { assert } from '../../platform/refusal.ts';
 import type { IncomingBatch, Verdict } from '../../resources/events/incoming.ts';
+import { alone, isDataError, unstorable } from '../../resources/events/storage/data-errors.ts';
 import { needTransaction, type StoreOutcome, storeBatches } from '../../resources/events/storage/store-batches.ts';
 import { isoOfMs } from '../../resources/events/timestamps.ts';
 import type { CatalogCache } from '../../resources/usage-shapes/catalog.ts';
@@ -22,8 +23,6 @@ export interface StoreDeps {
 const DEADLOCK_TRIES = 4;
 /** Catalogs change when people edit metrics: a second change between two tries is rare, a tenth a defect. */
 const STALE_TRIES = 10;
-/** Classes of errors that a value causes: data exceptions, limits of the program (too deep, too large for an index). */
-const DATA_ERROR = /^(22|54)...$/;
 
 /**
  * Stores batches of events, each answered 200 only after this: all in one transaction, at most three awaited statements
@@ -83,21 +82,16 @@ async function storeOnce(deps: StoreDeps, batches: readonly IncomingBatch[]): Pr
  * nothing behind.
  */
 async function refuseCulprits(deps: StoreDeps, batch: IncomingBatch): Promise<Verdict[] | undefined> {
-  if (batch.events.length === 1) return [refused()];
+  if (batch.events.length === 1) return [unstorable()];
   const verdicts: Verdict[] = [];
   for (const event of batch.events) {
-    const alone = { ...batch, events: [event] };
-    const verdict = batch.atomic ? await tryAlone(deps, alone) : (await storeOrSplit(deps, [alone]))[0]?.[0];
+    const single = alone(batch, event);
+    const verdict = batch.atomic ? await tryAlone(deps, single) : (await storeOrSplit(deps, [single]))[0]?.[0];
     if (verdict === undefined) return undefined;
     verdicts.push(verdict);
   }
   return verdicts;
 }
-
-const refused = (): Verdict => {
-  const { status, body } = refuse.invalid({ base: ['invalid_format'] });
-  return { e: { status, body } };
-};
 
 class TrialOver extends Error {}
 
@@ -110,7 +104,7 @@ async function tryAlone(deps: StoreDeps, batch: IncomingBatch): Promise<Verdict>
     return 0;
   } catch (error) {
     if (error instanceof TrialOver) return 0;
-    if (isDataError(error)) return refused();
+    if (isDataError(error)) return unstorable();
     throw error;
   }
 }
@@ -135,5 +129,3 @@ async function attempt<Result>(
     }
   }
 }
-
-const isDataError = (error: unknown): boolean => DATA_ERROR.test(String((error as { code?: unknown }).code));

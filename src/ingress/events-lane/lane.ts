@@ -1,14 +1,23 @@
 import type { Request } from 'express';
+import type { Redis } from 'ioredis';
 import { realNowExactMs } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Log } from '../../platform/log/log.ts';
+import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
+import { refuse } from '../../platform/refusal.ts';
 import type { Replies } from '../../platform/replies/replies.ts';
-import type { IncomingBatch } from '../../resources/events/incoming.ts';
-import { answerText, type EventsForm, readEvents } from '../../resources/events/requests.ts';
+import { headerName } from '../../platform/wire-prefix.ts';
+import { answerText } from '../../resources/events/answers.ts';
+import type { Explain, IncomingBatch } from '../../resources/events/incoming.ts';
+import { asksToExplain, batchForm, type EventsInput, readEvents } from '../../resources/events/requests.ts';
 import { isoOfMs } from '../../resources/events/timestamps.ts';
 import type { Identity } from '../authenticate.ts';
+import { storeLines } from './bulk.ts';
+import { takeBulkPlace } from './bulk-places.ts';
+import { BulkReport } from './bulk-report.ts';
 import { createCoalescer } from './coalescer.ts';
+import { ConnectionLost, unpackedBody } from './unpack.ts';
 
 export interface EventsRequest {
   identity: Identity;
@@ -17,58 +26,123 @@ export interface EventsRequest {
   query: Record<string, unknown>;
   /** Parsed JSON; number literals that a double cannot hold are LosslessNumbers. */
   body: unknown;
+  /** Counts one more request against the caller's rate. @throws Refusal 429 */
+  countMore(): Promise<unknown>;
+}
+
+/** A bulk request: its body is read by the lane, line by line. */
+export interface BulkRequest extends Omit<EventsRequest, 'body' | 'countMore'> {
+  /** A parsed line as the house knows it. */
+  translate(body: unknown): unknown;
+}
+
+interface EventsAnswer {
+  status: number;
+  text: string;
+  headers?: Record<string, string>;
 }
 
 /** What the edge calls for operations of kind `events`; the text is the serialised body. Refusals are thrown. */
 export interface EventsLane {
-  answer(
-    operation: string,
-    request: EventsRequest,
-  ): Promise<{ status: number; text: string; headers?: Record<string, string> }>;
+  answer(operation: string, request: EventsRequest): Promise<EventsAnswer>;
+  bulk(request: BulkRequest): Promise<EventsAnswer>;
+  /** Input of the same operation as a command, for a request with an Idempotency-Key. */
+  input(operation: string, request: EventsRequest): Promise<EventsInput>;
   /** Whether so much waits that a request is to be refused before its body is read: 503 with `Retry-After: 1`. */
   isFull(): boolean;
   /** Flushes what waits and answers it. */
   stop(): Promise<void>;
 }
 
-const FORMS: Readonly<Record<string, EventsForm>> = { createEvent: 'single', createBatchEvents: 'batch' };
 /** Characters of a user agent that are worth keeping with every event. */
 const USER_AGENT_MAX = 255;
 const REPLAYED = { 'X-Svc-Replayed': 'true' };
+/** Events of a tolerant batch that count as one request (beyond 3.3). */
+const EVENTS_A_REQUEST = 100;
+const NDJSON_TYPE = /^application\/x-ndjson\s*(?:;|$)/i;
 
 /**
  * The busiest routes: checks the events of a request, sends them to the storing workers together with those of
- * concurrent requests, and answers when they are committed. Rules: performance-design 3, usage-and-charges A.4 to A.7.
+ * concurrent requests, and answers when they are committed. Rules: performance-design 3, usage-and-charges A.4 to A.7,
+ * beyond 3.
  */
 export function createEventsLane(deps: {
   producer: Producer;
   replies: Replies;
+  redis: Redis;
   config: Config;
   log: Log;
+  metrics: Metrics;
   processId: string;
 }): EventsLane {
+  const { config } = deps;
   const coalescer = createCoalescer(deps);
+  const explainHeader = headerName('X-Svc-Explain', config.WIRE_PREFIX).toLowerCase();
+
+  const senderOf = (request: Omit<BulkRequest, 'translate'>, explain: Explain) => ({
+    ...sender(request),
+    ...(asksToExplain(request.request.headers[explainHeader], request.query) ? { explain } : {}),
+  });
+
+  async function input(operation: string, request: EventsRequest): Promise<EventsInput> {
+    const form = operation === 'createEvent' ? 'single' : batchForm(request.query);
+    const read = readEvents(form, request.body, config, senderOf(request, 'full'));
+    for (
+      let counted = EVENTS_A_REQUEST;
+      form === 'tolerant' && counted < read.faults.length;
+      counted += EVENTS_A_REQUEST
+    )
+      await request.countMore();
+    return read;
+  }
+
   return {
+    input,
     async answer(operation, request) {
-      const form = FORMS[operation]!;
-      const batch = batchOf(request, readEvents(form, request.body, deps.config.EVENTS_BATCH_MAX_LENGTH));
-      const verdicts = await coalescer.send(batch, request.requestId);
-      const { text, isReplayed } = answerText(form, batch, verdicts);
+      const read = await input(operation, request);
+      const { batch } = read;
+      const verdicts = batch.events.length === 0 ? [] : await coalescer.send(batch, request.requestId);
+      const { text, isReplayed } = answerText(read, verdicts);
       return { status: 200, text, ...(isReplayed ? { headers: REPLAYED } : {}) };
+    },
+    async bulk(request) {
+      if (!NDJSON_TYPE.test(request.request.headers['content-type'] ?? '')) throw refuse.unsupportedMediaType();
+      const bytes = unpackedBody(request.request);
+      const sent = senderOf(request, 'reasons');
+      const report = new BulkReport(sent.explain !== undefined);
+      const place = await takeBulkPlace(deps.redis, config.REDIS_PREFIX, sent.organization_id);
+      const storing = {
+        async send(batch: IncomingBatch) {
+          await place.keep();
+          return coalescer.send(batch, request.requestId);
+        },
+        isFull: coalescer.isFull,
+        patienceMs: config.WRITE_TIMEOUT_SECONDS * 1000,
+        translate: request.translate,
+      };
+      try {
+        await storeLines(storing, bytes, sent, report);
+        return { status: 200, text: JSON.stringify({ bulk: report.view() }) };
+      } catch (error) {
+        // What is left of the body is of no interest, but the connection may carry another request.
+        request.request.resume();
+        if (!(error instanceof ConnectionLost)) throw error;
+        deps.log.info({ organizationId: sent.organization_id, ...report.counts() }, 'bulk request cut off');
+        throw refuse.badRequest('the body ended early');
+      } finally {
+        await place.leave();
+        for (const [outcome, lines] of Object.entries(report.counts())) deps.metrics.bulkLines.inc({ outcome }, lines);
+      }
     },
     isFull: coalescer.isFull,
     stop: coalescer.stop,
   };
 }
 
-function batchOf({ identity, request }: EventsRequest, events: IncomingBatch['events']): IncomingBatch {
-  return {
-    organization_id: identity.organizationId,
-    sandbox: identity.sandbox,
-    atomic: true,
-    received_at: isoOfMs(realNowExactMs()),
-    user_agent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX) ?? null,
-    remote_address: request.ip ?? null,
-    events,
-  };
-}
+const sender = ({ identity, request }: Pick<EventsRequest, 'identity' | 'request'>) => ({
+  organization_id: identity.organizationId,
+  sandbox: identity.sandbox,
+  received_at: isoOfMs(realNowExactMs()),
+  user_agent: request.headers['user-agent']?.slice(0, USER_AGENT_MAX) ?? null,
+  remote_address: request.ip ?? null,
+});

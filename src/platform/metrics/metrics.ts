@@ -41,6 +41,18 @@ export function createMetrics(processName: string) {
       labelNames: ['verdict'],
       registers,
     }),
+    bulkLines: new Counter({
+      name: 'meterstone_bulk_lines_total',
+      help: 'Lines of bulk requests by outcome',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    unmatchedEvents: new Counter({
+      name: 'meterstone_unmatched_events_total',
+      help: 'Events that no charge takes, by reason, and those that were healed',
+      labelNames: ['reason'],
+      registers,
+    }),
     ingestLagSeconds: new Histogram({
       name: 'meterstone_ingest_lag_seconds',
       help: 'From reception of an event to its commit',

@@ -1,48 +1,69 @@
+import { realNowExactMs } from '../../platform/clock/real-clock.ts';
 import type { Context } from '../../platform/context.ts';
+import type { Db, Tx } from '../../platform/db/connect.ts';
 import { Answer } from '../../platform/operation.ts';
-import { assert, refuse } from '../../platform/refusal.ts';
+import { assert } from '../../platform/refusal.ts';
 import { catalogOf } from '../usage-shapes/catalog.ts';
 import { listCatalogs } from '../usage-shapes/queries.ts';
-import type { IncomingBatch, IncomingEvent } from './incoming.ts';
-import { answerText, type EventsForm } from './requests.ts';
-import { storeBatches } from './storage/store-batches.ts';
+import { answerText } from './answers.ts';
+import { explainBatch } from './explain/explain-batch.ts';
+import type { IncomingBatch, Verdict } from './incoming.ts';
+import type { EventsInput } from './requests.ts';
+import { alone, isDataError, unstorable } from './storage/data-errors.ts';
+import { type StoreOutcome, storeBatches } from './storage/store-batches.ts';
+import { isoOfMs } from './timestamps.ts';
 
 /** The shared lock is held after the first try, so the second one's catalog cannot be stale. */
 const TRIES = 2;
 
-/** POST /events with an Idempotency-Key: as the events lane, in the command's own transaction (beyond 2). */
-export const createEvent = (ctx: Context, { body }: { body: IncomingEvent[] }) => store(ctx, 'single', body);
-
 /**
- * POST /events/batch with an Idempotency-Key.
+ * POST /events and /events/batch with an Idempotency-Key: as the events lane, in the command's own transaction (beyond 2).
  *
- * @throws Refusal 422 events: too_many_events, beside those of storing
+ * @throws Refusal 422 of the events, 405 while the test clock advances
  */
-export function createEvents(ctx: Context, { body }: { body: IncomingEvent[] }): Promise<Answer> {
-  if (body.length > ctx.config.EVENTS_BATCH_MAX_LENGTH) throw refuse.invalid({ events: ['too_many_events'] });
-  return store(ctx, 'batch', body);
+export async function storeInCommand(ctx: Context, input: EventsInput): Promise<Answer> {
+  const { batch } = input;
+  const now = isoOfMs(realNowExactMs());
+  const verdicts = batch.events.length === 0 ? [] : await storeOrRefuse(ctx, batch, now);
+  const { text, isReplayed } = answerText(input, await explainBatch(ctx.db, batch, verdicts, now));
+  return new Answer(null, { json: text, ...(isReplayed ? { headers: { 'X-Svc-Replayed': 'true' } } : {}) });
 }
 
-async function store(ctx: Context, form: EventsForm, events: IncomingEvent[]): Promise<Answer> {
-  const received = ctx.now().toString({ fractionalSecondDigits: 6 });
-  const batch: IncomingBatch = {
-    organization_id: ctx.organizationId,
-    sandbox: ctx.sandbox,
-    atomic: true,
-    received_at: received,
-    user_agent: null,
-    remote_address: null,
-    events,
-  };
+async function storeOrRefuse(ctx: Context, batch: IncomingBatch, now: string): Promise<Verdict[]> {
+  try {
+    return await store(ctx, batch, now);
+  } catch (error) {
+    if (!isDataError(error)) throw error;
+    ctx.log.warn({ events: batch.events.length, err: (error as Error).message }, 'a value cannot be stored');
+  }
+  const verdicts: Verdict[] = [];
+  for (const event of batch.events) verdicts.push(await storeAlone(ctx, alone(batch, event), now));
+  // What an atomic batch stored meanwhile goes with the refusal.
+  return verdicts;
+}
+
+async function storeAlone(ctx: Context, batch: IncomingBatch, now: string): Promise<Verdict> {
+  try {
+    return (await store(ctx, batch, now))[0]!;
+  } catch (error) {
+    if (isDataError(error)) return unstorable();
+    throw error;
+  }
+}
+
+async function store(ctx: Context, batch: IncomingBatch, now: string): Promise<Verdict[]> {
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
     const [row] = await listCatalogs(ctx.db, [ctx.organizationId]);
     assert(row, 'the organization of a command is there');
     const catalogs = new Map([[row.id, catalogOf(row)]]);
-    const { verdicts, batchId } = await storeBatches(ctx.db, [batch], catalogs, received);
+    const { verdicts, batchId } = await within(ctx.db, (db) => storeBatches(db, [batch], catalogs, now));
     if (!verdicts[0]) continue;
     if (batchId !== null) ctx.after({ job: 'finish-event-batch', payload: { batch_id: batchId } });
-    const { text, isReplayed } = answerText(form, batch, verdicts[0]);
-    return new Answer(null, { json: text, ...(isReplayed ? { headers: { 'X-Svc-Replayed': 'true' } } : {}) });
+    return verdicts[0];
   }
   throw new Error('a catalog read under the shared lock is of the present version');
 }
+
+/** A savepoint: a value that cannot be stored leaves the command's transaction usable. */
+const within = (db: Db, work: (db: Db) => Promise<StoreOutcome>): Promise<StoreOutcome> =>
+  (db as Tx).savepoint(work) as Promise<StoreOutcome>;

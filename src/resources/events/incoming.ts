@@ -1,3 +1,5 @@
+import type { Explanation } from './explain/verdict.ts';
+
 /** An event as the ingress hands it to storage: checked, numbers in canonical text, nothing left to parse but JSON. */
 export interface IncomingEvent {
   id: string;
@@ -22,14 +24,29 @@ export interface IncomingBatch {
   received_at: string;
   user_agent: string | null;
   remote_address: string | null;
+  /** What to tell beside the verdicts; absent: nothing (beyond 3.1). */
+  explain?: Explain;
   events: IncomingEvent[];
 }
 
+/** `full`: what billing makes of each event. `reasons`: only whether it counts, for bulk. */
+export type Explain = 'full' | 'reasons';
+export type Explained = Explanation | Pick<Explanation, 'outcome' | 'reasons'>;
+
 /**
  * What became of one event: 0 stored as sent, 1 another event has its key, r replayed, s stored but changed by the
- * worker (with the body that is now stored), e refused. Rule: performance-design 3.3.
+ * worker (with the body that is now stored), e refused. Explained events carry `x`. Rule: performance-design 3.3.
  */
-export type Verdict = 0 | 1 | { r: string } | { s: string } | { e: { status: number; body: Record<string, unknown> } };
+export type Verdict =
+  | 0
+  | 1
+  | { r: string; x?: Explained }
+  | { s: string; x?: Explained }
+  | { e: { status: number; body: Record<string, unknown> } };
+
+/** Whether the event is stored, now or since before. */
+export const isAccepted = (verdict: Verdict): verdict is Exclude<Verdict, 1 | { e: unknown }> =>
+  verdict === 0 || (typeof verdict === 'object' && !('e' in verdict));
 
 /** Verdicts in the order of the events; null = all stored as sent. */
 export type Verdicts = Verdict[] | null;

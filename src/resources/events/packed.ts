@@ -1,4 +1,4 @@
-import type { IncomingBatch, IncomingEvent } from './incoming.ts';
+import type { Explain, IncomingBatch, IncomingEvent } from './incoming.ts';
 
 /**
  * A batch as it travels in a job: lists instead of objects, since the names of the fields would be half of the text that
@@ -12,6 +12,7 @@ export type PackedBatch = [
   userAgent: string | null,
   remoteAddress: string | null,
   events: PackedEvent[],
+  explain?: Explain,
 ];
 
 type PackedEvent = [
@@ -33,6 +34,7 @@ export const packBatch = (batch: IncomingBatch): PackedBatch => [
   batch.user_agent,
   batch.remote_address,
   batch.events.map(packEvent),
+  ...((batch.explain === undefined ? [] : [batch.explain]) as [Explain?]),
 ];
 
 export const unpackBatch = (packed: PackedBatch): IncomingBatch => ({
@@ -43,6 +45,7 @@ export const unpackBatch = (packed: PackedBatch): IncomingBatch => ({
   user_agent: packed[4],
   remote_address: packed[5],
   events: packed[6].map(unpackEvent),
+  ...(packed[7] === undefined ? {} : { explain: packed[7] }),
 });
 
 const packEvent = (event: IncomingEvent): PackedEvent => [

@@ -1,21 +1,74 @@
-import { type FieldErrors, Refusal, refuse } from '../../platform/refusal.ts';
-import type { IncomingBatch, IncomingEvent, Verdict } from './incoming.ts';
+import { booleanFilter } from '../../platform/lists/filters.ts';
+import { type FieldErrors, refuse } from '../../platform/refusal.ts';
+import { INVALID } from '../../platform/schema/fields.ts';
+import type { IncomingBatch, IncomingEvent } from './incoming.ts';
 import { parseEvent } from './parse-event.ts';
-import { eventText } from './view.ts';
 
-/** The two forms in which events are sent: `{event}` and `{events: […]}`. */
-export type EventsForm = 'single' | 'batch';
+/** The forms in which events are sent: `{event}`, `{events: […]}` all or nothing, and the same each for itself. */
+export type EventsForm = 'single' | 'batch' | 'tolerant';
+
+/** A request's events as they travel to whoever stores them. */
+export interface EventsInput {
+  form: EventsForm;
+  batch: IncomingBatch;
+  /** Of a tolerant batch, in the order sent: what was refused at the door, null for the events of `batch`. */
+  faults: (EventFault | null)[];
+}
+
+export interface EventFault {
+  transaction_id: string | null;
+  errors: FieldErrors;
+}
+
+/** Most events of a request. */
+export interface EventLimits {
+  EVENTS_BATCH_MAX_LENGTH: number;
+  EVENTS_TOLERANT_MAX_LENGTH: number;
+}
 
 /**
- * Events of a request's body, each checked and with an id. Checks 1, 2, 4, 5 of usage-and-charges A.4, rules of A.5;
- * expressions and uniqueness are left to storage.
+ * Reads the events of a request's body, each checked and with an id. Checks 1, 2, 4, 5 of usage-and-charges A.4, rules of
+ * A.5 and beyond 3.3; expressions and uniqueness are left to storage.
  *
- * mostEvents  limit of a batch
+ * sender  whose events they are and how they came
  *
  * @throws Refusal 400 without the root of a single event, 422 otherwise
  */
-export function readEvents(form: EventsForm, body: unknown, mostEvents = Number.POSITIVE_INFINITY): IncomingEvent[] {
-  return form === 'single' ? [readSingle(body)] : readBatch(body, mostEvents);
+export function readEvents(
+  form: EventsForm,
+  body: unknown,
+  limits: EventLimits,
+  sender: Omit<IncomingBatch, 'atomic' | 'events'>,
+): EventsInput {
+  if (form === 'single') return { form, batch: { ...sender, atomic: true, events: [readSingle(body)] }, faults: [] };
+  const most = form === 'batch' ? limits.EVENTS_BATCH_MAX_LENGTH : limits.EVENTS_TOLERANT_MAX_LENGTH;
+  const parsed = readList(body, most).map((sent) => ({ sent, read: parseEvent(sent) }));
+  const events = parsed.flatMap(({ read }) => (read.ok ? [read.event] : []));
+  const faults = parsed.map(({ sent, read }) =>
+    read.ok ? null : { transaction_id: sentTransactionId(sent), errors: read.errors },
+  );
+  if (form === 'batch' && events.length < parsed.length)
+    throw refuse.invalid(Object.fromEntries(faults.flatMap((fault, n) => (fault === null ? [] : [[n, fault.errors]]))));
+  return { form, batch: { ...sender, atomic: form === 'batch', events }, faults };
+}
+
+/** The form of `POST /events/batch`. @throws Refusal 422 mode: value_is_invalid */
+export function batchForm(query: Readonly<Record<string, unknown>>): EventsForm {
+  const { mode } = query;
+  if (mode === undefined || mode === '') return 'batch';
+  if (mode !== 'tolerant') throw refuse.invalid({ mode: [INVALID] });
+  return 'tolerant';
+}
+
+/** Whether an explanation is asked for, by the header or in the query (beyond 3.1). */
+export const asksToExplain = (header: unknown, query: Readonly<Record<string, unknown>>): boolean =>
+  (header !== undefined && booleanFilter.parse(header) === true) ||
+  (query.explain !== undefined && (booleanFilter.parse(query.explain) === true || query.explain === 'amount'));
+
+/** The transaction id that a refused event was sent with, as text; null when it is none. */
+export function sentTransactionId(sent: unknown): string | null {
+  const value = memberOf(sent, 'transaction_id');
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : null;
 }
 
 function readSingle(body: unknown): IncomingEvent {
@@ -27,73 +80,15 @@ function readSingle(body: unknown): IncomingEvent {
   return parsed.event;
 }
 
-function readBatch(body: unknown, mostEvents: number): IncomingEvent[] {
+function readList(body: unknown, most: number): unknown[] {
   const sent = memberOf(body, 'events');
   if (!Array.isArray(sent) || sent.length === 0) throw refuse.invalid({ events: ['no_events'] });
-  if (sent.length > mostEvents) throw refuse.invalid({ events: ['too_many_events'] });
-  const events: IncomingEvent[] = [];
-  const errors: FieldErrors = {};
-  for (const [index, each] of sent.entries()) {
-    const parsed = parseEvent(each);
-    if (parsed.ok) events.push(parsed.event);
-    else errors[index] = parsed.errors;
-  }
-  if (events.length < sent.length) throw refuse.invalid(errors);
-  return events;
+  if (sent.length > most) throw refuse.invalid({ events: ['too_many_events'] });
+  return sent;
 }
 
-const memberOf = (body: unknown, key: string): unknown =>
+/** A key of an object, undefined of anything else. */
+export const memberOf = (body: unknown, key: string): unknown =>
   typeof body === 'object' && body !== null && Object.hasOwn(body, key)
     ? (body as Record<string, unknown>)[key]
     : undefined;
-
-const TAKEN: FieldErrors = { transaction_id: ['value_already_exist'] };
-
-/**
- * Body of the answer to stored events, and whether every one of them had been stored before.
- *
- * @throws Refusal when the verdicts refuse the request: 422 keyed by index for a batch, 405 while the test clock advances
- */
-export function answerText(
-  form: EventsForm,
-  batch: IncomingBatch,
-  verdicts: readonly Verdict[],
-): { text: string; isReplayed: boolean } {
-  throwRefused(form, verdicts);
-  let isReplayed = true;
-  let text = '';
-  for (const [index, event] of batch.events.entries()) {
-    const verdict = verdicts[index] ?? 0;
-    if (typeof verdict !== 'object' || !('r' in verdict)) isReplayed = false;
-    const shown = textOf(event, batch, verdict);
-    text = index === 0 ? shown : `${text},${shown}`;
-  }
-  return { text: form === 'single' ? `{"event":${text}}` : `{"events":[${text}]}`, isReplayed };
-}
-
-function textOf(event: IncomingEvent, batch: IncomingBatch, verdict: Verdict): string {
-  if (typeof verdict === 'object' && 'r' in verdict) return verdict.r;
-  if (typeof verdict === 'object' && 's' in verdict) return verdict.s;
-  return eventText({ ...event, timestamp: event.timestamp ?? batch.received_at, created_at: batch.received_at });
-}
-
-function throwRefused(form: EventsForm, verdicts: readonly Verdict[]): void {
-  const errors: FieldErrors = {};
-  for (const [index, verdict] of verdicts.entries()) {
-    if (verdict === 0 || (verdict !== 1 && !('e' in verdict))) continue;
-    if (verdict !== 1 && verdict.e.status !== 422) throw refusalOf(verdict.e);
-    errors[index] = verdict === 1 ? TAKEN : verdict.e.body.error_details;
-  }
-  const [first] = Object.values(errors);
-  if (first !== undefined) throw refuse.invalid(form === 'single' ? (first as FieldErrors) : errors);
-}
-
-function refusalOf({
-  status,
-  body: { status: _, ...body },
-}: {
-  status: number;
-  body: Record<string, unknown>;
-}): Refusal {
-  return new Refusal(status, body);
-}

@@ -1,10 +1,24 @@
 import type { Operation } from '../../platform/operation.ts';
-import { createEvent, createEvents } from './commands.ts';
+import { storeInCommand } from './commands.ts';
 import { showEvent, showEvents } from './reads.ts';
-import { EventBody, EventEnvelope, EventList, EventListQuery, EventsBody, EventsEnvelope } from './schema.ts';
+import {
+  BulkEnvelope,
+  CreatedEvent,
+  CreatedEvents,
+  CreateEventQuery,
+  CreateEventsQuery,
+  EventBody,
+  EventEnvelope,
+  EventList,
+  EventListQuery,
+  EventsBody,
+} from './schema.ts';
 
 const shared = { permission: 'event', tag: 'events' } as const;
 const lane = { ...shared, method: 'post', kind: 'events', category: 'events' } as const;
+
+/** Bulk is stored in chunks, by the events lane only (beyond 2). */
+const neverACommand = (): Promise<never> => Promise.reject(new Error('bulk events are stored by the events lane'));
 
 export const eventOperations: Operation[] = [
   {
@@ -13,18 +27,32 @@ export const eventOperations: Operation[] = [
     path: '/events',
     summary: 'Send a usage event',
     bodyLimitBytes: 1024 * 1024,
+    query: CreateEventQuery,
     body: EventBody,
-    answer: EventEnvelope,
-    run: createEvent,
+    answer: CreatedEvent,
+    run: storeInCommand,
   },
   {
     ...lane,
     name: 'createBatchEvents',
     path: '/events/batch',
-    summary: 'Send up to 100 usage events, all or nothing',
+    summary: 'Send up to 100 usage events, all or nothing, or each for itself with mode=tolerant',
+    query: CreateEventsQuery,
     body: EventsBody,
-    answer: EventsEnvelope,
-    run: createEvents,
+    answer: CreatedEvents,
+    run: storeInCommand,
+  },
+  {
+    ...lane,
+    name: 'createBulkEvents',
+    path: '/events/bulk',
+    summary: 'Send up to 10 000 usage events, one JSON object a line',
+    category: 'events_bulk',
+    readsOwnBody: true,
+    ignoresIdempotencyKey: true,
+    query: CreateEventQuery,
+    answer: BulkEnvelope,
+    run: neverACommand,
   },
   {
     ...shared,

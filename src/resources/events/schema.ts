@@ -3,7 +3,6 @@ import { textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { fromFilter } from '../../platform/lists/time-filters.ts';
 import { parseInstant } from '../../platform/schema/instant-field.ts';
-import { readEvents } from './requests.ts';
 
 const EventInput = z.object({
   transaction_id: z.string(),
@@ -14,18 +13,14 @@ const EventInput = z.object({
   precise_total_amount_cents: z.union([z.string(), z.number()]).nullish(),
 });
 
-/**
- * Bodies of the two writes, as the documentation shows them. The plain checks of `readEvents` judge them, on every path:
- * what does not fit the shape goes to them as it came. Out comes the list of checked events.
- */
-export const EventBody = z
-  .object({ event: EventInput })
-  .catch(({ input }) => input as never)
-  .transform((body) => readEvents('single', body));
-export const EventsBody = z
-  .object({ events: z.array(EventInput) })
-  .catch(({ input }) => input as never)
-  .transform((body) => readEvents('batch', body));
+/** Bodies of the writes, as the documentation shows them; the events lane reads them with plain checks. */
+export const EventBody = z.object({ event: EventInput });
+export const EventsBody = z.object({ events: z.array(EventInput) });
+
+/** `explain`: tell what billing makes of the events (beyond 3.1). */
+export const CreateEventQuery = z.object({ explain: textFilter });
+/** `mode=tolerant`: each event is stored or refused alone (beyond 3.3). */
+export const CreateEventsQuery = z.object({ explain: textFilter, mode: textFilter });
 
 const EventView = z.object({
   svc_id: z.uuid(),
@@ -40,7 +35,66 @@ const EventView = z.object({
   created_at: z.iso.datetime(),
 });
 export const EventEnvelope = z.object({ event: EventView });
-export const EventsEnvelope = z.object({ events: z.array(EventView) });
+
+const ExplanationView = z.object({
+  outcome: z.enum(['counted', 'not_counted', 'replayed']),
+  reasons: z.array(z.string()),
+  warnings: z.array(z.string()),
+  billable_metric_code: z.string().nullable(),
+  svc_subscription_id: z.uuid().nullable(),
+  external_customer_id: z.string().nullable(),
+  plan_code: z.string().nullable(),
+  period: z.object({ from: z.iso.datetime(), to: z.iso.datetime(), invoiced: z.boolean() }).nullable(),
+  charges: z.array(
+    z.object({
+      svc_charge_id: z.uuid(),
+      charge_code: z.string(),
+      charge_model: z.string(),
+      pay_in_advance: z.boolean(),
+      svc_charge_filter_id: z.uuid().nullable(),
+      filter_display_name: z.string().nullable(),
+      grouped_by: z.record(z.string(), z.string().nullable()),
+      value: z.string(),
+    }),
+  ),
+});
+/** Answer to a stored event; `verdict` only when it was asked for. */
+export const CreatedEvent = z.object({ event: EventView, verdict: ExplanationView.optional() });
+/** Answer to stored events; `results` and `counts` only of a tolerant batch. */
+export const CreatedEvents = z.object({
+  events: z.array(EventView),
+  verdicts: z.array(ExplanationView).optional(),
+  results: z
+    .array(
+      z.object({
+        index: z.int(),
+        transaction_id: z.string().nullable(),
+        status: z.enum(['stored', 'replayed', 'rejected']),
+        error_details: z.record(z.string(), z.any()).optional(),
+      }),
+    )
+    .optional(),
+  counts: z.object({ stored: z.int(), replayed: z.int(), rejected: z.int() }).optional(),
+});
+
+/** What became of the lines of a bulk request; `not_counted` by reason, only when it was asked for. */
+export const BulkEnvelope = z.object({
+  bulk: z.object({
+    lines: z.int(),
+    stored: z.int(),
+    replayed: z.int(),
+    rejected: z.int(),
+    errors_truncated: z.boolean(),
+    errors: z.array(
+      z.object({
+        line: z.int(),
+        transaction_id: z.string().nullable(),
+        error_details: z.record(z.string(), z.any()),
+      }),
+    ),
+    not_counted: z.record(z.string(), z.int()).optional(),
+  }),
+});
 export const EventList = z.object({ events: z.array(EventView), meta: PageMeta });
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;

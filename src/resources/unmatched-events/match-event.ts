@@ -40,11 +40,15 @@ export interface CandidateSubscription {
   status: 'pending' | 'incomplete' | 'active' | 'terminated' | 'canceled';
   started_at: string | null;
   terminated_at: string | null;
+  /** Whether it continues an earlier record. */
+  replaces_another: boolean;
 }
 
 export interface Match {
   /** To which the event belongs, or whose usage it changes; undefined when none does. */
   subscription: CandidateSubscription | undefined;
+  /** Whose charges take it: `subscription`, or one that is not complete yet. */
+  taking: CandidateSubscription | undefined;
   /** Undefined: some charge takes it. */
   reason: UnmatchedReason | undefined;
 }
@@ -64,9 +68,20 @@ export function matchEvent(
 ): Match {
   const covering = resolve(event, candidates);
   const active = candidates.find((candidate) => candidate.status === 'active');
-  const subscription = covering ?? (event.recurring ? active : undefined);
-  return { subscription, reason: reasonOf(event, candidates, subscription, isCharged) };
+  const subscription = covering ?? (active && isCarriedOver(event, active) ? active : undefined);
+  const taking = subscription ?? candidates.find((each) => isStarted(each) && covers(each, event.timestamp));
+  return { subscription, taking, reason: reasonOf(event, candidates, taking, isCharged) };
 }
+
+const isStarted = ({ started_at, status }: CandidateSubscription): boolean =>
+  started_at !== null && status !== 'canceled';
+
+/**
+ * Whether a subscription counts an event that it does not cover: of a recurring metric, but a running total starts anew
+ * with a subscription that replaces none (usage-and-charges A.9, C.7 "initial").
+ */
+const isCarriedOver = (event: EventToMatch, subscription: CandidateSubscription): boolean =>
+  event.recurring === true && (event.aggregation_type !== 'weighted_sum_agg' || subscription.replaces_another);
 
 /** The subscription that covers the event's timestamp. */
 function resolve(event: EventToMatch, candidates: readonly CandidateSubscription[]): CandidateSubscription | undefined {
@@ -101,20 +116,20 @@ function byPrecedence(a: CandidateSubscription, b: CandidateSubscription): numbe
 function reasonOf(
   event: EventToMatch,
   candidates: readonly CandidateSubscription[],
-  subscription: CandidateSubscription | undefined,
+  taking: CandidateSubscription | undefined,
   isCharged: (planId: string, metricId: string) => boolean,
 ): UnmatchedReason | undefined {
   if (event.metric_id === null) return 'metric_not_found';
   if (event.external_subscription_id.trim() === '') return 'subscription_missing';
-  const started = candidates.filter(({ started_at, status }) => started_at !== null && status !== 'canceled');
+  const started = candidates.filter(isStarted);
   if (started.length === 0) {
     const isPending = candidates.some(({ status }) => status === 'pending' || status === 'incomplete');
     return isPending ? 'subscription_pending' : 'subscription_not_found';
   }
-  if (!event.recurring && started.every(({ started_at }) => event.timestamp < started_at!))
-    return 'before_subscription';
-  const taking = subscription ?? started.find((candidate) => covers(candidate, event.timestamp));
-  if (!taking) return 'after_subscription';
+  if (!taking)
+    return started.every(({ started_at }) => event.timestamp < started_at!)
+      ? 'before_subscription'
+      : 'after_subscription';
   if (!isCharged(taking.plan_id, event.metric_id)) return 'no_charge';
   const traits = AGGREGATION_TRAITS[event.aggregation_type!];
   if (traits.needsField && event.value === null) return 'property_missing';

@@ -1,0 +1,53 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Redis } from 'ioredis';
+import { newId } from '../../platform/ids.ts';
+import { refuse } from '../../platform/refusal.ts';
+
+/** Bulk requests of one organization at a time, and how long others wait (beyond 3.4). */
+const PLACES = 2;
+const PATIENCE_MS = 10_000;
+const LOOK_AGAIN_MS = 100;
+/** A place that nobody kept for so long is free: its process is gone. */
+const LEFT_MS = 30_000;
+
+// Members are requests, scores the end of their time on Redis' clock.
+const TAKE = `
+local time = redis.call('time')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('zremrangebyscore', KEYS[1], '-inf', now)
+if not redis.call('zscore', KEYS[1], ARGV[1]) and redis.call('zcard', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
+redis.call('zadd', KEYS[1], now + ARGV[3], ARGV[1])
+redis.call('pexpire', KEYS[1], ARGV[3])
+return 1`;
+
+/** A place among the bulk requests of an organization. */
+export interface BulkPlace {
+  /** Says that the request goes on. */
+  keep(): Promise<void>;
+  leave(): Promise<void>;
+}
+
+/**
+ * Waits for a place among the bulk requests of an organization, over all ingress processes. Without Redis everyone has
+ * one: nothing is stored without it anyway.
+ *
+ * @throws Refusal 429 after ten seconds
+ */
+export async function takeBulkPlace(
+  redis: Redis,
+  prefix: string,
+  organizationId: string,
+  patienceMs = PATIENCE_MS,
+): Promise<BulkPlace> {
+  const key = `${prefix}:bulk:${organizationId}`;
+  const id = newId();
+  const take = () => redis.eval(TAKE, 1, key, id, PLACES, LEFT_MS).catch(() => 1);
+  for (let waited = 0; (await take()) !== 1; waited += LOOK_AGAIN_MS) {
+    if (waited >= patienceMs) throw refuse.tooManyRequests();
+    await wait(LOOK_AGAIN_MS);
+  }
+  return {
+    keep: async () => void (await take()),
+    leave: async () => void (await redis.zrem(key, id).catch(() => 0)), // its time runs out
+  };
+}

@@ -1,0 +1,123 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { type FieldErrors, Refusal, refuse } from '../../platform/refusal.ts';
+import { throwUnlessStorable } from '../../resources/events/answers.ts';
+import type { IncomingBatch, IncomingEvent, Verdict } from '../../resources/events/incoming.ts';
+import { parseEvent } from '../../resources/events/parse-event.ts';
+import { memberOf, sentTransactionId } from '../../resources/events/requests.ts';
+import { parseBody } from '../read-body.ts';
+import { BulkReport } from './bulk-report.ts';
+import { type Line, linesOf } from './lines.ts';
+
+/** Limits of beyond 3.4; a chunk is stored by one job, as many events as the lane puts into one. */
+const MOST_LINES = 10_000;
+const MOST_LINE_BYTES = 64 * 1024;
+const CHUNK_EVENTS = 500;
+const CHUNK_CHARACTERS = 512 * 1024;
+/** Between two looks at a full lane. */
+const LOOK_AGAIN_MS = 20;
+
+export interface BulkDeps {
+  /** Stores a chunk; see Coalescer. */
+  send(batch: IncomingBatch): Promise<Verdict[]>;
+  isFull(): boolean;
+  /** How long a chunk waits for a lane that is full. */
+  patienceMs: number;
+  /** A parsed line as the house knows it. */
+  translate(body: unknown): unknown;
+}
+
+/** A bulk request that was refused on its way: what is committed stays, and the answer tells of it. */
+export class BulkRefusal extends Refusal {}
+
+interface Sent {
+  line: number;
+  event: IncomingEvent;
+}
+
+/**
+ * Stores events as they arrive, one a line, in chunks of 500: while one is stored the next is read, never more, so memory
+ * does not grow with the body and a slow database holds the sender back. A line that is no event is reported and passed.
+ *
+ * sender  whose events they are and how they came
+ *
+ * @throws BulkRefusal with the report of what was stored before; ConnectionLost
+ * Rule: beyond 3.4.
+ */
+export async function storeLines(
+  deps: BulkDeps,
+  bytes: AsyncIterable<Buffer>,
+  sender: Omit<IncomingBatch, 'atomic' | 'events'>,
+  report = new BulkReport(sender.explain !== undefined),
+): Promise<BulkReport> {
+  let chunk: Sent[] = [];
+  let storing: Promise<void> = Promise.resolve();
+  let characters = 0;
+  let lines = 0;
+
+  async function flush(): Promise<void> {
+    await storing;
+    const full = chunk;
+    chunk = [];
+    characters = 0;
+    storing = full.length === 0 ? Promise.resolve() : storeChunk(deps, full, sender, report);
+    storing.catch(() => {}); // awaited before the next chunk, and at the end
+  }
+
+  try {
+    for await (const line of linesOf(bytes, MOST_LINE_BYTES)) {
+      lines += 1;
+      if (lines > MOST_LINES) {
+        await flush();
+        throw refuse.invalid({ events: ['too_many_events'] });
+      }
+      const read = readLine(deps, line);
+      if ('errors' in read) report.reject(line.number, read.transactionId, read.errors);
+      else chunk.push({ line: line.number, event: read.event });
+      characters += line.text?.length ?? 0;
+      if (chunk.length >= CHUNK_EVENTS || characters >= CHUNK_CHARACTERS) await flush();
+    }
+    await flush();
+    await storing;
+    return report;
+  } catch (error) {
+    await storing.catch(() => {}); // the first error is the one to tell
+    if (!(error instanceof Refusal)) throw error;
+    const { status: _, ...body } = error.body;
+    throw new BulkRefusal(error.status, { ...body, bulk: report.view() });
+  }
+}
+
+async function storeChunk(
+  deps: BulkDeps,
+  chunk: readonly Sent[],
+  sender: Omit<IncomingBatch, 'atomic' | 'events'>,
+  report: BulkReport,
+): Promise<void> {
+  for (let waited = 0; deps.isFull(); waited += LOOK_AGAIN_MS) {
+    if (waited >= deps.patienceMs) throw refuse.unavailable();
+    await wait(LOOK_AGAIN_MS);
+  }
+  const verdicts = await deps.send({ ...sender, atomic: false, events: chunk.map(({ event }) => event) });
+  throwUnlessStorable(verdicts);
+  for (const [index, { line, event }] of chunk.entries()) report.note(line, event, verdicts[index]!);
+}
+
+type Read = { event: IncomingEvent } | { errors: FieldErrors; transactionId: string | null };
+
+function readLine(deps: BulkDeps, { text }: Line): Read {
+  if (text === null) return { errors: { line: ['value_is_too_long'] }, transactionId: null };
+  let sent: unknown;
+  try {
+    sent = deps.translate(parseBody(text, true));
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    const errors = error.status === 422 ? (error.body.error_details as FieldErrors) : { line: ['invalid_json'] };
+    return { errors, transactionId: null };
+  }
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent))
+    return { errors: { line: ['value_is_invalid'] }, transactionId: null };
+  const wrapped = memberOf(sent, 'event');
+  const event = typeof wrapped === 'object' && wrapped !== null ? wrapped : sent;
+  const parsed = parseEvent(event);
+  return parsed.ok ? { event: parsed.event } : { errors: parsed.errors, transactionId: sentTransactionId(event) };
+}
