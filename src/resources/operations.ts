@@ -7,6 +7,7 @@ import { customerOperations } from './customers/routes.ts';
 import { eventOperations } from './events/routes.ts';
 import { feeOperations } from './fees/routes.ts';
 import { invoiceOperations } from './invoices/routes.ts';
+import { lifetimeUsageOperations } from './lifetime-usage/routes.ts';
 import { organizationOperations } from './organizations/routes.ts';
 import { planOperations } from './plans/routes.ts';
 import { pricingUnitOperations } from './pricing-units/routes.ts';
@@ -35,6 +36,7 @@ export const operations: Operation[] = [
   ...feeOperations,
   ...invoiceOperations,
   ...subscriptionOperations,
+  ...lifetimeUsageOperations,
   ...usageOperations,
 ];
 
