@@ -1,4 +1,5 @@
 import type { Operation } from '../platform/operation.ts';
+import { alertOperations } from './alerts/routes.ts';
 import { addOnOperations } from './add-ons/routes.ts';
 import { billableMetricOperations } from './billable-metrics/routes.ts';
 import { billingEntityOperations } from './billing-entities/routes.ts';
@@ -36,6 +37,7 @@ export const operations: Operation[] = [
   ...feeOperations,
   ...invoiceOperations,
   ...subscriptionOperations,
+  ...alertOperations,
   ...lifetimeUsageOperations,
   ...usageOperations,
 ];

@@ -39,6 +39,13 @@ const columns = (db: Db) => db`
     where f.organization_id = m.organization_id and f.billable_metric_id = m.id
   ), '[]') as filters`;
 
+/** Metrics by id, deleted ones too, in no order. */
+export const listBillableMetricsById = (db: Db, organizationId: string, ids: readonly string[]) => db<
+  BillableMetricRow[]
+>`
+  select ${columns(db)} from billable_metrics m
+  where m.organization_id = ${organizationId} and m.id = any (${ids as string[]}::uuid[])`;
+
 /** A live metric by its code. */
 export async function findBillableMetricByCode(
   db: Db,

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { SUBSCRIPTION_ALERT_TYPES } from '../../engine/alerts/alert-types.ts';
+import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { refuse } from '../../platform/refusal.ts';
+
+/** An alert as it was sent: what is wrong with it is told in the order of credits-and-payments G.2, see definition.ts. */
+export type GivenAlert = Record<string, unknown>;
+
+const isRecord = (value: unknown): value is GivenAlert =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const contentOf = (body: unknown): unknown => {
+  const given = isRecord(body) ? body : {};
+  if (Array.isArray(given.alerts)) return { alerts: given.alerts };
+  if (isRecord(given.alert) && Object.keys(given.alert).length > 0) return { alert: given.alert };
+  throw refuse.missingRoot('alert');
+};
+
+/** One alert, or several under `alerts`. A missing or empty root is 400. */
+export const AlertCreateBody = z.preprocess(
+  contentOf,
+  z.union([z.object({ alert: z.looseObject({}) }), z.object({ alerts: z.array(z.unknown()) })]),
+);
+export type AlertCreateBody = { alert: GivenAlert } | { alerts: unknown[] };
+
+export const AlertUpdate = z.looseObject({});
+
+const AlertThresholdInput = z.object({
+  code: z.string().nullish(),
+  value: z.union([z.number(), z.string()]),
+  recurring: z.boolean().optional(),
+});
+const alertInput = {
+  code: z.string(),
+  name: z.string().nullish(),
+  billable_metric_code: z.string().nullish(),
+  thresholds: z.array(AlertThresholdInput),
+};
+const AlertInput = z.object({ alert_type: z.enum(SUBSCRIPTION_ALERT_TYPES), ...alertInput });
+export const AlertCreateDocumented = z.union([
+  z.object({ alert: AlertInput }),
+  z.object({ alerts: z.array(AlertInput) }),
+]);
+export const AlertUpdateDocumented = z.object({ alert: z.object(alertInput).partial() });
+
+const AlertObject = z.object({
+  svc_id: z.uuid(),
+  svc_organization_id: z.uuid(),
+  subscription_external_id: z.string().nullable(),
+  external_subscription_id: z.string().nullable(),
+  svc_wallet_id: z.uuid().nullable(),
+  wallet_code: z.string().nullable(),
+  alert_type: z.string(),
+  code: z.string(),
+  name: z.string().nullable(),
+  direction: z.enum(['increasing', 'decreasing']),
+  previous_value: z.number(),
+  last_processed_at: z.iso.datetime().nullable(),
+  thresholds: z.array(z.object({ code: z.string().nullable(), value: z.string(), recurring: z.boolean() })),
+  created_at: z.iso.datetime(),
+  billable_metric: z.looseObject({}).nullable(),
+});
+
+export const AlertEnvelope = z.object({ alert: AlertObject });
+export const AlertList = z.object({ alerts: z.array(AlertObject), meta: PageMeta });
+export const AlertOrAlerts = z.union([AlertEnvelope, AlertList]);
+export const AlertListQuery = z.object(pageQuery);
