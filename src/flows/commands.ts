@@ -1,5 +1,6 @@
 import type { Operation } from '../platform/operation.ts';
 import { finalizeInvoice } from './finalize-invoice/finalize-invoice.ts';
+import { previewInvoice } from './preview-invoice/preview-invoice.ts';
 import { refreshInvoice } from './refresh-invoice/refresh-invoice.ts';
 
 /**
@@ -9,4 +10,5 @@ import { refreshInvoice } from './refresh-invoice/refresh-invoice.ts';
 export const flowCommands: Readonly<Record<string, Operation['run']>> = {
   refreshInvoice,
   finalizeInvoice,
+  invoicePreview: previewInvoice,
 };

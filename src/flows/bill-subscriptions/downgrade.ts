@@ -2,15 +2,20 @@ import type { Temporal } from 'temporal-polyfill';
 import { assert } from '../../engine/assert.ts';
 import type { InvoicingReason } from '../../engine/invoices/invoice-types.ts';
 import type { Context } from '../../platform/context.ts';
+import { recordStartUnits } from '../../resources/fixed-charges/units.ts';
 import { nextBillingFrom } from '../../resources/subscriptions/commands/next-billing.ts';
-import { bearsStartInvoice } from '../../resources/subscriptions/commands/start.ts';
+import { bearsOpeningLine } from '../../resources/subscriptions/commands/start.ts';
 import { endSubscription } from '../../resources/subscriptions/commands/terminate.ts';
+import type { SubscriptionRow } from '../../resources/subscriptions/queries.ts';
 import { recordSubscription } from '../../resources/subscriptions/record.ts';
 import { changeSubscription, getPlanFacts, lockSubscriptions } from '../../resources/subscriptions/writes.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
 import type { PayerFacts } from '../build-invoice/sql.ts';
 import { invoiceGroups } from './groups.ts';
 import type { DueSubscription } from './sql.ts';
+
+/** What a scheduled plan change leaves to bill: the record that closed, and the one that opened when it is due at once. */
+type ChangedOver = (SubscriptionRow & { amount_currency: string; reason: InvoicingReason })[];
 
 /**
  * Carries out a scheduled plan change at `at`, the run of the first local day of the next period: the old record ends,
@@ -24,7 +29,31 @@ export async function applyDowngrade(
   subscription: DueSubscription,
   at: Temporal.Instant,
 ): Promise<void> {
-  const [successor] = await lockSubscriptions(ctx.db, ctx.organizationId, [subscription.pending_successor_id!]);
+  const changed = await changeOver(
+    ctx,
+    payer,
+    { ...subscription, successor_id: subscription.pending_successor_id! },
+    at,
+  );
+  const together = changed.map((each) => ({ ...each, consolidate_invoice: true }));
+  for (const group of invoiceGroups(together, payer.billing_entity_id)) {
+    await buildInvoice(ctx, {
+      payer,
+      lines: group.map(({ id, reason }) => ({ subscription_id: id, reason })),
+      at,
+      skipUsage: false,
+    });
+  }
+}
+
+/** Ends a subscription at `at` and starts its scheduled successor; the caller bills both. */
+export async function changeOver(
+  ctx: Context,
+  payer: Pick<PayerFacts, 'zone'>,
+  subscription: SubscriptionRow & { amount_currency: string; successor_id: string },
+  at: Temporal.Instant,
+): Promise<ChangedOver> {
+  const [successor] = await lockSubscriptions(ctx.db, ctx.organizationId, [subscription.successor_id]);
   assert(successor, 'a scheduled successor exists');
   const plan = await getPlanFacts(ctx.db, ctx.organizationId, successor.plan_id);
   await endSubscription(ctx, subscription, { terminated_at: at });
@@ -42,21 +71,10 @@ export async function applyDowngrade(
   );
   await recordSubscription(ctx, 'subscription.terminated', subscription.id);
   await recordSubscription(ctx, 'subscription.started', successor.id);
+  await recordStartUnits(ctx, successor, at, payer.zone);
 
-  const isOpened = await bearsStartInvoice(ctx, plan, successor, at);
-  const closing = { ...subscription, consolidate_invoice: true, reason: 'subscription_terminating' as InvoicingReason };
-  const opening = {
-    ...successor,
-    amount_currency: plan.amount_currency,
-    consolidate_invoice: true,
-    reason: 'subscription_starting' as InvoicingReason,
-  };
-  for (const group of invoiceGroups(isOpened ? [closing, opening] : [closing], payer.billing_entity_id)) {
-    await buildInvoice(ctx, {
-      payer,
-      lines: group.map(({ id, reason }) => ({ subscription_id: id, reason })),
-      at,
-      skipUsage: false,
-    });
-  }
+  const isOpened = await bearsOpeningLine(ctx, plan, successor, at);
+  const closing = { ...subscription, reason: 'subscription_terminating' as const };
+  const opening = { ...successor, amount_currency: plan.amount_currency, reason: 'subscription_starting' as const };
+  return isOpened ? [closing, opening] : [closing];
 }

@@ -21,6 +21,8 @@ export interface InvoiceToBuild {
   at: Instant;
   /** Usage waits for the next invoice: what starts a subscription. */
   skipUsage: boolean;
+  /** Is computed to its end, whatever the grace period: previews. */
+  isFinal?: boolean;
 }
 
 /**
@@ -34,7 +36,7 @@ export interface InvoiceToBuild {
  */
 export async function buildInvoice(
   ctx: Context,
-  { payer, lines, at, skipUsage }: InvoiceToBuild,
+  { payer, lines, at, skipUsage, isFinal = false }: InvoiceToBuild,
 ): Promise<string | undefined> {
   const invoiceId = newId();
   const billedOn = localDate(at, payer.zone);
@@ -85,7 +87,7 @@ export async function buildInvoice(
   }
 
   const own = billed.filter((line) => claimed.has(line.subscription.id));
-  const isFinalizing = graceDays(dated) === 0;
+  const isFinalizing = isFinal || graceDays(dated) === 0;
   const computation = await compute(ctx, { payer, issuer, lines: own, skipUsage, isFinalizing });
   await store(ctx, {
     invoiceId,

@@ -8,6 +8,7 @@ import { loseDispute } from './commands/lose-dispute.ts';
 import { retryInvoice } from './commands/retry.ts';
 import { updateInvoice } from './commands/update.ts';
 import { voidInvoice } from './commands/void.ts';
+import { InvoicePreview, InvoicePreviewBody } from './preview-schema.ts';
 import { countInvoices, getVisibleInvoice, type InvoiceFilters, listInvoices } from './queries.ts';
 import {
   CustomerInvoicesQuery,
@@ -93,6 +94,17 @@ export const invoiceOperations: Operation[] = [
     method: 'put',
     path: '/invoices/:svc_id/finalize',
     summary: 'Finalize a draft invoice',
+    run: runsAsFlow,
+  },
+  {
+    ...write,
+    name: 'invoicePreview',
+    method: 'post',
+    path: '/invoices/preview',
+    summary: 'Preview an invoice',
+    body: InvoicePreviewBody,
+    documentedBody: InvoicePreview,
+    ignoresIdempotencyKey: true,
     run: runsAsFlow,
   },
   {

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { isCurrency } from '../../engine/money/currency.ts';
+import { refuse } from '../../platform/refusal.ts';
+import { cleanText, INVALID, optionalText, text } from '../../platform/schema/fields.ts';
+import { instantField, parseInstant } from '../../platform/schema/instant-field.ts';
+import { addressFields, clearable, timeZone } from '../../platform/schema/typed-text.ts';
+
+// Known to the interface, and refused by name while nothing stands behind them.
+const notYet = z
+  .unknown()
+  .optional()
+  .refine(
+    (value) => value === undefined || value === null || (Array.isArray(value) && value.length === 0),
+    'unsupported_value',
+  );
+
+const PreviewCustomer = z.object({
+  external_id: optionalText(),
+  name: cleanText({ max: 255 }),
+  currency: clearable(z.string(INVALID).refine(isCurrency, INVALID)),
+  timezone: clearable(timeZone()),
+  tax_identification_number: cleanText(),
+  ...addressFields(),
+  shipping_address: z.object(addressFields(), INVALID).nullish(),
+  integration_customers: notYet,
+});
+export type PreviewCustomer = z.infer<typeof PreviewCustomer>;
+
+const TerminatedAt = z
+  .unknown()
+  .optional()
+  .transform((value, context) => {
+    if (value === undefined || value === null) return undefined;
+    const instant = typeof value === 'string' ? parseInstant(value) : undefined;
+    if (instant !== undefined) return instant.toString();
+    context.addIssue({ code: 'custom', message: 'invalid_timestamp' });
+    return z.NEVER;
+  });
+
+const PreviewSubscriptions = z.object({
+  external_ids: z.array(text(), INVALID).nullish(),
+  plan_code: optionalText(),
+  terminated_at: TerminatedAt,
+});
+
+/** Input of `POST /invoices/preview`; an unknown billing time is as good as none. Rule: subscriptions-and-invoices F.16. */
+export const InvoicePreview = z.object({
+  customer: PreviewCustomer.nullish(),
+  plan_code: optionalText(),
+  billing_time: z
+    .unknown()
+    .optional()
+    .transform((value) => (value === 'anniversary' ? 'anniversary' : 'calendar')),
+  subscription_at: instantField().nullish(),
+  subscriptions: PreviewSubscriptions.nullish(),
+  coupons: notYet,
+  billing_entity_code: optionalText(),
+});
+export type InvoicePreview = z.infer<typeof InvoicePreview>;
+
+/** The same, once its two lists have their shapes: a wrong one is 400. */
+export const InvoicePreviewBody = z.preprocess((body) => {
+  const { coupons, subscriptions } = body as { coupons?: unknown; subscriptions?: unknown };
+  if (coupons !== undefined && coupons !== null && !Array.isArray(coupons))
+    throw refuse.badRequest('coupons_must_be_an_array');
+  if (subscriptions !== undefined && subscriptions !== null && !isObject(subscriptions))
+    throw refuse.badRequest('subscriptions_must_be_an_object');
+  return body;
+}, InvoicePreview);
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && !Array.isArray(value);
