@@ -1,7 +1,9 @@
 import type { Context } from '../platform/context.ts';
 import { deleteMetricEvents } from '../resources/billable-metrics/jobs.ts';
 import { finishCustomerDeletion } from '../resources/customers/jobs.ts';
+import { cascadeFixedCharges } from '../resources/fixed-charges/cascade.ts';
 import { finishPlanDeletion } from '../resources/plans/jobs.ts';
+import { billFixedChargesStep } from './bill-fixed-charges/step.ts';
 import { finalizePlanDrafts } from './bill-subscriptions/finalize-plan-drafts.ts';
 import { billStep } from './bill-subscriptions/step.ts';
 import { buildShapeStep } from './build-shapes/build-shape.ts';
@@ -26,6 +28,8 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'finalize-plan-drafts': finalizePlanDrafts,
   'delete-metric-events': deleteMetricEvents,
   'bill-subscriptions': billStep,
+  'bill-fixed-charges': billFixedChargesStep,
+  'cascade-fixed-charges': cascadeFixedCharges,
   'redate-drafts': redateDrafts,
   'finalize-draft': finalizeOneDraft,
   'finalize-pending-invoice': finalizePendingInvoice,

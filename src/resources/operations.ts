@@ -1,12 +1,13 @@
 import type { Operation } from '../platform/operation.ts';
-import { alertOperations } from './alerts/routes.ts';
 import { addOnOperations } from './add-ons/routes.ts';
+import { alertOperations } from './alerts/routes.ts';
 import { billableMetricOperations } from './billable-metrics/routes.ts';
 import { billingEntityOperations } from './billing-entities/routes.ts';
 import { chargeOperations } from './charges/routes.ts';
 import { customerOperations } from './customers/routes.ts';
 import { eventOperations } from './events/routes.ts';
 import { feeOperations } from './fees/routes.ts';
+import { fixedChargeOperations } from './fixed-charges/routes.ts';
 import { invoiceOperations } from './invoices/routes.ts';
 import { lifetimeUsageOperations } from './lifetime-usage/routes.ts';
 import { organizationOperations } from './organizations/routes.ts';
@@ -23,6 +24,7 @@ import { webhookOperations } from './webhooks/routes.ts';
 export const operations: Operation[] = [
   ...eventOperations,
   ...chargeOperations,
+  ...fixedChargeOperations,
   ...planOperations,
   ...pricingUnitOperations,
   ...addOnOperations,

@@ -144,7 +144,11 @@ describe('creation', () => {
       { charges: [{ charge_model: 'standard' }] },
       { billable_metric_id: ['value_is_mandatory'] },
     ],
-    ['fixed charges', { fixed_charges: [{ units: 1 }] }, { fixed_charges: ['unsupported_value'] }],
+    [
+      'fixed charges',
+      { fixed_charges: [{ units: 1 }] },
+      { add_on: ['value_is_mandatory'], charge_model: ['value_is_invalid'] },
+    ],
     ['commitment', { minimum_commitment: { amount_cents: 1 } }, { minimum_commitment: ['unsupported_value'] }],
     [
       'several',

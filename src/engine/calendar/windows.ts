@@ -86,7 +86,11 @@ export function lineWindows(input: WindowInput): LineWindows {
     subscription: clampToDays(daysPeriod(ownPeriod.first, ownPeriod.last, zone), subscription, isClosing, zone),
     charges: hasCharges ? usageWindow(chargesPeriod, input.movedFrom?.charges) : null,
     fixedCharges: hasFixedCharges ? usageWindow(fixedPeriod, input.movedFrom?.fixedCharges) : null,
-    fixedChargesInAdvance: usageWindow(coming),
+    // Paid for before anybody knew of an end, so a later one does not cut it.
+    fixedChargesInAdvance: clampToInstants(daysPeriod(coming.first, coming.last, zone), {
+      ...subscription,
+      terminated_at: null,
+    }),
     chargesDurationDays: dayCount(chargesPeriod),
     fixedChargesDurationDays: dayCount(fixedPeriod),
     fixedChargesInAdvanceDurationDays: dayCount(coming),

@@ -18,8 +18,13 @@ export async function billStep(ctx: Context, { lines, at }: BillStep): Promise<v
   const [owner] = subscriptions;
   assert(owner, 'a subscription that is to be billed exists');
   const payer = await lockPayer(ctx.db, ctx.organizationId, owner.customer_id);
-  const skipUsage = lines.every(({ reason }) => reason === 'subscription_starting');
-  const invoiceId = await buildInvoice(ctx, { payer, lines, at: Temporal.Instant.from(at), skipUsage });
+  const skipUsage = lines.every(({ reason }) => reason !== 'subscription_terminating');
+  const invoiceId = await buildInvoice(ctx, {
+    payer,
+    lines: lines.map(({ fixed_charges, ...line }) => ({ ...line, fixedCharges: fixed_charges })),
+    at: Temporal.Instant.from(at),
+    skipUsage,
+  });
   // The last invoice of a deleted plan knows no grace period (subscriptions-and-invoices A.6).
   if (invoiceId !== undefined && subscriptions.some(({ is_plan_gone }) => is_plan_gone))
     ctx.after({ job: 'finalize-draft', payload: { invoice_id: invoiceId } });

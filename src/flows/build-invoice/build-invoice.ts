@@ -7,7 +7,7 @@ import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { assert, refuse } from '../../platform/refusal.ts';
 import { compute } from './compute.ts';
-import { billedLine } from './lines.ts';
+import { type BilledLine, billedLine } from './lines.ts';
 import { type BilledSubscription, type PayerFacts, readBilledSubscriptions, readIssuer } from './sql.ts';
 import { store } from './store.ts';
 import { claimLines, insertInvoice, removeInvoice } from './writes.ts';
@@ -16,7 +16,12 @@ export interface InvoiceToBuild {
   /** Locked: whoever bills a customer holds its row, see lockPayer. */
   payer: PayerFacts;
   /** Lines of one currency, billing entity and purchase order. */
-  lines: readonly { subscription_id: string; reason: InvoicingReason }[];
+  lines: readonly {
+    subscription_id: string;
+    reason: InvoicingReason;
+    /** Of a line in advance: the fixed charges of a start, or those whose units changed. */
+    fixedCharges?: BilledLine['fixedCharges'];
+  }[];
   /** Billing instant. */
   at: Instant;
   /** Usage waits for the next invoice: what starts a subscription. */
@@ -52,9 +57,10 @@ export async function buildInvoice(
     },
   );
   const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
-  const billed = lines.map(({ subscription_id, reason }) =>
-    billedLine(byId.get(subscription_id)!, reason, at, payer.zone),
-  );
+  const billed = lines.map(({ subscription_id, reason, fixedCharges }) => ({
+    ...billedLine(byId.get(subscription_id)!, reason, at, payer.zone),
+    fixedCharges,
+  }));
   refuseMixture(subscriptions, payer);
 
   const first = subscriptions[0]!;
@@ -62,7 +68,7 @@ export async function buildInvoice(
   const dated = {
     invoiceType: 'subscription' as const,
     isRecurring: lines.some(({ reason }) => reason === 'subscription_periodic'),
-    isInAdvanceCharge: false,
+    isInAdvanceCharge: lines.every(({ reason }) => reason === 'in_advance_charge'),
     settings: dateSettings(payer, issuer),
   };
   const dates = datesAtCreation(dated, billedOn);

@@ -5,6 +5,7 @@ import { toCount } from '../../resources/usage/price-usage.ts';
 import { listPricedCharges } from '../../resources/usage/priced-charges.ts';
 import { countUsage } from '../../resources/usage-counts/count-usage.ts';
 import { chargesOfLine, type LineFee, subscriptionLineFee, usageLineFees } from './fees.ts';
+import { fixedChargeFees } from './fixed-charges.ts';
 import { type BilledLine, prorationOf, sharedInstants } from './lines.ts';
 import { renewalFees } from './renewals.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
@@ -45,13 +46,19 @@ export async function compute(
   const charges = await listPricedCharges(ctx.db, ctx.organizationId, planIds);
   const usage = skipUsage ? [] : await countLines(ctx, lines, charges);
   const renewals = await renewalFees(ctx, lines, charges, 'invoiceable');
+  const fixed = await fixedChargeFees(ctx, lines);
   const fees = lines.flatMap((line) => {
     const subscriptionFee = subscriptionLineFee(line);
     const usageFees = usage
       .filter((counted) => counted.line === line)
       .flatMap(({ charge, shares, window }) => usageLineFees(line, charge, shares, window));
     const renewed = renewals.filter((fee) => fee.line === line);
-    return [...(subscriptionFee === undefined ? [] : [subscriptionFee]), ...usageFees, ...renewed];
+    return [
+      ...(subscriptionFee === undefined ? [] : [subscriptionFee]),
+      ...usageFees,
+      ...renewed,
+      ...fixed.filter((fee) => fee.line === line),
+    ];
   });
 
   return totalFees(ctx, { payer, issuer, fees, isFinalizing });

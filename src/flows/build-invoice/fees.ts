@@ -10,6 +10,7 @@ import { isStored } from '../../engine/pricing/usage-fee.ts';
 import { type SubscriptionFeeInput, subscriptionFee } from '../../engine/subscriptions/subscription-fee.ts';
 import type { FeeType } from '../../engine/taxes/choose-taxes.ts';
 import { newId } from '../../platform/ids.ts';
+import type { FixedChargeRow } from '../../resources/fixed-charges/queries.ts';
 import { subscriptionName } from '../../resources/subscriptions/name.ts';
 import { type CountedShare, type PricedShare, priceShares } from '../../resources/usage/price-usage.ts';
 import type { PricedCharge } from '../../resources/usage/priced-charges.ts';
@@ -23,6 +24,7 @@ export interface LineFee {
   line: BilledLine;
   fee_type: FeeType;
   charge?: PricedCharge;
+  fixedCharge?: FixedChargeRow;
   charge_filter_id: string | null;
   true_up_parent_fee_id: string | null;
   item: { id: string; code: string; name: string; description: string | null; displayName: string };
@@ -76,7 +78,8 @@ export const subscriptionFeeInput = ({
   hasOlderFee: subscription.has_older_fee,
   hasFeeOfSameDay: subscription.has_fee_of_same_day,
   // The starting line of a plan in arrears is there for what is paid in advance besides the plan.
-  isOnlyForFixedCharges: reason === 'subscription_starting' && !subscription.pay_in_advance,
+  isOnlyForFixedCharges:
+    reason === 'in_advance_charge' || (reason === 'subscription_starting' && !subscription.pay_in_advance),
 });
 
 /** The subscription fee of a line, when it bears one. Rules: subscriptions-and-invoices D.2 to D.4. */

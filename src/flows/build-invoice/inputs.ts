@@ -6,6 +6,7 @@ import { exponentOf } from '../../engine/money/currency.ts';
 import { type Decimal, sum } from '../../engine/money/decimal.ts';
 import { trialEnd } from '../../engine/subscriptions/trial.ts';
 import { canonicalDigest } from '../../platform/canonical-json.ts';
+import type { FixedChargeRow } from '../../resources/fixed-charges/queries.ts';
 import type { HeldTax } from '../../resources/usage/fee-taxes.ts';
 import { type InAdvanceFee, type LineFee, subscriptionFeeInput } from './fees.ts';
 import type { BilledLine } from './lines.ts';
@@ -16,9 +17,9 @@ export function feeInputs(fee: LineFee, taxes: readonly HeldTax[]): object {
   return plain({
     fee_type: fee.fee_type,
     window: windowInputs(line, fee.window),
-    price: fee.charge === undefined ? planPrice(line) : chargePrice(fee),
+    price: priceInputs(fee),
     metric: fee.charge === undefined ? null : metricInputs(fee),
-    usage: fee.charge === undefined ? null : usageInputs(fee),
+    usage: fee.charge === undefined && fee.fixedCharge === undefined ? null : usageInputs(fee),
     before: beforeInputs(line),
     tail: {
       coupons: [],
@@ -44,6 +45,23 @@ const windowInputs = (
   trial_end: trialEnd({ plan: subscription, subscription, firstStartedAt: subscription.first_started_at }) ?? null,
   succession,
   predecessor,
+});
+
+const priceInputs = (fee: LineFee): object => {
+  if (fee.charge !== undefined) return chargePrice(fee);
+  return fee.fixedCharge === undefined ? planPrice(fee.line) : fixedChargePrice(fee.line, fee.fixedCharge);
+};
+
+const fixedChargePrice = ({ windows, fixedCharges }: BilledLine, fixedCharge: FixedChargeRow) => ({
+  charge_model: fixedCharge.charge_model,
+  properties: fixedCharge.properties,
+  fixed_charge_id: fixedCharge.id,
+  pay_in_advance: fixedCharge.pay_in_advance,
+  prorated: fixedCharge.prorated,
+  duration_days: fixedCharge.pay_in_advance
+    ? windows.fixedChargesInAdvanceDurationDays
+    : windows.fixedChargesDurationDays,
+  is_units_change: Array.isArray(fixedCharges),
 });
 
 const planPrice = ({ subscription }: BilledLine) => ({

@@ -21,6 +21,8 @@ export interface BilledLine {
   predecessor: Succession;
   /** The window whose usage the line bills; undefined when it bills none. */
   usageWindow: Period | undefined;
+  /** Of a line in advance: the fixed charges of a start, or those whose units changed. */
+  fixedCharges?: 'opening' | readonly string[] | undefined;
 }
 
 /** Works out the windows of a line. Rules: subscriptions-and-invoices C.3, C.6, F.5 "line inclusion". */
@@ -43,7 +45,11 @@ export function billedLine(
   };
   const closesOnBoundary = reason === 'subscription_terminating' && !subscription.has_recurring_line_of_day;
   const windows = (closesOnBoundary ? boundaryWindows(input) : undefined) ?? lineWindows(input);
-  const hasUsage = reason !== 'subscription_starting' && windows.charges !== null && !isEmpty(windows.charges);
+  const hasUsage =
+    reason !== 'subscription_starting' &&
+    reason !== 'in_advance_charge' &&
+    windows.charges !== null &&
+    !isEmpty(windows.charges);
   return {
     subscription,
     reason,

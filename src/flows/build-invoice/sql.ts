@@ -87,6 +87,7 @@ export interface BilledSubscription extends SubscriptionRow {
   has_fee_of_same_day: boolean;
   /** Whether the periodic run of this local day has billed it. */
   has_recurring_line_of_day: boolean;
+  billed_on_invoice_id: string;
   /** Record of the external id that started at the instant at which this one ended. */
   heir_id: string | null;
   /** Whether it started at the instant at which another record of the external id ended. */
@@ -96,7 +97,7 @@ export interface BilledSubscription extends SubscriptionRow {
   moved_fixed_charges: Period | null;
 }
 
-type Row = Omit<BilledSubscription, 'moved_charges' | 'moved_fixed_charges'> & {
+type Row = Omit<BilledSubscription, 'moved_charges' | 'moved_fixed_charges' | 'billed_on_invoice_id'> & {
   last_zone: string | null;
   last_charges_from: Temporal.Instant | null;
   last_charges_to: Temporal.Instant | null;
@@ -181,6 +182,7 @@ export async function readBilledSubscriptions(
     const isMoved = last_zone !== null && last_zone !== line.zone;
     return {
       ...row,
+      billed_on_invoice_id: line.invoiceId,
       moved_charges: isMoved ? periodOf(last_charges_from, last_charges_to) : null,
       moved_fixed_charges: isMoved ? periodOf(last_fixed_from, last_fixed_to) : null,
     };

@@ -22,6 +22,7 @@ export async function totalFees(
   const { payer, issuer, fees, isFinalizing, invoiceType = 'subscription' } = input;
   const held = await listHeldTaxes(ctx.db, ctx.organizationId, {
     chargeIds: [...new Set(fees.flatMap(({ charge }) => (charge === undefined ? [] : [charge.id])))],
+    fixedChargeIds: fees.flatMap(({ fixedCharge }) => (fixedCharge === undefined ? [] : [fixedCharge.id])),
     planIds: [...new Set(fees.map(({ line }) => line.subscription.plan_id))],
     customerId: payer.id,
     billingEntityId: payer.billing_entity_id,
@@ -29,7 +30,11 @@ export async function totalFees(
   const taxes = new Map(
     fees.map((fee) => [
       fee.id,
-      taxesOfFee(held, fee.fee_type, { chargeId: fee.charge?.id, planId: fee.line.subscription.plan_id }),
+      taxesOfFee(held, fee.fee_type, {
+        chargeId: fee.charge?.id,
+        fixedChargeId: fee.fixedCharge?.id,
+        planId: fee.line.subscription.plan_id,
+      }),
     ]),
   );
   const draft = computeInvoice(

@@ -29,6 +29,7 @@ export interface FeeRow {
   subscription_id: string | null;
   charge_id: string | null;
   charge_filter_id: string | null;
+  fixed_charge_id: string | null;
   original_fee_id: string | null;
   true_up_parent_fee_id: string | null;
   true_up_fee_id: string | null;
@@ -73,7 +74,7 @@ export interface FeeRow {
 }
 
 const feeColumns = (db: Db) => db`
-  fee.id, fee.customer_id, fee.invoice_id, fee.subscription_id, fee.charge_id, fee.charge_filter_id,
+  fee.id, fee.customer_id, fee.invoice_id, fee.subscription_id, fee.charge_id, fee.charge_filter_id, fee.fixed_charge_id,
   fee.original_fee_id, fee.true_up_parent_fee_id, fee.fee_type, fee.item_id, fee.item_code, fee.item_name,
   fee.item_description, fee.invoice_display_name, fee.amount_cents, fee.amount_currency, fee.precise_amount_cents,
   fee.unit_amount_cents, fee.precise_unit_amount, fee.precise_coupons_amount_cents, fee.taxes_amount_cents,

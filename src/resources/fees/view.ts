@@ -26,7 +26,7 @@ export function feeView(row: FeeRow) {
     svc_id: row.id,
     svc_charge_id: row.charge_id,
     svc_charge_filter_id: row.charge_filter_id,
-    svc_fixed_charge_id: null,
+    svc_fixed_charge_id: row.fixed_charge_id,
     svc_invoice_id: row.invoice_id,
     svc_true_up_fee_id: row.true_up_fee_id,
     svc_true_up_parent_fee_id: row.true_up_parent_fee_id,

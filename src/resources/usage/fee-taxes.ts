@@ -5,21 +5,31 @@ import type { Db } from '../../platform/db/connect.ts';
 
 /** A tax and the holder that supplies it. */
 export type HeldTax = Tax & {
-  holder: 'charge' | 'plan' | 'customer' | 'billing_entity';
+  holder: 'charge' | 'fixed_charge' | 'plan' | 'customer' | 'billing_entity';
   holder_id: string;
   rate: Decimal;
 };
 
-/** Taxes of some charges, plans, a customer and its billing entity, oldest first: one statement. */
+/** Taxes of some charges, fixed charges, plans, a customer and its billing entity, oldest first: one statement. */
 export const listHeldTaxes = (
   db: Db,
   organizationId: string,
-  holders: { chargeIds: readonly string[]; planIds: readonly string[]; customerId: string; billingEntityId: string },
+  holders: {
+    chargeIds: readonly string[];
+    fixedChargeIds?: readonly string[];
+    planIds: readonly string[];
+    customerId: string;
+    billingEntityId: string;
+  },
 ) => db<HeldTax[]>`
   select tax.id, tax.code, tax.name, tax.description, tax.rate, held.holder, held.holder_id
   from (
     select 'charge' as holder, charge_id as holder_id, tax_id from charge_taxes
     where organization_id = ${organizationId} and charge_id = any (${holders.chargeIds as string[]}::uuid[])
+    union all
+    select 'fixed_charge', fixed_charge_id, tax_id from fixed_charge_taxes
+    where organization_id = ${organizationId}
+      and fixed_charge_id = any (${(holders.fixedChargeIds ?? []) as string[]}::uuid[])
     union all
     select 'plan', plan_id, tax_id from plan_taxes
     where organization_id = ${organizationId} and plan_id = any (${holders.planIds as string[]}::uuid[])
@@ -40,12 +50,15 @@ export const listHeldTaxes = (
 export function taxesOfFee(
   held: readonly HeldTax[],
   feeType: FeeType,
-  owner: { chargeId?: string | undefined; planId: string },
+  owner: { chargeId?: string | undefined; fixedChargeId?: string | undefined; planId: string },
 ): readonly HeldTax[] {
   const of = (holder: HeldTax['holder'], id?: string) =>
     held.filter((tax) => tax.holder === holder && (id === undefined || tax.holder_id === id));
   return chooseTaxes(feeType, {
-    own: owner.chargeId === undefined ? [] : of('charge', owner.chargeId),
+    own: [
+      ...(owner.chargeId === undefined ? [] : of('charge', owner.chargeId)),
+      ...(owner.fixedChargeId === undefined ? [] : of('fixed_charge', owner.fixedChargeId)),
+    ],
     plan: of('plan', owner.planId),
     customer: of('customer'),
     billingEntity: of('billing_entity'),

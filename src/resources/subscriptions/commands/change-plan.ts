@@ -2,6 +2,7 @@ import { isUpgrade } from '../../../engine/subscriptions/comparison-amount.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { recordStartUnits } from '../../fixed-charges/units.ts';
 import type { SubscriptionRow } from '../queries.ts';
 import { recordSubscription } from '../record.ts';
 import type { SubscriptionCreate } from '../schema.ts';
@@ -16,7 +17,7 @@ import {
 import { cancelPendingSuccessors } from './cancel.ts';
 import { definedOnly, valuesOf } from './input.ts';
 import { nextBillingFrom } from './next-billing.ts';
-import { BILL_STEP, type BillStep, bearsStartInvoice } from './start.ts';
+import { BILL_STEP, type BillStep, bearsOpeningLine } from './start.ts';
 import { endSubscription } from './terminate.ts';
 import { saveThresholds } from './thresholds.ts';
 
@@ -70,6 +71,7 @@ async function upgrade(ctx: Context, change: PlanChange, currentPlan: PlanFacts)
   await saveThresholds(ctx, next.id, change.body);
   await recordSubscription(ctx, 'subscription.terminated', current.id);
   await recordSubscription(ctx, 'subscription.started', next.id);
+  await recordStartUnits(ctx, next, now, customer.zone);
   await billUpgrade(ctx, change, currentPlan, next);
   return next.id;
 }
@@ -95,7 +97,7 @@ async function billUpgrade(
 ): Promise<void> {
   const at = ctx.now().add({ seconds: 1 }).toString();
   const closing: BillStep['lines'] = [{ subscription_id: current.id, reason: 'subscription_terminating' }];
-  const isBilled = await bearsStartInvoice(ctx, plan, { ...next, trial_ended_at: null }, ctx.now());
+  const isBilled = await bearsOpeningLine(ctx, plan, { ...next, trial_ended_at: null }, ctx.now());
   const opening: BillStep['lines'] = isBilled ? [{ subscription_id: next.id, reason: 'subscription_starting' }] : [];
   const isOne =
     current.purchase_order_number === next.purchase_order_number &&

@@ -5,6 +5,7 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { recordStartUnits } from '../../fixed-charges/units.ts';
 import type { SubscriptionRow } from '../queries.ts';
 import { recordSubscription } from '../record.ts';
 import type { SubscriptionCreate } from '../schema.ts';
@@ -21,7 +22,7 @@ import { changePlan } from './change-plan.ts';
 import { lockOrCreateCustomer } from './customer.ts';
 import { billingEntityOf, valuesOf } from './input.ts';
 import { nextBillingFrom } from './next-billing.ts';
-import { BILL_STEP, bearsStartInvoice, startStep } from './start.ts';
+import { oweStartInvoice } from './start.ts';
 import { saveThresholds } from './thresholds.ts';
 
 /**
@@ -128,14 +129,13 @@ function startInPast(subscriptionAt: Temporal.Instant, lineage: readonly Subscri
     );
 }
 
-/** A start today is billed at once when the plan is in advance; an earlier one waits for the next run. Rule: B.4. */
+/** A start today is billed at once with what is paid in advance; an earlier one waits for the next run. Rule: B.4. */
 async function billStart(ctx: Context, subscription: NewSubscription, plan: PlanFacts, zone: string): Promise<void> {
   const startedAt = subscription.started_at;
   assert(startedAt, 'an active subscription has started');
+  await recordStartUnits(ctx, subscription, startedAt, zone);
   if (isDateBefore(localDate(subscription.subscription_at, zone), localDate(ctx.now(), zone))) return;
-  if (await bearsStartInvoice(ctx, plan, { ...subscription, trial_ended_at: null }, startedAt)) {
-    ctx.after({ job: BILL_STEP, payload: startStep(subscription.id, ctx.now()) });
-  }
+  await oweStartInvoice(ctx, plan, { ...subscription, trial_ended_at: null }, startedAt, ctx.now());
 }
 
 /** @throws Refusal 422 ending_at, unless its local date lies after today and after the start. Rule: B.1. */

@@ -1,14 +1,16 @@
 import type { Temporal } from 'temporal-polyfill';
 import { isInTrial } from '../../../engine/subscriptions/trial.ts';
 import type { Context } from '../../../platform/context.ts';
+import { hasFixedChargesInAdvance } from '../../fixed-charges/queries.ts';
+import { recordStartUnits } from '../../fixed-charges/units.ts';
 import type { SubscriptionRow } from '../queries.ts';
 import { recordSubscription } from '../record.ts';
 import { changeSubscription, firstStartOf, type PlanFacts } from '../writes.ts';
 import { nextBillingFrom } from './next-billing.ts';
 
 /**
- * Starts a pending subscription at `at`: it becomes active and, when its plan is in advance and not in trial, owes its
- * first invoice. Rule: subscriptions-and-invoices B.4.
+ * Starts a pending subscription at `at`: it becomes active and, when there is something to pay in advance, owes its first
+ * invoice. Rule: subscriptions-and-invoices B.4.
  */
 export async function startSubscription(
   ctx: Context,
@@ -31,31 +33,72 @@ export async function startSubscription(
     ctx.now(),
   );
   await recordSubscription(ctx, 'subscription.started', subscription.id);
-  if (await bearsStartInvoice(ctx, plan, started, at)) {
-    ctx.after({ job: BILL_STEP, payload: startStep(subscription.id, at) });
-  }
+  await recordStartUnits(ctx, subscription, at, zone);
+  await oweStartInvoice(ctx, plan, started, at, at);
 }
 
-/** Owed work: the invoice of a start. */
-export const startStep = (subscriptionId: string, at: Temporal.Instant): BillStep => ({
-  lines: [{ subscription_id: subscriptionId, reason: 'subscription_starting' }],
-  at: at.toString(),
-});
+/**
+ * Leaves the first invoice of a subscription to be made, billed at `billedAt`: with its fee when the plan is in advance and
+ * not in trial, else with nothing but the fixed charges in advance, if there are any.
+ *
+ * Rule: subscriptions-and-invoices B.4.
+ */
+export async function oweStartInvoice(
+  ctx: Context,
+  plan: PlanFacts,
+  subscription: Started & { id: string; plan_id: string },
+  startedAt: Temporal.Instant,
+  billedAt: Temporal.Instant,
+): Promise<void> {
+  const lines = await startLines(ctx, plan, subscription, startedAt);
+  if (lines.length > 0) ctx.after({ job: BILL_STEP, payload: { lines, at: billedAt.toString() } satisfies BillStep });
+}
+
+async function startLines(
+  ctx: Context,
+  plan: PlanFacts,
+  subscription: Started & { id: string; plan_id: string },
+  at: Temporal.Instant,
+): Promise<BillStep['lines']> {
+  const { id, plan_id } = subscription;
+  if (await bearsStartInvoice(ctx, plan, subscription, at))
+    return [{ subscription_id: id, reason: 'subscription_starting' }];
+  if (await hasFixedChargesInAdvance(ctx.db, ctx.organizationId, plan_id))
+    return [{ subscription_id: id, reason: 'in_advance_charge', fixed_charges: 'opening' }];
+  return [];
+}
+
+type Started = Pick<SubscriptionRow, 'customer_id' | 'external_id' | 'subscription_at' | 'trial_ended_at'>;
+
+/** Whether a subscription that takes over from another stands on their invoice. Rule: subscriptions-and-invoices B.5. */
+export const bearsOpeningLine = async (
+  ctx: Context,
+  plan: PlanFacts,
+  subscription: Started & { plan_id: string },
+  at: Temporal.Instant,
+): Promise<boolean> =>
+  (await bearsStartInvoice(ctx, plan, subscription, at)) ||
+  hasFixedChargesInAdvance(ctx.db, ctx.organizationId, subscription.plan_id);
 
 /** Name of the owed work that makes an invoice for lines known beforehand. */
 export const BILL_STEP = 'bill-subscriptions';
 
 /** Payload of that step: one invoice with these lines, billed at an instant. */
 export interface BillStep {
-  lines: { subscription_id: string; reason: 'subscription_starting' | 'subscription_terminating' }[];
+  lines: {
+    subscription_id: string;
+    reason: 'subscription_starting' | 'subscription_terminating' | 'in_advance_charge';
+    /** Of a line in advance: those with which a subscription starts. */
+    fixed_charges?: 'opening';
+  }[];
   at: string;
 }
 
-/** Whether a subscription that starts at `at` is billed at once. Rule: subscriptions-and-invoices B.4. */
-export async function bearsStartInvoice(
+/** Whether a subscription that starts at `at` is billed its fee at once. Rule: subscriptions-and-invoices B.4. */
+async function bearsStartInvoice(
   ctx: Context,
   plan: PlanFacts,
-  subscription: Pick<SubscriptionRow, 'customer_id' | 'external_id' | 'subscription_at' | 'trial_ended_at'>,
+  subscription: Started,
   at: Temporal.Instant,
 ): Promise<boolean> {
   if (!plan.pay_in_advance) return false;

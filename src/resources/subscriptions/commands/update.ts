@@ -3,6 +3,7 @@ import { isDateAfter } from '../../../engine/calendar/instants.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
 import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
+import { recordStartUnits } from '../../fixed-charges/units.ts';
 import { getShown, type SubscriptionRow } from '../queries.ts';
 import { recordSubscription } from '../record.ts';
 import type { SubscriptionUpdate } from '../schema.ts';
@@ -138,4 +139,5 @@ async function startWhenDue(ctx: Context, subscription: SubscriptionRow, plan: P
   };
   await changeSubscription(ctx.db, ctx.organizationId, subscription.id, change, now);
   await recordSubscription(ctx, 'subscription.started', subscription.id);
+  await recordStartUnits(ctx, subscription, subscription.subscription_at, zone);
 }
