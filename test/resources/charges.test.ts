@@ -174,11 +174,6 @@ describe('a charge', () => {
     ['custom', { charge_model: 'custom' }, { charge_model: ['invalid_aggregation_type_or_charge_model'] }],
     ['in advance', { pay_in_advance: true }, { pay_in_advance: ['unsupported_value'] }],
     [
-      'pricing unit',
-      { applied_pricing_unit: { code: 'credits', conversion_rate: '0.5' } },
-      { applied_pricing_unit: ['unsupported_value'] },
-    ],
-    [
       'breakdown',
       { properties: { amount: '1', presentation_group_keys: [{ value: 'team' }] } },
       { properties: ['unsupported_value'] },

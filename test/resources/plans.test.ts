@@ -149,7 +149,16 @@ describe('creation', () => {
       { fixed_charges: [{ units: 1 }] },
       { add_on: ['value_is_mandatory'], charge_model: ['value_is_invalid'] },
     ],
-    ['commitment', { minimum_commitment: { amount_cents: 1 } }, { minimum_commitment: ['unsupported_value'] }],
+    [
+      'commitment',
+      { minimum_commitment: { amount_cents: 0 } },
+      { 'minimum_commitment.amount_cents': ['value_is_out_of_range'] },
+    ],
+    [
+      'commitment without an amount',
+      { minimum_commitment: { invoice_display_name: 'At least' } },
+      { 'minimum_commitment.amount_cents': ['value_is_mandatory'] },
+    ],
     [
       'several',
       { name: null, amount_cents: 'x' },

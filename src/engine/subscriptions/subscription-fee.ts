@@ -145,7 +145,7 @@ function startOfPeriodBefore({ plan, subscription, at, zone }: SubscriptionFeeIn
 }
 
 /** Whether a yearly or half-yearly plan bills its fee with this line. Rule: subscriptions-and-invoices D.2-2. */
-function isLongPlanTurn({ plan, subscription, at, zone, hasOlderFee }: SubscriptionFeeInput): boolean {
+export function isLongPlanTurn({ plan, subscription, at, zone, hasOlderFee }: SubscriptionFeeInput): boolean {
   const grid = gridsOf(plan, subscription, zone).plan;
   const today = localDate(at, zone);
   const opensPeriod = isFirstMonth(grid, today);

@@ -4,6 +4,7 @@ import type { HeldTax } from '../../resources/usage/fee-taxes.ts';
 import { toCount } from '../../resources/usage/price-usage.ts';
 import { listPricedCharges } from '../../resources/usage/priced-charges.ts';
 import { countUsage } from '../../resources/usage-counts/count-usage.ts';
+import { commitmentFees } from './commitment-fees.ts';
 import { chargesOfLine, type LineFee, subscriptionLineFee, usageLineFees } from './fees.ts';
 import { fixedChargeFees } from './fixed-charges.ts';
 import { type BilledLine, prorationOf, sharedInstants } from './lines.ts';
@@ -27,9 +28,10 @@ export interface ComputationInput {
 }
 
 /**
- * Everything that an invoice's lines amount to: of each line the subscription fee, then its usage fees, those of
- * usage carried into a new period last; then the steps
- * of the whole invoice. Reads only. Rule: subscriptions-and-invoices F.5.
+ * Everything that an invoice's lines amount to: of each line the subscription fee, its usage fees, those of usage carried
+ * into a new period, what is missing to its minimum commitment; then the steps of the whole invoice. Reads only.
+ *
+ * Rule: subscriptions-and-invoices F.5.
  */
 export async function compute(
   ctx: Context,
@@ -47,7 +49,7 @@ export async function compute(
   const usage = skipUsage ? [] : await countLines(ctx, lines, charges);
   const renewals = await renewalFees(ctx, lines, charges, 'invoiceable');
   const fixed = await fixedChargeFees(ctx, lines);
-  const fees = lines.flatMap((line) => {
+  const feesOfLines = lines.flatMap((line) => {
     const subscriptionFee = subscriptionLineFee(line);
     const usageFees = usage
       .filter((counted) => counted.line === line)
@@ -61,6 +63,8 @@ export async function compute(
     ];
   });
 
+  const commitments = await commitmentFees(ctx, lines, feesOfLines);
+  const fees = lines.flatMap((line) => [...feesOfLines, ...commitments].filter((fee) => fee.line === line));
   return totalFees(ctx, { payer, issuer, fees, isFinalizing });
 }
 

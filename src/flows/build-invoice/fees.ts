@@ -40,6 +40,8 @@ export interface LineFee {
   window: Period;
   /** What was counted, before the metric's rounding: what the stored inputs keep. */
   counted: CountedShare | null;
+  /** How a fee of a minimum commitment came about: what the stored inputs keep. */
+  commitment?: object;
   /** Amounts in the charge's pricing unit, as the fee shows them; null and absent without one. */
   pricingUnitDetails?: Record<string, unknown> | null;
   /** End of what was counted, where that is not the end of the window. */

@@ -21,6 +21,7 @@ export function feeInputs(fee: LineFee, taxes: readonly HeldTax[]): object {
     metric: fee.charge === undefined ? null : metricInputs(fee),
     usage: fee.charge === undefined && fee.fixedCharge === undefined ? null : usageInputs(fee),
     before: beforeInputs(line),
+    ...(fee.commitment === undefined ? {} : { commitment: fee.commitment }),
     tail: {
       coupons: [],
       progressive_credit_cents: 0,

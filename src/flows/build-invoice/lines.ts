@@ -16,6 +16,8 @@ export interface BilledLine {
   at: Instant;
   zone: string;
   windows: LineWindows;
+  /** Whether the windows are those of a subscription that ends for good on the first day of an unbilled period. */
+  closesOnBoundary: boolean;
   /** What came after the subscription, and how the one before it ended. */
   succession: Succession;
   predecessor: Succession;
@@ -43,8 +45,9 @@ export function billedLine(
       ? {}
       : { movedFrom: { charges: subscription.moved_charges, fixedCharges: subscription.moved_fixed_charges } }),
   };
-  const closesOnBoundary = reason === 'subscription_terminating' && !subscription.has_recurring_line_of_day;
-  const windows = (closesOnBoundary ? boundaryWindows(input) : undefined) ?? lineWindows(input);
+  const mayCloseOnBoundary = reason === 'subscription_terminating' && !subscription.has_recurring_line_of_day;
+  const boundary = mayCloseOnBoundary ? boundaryWindows(input) : undefined;
+  const windows = boundary ?? lineWindows(input);
   const hasUsage =
     reason !== 'subscription_starting' &&
     reason !== 'in_advance_charge' &&
@@ -56,6 +59,7 @@ export function billedLine(
     at,
     zone,
     windows,
+    closesOnBoundary: boundary !== undefined,
     succession,
     predecessor: predecessorOf(subscription),
     usageWindow: hasUsage ? windows.charges! : undefined,

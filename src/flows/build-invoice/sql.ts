@@ -7,6 +7,7 @@ import type { ZeroAmountSetting } from '../../engine/invoices/zero-amount.ts';
 import type { Currency } from '../../engine/money/currency.ts';
 import type { Decimal } from '../../engine/money/decimal.ts';
 import type { Db } from '../../platform/db/connect.ts';
+import { commitmentOf } from '../../resources/minimum-commitments/queries.ts';
 import { columns, type SubscriptionRow } from '../../resources/subscriptions/queries.ts';
 
 /** The billing entity that issues an invoice. */
@@ -74,6 +75,7 @@ export interface BilledSubscription extends SubscriptionRow {
   bill_charges_monthly: boolean | null;
   bill_fixed_charges_monthly: boolean | null;
   trial_period: Decimal | null;
+  commitment: { amount_cents: number; invoice_display_name: string | null } | null;
   /** Plan of the record that took over, when one did. */
   successor_plan_id: string | null;
   successor_interval: Interval | null;
@@ -123,6 +125,7 @@ export async function readBilledSubscriptions(
     select ${columns(db)}, plan.code as plan_code, plan.name as plan_name, plan.description as plan_description,
       plan.invoice_display_name as plan_invoice_display_name, plan.interval, plan.amount_cents, plan.amount_currency,
       plan.pay_in_advance, plan.bill_charges_monthly, plan.bill_fixed_charges_monthly, plan.trial_period,
+      ${commitmentOf(db, 'plan')} as commitment,
       successor.plan_id as successor_plan_id, successor.interval as successor_interval,
       successor.amount_cents as successor_amount_cents,
       former_plan.interval as predecessor_interval, former_plan.amount_cents as predecessor_amount_cents,

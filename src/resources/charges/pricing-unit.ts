@@ -1,7 +1,8 @@
-import { decimal } from '../../engine/money/decimal.ts';
+import { type Decimal, decimal, ONE } from '../../engine/money/decimal.ts';
 import { PRECISE_AMOUNT_DIGITS, roundToDigits } from '../../engine/money/precision.ts';
 import type { FieldCodes } from '../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../platform/context.ts';
+import { decimalInput, INVALID } from '../../platform/schema/fields.ts';
 import { lockPricingUnitsByCode } from '../pricing-units/queries.ts';
 import { addFaults } from './faults.ts';
 import type { ChargeRow } from './queries.ts';
@@ -9,6 +10,7 @@ import type { ChargeElement } from './schema.ts';
 
 /** What its column holds, and far above any rate. */
 const MAX_RATE = decimal('1e24');
+const Rate = decimalInput();
 
 type Given = ChargeElement['applied_pricing_unit'];
 type Applied = Pick<ChargeRow, 'pricing_unit_id' | 'pricing_unit_code' | 'conversion_rate'>;
@@ -37,7 +39,8 @@ export function pricingUnitOf(
   units: PricingUnits,
   faults: FieldCodes,
 ): Applied {
-  const former = stored ?? NONE;
+  const { pricing_unit_id, pricing_unit_code, conversion_rate } = stored ?? NONE;
+  const former: Applied = { pricing_unit_id, pricing_unit_code, conversion_rate };
   if (given === undefined) return former;
   const isSilent = given === null || (!given.code && (given.conversion_rate ?? null) === null);
   if (stored) {
@@ -56,9 +59,14 @@ export function pricingUnitOf(
 const isOtherUnit = (given: Given, former: Applied): boolean =>
   former.pricing_unit_id === null || (!!given?.code && given.code !== former.pricing_unit_code);
 
-function rateOf(given: Given, faults: FieldCodes) {
+function rateOf(given: Given, faults: FieldCodes): Decimal | null {
   if (given?.conversion_rate === undefined || given.conversion_rate === null) return null;
-  const rate = roundToDigits(decimal(given.conversion_rate), PRECISE_AMOUNT_DIGITS);
+  const parsed = Rate.safeParse(given.conversion_rate);
+  if (!parsed.success) {
+    addFaults(faults, { conversion_rate: [INVALID] });
+    return ONE;
+  }
+  const rate = roundToDigits(decimal(parsed.data), PRECISE_AMOUNT_DIGITS);
   if (!rate.gt(0) || rate.gte(MAX_RATE)) addFaults(faults, { conversion_rate: ['value_is_out_of_range'] });
   return rate;
 }

@@ -4,7 +4,6 @@ import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { elementErrors } from '../../platform/schema/element-errors.ts';
 import {
   boolean,
-  decimalInput,
   FORMAT,
   INVALID,
   integer,
@@ -60,7 +59,7 @@ export type ChargeFilterUpdate = z.infer<typeof ChargeFilterUpdate>;
 
 /** The pricing unit of a charge; one without a code or rate says nothing of it. Rule: usage-and-charges D.8. */
 const AppliedPricingUnit = z
-  .object({ code: optionalText(), conversion_rate: decimalInput().nullish() }, { error: () => INVALID })
+  .object({ code: optionalText(), conversion_rate: z.unknown().optional() }, { error: () => INVALID })
   .nullish();
 
 const fields = {

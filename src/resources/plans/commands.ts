@@ -7,6 +7,7 @@ import type { ChargeElement } from '../charges/schema.ts';
 import type { ChargeShown } from '../charges/shown.ts';
 import { deleteCharges, saveCharges } from '../charges/writes.ts';
 import { applyFixedCharges, fixedChargeList } from '../fixed-charges/plan-list.ts';
+import { prepareCommitment, saveCommitment } from '../minimum-commitments/writes.ts';
 import { findTaxesByCodes, replacePlanTaxes } from '../taxes/queries.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
 import { markUsage } from '../usage-thresholds/marks.ts';
@@ -43,14 +44,18 @@ export async function createPlan(ctx: Context, { body }: { body: PlanCreate }) {
   });
   const fixed = await fixedChargeList(ctx, body.fixed_charges, { id, isFrozen: false, stored: [] });
   addFaults(faults, fixed.faults);
+  const { prepared, faults: ofCommitment } = await prepareCommitment(ctx, body.minimum_commitment, null);
+  addFaults(faults, ofCommitment);
   if (namesake) addFaults(faults, { code: ['value_already_exist'] });
   refuseFaults(faults);
 
-  const state = { pending_deletion: false, deleted_at: null, created_at: ctx.now() };
+  const commitment = prepared?.commitment ?? null;
+  const state = { minimum_commitment: commitment, pending_deletion: false, deleted_at: null, created_at: ctx.now() };
   const plan: PlanRow = { id, parent_id: null, ...definition, ...state };
   await insertPlan(db, organizationId, plan);
   await saveCharges(db, organizationId, charges, ctx.now());
   await applyFixedCharges(ctx, plan, fixed, { cascades: false, billsCopies: false });
+  if (prepared) await saveCommitment(db, organizationId, id, prepared, ctx.now());
   if (taxIds.length > 0) await replacePlanTaxes(db, organizationId, id, taxIds);
   if (body.usage_thresholds)
     await replaceThresholds(db, organizationId, { plan_id: id }, body.usage_thresholds, ctx.now());
@@ -95,6 +100,12 @@ export async function updatePlan(ctx: Context, { code, body }: { code: string; b
   });
   addFaults(faults, fixed.faults);
   if (namesake) addFaults(faults, { code: ['value_already_exist'] });
+  const { prepared, faults: ofCommitment } = await prepareCommitment(
+    ctx,
+    body.minimum_commitment,
+    stored.minimum_commitment,
+  );
+  addFaults(faults, ofCommitment);
   if (isFrozen) addFaults(faults, frozenFaults(body, stored, definition));
   refuseFaults(faults);
 
@@ -111,10 +122,15 @@ export async function updatePlan(ctx: Context, { code, body }: { code: string; b
     await replaceThresholds(db, organizationId, { plan_id: stored.id }, body.usage_thresholds, ctx.now());
     await markUsage(ctx, { plan_id: stored.id });
   }
+  if (prepared) await saveCommitment(db, organizationId, stored.id, prepared, ctx.now());
   await flagDraftInvoicesOfPlans(db, organizationId, [stored.id], ctx.now());
   if (definition.amount_cents !== stored.amount_cents) await followAmountChange(ctx, stored.id);
 
-  const shown = await showPlan(db, organizationId, { ...stored, ...definition });
+  const shown = await showPlan(db, organizationId, {
+    ...stored,
+    ...definition,
+    minimum_commitment: prepared ? prepared.commitment : stored.minimum_commitment,
+  });
   announcePlan(ctx, 'updated', shown, before);
   return { plan: planView(shown) };
 }

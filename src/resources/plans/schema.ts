@@ -17,6 +17,7 @@ import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { textList } from '../../platform/schema/typed-text.ts';
 import { ChargeCreate, ChargeElement, ChargeView } from '../charges/schema.ts';
 import { FixedChargeElement, FixedChargeView } from '../fixed-charges/schema.ts';
+import { CommitmentInput, CommitmentView } from '../minimum-commitments/schema.ts';
 import { TaxView } from '../taxes/schema.ts';
 import { ApplicableUsageThreshold, UsageThresholdObject, UsageThresholdsInput } from '../usage-thresholds/schema.ts';
 import { Metadata } from './metadata.ts';
@@ -30,13 +31,6 @@ const MAX_TRIAL_DAYS = 36_525;
 
 const trialPeriod = decimalInput()
   .refine((days) => decimal(days).gte(0) && decimal(days).lte(MAX_TRIAL_DAYS), OUT_OF_RANGE)
-  .nullish();
-
-// What the service does not compute yet: an empty one says nothing, any other is refused by name (README decision 1).
-const UNSUPPORTED = 'unsupported_value';
-const noCommitmentYet = z
-  .record(z.string(), z.unknown(), { error: () => INVALID })
-  .refine((commitment) => Object.keys(commitment).length === 0, UNSUPPORTED)
   .nullish();
 
 const fields = {
@@ -55,7 +49,7 @@ const fields = {
   metadata: Metadata.nullish(),
   fixed_charges: z.array(FixedChargeElement, INVALID).nullish(),
   usage_thresholds: UsageThresholdsInput.nullish(),
-  minimum_commitment: noCommitmentYet,
+  minimum_commitment: CommitmentInput,
   cascade_updates: boolean().nullish(),
 };
 
@@ -103,6 +97,7 @@ export const PlanView = z.object({
   entitlements: z.array(z.never()),
   usage_thresholds: z.array(UsageThresholdObject),
   applicable_usage_thresholds: z.array(ApplicableUsageThreshold),
+  minimum_commitment: CommitmentView.optional(),
   metadata: z.record(z.string(), z.string().nullable()).optional(),
 });
 export type PlanView = z.infer<typeof PlanView>;

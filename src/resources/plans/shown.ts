@@ -17,6 +17,7 @@ export interface PlanShown {
   thresholds: UsageThresholdRow[];
   /** Its own thresholds, or else those of the plan that it overrides. */
   applicableThresholds: UsageThresholdRow[];
+  commitmentTaxes: TaxRow[];
 }
 
 /** What belongs to some plans, in their order: five statements, whatever their number. */
@@ -31,7 +32,7 @@ export async function showPlans(db: Db, organizationId: string, plans: readonly 
   ]);
   const chargesOf = groupRows(charges, ({ charge }) => charge.plan_id);
   const fixedChargesOf = groupRows(fixedCharges, ({ fixedCharge }) => fixedCharge.plan_id);
-  const taxesOf = groupRows(taxes, ({ plan_id }) => plan_id);
+  const taxesOf = groupRows(taxes, ({ plan_id, of_commitment }) => `${plan_id} ${of_commitment}`);
   const thresholdsOf = groupRows(thresholds, ({ plan_id }) => plan_id);
   return plans.map((plan) => ({
     plan,
@@ -39,7 +40,8 @@ export async function showPlans(db: Db, organizationId: string, plans: readonly 
     applicableThresholds: thresholdsOf.get(plan.id) ?? thresholdsOf.get(plan.parent_id ?? '') ?? [],
     charges: chargesOf.get(plan.id) ?? [],
     fixedCharges: fixedChargesOf.get(plan.id) ?? [],
-    taxes: taxesOf.get(plan.id) ?? [],
+    taxes: taxesOf.get(`${plan.id} false`) ?? [],
+    commitmentTaxes: taxesOf.get(`${plan.id} true`) ?? [],
   }));
 }
 

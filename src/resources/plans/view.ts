@@ -1,6 +1,7 @@
 import { present, seconds } from '../../platform/schema/view.ts';
 import { chargeView } from '../charges/view.ts';
 import { fixedChargeView } from '../fixed-charges/view.ts';
+import { commitmentView } from '../minimum-commitments/view.ts';
 import { taxView } from '../taxes/view.ts';
 import { applicableThresholdView, usageThresholdView } from '../usage-thresholds/view.ts';
 import type { PlanView } from './schema.ts';
@@ -12,6 +13,7 @@ export const planView = ({
   charges,
   fixedCharges,
   taxes,
+  commitmentTaxes,
   thresholds,
   applicableThresholds,
 }: PlanShown): PlanView => ({
@@ -41,5 +43,8 @@ export const planView = ({
   entitlements: [],
   usage_thresholds: thresholds.map(usageThresholdView),
   applicable_usage_thresholds: applicableThresholds.map(applicableThresholdView),
+  ...(plan.minimum_commitment === null
+    ? {}
+    : { minimum_commitment: commitmentView(plan.minimum_commitment, plan, commitmentTaxes) }),
   ...(plan.metadata === null ? {} : { metadata: plan.metadata }),
 });

@@ -19,7 +19,7 @@ export interface TaxRow {
 }
 
 /** Who holds a tax: what the link tables are called after. */
-export type TaxHolder = 'customer' | 'billing_entity' | 'plan' | 'charge' | 'add_on' | 'fixed_charge';
+export type TaxHolder = 'customer' | 'billing_entity' | 'plan' | 'charge' | 'commitment' | 'add_on' | 'fixed_charge';
 
 // The default billing entity is the oldest live one (platform F.1).
 const columns = (db: Db) => db`
@@ -123,9 +123,22 @@ export const listTaxesOfCustomers = (db: Db, organizationId: string, customerIds
 export const listTaxesOfBillingEntities = (db: Db, organizationId: string, billingEntityIds: readonly string[]) =>
   listTaxesOfHolders<'billing_entity_id'>(db, organizationId, 'billing_entity', billingEntityIds);
 
-/** Taxes of some plans, oldest first. */
-export const listTaxesOfPlans = (db: Db, organizationId: string, planIds: readonly string[]) =>
-  listTaxesOfHolders<'plan_id'>(db, organizationId, 'plan', planIds);
+/** Taxes of some plans and of their minimum commitments, oldest first. */
+export const listTaxesOfPlans = (db: Db, organizationId: string, planIds: readonly string[]) => db<
+  (Held<'plan_id'> & { of_commitment: boolean })[]
+>`
+  select ${columns(db)}, holding.plan_id, holding.of_commitment
+  from (
+    select plan_id, tax_id, false as of_commitment from plan_taxes
+    where organization_id = ${organizationId} and plan_id = any (${planIds as string[]}::uuid[])
+    union all
+    select commitment.plan_id, link.tax_id, true from minimum_commitments commitment
+    join commitment_taxes link
+      on link.organization_id = commitment.organization_id and link.commitment_id = commitment.id
+    where commitment.organization_id = ${organizationId} and commitment.plan_id = any (${planIds as string[]}::uuid[])
+  ) holding
+  join taxes tax on tax.organization_id = ${organizationId} and tax.id = holding.tax_id and tax.deleted_at is null
+  order by tax.created_at, tax.id`;
 
 /** Taxes of some charges, oldest first. */
 export const listTaxesOfCharges = (db: Db, organizationId: string, chargeIds: readonly string[]) =>
@@ -174,6 +187,14 @@ export const replacePlanTaxes = (db: Db, organizationId: string, planId: string,
 /** Gives an add-on exactly these taxes. */
 export const replaceAddOnTaxes = (db: Db, organizationId: string, addOnId: string, taxIds: readonly string[]) =>
   replaceTaxes(db, organizationId, 'add_on', addOnId, taxIds);
+
+/** Gives a minimum commitment exactly these taxes. */
+export const replaceCommitmentTaxes = (
+  db: Db,
+  organizationId: string,
+  commitmentId: string,
+  taxIds: readonly string[],
+) => replaceTaxes(db, organizationId, 'commitment', commitmentId, taxIds);
 
 async function replaceTaxes(
   db: Db,

@@ -46,6 +46,7 @@ export async function detachEverywhere(db: Db, organizationId: string, taxId: st
     entity as (delete from billing_entity_taxes where organization_id = ${organizationId} and tax_id = ${taxId}),
     plan as (delete from plan_taxes where organization_id = ${organizationId} and tax_id = ${taxId}),
     charge as (delete from charge_taxes where organization_id = ${organizationId} and tax_id = ${taxId}),
+    commitment as (delete from commitment_taxes where organization_id = ${organizationId} and tax_id = ${taxId}),
     add_on as (delete from add_on_taxes where organization_id = ${organizationId} and tax_id = ${taxId}),
     fixed_charge as (delete from fixed_charge_taxes where organization_id = ${organizationId} and tax_id = ${taxId}),
     draft as (select id from invoices where organization_id = ${organizationId} and status = 'draft'),

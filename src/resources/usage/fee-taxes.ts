@@ -5,7 +5,8 @@ import type { Db } from '../../platform/db/connect.ts';
 
 /** A tax and the holder that supplies it. */
 export type HeldTax = Tax & {
-  holder: 'charge' | 'fixed_charge' | 'plan' | 'customer' | 'billing_entity';
+  /** Of a minimum commitment the plan's id is the holder's. */
+  holder: 'charge' | 'fixed_charge' | 'commitment' | 'plan' | 'customer' | 'billing_entity';
   holder_id: string;
   rate: Decimal;
 };
@@ -34,6 +35,12 @@ export const listHeldTaxes = (
     select 'plan', plan_id, tax_id from plan_taxes
     where organization_id = ${organizationId} and plan_id = any (${holders.planIds as string[]}::uuid[])
     union all
+    select 'commitment', commitment.plan_id, link.tax_id from minimum_commitments commitment
+    join commitment_taxes link
+      on link.organization_id = commitment.organization_id and link.commitment_id = commitment.id
+    where commitment.organization_id = ${organizationId}
+      and commitment.plan_id = any (${holders.planIds as string[]}::uuid[])
+    union all
     select 'customer', customer_id, tax_id from customer_taxes
     where organization_id = ${organizationId} and customer_id = ${holders.customerId}
     union all
@@ -58,6 +65,7 @@ export function taxesOfFee(
     own: [
       ...(owner.chargeId === undefined ? [] : of('charge', owner.chargeId)),
       ...(owner.fixedChargeId === undefined ? [] : of('fixed_charge', owner.fixedChargeId)),
+      ...(feeType === 'commitment' ? of('commitment', owner.planId) : []),
     ],
     plan: of('plan', owner.planId),
     customer: of('customer'),
