@@ -13,6 +13,7 @@ create table adjusted_fees (
   fee_type text not null,
   charge_id uuid references charges (id),
   charge_filter_id uuid references charge_filters (id),
+  fixed_charge_id uuid references fixed_charges (id),
   grouped_by jsonb not null default '{}',
   from_datetime timestamptz not null,
   to_datetime timestamptz not null,

@@ -1,4 +1,5 @@
 import type { Operation } from '../platform/operation.ts';
+import { createAdjustedFee, destroyAdjustedFee, previewAdjustedFee } from './adjust-fee/adjust-fee.ts';
 import { finalizeInvoice } from './finalize-invoice/finalize-invoice.ts';
 import { previewInvoice } from './preview-invoice/preview-invoice.ts';
 import { refreshInvoice } from './refresh-invoice/refresh-invoice.ts';
@@ -11,4 +12,7 @@ export const flowCommands: Readonly<Record<string, Operation['run']>> = {
   refreshInvoice,
   finalizeInvoice,
   invoicePreview: previewInvoice,
+  createAdjustedFee,
+  previewAdjustedFee,
+  destroyAdjustedFee,
 };

@@ -1,5 +1,6 @@
 import type { Operation } from '../platform/operation.ts';
 import { addOnOperations } from './add-ons/routes.ts';
+import { adjustedFeeOperations } from './adjusted-fees/routes.ts';
 import { alertOperations } from './alerts/routes.ts';
 import { billableMetricOperations } from './billable-metrics/routes.ts';
 import { billingEntityOperations } from './billing-entities/routes.ts';
@@ -40,6 +41,7 @@ export const operations: Operation[] = [
   ...invoiceOperations,
   ...subscriptionOperations,
   ...alertOperations,
+  ...adjustedFeeOperations,
   ...lifetimeUsageOperations,
   ...usageOperations,
 ];

@@ -1,9 +1,11 @@
 import type { Draft } from '../../engine/invoices/draft.ts';
 import type { Context } from '../../platform/context.ts';
+import type { AdjustedFeeRow } from '../../resources/adjusted-fees/queries.ts';
 import type { HeldTax } from '../../resources/usage/fee-taxes.ts';
 import { toCount } from '../../resources/usage/price-usage.ts';
 import { listPricedCharges } from '../../resources/usage/priced-charges.ts';
 import { countUsage } from '../../resources/usage-counts/count-usage.ts';
+import { adjusterOf } from './adjustments.ts';
 import { commitmentFees } from './commitment-fees.ts';
 import { chargesOfLine, type LineFee, subscriptionLineFee, usageLineFees } from './fees.ts';
 import { fixedChargeFees } from './fixed-charges.ts';
@@ -25,6 +27,8 @@ export interface ComputationInput {
   lines: readonly BilledLine[];
   skipUsage: boolean;
   isFinalizing: boolean;
+  /** What somebody set by hand about fees of the draft. */
+  adjustments?: readonly AdjustedFeeRow[];
 }
 
 /**
@@ -35,7 +39,7 @@ export interface ComputationInput {
  */
 export async function compute(
   ctx: Context,
-  { payer, issuer, lines, skipUsage, isFinalizing }: ComputationInput,
+  { payer, issuer, lines, skipUsage, isFinalizing, adjustments = [] }: ComputationInput,
 ): Promise<Computation> {
   const planIds = [
     ...new Set(
@@ -49,21 +53,22 @@ export async function compute(
   const usage = skipUsage ? [] : await countLines(ctx, lines, charges);
   const renewals = await renewalFees(ctx, lines, charges, 'invoiceable');
   const fixed = await fixedChargeFees(ctx, lines);
+  const adjuster = adjusterOf(adjustments);
   const feesOfLines = lines.flatMap((line) => {
     const subscriptionFee = subscriptionLineFee(line);
     const usageFees = usage
       .filter((counted) => counted.line === line)
-      .flatMap(({ charge, shares, window }) => usageLineFees(line, charge, shares, window));
+      .flatMap(({ charge, shares, window }) => usageLineFees(line, charge, shares, window, adjuster));
     const renewed = renewals.filter((fee) => fee.line === line);
     return [
-      ...(subscriptionFee === undefined ? [] : [subscriptionFee]),
+      ...(subscriptionFee === undefined ? [] : [adjuster.fee(subscriptionFee)]),
       ...usageFees,
       ...renewed,
-      ...fixed.filter((fee) => fee.line === line),
+      ...fixed.filter((fee) => fee.line === line).map(adjuster.fee),
     ];
   });
 
-  const commitments = await commitmentFees(ctx, lines, feesOfLines);
+  const commitments = (await commitmentFees(ctx, lines, feesOfLines)).map(adjuster.fee);
   const fees = lines.flatMap((line) => [...feesOfLines, ...commitments].filter((fee) => fee.line === line));
   return totalFees(ctx, { payer, issuer, fees, isFinalizing });
 }

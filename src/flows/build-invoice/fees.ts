@@ -10,11 +10,13 @@ import { isStored } from '../../engine/pricing/usage-fee.ts';
 import { type SubscriptionFeeInput, subscriptionFee } from '../../engine/subscriptions/subscription-fee.ts';
 import type { FeeType } from '../../engine/taxes/choose-taxes.ts';
 import { newId } from '../../platform/ids.ts';
+import type { AdjustedFeeRow } from '../../resources/adjusted-fees/queries.ts';
 import type { FixedChargeRow } from '../../resources/fixed-charges/queries.ts';
 import { subscriptionName } from '../../resources/subscriptions/name.ts';
 import { type CountedShare, type PricedShare, priceShares } from '../../resources/usage/price-usage.ts';
 import type { PricedCharge } from '../../resources/usage/priced-charges.ts';
 import { pricingUnitDetails } from '../../resources/usage/pricing-unit-details.ts';
+import { type Adjuster, isPricedByHand, NO_ADJUSTMENTS } from './adjustments.ts';
 import type { BilledLine } from './lines.ts';
 import { spendingTrueUpFee } from './spending-true-up.ts';
 
@@ -48,6 +50,8 @@ export interface LineFee {
   countedUntil?: Instant;
   /** Of a usage fee paid in advance. */
   inAdvance?: InAdvanceFee;
+  /** What somebody set by hand about it, while it was on a draft. */
+  adjustment?: AdjustedFeeRow;
 }
 
 /** What only fees paid in advance have: those of one event, and standalone ones of a period's start. */
@@ -146,19 +150,23 @@ export function usageLineFees(
   charge: PricedCharge,
   counted: readonly CountedShare[],
   window: Period,
+  adjuster: Adjuster = NO_ADJUSTMENTS,
 ): LineFee[] {
   const exponent = exponentOf(line.subscription.amount_currency);
-  const fees = priceShares(charge, counted, exponent).map((share) => ({
+  const shares = adjuster.shares({ subscriptionId: line.subscription.id, chargeId: charge.id, window }, counted);
+  const fees = priceShares(charge, shares, exponent).map((share) => ({
     share,
-    fee: usageLineFee(line, charge, share, window),
+    fee: adjuster.fee(usageLineFee(line, charge, share, window)),
   }));
   const trueUp = spendingTrueUpFee(
     line,
     charge,
-    fees.map(({ fee, share }) => ({ fee, pricingUnit: share.fee.pricingUnit })),
+    fees.map(({ fee, share }) => ({ fee, pricingUnit: isPricedByHand(fee) ? null : share.fee.pricingUnit })),
     window,
   );
-  const stored = fees.filter(({ share, fee }) => isStored(share.fee) || fee.id === trueUp?.true_up_parent_fee_id);
+  const stored = fees.filter(
+    ({ share, fee }) => isStored(share.fee) || fee.adjustment !== undefined || fee.id === trueUp?.true_up_parent_fee_id,
+  );
   return [...stored.map(({ fee }) => fee), ...(trueUp === undefined ? [] : [trueUp])];
 }
 

@@ -4,6 +4,7 @@ import { dateSettings, datesAtFinalization, type InvoiceDates } from '../../engi
 import type { InvoicingReason } from '../../engine/invoices/invoice-types.ts';
 import type { Context } from '../../platform/context.ts';
 import { assert } from '../../platform/refusal.ts';
+import { listAdjustedFees } from '../../resources/adjusted-fees/queries.ts';
 import { compute } from './compute.ts';
 import { billedLine } from './lines.ts';
 import { lockPayer, readBilledSubscriptions, readIssuer } from './sql.ts';
@@ -98,6 +99,7 @@ async function computeAnew(
     lines,
     skipUsage: invoice.skip_usage,
     isFinalizing: !staysDraft,
+    adjustments: await listAdjustedFees(db, organizationId, invoiceId),
   });
   await store(ctx, {
     invoiceId,

@@ -6,6 +6,7 @@ import { exponentOf } from '../../engine/money/currency.ts';
 import { type Decimal, sum } from '../../engine/money/decimal.ts';
 import { trialEnd } from '../../engine/subscriptions/trial.ts';
 import { canonicalDigest } from '../../platform/canonical-json.ts';
+import type { AdjustedFeeRow } from '../../resources/adjusted-fees/queries.ts';
 import type { FixedChargeRow } from '../../resources/fixed-charges/queries.ts';
 import type { HeldTax } from '../../resources/usage/fee-taxes.ts';
 import { type InAdvanceFee, type LineFee, subscriptionFeeInput } from './fees.ts';
@@ -22,6 +23,7 @@ export function feeInputs(fee: LineFee, taxes: readonly HeldTax[]): object {
     usage: fee.charge === undefined && fee.fixedCharge === undefined ? null : usageInputs(fee),
     before: beforeInputs(line),
     ...(fee.commitment === undefined ? {} : { commitment: fee.commitment }),
+    ...(fee.adjustment === undefined ? {} : { manual_adjustment: adjustmentInputs(fee.adjustment) }),
     tail: {
       coupons: [],
       progressive_credit_cents: 0,
@@ -30,6 +32,13 @@ export function feeInputs(fee: LineFee, taxes: readonly HeldTax[]): object {
     },
   });
 }
+
+const adjustmentInputs = ({ units, unit_precise_amount, invoice_display_name, created_at }: AdjustedFeeRow) => ({
+  units,
+  unit_precise_amount,
+  invoice_display_name,
+  created_at,
+});
 
 const windowInputs = (
   { subscription, windows, zone, at, succession, predecessor, reason }: BilledLine,
