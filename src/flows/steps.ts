@@ -9,6 +9,7 @@ import { billStep } from './bill-subscriptions/step.ts';
 import { buildShapeStep } from './build-shapes/build-shape.ts';
 import { finalizePendingInvoice } from './finalize-invoice/pending.ts';
 import { finishBatchStep } from './ingest-events/finish-batches.ts';
+import { healEvents } from './ingest-events/heal.ts';
 import { finalizeCustomerDrafts, finalizeOneDraft, redateDrafts } from './redate-drafts/steps.ts';
 
 /**
@@ -22,6 +23,7 @@ export type StepHandler = (ctx: Context, payload: any) => Promise<void>;
 export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'build-shape': buildShapeStep,
   'finish-event-batch': finishBatchStep,
+  'heal-events': healEvents,
   'finish-customer-deletion': finishCustomerDeletion,
   'finalize-customer-drafts': finalizeCustomerDrafts,
   'finish-plan-deletion': finishPlanDeletion,

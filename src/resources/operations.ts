@@ -17,6 +17,7 @@ import { pricingUnitOperations } from './pricing-units/routes.ts';
 import { subscriptionOperations } from './subscriptions/routes.ts';
 import { taxOperations } from './taxes/routes.ts';
 import { testClockOperations } from './test-clocks/routes.ts';
+import { unmatchedEventOperations } from './unmatched-events/routes.ts';
 import { usageOperations } from './usage/routes.ts';
 import { webhookEndpointOperations } from './webhook-endpoints/routes.ts';
 import { webhookOperations } from './webhooks/routes.ts';
@@ -44,6 +45,7 @@ export const operations: Operation[] = [
   ...adjustedFeeOperations,
   ...lifetimeUsageOperations,
   ...usageOperations,
+  ...unmatchedEventOperations,
 ];
 
 /** Operations by name, as commands travel. */

@@ -2,21 +2,9 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../platform/context.ts';
 import type { Db, Sql } from '../../platform/db/connect.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
-import {
-  type CandidateSubscription,
-  type EventToMatch,
-  matchEvent,
-} from '../../resources/unmatched-events/match-event.ts';
-import {
-  type ActivityMark,
-  finishBatches as endBatches,
-  listCandidates,
-  listChargedPairs,
-  listOpenBatches,
-  takeBatchEvents,
-  takeLostBatches,
-  type UnmatchedEvent,
-} from './finish-sql.ts';
+import { holdMatching } from '../../resources/unmatched-events/lock.ts';
+import { finishBatches as endBatches, listOpenBatches, takeBatchEvents, takeLostBatches } from './finish-sql.ts';
+import { marksOf, matchAll } from './match-all.ts';
 
 const PAGE = 500;
 
@@ -26,21 +14,11 @@ const PAGE = 500;
  * gone are done. Rules: usage-and-charges A.9, A.10, beyond 3.1, 3.2.
  */
 export async function finishBatches(tx: Db, ids: readonly string[]): Promise<void> {
-  const events = await takeBatchEvents(tx, ids);
-  const keys = new Map(events.map((event) => [keyOf(event.organization_id, event.external_subscription_id), event]));
-  const candidates = keys.size === 0 ? [] : await listCandidates(tx, [...keys.values()]);
-  const candidatesOf = groupBy(candidates, (each) => keyOf(each.organization_id, each.external_id));
-  const isCharged = await chargedPairs(tx, candidates);
-
-  const marks = new Map<string, ActivityMark>();
-  const unmatched: UnmatchedEvent[] = [];
-  for (const event of events) {
-    const own = candidatesOf.get(keyOf(event.organization_id, event.external_subscription_id)) ?? [];
-    const { subscription, reason } = matchEvent(event, own, isCharged);
-    if (subscription?.status === 'active') mark(marks, event, subscription);
-    if (reason) unmatched.push({ event, reason });
-  }
-  await endBatches(tx, ids, [...marks.values()], unmatched);
+  // Sent ahead without waiting: the next statement is executed after it.
+  const [, events] = await Promise.all([holdMatching(tx, ids), takeBatchEvents(tx, ids)]);
+  const matched = await matchAll(tx, events);
+  const unmatched = matched.flatMap(({ event, reason }) => (reason === undefined ? [] : [{ event, reason }]));
+  await endBatches(tx, ids, marksOf(matched), unmatched);
 }
 
 /** The same for every open batch of an organization: an advancing test clock settles them before it goes on. */
@@ -84,38 +62,4 @@ export async function sweepEventBatches(
     swept += batches.length;
     if (batches.length < PAGE) return swept;
   }
-}
-
-const keyOf = (organizationId: string, externalId: string): string => `${organizationId} ${externalId}`;
-
-function groupBy<Thing>(things: readonly Thing[], key: (thing: Thing) => string): Map<string, Thing[]> {
-  const groups = new Map<string, Thing[]>();
-  for (const thing of things) {
-    const group = groups.get(key(thing));
-    if (group) group.push(thing);
-    else groups.set(key(thing), [thing]);
-  }
-  return groups;
-}
-
-async function chargedPairs(
-  tx: Db,
-  candidates: readonly CandidateSubscription[],
-): Promise<(planId: string, metricId: string) => boolean> {
-  if (candidates.length === 0) return () => false;
-  const pairs = await listChargedPairs(
-    tx,
-    [...new Set(candidates.map((each) => each.organization_id))],
-    [...new Set(candidates.map((each) => each.plan_id))],
-  );
-  const charged = new Set(pairs.map((pair) => keyOf(pair.plan_id, pair.billable_metric_id)));
-  return (planId, metricId) => charged.has(keyOf(planId, metricId));
-}
-
-function mark(marks: Map<string, ActivityMark>, event: EventToMatch, subscription: CandidateSubscription): void {
-  const day = event.created_at.slice(0, 10);
-  const known = marks.get(subscription.id);
-  if (!known)
-    marks.set(subscription.id, { organization_id: event.organization_id, subscription_id: subscription.id, day });
-  else if (day > known.day) known.day = day;
 }

@@ -22,7 +22,8 @@ export const CreateEventQuery = z.object({ explain: textFilter });
 /** `mode=tolerant`: each event is stored or refused alone (beyond 3.3). */
 export const CreateEventsQuery = z.object({ explain: textFilter, mode: textFilter });
 
-const EventView = z.object({
+/** An event as the API shows it. */
+export const EventView = z.object({
   svc_id: z.uuid(),
   transaction_id: z.string(),
   svc_customer_id: z.null(),
@@ -100,7 +101,7 @@ export const EventList = z.object({ events: z.array(EventView), meta: PageMeta }
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Upper bound, inclusive as shown: the instant BEFORE which the timestamp, cut to milliseconds, must lie. */
-const timestampUntil = textFilter.transform((value, context) => {
+export const timestampUntil = textFilter.transform((value, context) => {
   if (value === undefined) return undefined;
   const instant = parseInstant(value);
   if (instant)

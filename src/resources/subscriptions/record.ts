@@ -2,6 +2,7 @@ import type { Context } from '../../platform/context.ts';
 import { changedKeys } from '../../platform/records/changes.ts';
 import { readCustomer } from '../customers/queries.ts';
 import { customerWebhookView } from '../customers/view.ts';
+import { requestHeal } from '../unmatched-events/request-heal.ts';
 import { getShown, type SubscriptionShown } from './queries.ts';
 import { planOf } from './show.ts';
 import { subscriptionView } from './view.ts';
@@ -37,6 +38,7 @@ export async function recordSubscription(
     readCustomer(ctx.db, ctx.organizationId, row.customer_id),
   ]);
   const view = subscriptionView(row, ctx.now());
+  if (type === 'subscription.started') requestHeal(ctx, { external_subscription_id: row.external_id });
   const object = { ...view, plan, customer: customerWebhookView(customer) };
   ctx.record({
     ...(LOGGED.has(type)

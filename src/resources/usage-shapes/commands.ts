@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../platform/context.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { newId } from '../../platform/ids.ts';
+import { requestHeal } from '../unmatched-events/request-heal.ts';
 import { lockOrganizationEvents, lockShapeDefinitions } from './lock.ts';
 import { listShapes, listWantedShapes, type WantedShape } from './queries.ts';
 import { isRolledUp, isSameDefinition, type Shape } from './shape.ts';
@@ -26,6 +27,7 @@ export async function refreshShapes(
   change: ShapeChange = 'metric',
 ): Promise<void> {
   if (metricIds.length === 0) return;
+  requestHeal(ctx, { metric_ids: [...metricIds] });
   await lockShapeDefinitions(ctx.db, metricIds);
   const [wanted, present] = await Promise.all([
     listWantedShapes(ctx.db, ctx.organizationId, metricIds),

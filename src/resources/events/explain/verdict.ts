@@ -78,7 +78,7 @@ export function explain(
     recurring: metric?.recurring ?? null,
     value: metric?.field_name == null ? null : textUnder(texts, metric.field_name),
   };
-  const isCharged = (planId: string) => metric !== undefined && metric.charges.some((each) => each.plan_id === planId);
+  const isCharged = (planId: string) => metric?.charges.some((each) => each.plan_id === planId) === true;
   const match = matchEvent(toMatch, candidates, isCharged);
   const taking = candidates.find(({ id }) => id === match.taking?.id);
   const taken = match.reason === undefined && metric !== undefined && taking !== undefined;

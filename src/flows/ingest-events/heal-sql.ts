@@ -1,0 +1,106 @@
+import type { Db } from '../../platform/db/connect.ts';
+import { isoText } from '../../resources/events/iso-text.ts';
+import { plainArray, textArray } from '../../resources/events/storage/array-literal.ts';
+import type { EventToMatch, UnmatchedReason } from '../../resources/unmatched-events/match-event.ts';
+
+/** An open unmatched event, with the reason that it was put there for. */
+export interface OpenEvent extends EventToMatch {
+  former: UnmatchedReason;
+}
+
+export interface OpenSelection {
+  codes?: readonly string[] | undefined;
+  external_subscription_id?: string | undefined;
+}
+
+const selected = (db: Db, { codes, external_subscription_id }: OpenSelection) => db`
+  ${codes === undefined ? db`` : db`and u.code = any (${codes as string[]})`}
+  ${external_subscription_id === undefined ? db`` : db`and u.external_subscription_id = ${external_subscription_id}`}`;
+
+/** A page of open unmatched events in the order of their ids. */
+export const listOpenEvents = (
+  db: Db,
+  organizationId: string,
+  selection: OpenSelection,
+  after: string | null,
+  limit: number,
+) => db<OpenEvent[]>`
+  select e.id, e.organization_id, e.external_subscription_id, e.code, ${isoText(db, db`e.timestamp`)} as timestamp,
+    ${isoText(db, db`e.created_at`)} as created_at, m.id as metric_id, m.aggregation_type, m.recurring,
+    e.properties ->> m.field_name as value, u.reason as former
+  from unmatched_events u
+  join events e on e.id = u.event_id and e.deleted_at is null
+  left join billable_metrics m on m.organization_id = e.organization_id and m.code = e.code and m.deleted_at is null
+  where u.organization_id = ${organizationId} and u.status = 'open' ${selected(db, selection)}
+    ${after === null ? db`` : db`and u.event_id > ${after}`}
+  order by u.event_id
+  limit ${limit}`;
+
+export async function countOpenEvents(db: Db, organizationId: string, selection: OpenSelection): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*) as count from unmatched_events u
+    where u.organization_id = ${organizationId} and u.status = 'open' ${selected(db, selection)}`;
+  return row!.count;
+}
+
+/** Codes of metrics, deleted ones too. */
+export async function listCodes(db: Db, organizationId: string, metricIds: readonly string[]): Promise<string[]> {
+  const rows = await db<{ code: string }[]>`
+    select distinct code from billable_metrics
+    where organization_id = ${organizationId} and id = any (${metricIds as string[]}::uuid[])`;
+  return rows.map(({ code }) => code);
+}
+
+/**
+ * Writes what became of open events: a new reason, or none, which heals them. The totals of open events follow. To be
+ * called under the organization's matching lock.
+ */
+export const writeHealed = (
+  db: Db,
+  organizationId: string,
+  changes: readonly { id: string; reason: UnmatchedReason | null }[],
+  now: string,
+) => db`
+  with change as materialized (
+    select u.event_id, u.code, u.reason as former, change.reason, u.first_seen_at
+    from unnest(${plainArray(changes.map(({ id }) => id))}::uuid[], ${textArray(changes.map(({ reason }) => reason))}::text[])
+      as change (id, reason)
+    join unmatched_events u on u.organization_id = ${organizationId} and u.event_id = change.id and u.status = 'open'
+  ), written as (
+    update unmatched_events u
+    set reason = coalesce(change.reason, u.reason), status = case when change.reason is null then 'healed' else 'open' end,
+      healed_at = case when change.reason is null then ${now}::timestamptz end
+    from change where u.organization_id = ${organizationId} and u.event_id = change.event_id
+  ), left_over as (
+    update unmatched_totals total set count = total.count - gone.count
+    from (select former, code, count(*) as count from change group by former, code) gone
+    where total.organization_id = ${organizationId} and total.reason = gone.former and total.code = gone.code
+  )
+  insert into unmatched_totals as total (organization_id, reason, code, count, first_seen_at, last_seen_at)
+  select ${organizationId}, reason, code, count(*), min(first_seen_at), max(first_seen_at)
+  from change where reason is not null
+  group by reason, code
+  on conflict (organization_id, reason, code) do update set
+    count = total.count + excluded.count,
+    first_seen_at = least(total.first_seen_at, excluded.first_seen_at),
+    last_seen_at = greatest(total.last_seen_at, excluded.last_seen_at)`;
+
+/** Marks active subscriptions whose usage grew. */
+export const markUsed = (db: Db, organizationId: string, subscriptionIds: readonly string[]) => db`
+  update subscriptions set usage_may_have_changed = true
+  where organization_id = ${organizationId} and id = any (${subscriptionIds as string[]}::uuid[]) and status = 'active'
+    and not usage_may_have_changed`;
+
+/** Notes how far the run of a healing has come; the last page ends it. */
+export const moveRun = (
+  db: Db,
+  organizationId: string,
+  runId: string,
+  progress: { done: number; total: number; result: object; isOver: boolean },
+  now: string,
+) => db`
+  update runs set status = ${progress.isOver ? 'succeeded' : 'running'}, done = ${progress.done}, total = ${progress.total},
+    started_at = coalesce(started_at, ${now}::timestamptz),
+    finished_at = ${progress.isOver ? db`${now}::timestamptz` : null},
+    result = ${progress.isOver ? (progress.result as never) : null}
+  where organization_id = ${organizationId} and id = ${runId}`;

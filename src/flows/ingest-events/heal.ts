@@ -1,0 +1,73 @@
+import type { Context } from '../../platform/context.ts';
+import { lockMatching } from '../../resources/unmatched-events/lock.ts';
+import type { HealSelection } from '../../resources/unmatched-events/request-heal.ts';
+import {
+  countOpenEvents,
+  listCodes,
+  listOpenEvents,
+  markUsed,
+  moveRun,
+  type OpenSelection,
+  writeHealed,
+} from './heal-sql.ts';
+import { marksOf, matchAll } from './match-all.ts';
+
+/** Open events looked at in one transaction (beyond 3.2). */
+const PAGE = 1000;
+
+interface HealStep extends HealSelection {
+  /** The run that tells of it, when somebody asked for it. */
+  run_id?: string;
+  /** Where the pages before have come to. */
+  page?: { after: string; total: number; examined: number; healed: number };
+}
+
+/**
+ * Step `heal-events`: matches open unmatched events again. One that a charge takes now is healed and its subscription
+ * marked as used; one that is kept back by another reason now gets that. No event is moved or billed: aggregation finds
+ * events by code and external id at read time. Each page of 1 000 owes the next. Rule: beyond 3.2 "healing".
+ */
+export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
+  await lockMatching(ctx.db, ctx.organizationId);
+  const selection = await selectionOf(ctx, step);
+  const now = ctx.now().toString();
+  const before = step.page ?? { after: null, total: await totalOf(ctx, step, selection), examined: 0, healed: 0 };
+  const events = await listOpenEvents(ctx.db, ctx.organizationId, selection, before.after, PAGE);
+  const matched = await matchAll(ctx.db, events);
+  const changed = matched.filter(({ event, reason }) => reason !== event.former);
+  const healed = matched.filter(({ reason }) => reason === undefined);
+  if (changed.length > 0) {
+    const changes = changed.map(({ event, reason }) => ({ id: event.id, reason: reason ?? null }));
+    await writeHealed(ctx.db, ctx.organizationId, changes, now);
+  }
+  if (healed.length > 0) {
+    const used = marksOf(healed).map((mark) => mark.subscription_id);
+    await markUsed(ctx.db, ctx.organizationId, used);
+    ctx.log.info({ organizationId: ctx.organizationId, events: healed.length }, 'unmatched events healed');
+  }
+  const examined = before.examined + events.length;
+  const total = Math.max(before.total, examined);
+  const result = { examined, healed: before.healed + healed.length };
+  const isOver = events.length < PAGE;
+  if (step.run_id !== undefined)
+    await moveRun(ctx.db, ctx.organizationId, step.run_id, runProgress(result, total, isOver), now);
+  if (!isOver)
+    ctx.after({ job: 'heal-events', payload: { ...step, page: { after: events.at(-1)!.id, total, ...result } } });
+}
+
+async function selectionOf(ctx: Context, step: HealStep): Promise<OpenSelection> {
+  const { metric_ids, code, external_subscription_id } = step;
+  const codes = metric_ids ? await listCodes(ctx.db, ctx.organizationId, metric_ids) : undefined;
+  return { codes: code === undefined ? codes : [code], external_subscription_id };
+}
+
+/** Of no interest when nobody watches. */
+const totalOf = async (ctx: Context, step: HealStep, selection: OpenSelection): Promise<number> =>
+  step.run_id === undefined ? 0 : countOpenEvents(ctx.db, ctx.organizationId, selection);
+
+const runProgress = (result: { examined: number; healed: number }, total: number, isOver: boolean) => ({
+  done: result.examined,
+  total,
+  isOver,
+  result: { ...result, still_open: result.examined - result.healed, fees_created: 0 },
+});

@@ -1,0 +1,58 @@
+import type { Db } from '../../platform/db/connect.ts';
+import { groupRows } from '../../platform/lists/group-rows.ts';
+import {
+  type CandidateSubscription,
+  type EventToMatch,
+  type Match,
+  matchEvent,
+} from '../../resources/unmatched-events/match-event.ts';
+import { type ActivityMark, listCandidates, listChargedPairs } from './finish-sql.ts';
+
+export interface MatchedEvent<Event extends EventToMatch> extends Match {
+  event: Event;
+}
+
+/** Matches events with their subscriptions and charges as they are now: two statements. */
+export async function matchAll<Event extends EventToMatch>(
+  tx: Db,
+  events: readonly Event[],
+): Promise<MatchedEvent<Event>[]> {
+  const keys = new Map(events.map((event) => [keyOf(event.organization_id, event.external_subscription_id), event]));
+  const candidates = keys.size === 0 ? [] : await listCandidates(tx, [...keys.values()]);
+  const candidatesOf = groupRows(candidates, (each) => keyOf(each.organization_id, each.external_id));
+  const isCharged = await chargedPairs(tx, candidates);
+  return events.map((event) => {
+    const own = candidatesOf.get(keyOf(event.organization_id, event.external_subscription_id)) ?? [];
+    return { event, ...matchEvent(event, own, isCharged) };
+  });
+}
+
+/** Active subscriptions that events belong to, each with the newest day of reception. Rule: usage-and-charges A.10-2. */
+export function marksOf(matched: readonly MatchedEvent<EventToMatch>[]): ActivityMark[] {
+  const marks = new Map<string, ActivityMark>();
+  for (const { event, subscription } of matched) {
+    if (subscription?.status !== 'active') continue;
+    const day = event.created_at.slice(0, 10);
+    const known = marks.get(subscription.id);
+    if (!known)
+      marks.set(subscription.id, { organization_id: event.organization_id, subscription_id: subscription.id, day });
+    else if (day > known.day) known.day = day;
+  }
+  return [...marks.values()];
+}
+
+const keyOf = (organizationId: string, externalId: string): string => `${organizationId} ${externalId}`;
+
+async function chargedPairs(
+  tx: Db,
+  candidates: readonly CandidateSubscription[],
+): Promise<(planId: string, metricId: string) => boolean> {
+  if (candidates.length === 0) return () => false;
+  const pairs = await listChargedPairs(
+    tx,
+    [...new Set(candidates.map((each) => each.organization_id))],
+    [...new Set(candidates.map((each) => each.plan_id))],
+  );
+  const charged = new Set(pairs.map((pair) => keyOf(pair.plan_id, pair.billable_metric_id)));
+  return (planId, metricId) => charged.has(keyOf(planId, metricId));
+}
