@@ -39,7 +39,7 @@ export interface FormerFee {
 
 /** Fees in advance of the subscriptions of some lines and of those that they replaced, oldest first. */
 export const listFormerFees = (db: Db, organizationId: string, lines: readonly BilledLine[]) => db<FormerFee[]>`
-  select fee.subscription_id, fee.fixed_charge_id, fee.item_id as add_on_id, fee.units, fee.amount_cents,
+  select distinct on (fee.id) fee.subscription_id, fee.fixed_charge_id, fee.item_id as add_on_id, fee.units, fee.amount_cents,
     fee.from_datetime, fee.to_datetime, billed.billed_at
   from jsonb_to_recordset(${keysOf(lines) as never}::jsonb)
     as line (subscription_id uuid, former_id uuid, invoice_id uuid, since timestamptz)

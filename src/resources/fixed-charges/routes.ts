@@ -9,7 +9,14 @@ import {
   showPlanFixedCharge,
   showSubscriptionFixedCharge,
 } from './reads.ts';
-import { FixedChargeEnvelope, FixedChargeInput, FixedChargeList, FixedChargeListQuery } from './schema.ts';
+import {
+  FixedChargeEnvelope,
+  FixedChargeInput,
+  FixedChargeList,
+  FixedChargeListQuery,
+  FixedChargeOverride,
+} from './schema.ts';
+import { overrideSubscriptionFixedCharge } from './subscription-commands.ts';
 
 const FIXED_CHARGES = '/plans/:code/fixed_charges';
 const FIXED_CHARGE = `${FIXED_CHARGES}/:fixed_charge_code`;
@@ -27,6 +34,19 @@ const update: Operation = {
   summary: 'Update a fixed charge of a plan',
   body: FixedChargeInput,
   run: updatePlanFixedCharge,
+};
+
+const override: Operation = {
+  ...subscription,
+  kind: 'command',
+  name: 'overrideSubscriptionFixedCharge',
+  method: 'put',
+  path: `${OF_SUBSCRIPTION}/:fixed_charge_code`,
+  summary: 'Override a fixed charge for a subscription',
+  root: 'fixed_charge',
+  query: StatusQuery,
+  body: FixedChargeOverride,
+  run: overrideSubscriptionFixedCharge,
 };
 
 export const fixedChargeOperations: Operation[] = [
@@ -92,4 +112,6 @@ export const fixedChargeOperations: Operation[] = [
     query: StatusQuery,
     run: showSubscriptionFixedCharge,
   },
+  override,
+  { ...override, name: 'patchSubscriptionFixedCharge', method: 'patch', hidden: true },
 ];

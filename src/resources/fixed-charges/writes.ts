@@ -117,3 +117,8 @@ export async function saveUnitsOverrides(
     on conflict (organization_id, subscription_id, fixed_charge_id) do update
     set units = excluded.units, updated_at = excluded.updated_at`;
 }
+
+/** Takes the units of its own from a subscription. */
+export const dropUnitsOverrides = (db: Db, organizationId: string, subscriptionId: string) => db`
+  delete from fixed_charge_units_overrides
+  where organization_id = ${organizationId} and subscription_id = ${subscriptionId}`;

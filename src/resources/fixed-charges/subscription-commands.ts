@@ -1,0 +1,42 @@
+import type { Context } from '../../platform/context.ts';
+import { refuse } from '../../platform/refusal.ts';
+import { listPlansById } from '../plans/queries.ts';
+import { lockRecords } from '../subscriptions/commands/terminate.ts';
+import { getShown } from '../subscriptions/queries.ts';
+import { recordSubscription } from '../subscriptions/record.ts';
+import { isUnitsOnly, overrideFixedCharges, overrideUnits } from './overrides.ts';
+import { getFixedChargeByCode } from './queries.ts';
+import { showSubscriptionFixedCharge } from './reads.ts';
+import type { FixedChargeOverride } from './schema.ts';
+
+interface Input {
+  external_id: string;
+  fixed_charge_code: string;
+  query: { status: 'active' | 'pending' | 'incomplete' | 'terminated' | 'canceled' };
+  body: FixedChargeOverride;
+}
+
+/**
+ * Overrides a fixed charge for one subscription: units alone are kept beside it, anything else in a plan of its own.
+ *
+ * @throws Refusal 404 subscription, fixed_charge, tax; 403 cannot_override_charge_model; 422 by field, base
+ * Rule: usage-and-charges E.6.
+ */
+export async function overrideSubscriptionFixedCharge(ctx: Context, input: Input) {
+  const { external_id, fixed_charge_code, query, body } = input;
+  const subscription = (await lockRecords(ctx, external_id)).findLast(({ status }) => status === query.status);
+  if (!subscription) throw refuse.notFound('subscription');
+  if (subscription.status === 'incomplete') throw refuse.invalid({ base: ['subscription_incomplete'] });
+  const before = await getShown(ctx.db, ctx.organizationId, subscription.id);
+  const [plan] = await listPlansById(ctx.db, ctx.organizationId, [subscription.plan_id]);
+  const fixedCharge = await getFixedChargeByCode(ctx.db, ctx.organizationId, plan!.id, fixed_charge_code);
+  const elements = [{ id: fixedCharge.id, ...body }];
+  const { charge_model: _model, ...rest } = body;
+
+  if (plan!.parent_id === null && isUnitsOnly([rest]))
+    await overrideUnits(ctx, plan!, { ...subscription, zone: before.zone }, elements);
+  else if (plan!.parent_id === null) throw refuse.invalid({ properties: ['unsupported_value'] });
+  else await overrideFixedCharges(ctx, plan!, elements);
+  await recordSubscription(ctx, 'subscription.updated', subscription.id, before);
+  return showSubscriptionFixedCharge(ctx, input);
+}
