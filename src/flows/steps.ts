@@ -7,6 +7,7 @@ import { billFixedChargesStep } from './bill-fixed-charges/step.ts';
 import { finalizePlanDrafts } from './bill-subscriptions/finalize-plan-drafts.ts';
 import { billStep } from './bill-subscriptions/step.ts';
 import { buildShapeStep } from './build-shapes/build-shape.ts';
+import { retractRange } from './correct-events/retract-range.ts';
 import { finalizePendingInvoice } from './finalize-invoice/pending.ts';
 import { finishBatchStep } from './ingest-events/finish-batches.ts';
 import { healEvents } from './ingest-events/heal.ts';
@@ -29,6 +30,7 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'finish-plan-deletion': finishPlanDeletion,
   'finalize-plan-drafts': finalizePlanDrafts,
   'delete-metric-events': deleteMetricEvents,
+  'retract-range': retractRange,
   'bill-subscriptions': billStep,
   'bill-fixed-charges': billFixedChargesStep,
   'cascade-fixed-charges': cascadeFixedCharges,

@@ -6,6 +6,7 @@ import { billableMetricOperations } from './billable-metrics/routes.ts';
 import { billingEntityOperations } from './billing-entities/routes.ts';
 import { chargeOperations } from './charges/routes.ts';
 import { customerOperations } from './customers/routes.ts';
+import { eventCorrectionOperations } from './event-corrections/routes.ts';
 import { eventOperations } from './events/routes.ts';
 import { feeOperations } from './fees/routes.ts';
 import { fixedChargeOperations } from './fixed-charges/routes.ts';
@@ -45,6 +46,7 @@ export const operations: Operation[] = [
   ...adjustedFeeOperations,
   ...lifetimeUsageOperations,
   ...usageOperations,
+  ...eventCorrectionOperations,
   ...unmatchedEventOperations,
 ];
 

@@ -1,0 +1,58 @@
+import type { Context } from '../../platform/context.ts';
+import type { Fragment } from '../../platform/db/connect.ts';
+import { refuse } from '../../platform/refusal.ts';
+import { areBilledInAdvance, type ConcernedCharge, listConcernedCharges } from './periods.ts';
+import { findPolicies, mayWriteInvoices } from './queries.ts';
+import type { Policy } from './schema.ts';
+
+const UNSUPPORTED = 'unsupported_value';
+
+/**
+ * What holds for a correction: the request's word, else the plan's, else the organization's, else `next_invoice`.
+ *
+ * @throws Refusal 403 write_action_not_allowed_for_invoice, when another policy than `ignore` asks for it
+ * Rules: beyond 0, 4.2.
+ */
+export async function policyOf(
+  ctx: Context,
+  externalSubscriptionId: string,
+  asked: Policy | null | undefined,
+): Promise<Policy> {
+  const policy = asked ?? (await findPolicies(ctx.db, ctx.organizationId, externalSubscriptionId)) ?? 'next_invoice';
+  if (policy === 'ignore' || ctx.actor.apiKeyId === null) return policy;
+  if (await mayWriteInvoices(ctx.db, ctx.organizationId, ctx.actor.apiKeyId)) return policy;
+  throw refuse.forbidden('write_action_not_allowed_for_invoice');
+}
+
+/** What a correction means for invoices. */
+export interface Effect {
+  /** Invoices that are computed anew. */
+  draftIds: string[];
+  /** On issued invoices; they stand as they are. */
+  invoiced: ConcernedCharge[];
+}
+
+/**
+ * What correcting events of these moments means for invoices, as far as it can be done: periods that are not billed need
+ * nothing, drafts are refreshed, and issued invoices stay as they are with the policy `ignore`.
+ *
+ * moments  rows (code, timestamp): where events were, and where they will be
+ *
+ * @throws Refusal 422 base: unsupported_value, when a charge billed in advance took them
+ * @throws Refusal 422 policy: unsupported_value, when an issued invoice would have to be settled
+ * Rule: beyond 4.3.
+ */
+export async function effectOf(
+  ctx: Context,
+  externalSubscriptionId: string,
+  moments: Fragment,
+  policy: Policy,
+): Promise<Effect> {
+  if (await areBilledInAdvance(ctx.db, ctx.organizationId, externalSubscriptionId, moments))
+    throw refuse.invalid({ base: [UNSUPPORTED] });
+  const concerned = await listConcernedCharges(ctx.db, ctx.organizationId, externalSubscriptionId, moments);
+  const invoiced = concerned.filter(({ is_draft }) => !is_draft);
+  if (invoiced.length > 0 && policy !== 'ignore') throw refuse.invalid({ policy: [UNSUPPORTED] });
+  const drafts = concerned.filter(({ is_draft }) => is_draft);
+  return { draftIds: [...new Set(drafts.map(({ invoice_id }) => invoice_id))].sort(), invoiced };
+}

@@ -1,0 +1,161 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db, Fragment } from '../../platform/db/connect.ts';
+import { assert } from '../../platform/refusal.ts';
+import { hourOf, rawBuckets } from '../usage-shapes/raw-buckets.ts';
+import { isRolledUp, type Shape } from '../usage-shapes/shape.ts';
+
+/** Aggregations whose buckets this file knows how to correct. */
+const CORRECTED = new Set(['count_agg', 'sum_agg', 'weighted_sum_agg', 'max_agg']);
+
+/** A shape that events to be corrected are in, and whether the subscription is rolled up at all. */
+interface ShapeOfEvents extends Shape {
+  is_raw: boolean;
+}
+
+/** What stands after `from`, as rows `e` of the shape's code: the events before, and after their correction. */
+export interface Moved {
+  before: Fragment;
+  after: Fragment | null;
+}
+
+interface Bucket {
+  hour: Temporal.Instant;
+  /** Hex. */
+  group_hash: string;
+}
+
+/**
+ * Keeps the organization's shapes as they are until the transaction ends, as writers of events do, and reads those of some
+ * codes. Writers of the same organization go on meanwhile.
+ */
+export async function holdShapes(
+  db: Db,
+  organizationId: string,
+  externalSubscriptionId: string,
+  codes: readonly string[],
+): Promise<ShapeOfEvents[]> {
+  await db`select hold_shapes_version(${organizationId}::uuid)`;
+  return db<ShapeOfEvents[]>`
+    select shape.id, shape.organization_id, shape.billable_metric_id, shape.code, shape.aggregation_type, shape.field_name,
+      shape.property_names, shape.state, exists (
+        select from usage_raw_subscriptions raw
+        where raw.organization_id = shape.organization_id and raw.shape_id = shape.id
+          and raw.external_subscription_id = ${externalSubscriptionId}) as is_raw
+    from usage_shapes shape
+    where shape.organization_id = ${organizationId} and shape.code = any (${codes as string[]})
+      and shape.state in ('live', 'building')
+    order by shape.id`;
+}
+
+/**
+ * Carries a correction into the rollups, around the change of the events: counts, sums and moments by their difference
+ * before it; what cannot be taken back, the greatest, from the events that are left after it. Exact beside writers of the
+ * same buckets: a bucket's row is locked from the difference on, so that whoever adds to it is either seen by the second
+ * look or adds to its outcome. Rule: beyond 4.5.
+ *
+ * moved   by code
+ * change  changes the events themselves
+ */
+export async function carryOver(
+  db: Db,
+  shapes: readonly ShapeOfEvents[],
+  externalSubscriptionId: string,
+  moved: (code: string) => Moved,
+  change: () => PromiseLike<unknown>,
+): Promise<void> {
+  const touched: { shape: Shape; buckets: readonly Bucket[] }[] = [];
+  for (const shape of shapes) {
+    if (!isRolledUp(shape.aggregation_type)) continue;
+    assert(CORRECTED.has(shape.aggregation_type), `buckets of ${shape.aggregation_type} can be corrected`);
+    if (shape.state === 'building') await markDirty(db, shape, moved(shape.code));
+    else if (!shape.is_raw) touched.push({ shape, buckets: await moveBuckets(db, shape, moved(shape.code)) });
+  }
+  await change();
+  for (const { shape, buckets } of touched)
+    if (buckets.length > 0) await settleBuckets(db, shape, externalSubscriptionId, buckets);
+}
+
+/** Takes events out of their buckets and puts them into their new ones; answers the buckets touched. */
+const moveBuckets = (db: Db, shape: Shape, { before, after }: Moved) => db<Bucket[]>`
+  with gone as materialized (${rawBuckets(db, shape, before)}),
+  come as materialized (${after === null ? db`select * from gone limit 0` : rawBuckets(db, shape, after)}),
+  new_group as (
+    insert into usage_groups (organization_id, shape_id, group_hash, properties)
+    select distinct organization_id, ${shape.id}::uuid, group_hash, (
+      select coalesce(jsonb_object_agg(name, text), '{}')
+      from unnest(${shape.property_names}::text[], texts) as property (name, text) where text is not null
+    )
+    from come order by 3
+    on conflict do nothing
+  ), difference as (
+    select organization_id, external_subscription_id, hour, group_hash, sum(events_count)::bigint as events_count,
+      sum(valid_count)::bigint as valid_count, sum(sum) as sum, sum(moment) as moment, max(max) as max
+    from (
+      select organization_id, external_subscription_id, hour, group_hash, -events_count as events_count,
+        -valid_count as valid_count, -sum as sum, -moment as moment, null::numeric as max
+      from gone
+      union all
+      select organization_id, external_subscription_id, hour, group_hash, events_count, valid_count, sum, moment, max
+      from come
+    ) as moved
+    group by organization_id, external_subscription_id, hour, group_hash
+  )
+  insert into usage_buckets as bucket (organization_id, external_subscription_id, shape_id, hour, group_hash,
+    events_count, valid_count, sum, moment, max)
+  select organization_id, external_subscription_id, ${shape.id}::uuid, hour, group_hash, events_count, valid_count, sum,
+    moment, max
+  from difference
+  order by hour, group_hash
+  on conflict (organization_id, external_subscription_id, shape_id, hour, group_hash) do update set
+    events_count = bucket.events_count + excluded.events_count,
+    valid_count = bucket.valid_count + excluded.valid_count,
+    sum = bucket.sum + excluded.sum,
+    moment = bucket.moment + excluded.moment,
+    max = greatest(bucket.max, excluded.max)
+  returning bucket.hour, encode(bucket.group_hash, 'hex') as group_hash`;
+
+/** Drops buckets that hold nothing any more; finds the greatest of the others again. */
+async function settleBuckets(
+  db: Db,
+  shape: Shape,
+  externalSubscriptionId: string,
+  buckets: readonly Bucket[],
+): Promise<void> {
+  const hours = buckets.map(({ hour }) => hour.toString());
+  const hashes = buckets.map(({ group_hash }) => group_hash);
+  const key = db`
+    select hour, decode(hash, 'hex') as group_hash
+    from unnest(${hours}::text[]::timestamptz[], ${hashes}::text[]) as key (hour, hash)`;
+  await db`
+    delete from usage_buckets b using (${key}) key
+    where b.organization_id = ${shape.organization_id} and b.external_subscription_id = ${externalSubscriptionId}
+      and b.shape_id = ${shape.id} and b.hour = key.hour and b.group_hash = key.group_hash and b.events_count = 0`;
+  if (shape.aggregation_type !== 'max_agg') return;
+  // The offset keeps the planner, whose statistics may be old, from joining whole tables.
+  const left = db`
+    (select distinct hour from (${key}) key) touched cross join lateral (
+      select id, organization_id, external_subscription_id, timestamp, created_at, properties from events
+      where organization_id = ${shape.organization_id} and external_subscription_id = ${externalSubscriptionId}
+        and code = ${shape.code} and timestamp >= touched.hour and timestamp < touched.hour + interval '1 hour'
+        and deleted_at is null
+      offset 0
+    ) e`;
+  await db`
+    update usage_buckets b set max = raw.max
+    from (${rawBuckets(db, shape, left)}) raw join (${key}) key on key.hour = raw.hour and key.group_hash = raw.group_hash
+    where b.organization_id = ${shape.organization_id} and b.external_subscription_id = ${externalSubscriptionId}
+      and b.shape_id = ${shape.id} and b.hour = raw.hour and b.group_hash = raw.group_hash
+      and b.max is distinct from raw.max`;
+}
+
+/** Records hours of a shape in building, so that they are filled again before it goes live. */
+async function markDirty(db: Db, shape: Shape, { before, after }: Moved): Promise<void> {
+  const hours = (source: Fragment) => db`
+    select e.organization_id, e.external_subscription_id, ${hourOf(db, db`e.timestamp`)} as hour from ${source}`;
+  await db`
+    insert into usage_dirty_hours as dirty (organization_id, shape_id, external_subscription_id, hour)
+    select distinct organization_id, ${shape.id}::uuid, external_subscription_id, hour
+    from (${hours(before)} ${after === null ? db`` : db`union all ${hours(after)}`}) as moved
+    order by external_subscription_id, hour
+    on conflict (organization_id, shape_id, external_subscription_id, hour) do update set marks = dirty.marks + 1`;
+}
