@@ -4,6 +4,7 @@ import { finishCustomerDeletion } from '../resources/customers/jobs.ts';
 import { cascadeFixedCharges } from '../resources/fixed-charges/cascade.ts';
 import { finishPlanDeletion } from '../resources/plans/jobs.ts';
 import { billFixedChargesStep } from './bill-fixed-charges/step.ts';
+import { billInAdvance } from './bill-in-advance/step.ts';
 import { finalizePlanDrafts } from './bill-subscriptions/finalize-plan-drafts.ts';
 import { billStep } from './bill-subscriptions/step.ts';
 import { buildShapeStep } from './build-shapes/build-shape.ts';
@@ -34,6 +35,7 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'bill-subscriptions': billStep,
   'bill-fixed-charges': billFixedChargesStep,
   'cascade-fixed-charges': cascadeFixedCharges,
+  'bill-in-advance': billInAdvance,
   'redate-drafts': redateDrafts,
   'finalize-draft': finalizeOneDraft,
   'finalize-pending-invoice': finalizePendingInvoice,

@@ -134,7 +134,7 @@ describe('a charge', () => {
     [
       'minimum in advance',
       { pay_in_advance: true, min_amount_cents: 1 },
-      { pay_in_advance: ['unsupported_value'], min_amount_cents: ['not_compatible_with_pay_in_advance'] },
+      { min_amount_cents: ['not_compatible_with_pay_in_advance'] },
     ],
     [
       'volume in advance',
@@ -172,7 +172,6 @@ describe('a charge', () => {
 
   test.each([
     ['custom', { charge_model: 'custom' }, { charge_model: ['invalid_aggregation_type_or_charge_model'] }],
-    ['in advance', { pay_in_advance: true }, { pay_in_advance: ['unsupported_value'] }],
     [
       'breakdown',
       { properties: { amount: '1', presentation_group_keys: [{ value: 'team' }] } },

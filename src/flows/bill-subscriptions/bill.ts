@@ -13,6 +13,7 @@ import { gridsOf } from '../../engine/calendar/terms.ts';
 import type { Context } from '../../platform/context.ts';
 import type { PeriodicJob } from '../../platform/periodic-job.ts';
 import { changeSubscription } from '../../resources/subscriptions/writes.ts';
+import { gatherPaidFees } from '../bill-in-advance/gather-paid-fees.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
 import { lockPayer, type PayerFacts } from '../build-invoice/sql.ts';
 import { applyDowngrade } from './downgrade.ts';
@@ -49,6 +50,8 @@ export async function billCustomer(ctx: Context, customerId: string, at: Tempora
     }
     const regular = due.filter((subscription) => !changing.includes(subscription));
     for (const group of invoiceGroups(regular, payer.billing_entity_id)) await billGroup(ctx, payer, group, run.at);
+    const ids = regular.map(({ id }) => id);
+    await gatherPaidFees(ctx, payer, ids, run.at);
   }
   for (const subscription of subscriptions) {
     if (!ended.has(subscription.id)) await scheduleNext(ctx, subscription, payer.zone, at);

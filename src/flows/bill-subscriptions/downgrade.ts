@@ -9,7 +9,10 @@ import { endSubscription } from '../../resources/subscriptions/commands/terminat
 import type { SubscriptionRow } from '../../resources/subscriptions/queries.ts';
 import { recordSubscription } from '../../resources/subscriptions/record.ts';
 import { changeSubscription, getPlanFacts, lockSubscriptions } from '../../resources/subscriptions/writes.ts';
+import { listPricedCharges } from '../../resources/usage/priced-charges.ts';
+import { gatherPaidFees } from '../bill-in-advance/gather-paid-fees.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
+import { isRenewed } from '../build-invoice/renewals.ts';
 import type { PayerFacts } from '../build-invoice/sql.ts';
 import { invoiceGroups } from './groups.ts';
 import type { DueSubscription } from './sql.ts';
@@ -44,6 +47,8 @@ export async function applyDowngrade(
       skipUsage: false,
     });
   }
+  const ids = changed.map(({ id }) => id);
+  await gatherPaidFees(ctx, payer, ids, at);
 }
 
 /** Ends a subscription at `at` and starts its scheduled successor; the caller bills both. */
@@ -73,7 +78,9 @@ export async function changeOver(
   await recordSubscription(ctx, 'subscription.started', successor.id);
   await recordStartUnits(ctx, successor, at, payer.zone);
 
-  const isOpened = await bearsOpeningLine(ctx, plan, successor, at);
+  const isOpened =
+    (await bearsOpeningLine(ctx, plan, successor, at)) ||
+    (await listPricedCharges(ctx.db, ctx.organizationId, [successor.plan_id])).some(isRenewed);
   const closing = { ...subscription, reason: 'subscription_terminating' as const };
   const opening = { ...successor, amount_currency: plan.amount_currency, reason: 'subscription_starting' as const };
   return isOpened ? [closing, opening] : [closing];

@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { assert } from '../../engine/assert.ts';
 import type { Context } from '../../platform/context.ts';
 import type { BillStep } from '../../resources/subscriptions/commands/start.ts';
+import { gatherPaidFees } from '../bill-in-advance/gather-paid-fees.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
 import { lockPayer } from '../build-invoice/sql.ts';
 
@@ -25,6 +26,13 @@ export async function billStep(ctx: Context, { lines, at }: BillStep): Promise<v
     at: Temporal.Instant.from(at),
     skipUsage,
   });
+  const ended = lines.filter(({ reason }) => reason === 'subscription_terminating');
+  await gatherPaidFees(
+    ctx,
+    payer,
+    ended.map((line) => line.subscription_id),
+    Temporal.Instant.from(at),
+  );
   // The last invoice of a deleted plan knows no grace period (subscriptions-and-invoices A.6).
   if (invoiceId !== undefined && subscriptions.some(({ is_plan_gone }) => is_plan_gone))
     ctx.after({ job: 'finalize-draft', payload: { invoice_id: invoiceId } });

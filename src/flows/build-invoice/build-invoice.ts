@@ -9,6 +9,7 @@ import { assert, refuse } from '../../platform/refusal.ts';
 import { compute } from './compute.ts';
 import { type BilledLine, billedLine } from './lines.ts';
 import { type BilledSubscription, type PayerFacts, readBilledSubscriptions, readIssuer } from './sql.ts';
+import { storeRenewals } from './standalone-fees.ts';
 import { store } from './store.ts';
 import { claimLines, insertInvoice, removeInvoice } from './writes.ts';
 
@@ -105,6 +106,7 @@ export async function buildInvoice(
     createdAt: ctx.now(),
     computation,
   });
+  if (!skipUsage) await storeRenewals(ctx, payer, own);
   return invoiceId;
 }
 

@@ -51,7 +51,7 @@ export async function compute(
   ];
   const charges = await listPricedCharges(ctx.db, ctx.organizationId, planIds);
   const usage = skipUsage ? [] : await countLines(ctx, lines, charges);
-  const renewals = await renewalFees(ctx, lines, charges, 'invoiceable');
+  const renewals = skipUsage ? [] : await renewalFees(ctx, lines, charges, 'invoiceable');
   const fixed = await fixedChargeFees(ctx, lines);
   const adjuster = adjusterOf(adjustments);
   const feesOfLines = lines.flatMap((line) => {

@@ -194,7 +194,8 @@ export const usageLineFee = (
   pricingUnitDetails: pricingUnitDetails(charge, fee.pricingUnit),
 });
 
-const itemOfCharge = (line: BilledLine, charge: PricedCharge, window: Period) => ({
+/** What every usage fee tells of its charge. */
+export const itemOfCharge = (line: BilledLine, charge: PricedCharge, window: Period) => ({
   line,
   fee_type: 'charge' as const,
   charge,

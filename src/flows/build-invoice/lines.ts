@@ -1,7 +1,7 @@
 import { assert } from '../../engine/assert.ts';
-import type { Instant } from '../../engine/calendar/instants.ts';
+import { type Instant, later } from '../../engine/calendar/instants.ts';
 import { isEmpty, lastInstant, type Period } from '../../engine/calendar/period.ts';
-import type { Succession } from '../../engine/calendar/terms.ts';
+import { type Succession, startOf } from '../../engine/calendar/terms.ts';
 import { boundaryWindows, type LineWindows, lineWindows } from '../../engine/calendar/windows.ts';
 import type { InvoicingReason } from '../../engine/invoices/invoice-types.ts';
 import type { Proration } from '../../engine/metrics/proration.ts';
@@ -63,6 +63,39 @@ export function billedLine(
     succession,
     predecessor: predecessorOf(subscription),
     usageWindow: hasUsage ? windows.charges! : undefined,
+  };
+}
+
+/**
+ * A line about the charges period that holds the instant `inside`, billed at `at`: what an event in advance is billed by.
+ * Rule: subscriptions-and-invoices C.3 "mode current".
+ */
+export function currentLine(
+  subscription: BilledSubscription,
+  reason: InvoicingReason,
+  at: Instant,
+  zone: string,
+  inside: Instant = at,
+): BilledLine {
+  const succession = successionOf(subscription);
+  const windows = lineWindows({
+    plan: subscription,
+    subscription,
+    zone,
+    at: later(inside, startOf(subscription)),
+    mode: 'current',
+    succession,
+  });
+  return {
+    subscription,
+    reason,
+    at,
+    zone,
+    windows,
+    succession,
+    predecessor: predecessorOf(subscription),
+    closesOnBoundary: false,
+    usageWindow: windows.charges!, // mode current always has it
   };
 }
 

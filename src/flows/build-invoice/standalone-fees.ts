@@ -1,12 +1,17 @@
 import type { Context } from '../../platform/context.ts';
 import { recordFeeCreated } from '../../resources/fees/record.ts';
+import { listPricedCharges } from '../../resources/usage/priced-charges.ts';
 import type { LineFee } from './fees.ts';
+import { feeInputs } from './inputs.ts';
+import type { BilledLine } from './lines.ts';
+import { renewalFees, renewedPeriod } from './renewals.ts';
 import { type PayerFacts, readIssuer } from './sql.ts';
+import { insertFeeInputs } from './stored-inputs.ts';
 import { totalFees } from './total-fees.ts';
 import { insertFees } from './writes.ts';
 
 /**
- * Stores fees that are on no invoice, each with its taxes, and announces them. Of one subscription.
+ * Stores fees that are on no invoice, each with its taxes, and announces them. Of one billing entity and currency.
  * Rule: subscriptions-and-invoices G.3.
  */
 export async function storeStandaloneFees(ctx: Context, payer: PayerFacts, fees: readonly LineFee[]): Promise<void> {
@@ -15,7 +20,7 @@ export async function storeStandaloneFees(ctx: Context, payer: PayerFacts, fees:
   const { subscription } = first.line;
   const billingEntityId = subscription.billing_entity_id ?? payer.billing_entity_id;
   const issuer = await readIssuer(ctx.db, ctx.organizationId, billingEntityId);
-  const { draft } = await totalFees(ctx, { payer, issuer, fees, isFinalizing: true });
+  const { draft, taxes } = await totalFees(ctx, { payer, issuer, fees, isFinalizing: true });
   const owner = {
     organizationId: ctx.organizationId,
     invoiceId: null,
@@ -25,8 +30,19 @@ export async function storeStandaloneFees(ctx: Context, payer: PayerFacts, fees:
     createdAt: ctx.now(),
   };
   await insertFees(ctx.db, owner, fees, draft);
+  const inputs = fees.map((fee) => ({ feeId: fee.id, inputs: feeInputs(fee, taxes.get(fee.id)!), watermark: null }));
+  await insertFeeInputs(ctx.db, owner, inputs, ctx.now());
   await recordFeeCreated(
     ctx,
     fees.map(({ id }) => id),
   );
+}
+
+/** Stores the standalone fees of the units that lines carry into a new period. Rule: usage-and-charges C.10. */
+export async function storeRenewals(ctx: Context, payer: PayerFacts, lines: readonly BilledLine[]): Promise<void> {
+  const renewed = lines.filter((line) => renewedPeriod(line) !== undefined);
+  if (renewed.length === 0) return;
+  const planIds = [...new Set(renewed.map(({ subscription }) => subscription.plan_id))];
+  const charges = await listPricedCharges(ctx.db, ctx.organizationId, planIds);
+  await storeStandaloneFees(ctx, payer, await renewalFees(ctx, renewed, charges, 'standalone'));
 }

@@ -3,7 +3,7 @@ import type { Period } from '../../engine/calendar/period.ts';
 import { ENGINE_VERSION } from '../../engine/version.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { digestOf } from './inputs.ts';
-import type { InvoiceOwner } from './writes.ts';
+import type { FeeOwner, InvoiceOwner } from './writes.ts';
 
 export interface StoredInputs {
   feeId: string;
@@ -11,12 +11,25 @@ export interface StoredInputs {
   watermark: object | null;
 }
 
-/** What every amount was computed from. Rule: beyond 6.1. */
+/** What every amount of an invoice was computed from. Rule: beyond 6.1. */
 export async function insertInputs(
   db: Db,
   owner: InvoiceOwner,
   fees: readonly StoredInputs[],
   invoice: object,
+  now: Temporal.Instant,
+): Promise<void> {
+  await insertFeeInputs(db, owner, fees, now);
+  await db`
+    insert into invoice_inputs (invoice_id, organization_id, engine_version, inputs, digest, created_at)
+    values (${owner.invoiceId}, ${owner.organizationId}, ${ENGINE_VERSION}, ${invoice as never}, ${digestOf(invoice)}, ${now})`;
+}
+
+/** The same of single fees. */
+export async function insertFeeInputs(
+  db: Db,
+  owner: FeeOwner,
+  fees: readonly StoredInputs[],
   now: Temporal.Instant,
 ): Promise<void> {
   const rows = fees.map(({ feeId, inputs, watermark }) => ({
@@ -31,9 +44,6 @@ export async function insertInputs(
       events_watermark, ${now}
     from jsonb_to_recordset(${rows as never}::jsonb) as input (fee_id uuid, inputs jsonb, digest text,
       events_watermark jsonb)`;
-  await db`
-    insert into invoice_inputs (invoice_id, organization_id, engine_version, inputs, digest, created_at)
-    values (${owner.invoiceId}, ${owner.organizationId}, ${ENGINE_VERSION}, ${invoice as never}, ${digestOf(invoice)}, ${now})`;
 }
 
 export interface CountedWindow {

@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { InvoiceDates } from '../../engine/invoices/dates.ts';
 import type { Draft } from '../../engine/invoices/draft.ts';
 import type { InvoiceStatus } from '../../engine/invoices/invoice-states.ts';
+import type { InvoiceType } from '../../engine/invoices/invoice-types.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { newId } from '../../platform/ids.ts';
 import type { LineFee } from './fees.ts';
@@ -12,6 +13,7 @@ export interface NewInvoice {
   organization_id: string;
   billing_entity_id: string;
   customer_id: string;
+  invoice_type?: InvoiceType;
   self_billed: boolean;
   skip_usage: boolean;
   number: string;
@@ -28,7 +30,7 @@ export const insertInvoice = (db: Db, invoice: NewInvoice) => db`
     skip_usage, number, currency, timezone, issuing_date, expected_finalization_date, payment_due_date,
     net_payment_term, purchase_order_number, created_at, updated_at)
   values (${invoice.id}, ${invoice.organization_id}, ${invoice.billing_entity_id}, ${invoice.customer_id},
-    'subscription', 'generating', ${invoice.self_billed}, ${invoice.skip_usage}, ${invoice.number},
+    ${invoice.invoice_type ?? 'subscription'}, 'generating', ${invoice.self_billed}, ${invoice.skip_usage}, ${invoice.number},
     ${invoice.currency}, ${invoice.timezone}, ${invoice.dates.issuingDate}, ${invoice.dates.expectedFinalizationDate},
     ${invoice.dates.paymentDueDate}, ${invoice.dates.netPaymentTerm}, ${invoice.purchase_order_number},
     ${invoice.now}, ${invoice.now})`;

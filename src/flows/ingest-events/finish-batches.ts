@@ -5,20 +5,26 @@ import type { Producer } from '../../platform/queue/producer.ts';
 import { holdMatching } from '../../resources/unmatched-events/lock.ts';
 import { finishBatches as endBatches, listOpenBatches, takeBatchEvents, takeLostBatches } from './finish-sql.ts';
 import { marksOf, matchAll } from './match-all.ts';
+import { createOwed, type OwedInAdvance } from './owe-in-advance.ts';
 
 const PAGE = 500;
 
 /**
  * Does what stored events still owe and ends their batches, in the caller's transaction: finds the subscription of each
  * event and marks it as used, keeps the events that no charge takes with the reason. Safe to run twice: batches that are
- * gone are done. Rules: usage-and-charges A.9, A.10, beyond 3.1, 3.2.
+ * gone are done.
+ *
+ * owed  remembers the after-steps that bill events in advance, for the caller to nudge after the commit
+ *
+ * Rules: usage-and-charges A.9, A.10, beyond 3.1, 3.2.
  */
-export async function finishBatches(tx: Db, ids: readonly string[]): Promise<void> {
+export async function finishBatches(tx: Db, ids: readonly string[], owed: OwedInAdvance = createOwed()): Promise<void> {
   // Sent ahead without waiting: the next statement is executed after it.
   const [, events] = await Promise.all([holdMatching(tx, ids), takeBatchEvents(tx, ids)]);
   const matched = await matchAll(tx, events);
   const unmatched = matched.flatMap(({ event, reason }) => (reason === undefined ? [] : [{ event, reason }]));
   await endBatches(tx, ids, marksOf(matched), unmatched);
+  await owed.store(tx, matched);
 }
 
 /** The same for every open batch of an organization: an advancing test clock settles them before it goes on. */
@@ -33,8 +39,11 @@ export async function finishOpenBatches(sql: Sql, organizationId: string): Promi
 }
 
 /** Step `finish-event-batch`: of events that a command stored. */
-export const finishBatchStep = (ctx: Context, { batch_id }: { batch_id: string }): Promise<void> =>
-  finishBatches(ctx.db, [batch_id]);
+export async function finishBatchStep(ctx: Context, { batch_id }: { batch_id: string }): Promise<void> {
+  const owed = createOwed();
+  await finishBatches(ctx.db, [batch_id], owed);
+  for (const { id } of owed.steps) ctx.after({ job: 'step.run', payload: { step_id: id }, ownRow: true });
+}
 
 /**
  * Enqueues batches again whose job was lost; for the job `row-sweeper`.

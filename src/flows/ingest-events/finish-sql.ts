@@ -36,13 +36,14 @@ export const listCandidates = (
     ${textArray(keys.map((key) => key.external_subscription_id))}::text[]) as key (organization_id, external_id)
   join subscriptions s on s.organization_id = key.organization_id and s.external_id = key.external_id`;
 
-/** Pairs of plan and metric that a live charge joins. */
+/** Pairs of plan and metric that a live charge joins, and whether one of them is paid in advance. */
 export const listChargedPairs = (db: Db, organizationIds: readonly string[], planIds: readonly string[]) => db<
-  { plan_id: string; billable_metric_id: string }[]
+  { plan_id: string; billable_metric_id: string; pay_in_advance: boolean }[]
 >`
-  select distinct plan_id, billable_metric_id from charges
+  select plan_id, billable_metric_id, bool_or(pay_in_advance) as pay_in_advance from charges
   where organization_id = any (${plainArray(organizationIds)}::uuid[]) and plan_id = any (${plainArray(planIds)}::uuid[])
-    and deleted_at is null`;
+    and deleted_at is null
+  group by plan_id, billable_metric_id`;
 
 export interface ActivityMark {
   organization_id: string;

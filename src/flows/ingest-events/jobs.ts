@@ -3,6 +3,7 @@ import { realNowExactMs, realNowMs } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Sql } from '../../platform/db/connect.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
+import type { Producer } from '../../platform/queue/producer.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
 import { explainBatch } from '../../resources/events/explain/explain-batch.ts';
@@ -11,6 +12,7 @@ import { type PackedBatch, unpackBatch } from '../../resources/events/packed.ts'
 import { isoOfMs } from '../../resources/events/timestamps.ts';
 import { finishBatches } from './finish-batches.ts';
 import { createMerger } from './merger.ts';
+import { createOwed } from './owe-in-advance.ts';
 import { type StoreDeps, storeEvents } from './store-events.ts';
 
 /**
@@ -65,9 +67,17 @@ function nameOf(verdict: Verdict): 'stored' | 'conflict' | 'replayed' | 'refused
 const BATCHES_A_TRANSACTION = 10;
 
 /** Handler of `events.finish-batch`: the asynchronous steps of stored batches. */
-export const finishHandlers = ({ sql }: { sql: Sql }): Pick<Handlers, 'events.finish-batch'> => ({
+export const finishHandlers = ({
+  sql,
+  producer,
+}: {
+  sql: Sql;
+  producer: Pick<Producer, 'addMany'>;
+}): Pick<Handlers, 'events.finish-batch'> => ({
   async 'events.finish-batch'({ batch_ids: ids }) {
+    const owed = createOwed();
     for (let first = 0; first < ids.length; first += BATCHES_A_TRANSACTION)
-      await sql.begin((tx) => finishBatches(tx, ids.slice(first, first + BATCHES_A_TRANSACTION)));
+      await sql.begin((tx) => finishBatches(tx, ids.slice(first, first + BATCHES_A_TRANSACTION), owed));
+    await owed.nudge(producer);
   },
 });

@@ -10,6 +10,8 @@ import { type ActivityMark, listCandidates, listChargedPairs } from './finish-sq
 
 export interface MatchedEvent<Event extends EventToMatch> extends Match {
   event: Event;
+  /** Whether a charge of the plan bills it at once. */
+  isPaidInAdvance: boolean;
 }
 
 /** Matches events with their subscriptions and charges as they are now: two statements. */
@@ -20,10 +22,13 @@ export async function matchAll<Event extends EventToMatch>(
   const keys = new Map(events.map((event) => [keyOf(event.organization_id, event.external_subscription_id), event]));
   const candidates = keys.size === 0 ? [] : await listCandidates(tx, [...keys.values()]);
   const candidatesOf = groupRows(candidates, (each) => keyOf(each.organization_id, each.external_id));
-  const isCharged = await chargedPairs(tx, candidates);
+  const { isCharged, isPaidInAdvance } = await chargedPairs(tx, candidates);
   return events.map((event) => {
     const own = candidatesOf.get(keyOf(event.organization_id, event.external_subscription_id)) ?? [];
-    return { event, ...matchEvent(event, own, isCharged) };
+    const match = matchEvent(event, own, isCharged);
+    const { subscription, reason } = match;
+    const isCounted = subscription !== undefined && reason === undefined;
+    return { event, ...match, isPaidInAdvance: isCounted && isPaidInAdvance(subscription.plan_id, event.metric_id!) };
   });
 }
 
@@ -46,13 +51,16 @@ const keyOf = (organizationId: string, externalId: string): string => `${organiz
 async function chargedPairs(
   tx: Db,
   candidates: readonly CandidateSubscription[],
-): Promise<(planId: string, metricId: string) => boolean> {
-  if (candidates.length === 0) return () => false;
+): Promise<Record<'isCharged' | 'isPaidInAdvance', (planId: string, metricId: string) => boolean>> {
+  if (candidates.length === 0) return { isCharged: () => false, isPaidInAdvance: () => false };
   const pairs = await listChargedPairs(
     tx,
     [...new Set(candidates.map((each) => each.organization_id))],
     [...new Set(candidates.map((each) => each.plan_id))],
   );
-  const charged = new Set(pairs.map((pair) => keyOf(pair.plan_id, pair.billable_metric_id)));
-  return (planId, metricId) => charged.has(keyOf(planId, metricId));
+  const inAdvance = new Map(pairs.map((pair) => [keyOf(pair.plan_id, pair.billable_metric_id), pair.pay_in_advance]));
+  return {
+    isCharged: (planId, metricId) => inAdvance.has(keyOf(planId, metricId)),
+    isPaidInAdvance: (planId, metricId) => inAdvance.get(keyOf(planId, metricId)) === true,
+  };
 }

@@ -40,7 +40,6 @@ const UNSUPPORTED: readonly [
 ][] = [
   ['charge_model', ({ charge_model }) => !isPriced(charge_model)],
   ['billable_metric_id', (_charge, { aggregation_type }) => !isAggregated(aggregation_type)],
-  ['pay_in_advance', ({ pay_in_advance }) => pay_in_advance],
   ['properties', ({ properties }) => hasPresentationKeys(properties)],
 ];
 

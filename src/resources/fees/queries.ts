@@ -181,3 +181,31 @@ export async function countFees(db: Db, organizationId: string, filters: FeeFilt
     select count(*) from ${feeTables(db)} where ${matching(db, organizationId, filters)}`;
   return row!.count;
 }
+
+/** Locks a fee that the API shows. */
+export async function lockFee(
+  db: Db,
+  organizationId: string,
+  id: string,
+): Promise<{ invoice_id: string | null } | undefined> {
+  const [row] = await db<{ invoice_id: string | null }[]>`
+    select fee.invoice_id from ${feeTables(db)} where ${visible(db, organizationId)} and fee.id = ${id} for update of fee`;
+  return row;
+}
+
+/** Sets the payment status and the time of it; times of other statuses are cleared. */
+export const setPaymentStatus = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  status: FeePaymentStatus,
+  now: Temporal.Instant,
+) => db`
+  update fees set payment_status = ${status}, updated_at = ${now},
+    succeeded_at = ${status === 'succeeded' ? now : null}, failed_at = ${status === 'failed' ? now : null},
+    refunded_at = ${status === 'refunded' ? now : null}
+  where organization_id = ${organizationId} and id = ${id}`;
+
+export const markFeeDeleted = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+  update fees set deleted_at = ${now}, updated_at = ${now}
+  where organization_id = ${organizationId} and id = ${id}`;

@@ -3,9 +3,24 @@ import { isUuid } from '../../platform/ids.ts';
 import { limitOf, pageMeta } from '../../platform/lists/pagination.ts';
 import type { Operation } from '../../platform/operation.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { deleteFee, updateFee } from './commands.ts';
 import { countFees, getFee, listFees } from './queries.ts';
-import { FeeEnvelope, FeesEnvelope, FeesQuery } from './schema.ts';
+import { FeeEnvelope, FeesEnvelope, FeesQuery, FeeUpdate } from './schema.ts';
 import { feeView } from './view.ts';
+
+const update: Operation = {
+  name: 'updateFee',
+  method: 'put',
+  path: '/fees/:svc_id',
+  permission: 'fee',
+  summary: 'Set the payment status of a standalone fee',
+  tag: 'fees',
+  root: 'fee',
+  body: FeeUpdate,
+  answer: FeeEnvelope,
+  kind: 'command',
+  run: updateFee,
+};
 
 export const feeOperations: Operation[] = [
   {
@@ -30,6 +45,19 @@ export const feeOperations: Operation[] = [
     answer: FeeEnvelope,
     kind: 'read',
     run: showFee,
+  },
+  update,
+  { ...update, name: 'patchFee', method: 'patch', hidden: true },
+  {
+    name: 'deleteFee',
+    method: 'delete',
+    path: '/fees/:svc_id',
+    permission: 'fee',
+    summary: 'Delete a standalone fee',
+    tag: 'fees',
+    answer: FeeEnvelope,
+    kind: 'command',
+    run: deleteFee,
   },
 ];
 

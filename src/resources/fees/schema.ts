@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { FEE_TYPES } from '../../engine/taxes/choose-taxes.ts';
 import { textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
-import { INVALID } from '../../platform/schema/fields.ts';
+import { INVALID, oneOf } from '../../platform/schema/fields.ts';
 import { parseInstant } from '../../platform/schema/instant-field.ts';
 import { FEE_PAYMENT_STATUSES } from './queries.ts';
 
@@ -48,6 +48,10 @@ export const FeesQuery = z.object({
   refunded_at_to: instantFilter('to'),
 });
 export type FeesQuery = z.infer<typeof FeesQuery>;
+
+/** Input of `PUT /fees/{id}`. */
+export const FeeUpdate = z.object({ payment_status: oneOf(FEE_PAYMENT_STATUSES) });
+export type FeeUpdate = z.infer<typeof FeeUpdate>;
 
 export const AppliedTaxObject = z.object({
   svc_id: z.string(),

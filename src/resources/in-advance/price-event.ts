@@ -43,7 +43,10 @@ export interface EventPriced {
   charge: PricedCharge;
   /** Undefined is the default bucket. */
   filter: PricedFilter | undefined;
+  /** As fees show it. */
   groupedBy: GroupedBy;
+  /** As records are told apart. */
+  group: GroupedBy;
   /** Change of the units in use. */
   change: Decimal;
   event: EventUnits;
@@ -113,7 +116,7 @@ export async function priceEvent(
       event: { ...units, preciseTotalAmount: own },
       ...denomination,
     });
-    return { charge, filter, groupedBy: shownGroup(bucket), change, event: units, fee };
+    return { charge, filter, groupedBy: shownGroup(bucket), group: bucket.group, change, event: units, fee };
   });
 }
 

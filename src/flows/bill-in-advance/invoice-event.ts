@@ -1,0 +1,60 @@
+import { localDate } from '../../engine/calendar/local-day.ts';
+import { dateSettings, datesAtCreation } from '../../engine/invoices/dates.ts';
+import { draftNumber } from '../../engine/invoices/number.ts';
+import type { Context } from '../../platform/context.ts';
+import { newId } from '../../platform/ids.ts';
+import { recordFeeCreated } from '../../resources/fees/record.ts';
+import type { LineFee } from '../build-invoice/fees.ts';
+import type { BilledLine } from '../build-invoice/lines.ts';
+import { type PayerFacts, readIssuer } from '../build-invoice/sql.ts';
+import { store } from '../build-invoice/store.ts';
+import { totalFees } from '../build-invoice/total-fees.ts';
+import { claimLines, insertInvoice } from '../build-invoice/writes.ts';
+
+/**
+ * Makes the invoice of one event's fee: issued on the local day, without a grace period, final at once.
+ * Rules: subscriptions-and-invoices F.1, F.3, G.3.
+ */
+export async function invoiceEvent(ctx: Context, payer: PayerFacts, line: BilledLine, fee: LineFee): Promise<void> {
+  const { db, organizationId } = ctx;
+  const { subscription } = line;
+  const invoiceId = newId();
+  const billedOn = localDate(line.at, line.zone);
+  const issuer = await readIssuer(db, organizationId, subscription.billing_entity_id ?? payer.billing_entity_id);
+  const dates = datesAtCreation(
+    {
+      invoiceType: 'subscription',
+      isRecurring: false,
+      isInAdvanceCharge: true,
+      settings: dateSettings(payer, issuer),
+    },
+    billedOn,
+  );
+  await insertInvoice(db, {
+    id: invoiceId,
+    organization_id: organizationId,
+    billing_entity_id: issuer.id,
+    customer_id: payer.id,
+    self_billed: payer.account_type === 'partner',
+    skip_usage: false,
+    number: draftNumber(issuer.document_number_prefix),
+    currency: subscription.amount_currency,
+    timezone: line.zone,
+    purchase_order_number: subscription.purchase_order_number,
+    dates,
+    now: ctx.now(),
+  });
+  await claimLines(db, organizationId, invoiceId, [line], { billedOn, now: ctx.now() });
+  const computation = await totalFees(ctx, { payer, issuer, fees: [fee], isFinalizing: true });
+  await store(ctx, {
+    invoiceId,
+    payer,
+    issuer,
+    currency: subscription.amount_currency,
+    dates,
+    at: line.at,
+    createdAt: ctx.now(),
+    computation,
+  });
+  if (computation.draft.status !== 'closed') await recordFeeCreated(ctx, [fee.id]);
+}
