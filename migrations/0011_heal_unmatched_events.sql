@@ -11,3 +11,6 @@ create table event_checks (
   -- end of the last full hour whose events were checked
   checked_until timestamptz not null
 );
+
+-- Answers of more than 1 MiB keep only the ids of their records, which a replay reads again (beyond 2).
+alter table idempotency_keys add column is_digest boolean not null default false;

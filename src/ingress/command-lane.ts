@@ -60,7 +60,7 @@ async function lookUp(
   const look = sql<{ http_status: number; body: string; headers: Record<string, string> | null }[]>`
     select http_status, body, headers from idempotency_keys
     where organization_id = ${command.organization_id} and scope_hash = ${scopeHash} and request_id = ${command.request_id}
-      and http_status is not null`;
+      and http_status is not null and not is_digest`;
   const [row] = await answeredInTime(look, LOOK_UP_TIMEOUT_MS).catch(() => []); // not to be seen now: pending
   if (!row) throw refuse.writePending(command.request_id);
   const body = isSealed(row.body) ? unseal(row.body, config.SECRETS_KEY ?? (await linkSecret(sql))) : row.body;

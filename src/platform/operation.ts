@@ -75,6 +75,11 @@ export interface Operation {
   hidden?: boolean;
   run: (ctx: Context, input: OperationInput) => Promise<object | null>;
   /**
+   * Of a command whose answer is a list under the root `records`: reads records by their ids, as JSON texts. Answers
+   * above 1 MiB are kept as ids only (beyond 2).
+   */
+  reread?: { records: string; read: (ctx: Context, ids: readonly string[]) => Promise<string[]> };
+  /**
    * Of a command whose answer tells an outcome that comes after its commit: waits for it in the ingress, with a reading
    * context, and gives the body to answer. The body that `run` gave is the one stored for replays.
    */

@@ -7,6 +7,8 @@ export interface StoredAnswer {
   http_status: number | null;
   body: string | null;
   headers: Record<string, string> | null;
+  /** The body only tells where the record is read again. */
+  is_digest: boolean;
 }
 
 // Many twins must never hold connections for the whole wait of a slow first command (beyond 2, run there).
@@ -36,7 +38,8 @@ export async function claimKey(
       values (${key.organization_id}, ${key.scope_hash}, ${key.fingerprint}, ${key.request_id}, ${key.now}, ${expiresAt})
       on conflict (organization_id, scope_hash) do update
       set fingerprint = excluded.fingerprint, request_id = excluded.request_id, created_at = excluded.created_at,
-        expires_at = excluded.expires_at, http_status = null, body = null, headers = null
+        expires_at = excluded.expires_at, http_status = null, body = null, headers = null,
+        is_digest = false
       where idempotency_keys.expires_at <= excluded.created_at
       returning 1`,
     tx.unsafe("set local lock_timeout = '5s'"),
@@ -48,7 +51,7 @@ export async function claimKey(
 /** The stored answer, in a statement of its own: the insert's snapshot cannot see the twin's row. */
 export async function readKey(db: Db, organizationId: string, scopeHash: Buffer): Promise<StoredAnswer | undefined> {
   const [row] = await db<StoredAnswer[]>`
-    select fingerprint, request_id, http_status, body, headers from idempotency_keys
+    select fingerprint, request_id, http_status, body, headers, is_digest from idempotency_keys
     where organization_id = ${organizationId} and scope_hash = ${scopeHash}`;
   return row;
 }
@@ -57,9 +60,10 @@ export const finishKey = (
   tx: Tx,
   organizationId: string,
   scopeHash: Buffer,
-  reply: { status: number; body: string; headers: Record<string, string> },
+  reply: { status: number; body: string; headers: Record<string, string>; isDigest: boolean },
 ) => tx`
-  update idempotency_keys set http_status = ${reply.status}, body = ${reply.body}, headers = ${reply.headers as never}
+  update idempotency_keys set http_status = ${reply.status}, body = ${reply.body}, headers = ${reply.headers as never},
+    is_digest = ${reply.isDigest}
   where organization_id = ${organizationId} and scope_hash = ${scopeHash}`;
 
 export const freeKey = (tx: Tx, organizationId: string, scopeHash: Buffer) => tx`

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Temporal } from 'temporal-polyfill';
 import { redactedText } from '../../platform/api-log/redact.ts';
 import { writeApiLogs } from '../../platform/api-log/write-api-logs.ts';
-import { lockOrganizationNow } from '../../platform/clock/organization-clock.ts';
+import { lockOrganizationNow, readOrganizationNow } from '../../platform/clock/organization-clock.ts';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Context } from '../../platform/context.ts';
@@ -18,6 +18,7 @@ import { assert, Refusal, refuse } from '../../platform/refusal.ts';
 import { isSealed, seal, unseal } from '../../platform/secrets/seal.ts';
 import type { JobPayload } from '../../queues.ts';
 import { claimKey, finishKey, freeKey, readKey } from './idempotency.ts';
+import { digestOf, readAgain } from './large-answers.ts';
 
 export type CommandJob = JobPayload<'command.run'>;
 
@@ -88,7 +89,7 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
     const { reply, now, records } = refusal ? refused(refusal, realNow()) : await attempt(deps, tx, job, operation);
     const finished = realNow();
     const isStored = reply.status < 400 || STORED_REFUSALS.has(reply.status);
-    const stored = isStored ? await storedForm(deps, tx, operation, reply) : undefined;
+    const stored = isStored ? await storedForm(deps, tx, operation, job.input, reply) : undefined;
     const [nudges] = await Promise.all([
       writeRecords(
         tx,
@@ -169,7 +170,9 @@ async function replay(
     return { reply: { status: refusal.status, body: JSON.stringify(refusal.body), headers: {} }, isRepeat: true };
   }
   const headers = stored.headers ?? {};
-  const body = await shownForm(deps, tx, stored.body ?? '');
+  const body = stored.is_digest
+    ? await shownAgain(deps, tx, job, stored.body ?? '')
+    : await shownForm(deps, tx, stored.body ?? '');
   // A redelivered job answers as the first time; only a repeated request is marked as a replay.
   if (!job.idempotency || stored.request_id === job.request_id)
     return { reply: { status: stored.http_status, body, headers }, isRepeat: false };
@@ -177,14 +180,34 @@ async function replay(
   return { reply: { status: stored.http_status, body, headers: { ...headers, ...marks } }, isRepeat: true };
 }
 
-/** An answer that reveals a secret once is stored sealed (beyond 2). */
-async function storedForm(deps: CommandDeps, tx: Tx, operation: Operation, reply: CommandReply): Promise<CommandReply> {
-  if (!operation.revealsSecret || reply.status >= 400) return reply;
-  return { ...reply, body: seal(reply.body, await sealingSecret(deps, tx)) };
+/** An answer that reveals a secret once is stored sealed, a large one as a digest (beyond 2). */
+async function storedForm(deps: CommandDeps, tx: Tx, operation: Operation, input: unknown, reply: CommandReply) {
+  if (reply.status >= 400) return { ...reply, isDigest: false };
+  if (operation.revealsSecret)
+    return { ...reply, body: seal(reply.body, await sealingSecret(deps, tx)), isDigest: false };
+  const digest = digestOf(deps.operations, operation, input, reply.body);
+  return digest ? { ...reply, body: JSON.stringify(digest), isDigest: true } : { ...reply, isDigest: false };
 }
 
 const shownForm = async (deps: CommandDeps, tx: Tx, body: string): Promise<string> =>
   isSealed(body) ? unseal(body, await sealingSecret(deps, tx)) : body;
+
+/** The body of a large answer, of the record as it is now. */
+async function shownAgain(deps: CommandDeps, tx: Tx, job: CommandJob, digest: string): Promise<string> {
+  const now = await readOrganizationNow(tx, job.organization_id, job.sandbox);
+  const context: Context = {
+    organizationId: job.organization_id,
+    sandbox: job.sandbox,
+    actor: actorOf(job),
+    db: tx,
+    config: deps.config,
+    log: deps.log,
+    now: () => now,
+    record: () => assert(false, 'a read records nothing'),
+    after: () => assert(false, 'a read owes nothing'),
+  };
+  return readAgain(context, deps.operations, deps.operations.get(job.operation)!, JSON.parse(digest));
+}
 
 // Of the transaction's own connection: one more from the pool would wait for those who wait for this transaction's locks.
 const sealingSecret = async ({ config }: CommandDeps, tx: Tx): Promise<string> =>

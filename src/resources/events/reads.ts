@@ -4,7 +4,7 @@ import { pageMeta } from '../../platform/lists/pagination.ts';
 import { Answer } from '../../platform/operation.ts';
 import { type FieldErrors, refuse } from '../../platform/refusal.ts';
 import { INVALID } from '../../platform/schema/fields.ts';
-import { countEvents, findLatestStart, getEvent, listEvents } from './queries.ts';
+import { countEvents, findLatestStart, getEvent, listEvents, listEventsById } from './queries.ts';
 import type { EventListQuery } from './schema.ts';
 import { eventText } from './view.ts';
 
@@ -45,4 +45,10 @@ function isFromStart(query: EventListQuery): boolean {
   if (query.timestamp_from !== undefined) errors.timestamp_from = ['cannot be used with timestamp_from_started_at'];
   if (Object.keys(errors).length > 0) throw refuse.invalid(errors);
   return true;
+}
+
+/** JSON texts of events by id, in the order asked; those that are gone are left out. */
+export async function readEventsAgain(ctx: Context, ids: readonly string[]): Promise<string[]> {
+  const byId = new Map((await listEventsById(ctx.db, ctx.organizationId, ids)).map((event) => [event.id, event]));
+  return ids.flatMap((id) => (byId.has(id) ? [eventText(byId.get(id)!)] : []));
 }

@@ -1,6 +1,6 @@
 import type { Operation } from '../../platform/operation.ts';
 import { storeInCommand } from './commands.ts';
-import { showEvent, showEvents } from './reads.ts';
+import { readEventsAgain, showEvent, showEvents } from './reads.ts';
 import {
   BulkEnvelope,
   CreatedEvent,
@@ -41,6 +41,7 @@ export const eventOperations: Operation[] = [
     body: EventsBody,
     answer: CreatedEvents,
     run: storeInCommand,
+    reread: { records: 'events', read: readEventsAgain },
   },
   {
     ...lane,
