@@ -25,7 +25,7 @@ export interface ScheduleRow {
  * The table of periodic jobs (platform L), in the order in which jobs of one instant run under a test clock. Implementations
  * stand in src/flows/periodic-jobs.ts; a row without one, or one without a row, stops the start of the scheduler.
  */
-export const schedule = (_config: Config): ScheduleRow[] => [
+export const schedule = (config: Config): ScheduleRow[] => [
   { job: 'activate', tick: { everySeconds: 300 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   {
     job: 'terminate-ended',
@@ -44,6 +44,14 @@ export const schedule = (_config: Config): ScheduleRow[] => [
   { job: 'finalize', tick: { minuteOfHour: 20 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   { job: 'overdue', tick: { minuteOfHour: 25 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   { job: 'trial-end', tick: { minuteOfHour: 35 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
+  {
+    job: 'usage-activity',
+    tick: { everySeconds: config.USAGE_ACTIVITY_SECONDS },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'marks stay',
+    worksOffMarks: true,
+  },
   { job: 'row-sweeper', tick: { everySeconds: 60 }, clock: 'R', catchUp: 'latest', afterMissedTicks: 'rows stay' },
   { job: 'webhook-sweeper', tick: { everySeconds: 60 }, clock: 'R', catchUp: 'latest', afterMissedTicks: 'rows stay' },
   {

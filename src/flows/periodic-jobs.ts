@@ -11,9 +11,18 @@ import { cleanIdempotency } from './sweep-rows/clean-idempotency.ts';
 import { housekeeping } from './sweep-rows/housekeeping.ts';
 import { keyUsage } from './sweep-rows/key-usage.ts';
 import { rowSweeper } from './sweep-rows/row-sweeper.ts';
+import { usageActivity } from './watch-usage/usage-activity.ts';
 
 /** Jobs of clock B: what falls due in an organization's own time. Each has its row in src/schedule.ts. */
-export const periodicJobs: readonly PeriodicJob[] = [activate, terminateEnded, bill, finalize, overdue, trialEnd];
+export const periodicJobs: readonly PeriodicJob[] = [
+  activate,
+  terminateEnded,
+  bill,
+  finalize,
+  overdue,
+  trialEnd,
+  usageActivity,
+];
 
 /** Jobs of clock R: sweeping and cleaning for all organizations alike. Each has its row in src/schedule.ts. */
 export const sweepJobs: readonly SweepJob[] = [

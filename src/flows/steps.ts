@@ -5,6 +5,7 @@ import { cascadeFixedCharges } from '../resources/fixed-charges/cascade.ts';
 import { finishPlanDeletion } from '../resources/plans/jobs.ts';
 import { billFixedChargesStep } from './bill-fixed-charges/step.ts';
 import { billInAdvance } from './bill-in-advance/step.ts';
+import { billProgressively } from './bill-progressively/bill-progressively.ts';
 import { finalizePlanDrafts } from './bill-subscriptions/finalize-plan-drafts.ts';
 import { billStep } from './bill-subscriptions/step.ts';
 import { buildShapeStep } from './build-shapes/build-shape.ts';
@@ -33,6 +34,7 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'delete-metric-events': deleteMetricEvents,
   'retract-range': retractRange,
   'bill-subscriptions': billStep,
+  'bill-progressively': billProgressively,
   'bill-fixed-charges': billFixedChargesStep,
   'cascade-fixed-charges': cascadeFixedCharges,
   'bill-in-advance': billInAdvance,

@@ -5,6 +5,7 @@ import type { FeeTaxes } from '../taxes/tax-fee.ts';
 import type { InvoiceTaxes } from '../taxes/tax-invoice.ts';
 import type { PaymentStatus } from './invoice-states.ts';
 import type { InvoiceType } from './invoice-types.ts';
+import type { ProgressiveCredit } from './progressive-credit.ts';
 
 /** A fee as the steps see it. */
 export interface DraftFee extends FeeTaxes {
@@ -27,6 +28,8 @@ export interface Draft extends InvoiceTaxes {
   keepsZeroAmount: boolean;
 
   fees: readonly DraftFee[];
+  /** What was billed progressively, at most one of a line. */
+  progressiveCredits: readonly ProgressiveCredit[];
   feesAmountCents: Cents;
   progressiveBillingCreditAmountCents: Cents;
   couponsAmountCents: Cents;
@@ -44,11 +47,13 @@ export interface DraftInput {
   isFinalizing: boolean;
   keepsZeroAmount: boolean;
   fees: readonly Pick<DraftFee, 'key' | 'amountCents' | 'preciseAmountCents' | 'taxes'>[];
+  progressiveCredits?: readonly ProgressiveCredit[];
 }
 
 /** The draft with which the steps begin: fees without taxes, all amounts 0. */
-export const newDraft = ({ fees, ...input }: DraftInput): Draft => ({
+export const newDraft = ({ fees, progressiveCredits = [], ...input }: DraftInput): Draft => ({
   ...input,
+  progressiveCredits,
   fees: fees.map((fee) => ({
     ...fee,
     preciseCouponsAmountCents: ZERO,

@@ -1,4 +1,5 @@
 import { addCents, subtractCents, sumCents } from '../money/cents.ts';
+import { ZERO } from '../money/decimal.ts';
 import { taxFee } from '../taxes/tax-fee.ts';
 import { taxInvoice } from '../taxes/tax-invoice.ts';
 import type { Draft } from './draft.ts';
@@ -7,6 +8,22 @@ import type { Draft } from './draft.ts';
 export type Step = (draft: Draft) => Draft;
 
 const totalFees: Step = (draft) => ({ ...draft, feesAmountCents: sumCents(draft.fees.map((fee) => fee.amountCents)) });
+
+/** Rule: subscriptions-and-invoices G.2. */
+const creditProgressiveBilling: Step = (draft) => ({
+  ...draft,
+  progressiveBillingCreditAmountCents: sumCents([
+    draft.progressiveBillingCreditAmountCents,
+    ...draft.progressiveCredits.map(({ amountCents }) => amountCents),
+  ]),
+  fees: draft.fees.map((fee) => ({
+    ...fee,
+    preciseCouponsAmountCents: draft.progressiveCredits.reduce(
+      (total, { shares }) => total.plus(shares.get(fee.key) ?? ZERO),
+      fee.preciseCouponsAmountCents,
+    ),
+  })),
+});
 
 const totalBeforeTaxes: Step = (draft) => ({
   ...draft,
@@ -54,6 +71,7 @@ const closeOrFinalize: Step = (draft) => {
  */
 export const INVOICE_STEPS: readonly Step[] = [
   totalFees,
+  creditProgressiveBilling,
   totalBeforeTaxes,
   taxFees,
   taxWhole,

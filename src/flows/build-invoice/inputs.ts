@@ -3,7 +3,7 @@ import type { Period } from '../../engine/calendar/period.ts';
 import type { Draft } from '../../engine/invoices/draft.ts';
 import type { Moves } from '../../engine/metrics/proration.ts';
 import { exponentOf } from '../../engine/money/currency.ts';
-import { type Decimal, sum } from '../../engine/money/decimal.ts';
+import { type Decimal, sum, ZERO } from '../../engine/money/decimal.ts';
 import { trialEnd } from '../../engine/subscriptions/trial.ts';
 import { canonicalDigest } from '../../platform/canonical-json.ts';
 import type { AdjustedFeeRow } from '../../resources/adjusted-fees/queries.ts';
@@ -13,7 +13,7 @@ import { type InAdvanceFee, type LineFee, subscriptionFeeInput } from './fees.ts
 import type { BilledLine } from './lines.ts';
 
 /** What a fee was computed from, as it is stored beside it. Rule: beyond 6.1. */
-export function feeInputs(fee: LineFee, taxes: readonly HeldTax[]): object {
+export function feeInputs(fee: LineFee, taxes: readonly HeldTax[], progressiveCredit: Decimal = ZERO): object {
   const { line } = fee;
   return plain({
     fee_type: fee.fee_type,
@@ -26,7 +26,7 @@ export function feeInputs(fee: LineFee, taxes: readonly HeldTax[]): object {
     ...(fee.adjustment === undefined ? {} : { manual_adjustment: adjustmentInputs(fee.adjustment) }),
     tail: {
       coupons: [],
-      progressive_credit_cents: 0,
+      progressive_credit_cents: progressiveCredit,
       taxes: taxes.map(({ code, rate, holder }) => ({ code, rate, level: holder })),
       exponent: exponentOf(line.subscription.amount_currency),
     },

@@ -36,6 +36,7 @@ export function billedLine(
 ): BilledLine {
   const succession = successionOf(subscription);
   const input = {
+    ...(reason === 'progressive_billing' ? { mode: 'current' as const } : {}),
     plan: subscription,
     subscription,
     zone,

@@ -13,7 +13,7 @@ import type { LineFee } from './fees.ts';
 import { feeInputs, invoiceInputs } from './inputs.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
 import { insertInputs, readWatermarks, type StoredInputs } from './stored-inputs.ts';
-import { type InvoiceOwner, insertFees, insertInvoiceTaxes, storeAmounts } from './writes.ts';
+import { type InvoiceOwner, insertCredits, insertFees, insertInvoiceTaxes, storeAmounts } from './writes.ts';
 
 export interface ComputedInvoice {
   invoiceId: string;
@@ -51,6 +51,7 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
   const snapshot = isFinal ? customerBaseView(await readCustomer(db, organizationId, payer.id)) : null;
   await insertFees(db, owner, fees, draft);
   await insertInvoiceTaxes(db, owner, draft);
+  await insertCredits(db, owner, draft);
   await storeAmounts(db, owner, draft, { status: draft.status, dates, now: ctx.now(), snapshot });
   if (isFinal) {
     await storeInputs(ctx, owner, invoice);
@@ -69,10 +70,11 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
 async function storeInputs(ctx: Context, owner: InvoiceOwner, { at, computation }: ComputedInvoice): Promise<void> {
   const { fees, taxes, draft } = computation;
   const marks = await watermarksOf(ctx, fees);
+  const creditOf = new Map(draft.fees.map((fee) => [fee.key, fee.preciseCouponsAmountCents]));
   const stored = fees.map(
     (fee): StoredInputs => ({
       feeId: fee.id,
-      inputs: feeInputs(fee, taxes.get(fee.id)!),
+      inputs: feeInputs(fee, taxes.get(fee.id)!, creditOf.get(fee.id)),
       watermark: marks.get(countedAs(fee)) ?? null,
     }),
   );

@@ -6,6 +6,7 @@ import type { Context } from '../../platform/context.ts';
 import { listHeldTaxes, taxesOfFee } from '../../resources/usage/fee-taxes.ts';
 import type { Computation } from './compute.ts';
 import type { LineFee } from './fees.ts';
+import { progressiveCredits } from './progressive-credits.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
 
 /** Chooses the taxes of fees and runs the steps of the invoice that they make. Reads only. */
@@ -20,6 +21,7 @@ export async function totalFees(
   },
 ): Promise<Computation> {
   const { payer, issuer, fees, isFinalizing, invoiceType = 'subscription' } = input;
+  const progressive = await progressiveCredits(ctx, payer.id, fees);
   const held = await listHeldTaxes(ctx.db, ctx.organizationId, {
     chargeIds: [...new Set(fees.flatMap(({ charge }) => (charge === undefined ? [] : [charge.id])))],
     fixedChargeIds: fees.flatMap(({ fixedCharge }) => (fixedCharge === undefined ? [] : [fixedCharge.id])),
@@ -48,6 +50,7 @@ export async function totalFees(
         preciseAmountCents,
         taxes: taxes.get(id)!,
       })),
+      progressiveCredits: progressive,
     }),
   );
   return { fees, taxes, draft };

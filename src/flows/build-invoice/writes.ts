@@ -104,6 +104,7 @@ export const rewriteLines = (db: Db, organizationId: string, invoiceId: string, 
 export async function clearComputation(db: Db, organizationId: string, invoiceId: string): Promise<void> {
   await db`delete from fees where organization_id = ${organizationId} and invoice_id = ${invoiceId}`;
   await db`delete from invoice_applied_taxes where organization_id = ${organizationId} and invoice_id = ${invoiceId}`;
+  await db`delete from credits where organization_id = ${organizationId} and invoice_id = ${invoiceId}`;
 }
 
 export interface InvoiceOwner extends FeeOwner {
@@ -149,6 +150,7 @@ export async function insertFees(
       precise_amount_cents: fee.preciseAmountCents,
       unit_amount_cents: fee.unitAmountCents,
       precise_unit_amount: fee.preciseUnitAmount,
+      precise_coupons_amount_cents: taxed.preciseCouponsAmountCents,
       taxes_amount_cents: taxed.taxesAmountCents,
       taxes_precise_amount_cents: taxed.taxesPreciseAmountCents,
       taxes_rate: taxed.taxesRate,
@@ -183,21 +185,21 @@ export async function insertFees(
     insert into fees (id, organization_id, billing_entity_id, customer_id, invoice_id, subscription_id, charge_id,
       charge_filter_id, fixed_charge_id, true_up_parent_fee_id, fee_type, item_id, item_code, item_name, item_description,
       invoice_display_name, amount_cents, amount_currency, precise_amount_cents, unit_amount_cents,
-      precise_unit_amount, taxes_amount_cents, taxes_precise_amount_cents, taxes_rate, units,
+      precise_unit_amount, precise_coupons_amount_cents, taxes_amount_cents, taxes_precise_amount_cents, taxes_rate, units,
       total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details,
       pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime, to_datetime,
       created_at, updated_at)
     select id, ${owner.organizationId}::uuid, ${owner.billingEntityId}::uuid, ${owner.customerId}::uuid,
       ${owner.invoiceId}::uuid, subscription_id, charge_id, charge_filter_id, fixed_charge_id, true_up_parent_fee_id, fee_type, item_id,
       item_code, item_name, item_description, invoice_display_name, amount_cents, ${owner.currency},
-      precise_amount_cents, unit_amount_cents, precise_unit_amount, taxes_amount_cents, taxes_precise_amount_cents,
+      precise_amount_cents, unit_amount_cents, precise_unit_amount, precise_coupons_amount_cents, taxes_amount_cents, taxes_precise_amount_cents,
       taxes_rate, units, total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details,
       pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime, to_datetime, ${owner.createdAt},
       ${owner.createdAt}
     from jsonb_to_recordset(${rows as never}::jsonb) as fee (id uuid, subscription_id uuid, charge_id uuid,
       charge_filter_id uuid, fixed_charge_id uuid, true_up_parent_fee_id uuid, fee_type text, item_id uuid, item_code text, item_name text,
       item_description text, invoice_display_name text, amount_cents bigint, precise_amount_cents numeric,
-      unit_amount_cents bigint, precise_unit_amount numeric, taxes_amount_cents bigint,
+      unit_amount_cents bigint, precise_unit_amount numeric, precise_coupons_amount_cents numeric, taxes_amount_cents bigint,
       taxes_precise_amount_cents numeric, taxes_rate numeric, units numeric, total_aggregated_units numeric,
       events_count bigint, grouped_by jsonb, amount_details jsonb, pricing_unit_details jsonb,
       pay_in_advance boolean, invoiceable boolean, event_id uuid, event_transaction_id text,
@@ -228,6 +230,23 @@ export async function insertInvoiceTaxes(db: Db, owner: InvoiceOwner, draft: Dra
       tax_description, amount_cents, ${owner.currency}, fees_amount_cents, ${owner.createdAt}
     from jsonb_to_recordset(${rows as never}::jsonb) as tax (id uuid, tax_id uuid, tax_code text, tax_name text,
       tax_rate numeric, tax_description text, amount_cents bigint, fees_amount_cents bigint)`;
+}
+
+/** Stores what progressive invoices take off the invoice. */
+export async function insertCredits(db: Db, owner: InvoiceOwner, draft: Draft): Promise<void> {
+  if (draft.progressiveCredits.length === 0) return;
+  const rows = draft.progressiveCredits.map(({ progressiveInvoiceId, amountCents }) => ({
+    id: newId(),
+    progressive_billing_invoice_id: progressiveInvoiceId,
+    amount_cents: amountCents,
+  }));
+  await db`
+    insert into credits (id, organization_id, invoice_id, progressive_billing_invoice_id, amount_cents, amount_currency,
+      before_taxes, created_at)
+    select id, ${owner.organizationId}::uuid, ${owner.invoiceId}::uuid, progressive_billing_invoice_id, amount_cents,
+      ${owner.currency}, true, ${owner.createdAt}
+    from jsonb_to_recordset(${rows as never}::jsonb) as credit (id uuid, progressive_billing_invoice_id uuid,
+      amount_cents bigint)`;
 }
 
 const taxColumns = (tax: Draft['appliedTaxes'][number]['tax']) => ({

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { realNowExactMs, realNowMs } from '../../platform/clock/real-clock.ts';
+import { realNow, realNowExactMs, realNowMs } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Sql } from '../../platform/db/connect.ts';
 import type { Metrics } from '../../platform/metrics/metrics.ts';
@@ -12,6 +12,7 @@ import { type PackedBatch, unpackBatch } from '../../resources/events/packed.ts'
 import { isoOfMs } from '../../resources/events/timestamps.ts';
 import { finishBatches } from './finish-batches.ts';
 import { createMerger } from './merger.ts';
+import { nudgeWatchers, type Watched } from './nudge-watchers.ts';
 import { createOwed } from './owe-in-advance.ts';
 import { type StoreDeps, storeEvents } from './store-events.ts';
 
@@ -76,8 +77,12 @@ export const finishHandlers = ({
 }): Pick<Handlers, 'events.finish-batch'> => ({
   async 'events.finish-batch'({ batch_ids: ids }) {
     const owed = createOwed();
-    for (let first = 0; first < ids.length; first += BATCHES_A_TRANSACTION)
-      await sql.begin((tx) => finishBatches(tx, ids.slice(first, first + BATCHES_A_TRANSACTION), owed));
+    const watched: Watched[] = [];
+    for (let first = 0; first < ids.length; first += BATCHES_A_TRANSACTION) {
+      const part = ids.slice(first, first + BATCHES_A_TRANSACTION);
+      watched.push(...(await sql.begin((tx) => finishBatches(tx, part, owed))));
+    }
     await owed.nudge(producer);
+    await nudgeWatchers(producer, watched, realNow());
   },
 });

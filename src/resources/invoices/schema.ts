@@ -8,6 +8,7 @@ import { elementErrors } from '../../platform/schema/element-errors.ts';
 import { boolean, INVALID, integer, oneOf, text } from '../../platform/schema/fields.ts';
 import { AppliedTaxObject, FeeObject } from '../fees/schema.ts';
 import { SubscriptionObject } from '../subscriptions/schema.ts';
+import { AppliedUsageThresholdObject } from '../usage-thresholds/schema.ts';
 
 // Invalid words and booleans are refused on their field, malformed dates and amounts are ignored (F.15, platform D.2).
 const wordsFilter = <const Words extends readonly string[]>(words: Words) =>
@@ -183,6 +184,7 @@ export const InvoiceEnvelope = z.object({
     billing_periods: z.array(BillingPeriodObject),
     fees: z.array(FeeObject),
     credits: z.array(z.unknown()),
+    applied_usage_thresholds: z.array(AppliedUsageThresholdObject).optional(),
     error_details: z.array(
       z.object({ svc_id: z.string(), error_code: z.string(), details: z.record(z.string(), z.unknown()) }),
     ),

@@ -2,6 +2,8 @@ import type { Context } from '../../platform/context.ts';
 import { readCustomer } from '../customers/queries.ts';
 import { listFeesOfInvoice } from '../fees/queries.ts';
 import { listShown } from '../subscriptions/queries.ts';
+import { listAppliedThresholds } from '../usage-thresholds/queries.ts';
+import { listCreditsOfInvoice } from './credits.ts';
 import { type InvoiceRow, listLinesOfInvoice, readInvoice } from './queries.ts';
 import { type InvoiceParts, invoiceView } from './view.ts';
 
@@ -24,10 +26,12 @@ export async function partsOf(ctx: Pick<Context, 'db' | 'organizationId'>, invoi
     const order = new Map(lines.map((line, index) => [line.subscription_id, index]));
     return { lines, subscriptions: [...subscriptions].sort((a, b) => order.get(a.id)! - order.get(b.id)!) };
   };
-  const [customer, fees, billed] = await Promise.all([
+  const [customer, fees, billed, credits, appliedThresholds] = await Promise.all([
     readCustomer(db, organizationId, invoice.customer_id),
     listFeesOfInvoice(db, organizationId, invoice.id),
     withSubscriptions(),
+    invoice.progressive_billing_credit_amount_cents === 0 ? [] : listCreditsOfInvoice(db, organizationId, invoice.id),
+    invoice.invoice_type === 'progressive_billing' ? listAppliedThresholds(db, organizationId, invoice.id) : [],
   ]);
-  return { invoice, customer, fees, ...billed };
+  return { invoice, customer, fees, ...billed, credits, appliedThresholds };
 }

@@ -8,6 +8,9 @@ import { appliedTaxView, feeView } from '../fees/view.ts';
 import { subscriptionName } from '../subscriptions/name.ts';
 import type { SubscriptionShown } from '../subscriptions/queries.ts';
 import { subscriptionView } from '../subscriptions/view.ts';
+import type { AppliedThresholdRow } from '../usage-thresholds/queries.ts';
+import { appliedThresholdView } from '../usage-thresholds/view.ts';
+import { type CreditRow, creditView } from './credits.ts';
 import type { InvoiceLineRow, InvoiceRow } from './queries.ts';
 
 const PUBLISHED_VERSION_KEYS = { file_url: null, xml_url: null, web_url: null };
@@ -80,18 +83,23 @@ export interface InvoiceParts {
   fees: readonly FeeRow[];
   lines: readonly InvoiceLineRow[];
   subscriptions: readonly SubscriptionShown[];
+  credits: readonly CreditRow[];
+  appliedThresholds: readonly AppliedThresholdRow[];
 }
 
 /** An invoice on its own, and in webhooks and logs. Rule: subscriptions-and-invoices F.7. */
 export const invoiceView = (
-  { invoice, customer, fees, lines, subscriptions }: InvoiceParts,
+  { invoice, customer, fees, lines, subscriptions, credits, appliedThresholds }: InvoiceParts,
   now: Temporal.Instant,
 ) => ({
   ...invoiceListView(invoice, customer),
   subscriptions: subscriptions.map((subscription) => subscriptionView(subscription, now)),
   billing_periods: billingPeriods(lines, subscriptions),
   fees: fees.map(feeView),
-  credits: [],
+  credits: credits.map(creditView),
+  ...(invoice.invoice_type === 'progressive_billing'
+    ? { applied_usage_thresholds: appliedThresholds.map(appliedThresholdView) }
+    : {}),
   error_details: invoice.error_details.map(({ id, error_code, details }) => ({ svc_id: id, error_code, details })),
   applied_invoice_custom_sections: [],
 });

@@ -61,6 +61,8 @@ export interface SubscriptionShown extends SubscriptionRow {
   next_amount_cents: number | null;
   /** Whether it started at the instant at which another record of the external id ended. */
   is_heir: boolean;
+  /** Usage thresholds of its own, in the order in which the API shows them. */
+  own_thresholds: { threshold_display_name: string | null; amount_cents: number; recurring: boolean }[];
 }
 
 export const columns = (db: Db) => db`
@@ -83,7 +85,13 @@ const shownColumns = (db: Db) => db`
   next.interval as next_interval, next.amount_cents as next_amount_cents,
   exists (select from subscriptions record
     where record.organization_id = s.organization_id and record.external_id = s.external_id and record.id <> s.id
-      and record.terminated_at = s.started_at) as is_heir`;
+      and record.terminated_at = s.started_at) as is_heir,
+  (select coalesce(jsonb_agg(jsonb_build_object('threshold_display_name', threshold.threshold_display_name,
+     'amount_cents', threshold.amount_cents, 'recurring', threshold.recurring)
+     order by threshold.recurring, threshold.amount_cents), '[]')
+   from usage_thresholds threshold
+   where threshold.organization_id = s.organization_id and threshold.subscription_id = s.id
+     and threshold.deleted_at is null) as own_thresholds`;
 
 const ownTables = (db: Db) => db`
   subscriptions s

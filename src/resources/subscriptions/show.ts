@@ -3,8 +3,6 @@ import type { Context } from '../../platform/context.ts';
 import { listPlansById } from '../plans/queries.ts';
 import { showPlan } from '../plans/shown.ts';
 import { planView } from '../plans/view.ts';
-import { listApplicableThresholds } from '../usage-thresholds/queries.ts';
-import { applicableThresholdView } from '../usage-thresholds/view.ts';
 import type { SubscriptionShown } from './queries.ts';
 import { subscriptionView } from './view.ts';
 
@@ -16,11 +14,21 @@ export async function planOf(ctx: Pick<Context, 'db' | 'organizationId'>, planId
 }
 
 /** A subscription with its plan: what one alone shows. */
-export const extendedView = async (ctx: Context, row: SubscriptionShown) => ({
-  ...subscriptionView(row, ctx.now()),
-  plan: await planOf(ctx, row.plan_id),
-  applicable_usage_thresholds: (await listApplicableThresholds(ctx.db, ctx.organizationId, row.id)).map(
-    applicableThresholdView,
-  ),
-  entitlements: [],
-});
+export async function extendedView(ctx: Context, row: SubscriptionShown) {
+  const plan = await planOf(ctx, row.plan_id);
+  return {
+    ...subscriptionView(row, ctx.now()),
+    plan,
+    applicable_usage_thresholds: applicableThresholds(row, plan.applicable_usage_thresholds),
+    entitlements: [],
+  };
+}
+
+/** Its own thresholds, else those of its plan; none when progressive billing is off. Rule: subscriptions-and-invoices A.5. */
+function applicableThresholds<Threshold>(
+  { progressive_billing_disabled, own_thresholds }: SubscriptionShown,
+  ofPlan: readonly Threshold[],
+) {
+  if (progressive_billing_disabled) return [];
+  return own_thresholds.length > 0 ? own_thresholds : ofPlan;
+}

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../platform/context.ts';
 import type { Db } from '../../platform/db/connect.ts';
+import type { Scope } from '../../platform/periodic-job.ts';
 
 /** The periodic job that works marks off. */
 export const USAGE_ACTIVITY = 'usage-activity';
@@ -84,3 +85,19 @@ export async function earliestMark(db: Db, organizationId: string): Promise<Temp
     select min(marked_at) as at from usage_marks where organization_id = ${organizationId}`;
   return row!.at;
 }
+
+/** Subscriptions with a mark set at or before `at`, the longest marked first. */
+export const listMarked = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<
+  { organization_id: string; sandbox: boolean; subscription_id: string }[]
+>`
+  select mark.organization_id, organization.sandbox, mark.subscription_id
+  from usage_marks mark
+  join organizations organization on organization.id = mark.organization_id
+  where mark.marked_at <= ${at} and ${
+    scope === 'real-time'
+      ? db`not exists (select from test_clocks clock where clock.organization_id = mark.organization_id)`
+      : db`mark.organization_id = ${scope.organizationId}`
+  }
+  group by mark.organization_id, organization.sandbox, mark.subscription_id
+  order by min(mark.marked_at), mark.subscription_id
+  limit ${limit}`;

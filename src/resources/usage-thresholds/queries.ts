@@ -51,33 +51,16 @@ export const listApplicableThresholds = (db: Db, organizationId: string, subscri
   order by threshold.recurring, threshold.amount_cents`;
 
 export interface AppliedThresholdRow extends UsageThresholdRow {
-  invoice_id: string;
   lifetime_usage_amount_cents: number;
   /** When the invoice was made. */
   applied_at: Temporal.Instant;
 }
 
-const appliedColumns = (db: Db) => db`
-  ${columns(db)}, applied.invoice_id, applied.lifetime_usage_amount_cents, applied.created_at as applied_at`;
-
 /** What a progressive invoice answered to. */
 export const listAppliedThresholds = (db: Db, organizationId: string, invoiceId: string) => db<AppliedThresholdRow[]>`
-  select ${appliedColumns(db)}
+  select ${columns(db)}, applied.lifetime_usage_amount_cents, applied.created_at as applied_at
   from applied_usage_thresholds applied
   join usage_thresholds threshold on threshold.organization_id = applied.organization_id
     and threshold.id = applied.usage_threshold_id
   where applied.organization_id = ${organizationId} and applied.invoice_id = ${invoiceId}
   order by threshold.recurring, threshold.amount_cents`;
-
-/** What the progressive invoices of an external id answered to, oldest first; thresholds that were replaced since too. */
-export const listAppliedThresholdsOf = (db: Db, organizationId: string, externalSubscriptionId: string) => db<
-  AppliedThresholdRow[]
->`
-  select ${appliedColumns(db)}
-  from progressive_runs run
-  join applied_usage_thresholds applied on applied.organization_id = run.organization_id
-    and applied.invoice_id = run.invoice_id
-  join usage_thresholds threshold on threshold.organization_id = applied.organization_id
-    and threshold.id = applied.usage_threshold_id
-  where run.organization_id = ${organizationId} and run.external_subscription_id = ${externalSubscriptionId}
-  order by applied.created_at, applied.id`;

@@ -1,0 +1,39 @@
+import type { Context } from '../../platform/context.ts';
+import { readCustomer } from '../../resources/customers/queries.ts';
+import { customerWebhookView } from '../../resources/customers/view.ts';
+import type { SubscriptionShown } from '../../resources/subscriptions/queries.ts';
+import { planOf } from '../../resources/subscriptions/show.ts';
+import { subscriptionView } from '../../resources/subscriptions/view.ts';
+import { listApplicableThresholds, type UsageThresholdRow } from '../../resources/usage-thresholds/queries.ts';
+import { applicableThresholdView, usageThresholdView } from '../../resources/usage-thresholds/view.ts';
+
+/** Tells of each threshold that was passed: `subscription.usage_threshold_reached`. Rule: platform G.1. */
+export async function announceThresholds(
+  ctx: Context,
+  subscription: SubscriptionShown,
+  passed: readonly UsageThresholdRow[],
+): Promise<void> {
+  const { db, organizationId } = ctx;
+  const [plan, customer, applicable] = await Promise.all([
+    planOf(ctx, subscription.plan_id),
+    readCustomer(db, organizationId, subscription.customer_id),
+    listApplicableThresholds(db, organizationId, subscription.id),
+  ]);
+  const object = {
+    ...subscriptionView(subscription, ctx.now()),
+    plan,
+    customer: customerWebhookView(customer),
+    applicable_usage_thresholds: applicable.map(applicableThresholdView),
+  };
+  for (const threshold of passed) {
+    ctx.record({
+      webhook: {
+        type: 'subscription.usage_threshold_reached',
+        objectType: 'subscription',
+        objectId: subscription.id,
+        customerId: subscription.customer_id,
+        object: { ...object, usage_threshold: usageThresholdView(threshold) },
+      },
+    });
+  }
+}
