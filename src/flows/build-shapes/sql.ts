@@ -1,6 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../platform/db/connect.ts';
-import { hourOf, rawBuckets } from '../../resources/usage-shapes/raw-buckets.ts';
+import { hourOf, rawBuckets, rawUniques } from '../../resources/usage-shapes/raw-buckets.ts';
 import type { Shape } from '../../resources/usage-shapes/shape.ts';
 
 // Namespace of the advisory locks of builds; the others are in usage-shapes/lock.ts.
@@ -68,6 +68,10 @@ export const setBuiltThrough = (db: Db, shape: BuildingShape) => db`
 export async function refillSubscriptions(db: Db, shape: Shape, subscriptionIds: readonly string[]): Promise<void> {
   const ids = subscriptionIds as string[];
   await db`
+    with unique_rows as (
+      delete from usage_uniques
+      where organization_id = ${shape.organization_id} and external_subscription_id = any (${ids}) and shape_id = ${shape.id}
+    )
     delete from usage_buckets
     where organization_id = ${shape.organization_id} and external_subscription_id = any (${ids}) and shape_id = ${shape.id}`;
   const source = db`
@@ -80,6 +84,11 @@ export async function refillSubscriptions(db: Db, shape: Shape, subscriptionIds:
 export async function refillHours(db: Db, shape: Shape, keys: readonly HourKey[]): Promise<void> {
   const key = hourKeys(db, keys);
   await db`
+    with unique_rows as (
+      delete from usage_uniques u using (${key}) key
+      where u.organization_id = ${shape.organization_id} and u.external_subscription_id = key.subscription
+        and u.shape_id = ${shape.id} and u.hour = key.hour
+    )
     delete from usage_buckets b using (${key}) key
     where b.organization_id = ${shape.organization_id} and b.external_subscription_id = key.subscription
       and b.shape_id = ${shape.id} and b.hour = key.hour`;
@@ -96,13 +105,18 @@ const hourKeys = (db: Db, keys: readonly HourKey[]) => db`
  */
 const eventsOf = (db: Db, shape: Shape, key: Fragment) => db`
   (${key}) key cross join lateral (
-    select organization_id, external_subscription_id, timestamp, properties from events
+    select organization_id, external_subscription_id, timestamp, created_at, id, properties from events
     where organization_id = ${shape.organization_id} and external_subscription_id = key.subscription
       and code = ${shape.code} and timestamp >= key.hour and timestamp < key.hour + interval '1 hour' and deleted_at is null
     offset 0
   ) e`;
 
-const fill = (db: Db, shape: Shape, source: Fragment) => db`
+async function fill(db: Db, shape: Shape, source: Fragment): Promise<void> {
+  await fillBuckets(db, shape, source);
+  if (shape.aggregation_type === 'unique_count_agg') await fillUniques(db, shape, source);
+}
+
+const fillBuckets = (db: Db, shape: Shape, source: Fragment) => db`
   with raw as materialized (${rawBuckets(db, shape, source)}),
   groups as (
     insert into usage_groups (organization_id, shape_id, group_hash, properties)
@@ -113,9 +127,18 @@ const fill = (db: Db, shape: Shape, source: Fragment) => db`
     from raw order by 3
     on conflict do nothing
   )
-  insert into usage_buckets (organization_id, external_subscription_id, shape_id, hour, group_hash, events_count, valid_count, sum, moment, max)
-  select organization_id, external_subscription_id, ${shape.id}::uuid, hour, group_hash, events_count, valid_count, sum, moment, max
+  insert into usage_buckets (organization_id, external_subscription_id, shape_id, hour, group_hash, events_count,
+    valid_count, sum, moment, max, last_ts, last_created_at, last_id, last_value)
+  select organization_id, external_subscription_id, ${shape.id}::uuid, hour, group_hash, events_count, valid_count, sum,
+    moment, max, last[1]::timestamptz, last[2]::timestamptz, last[3]::uuid, last[4]::numeric
   from raw`;
+
+const fillUniques = (db: Db, shape: Shape, source: Fragment) => db`
+  insert into usage_uniques (organization_id, external_subscription_id, shape_id, hour, group_hash, value_hash, has_add,
+    is_member, last_ts, last_created_at, last_id)
+  select organization_id, external_subscription_id, ${shape.id}::uuid, hour, group_hash, value_hash, has_add, is_member,
+    last_ts, last_created_at, last_id
+  from (${rawUniques(db, shape, source)}) as raw`;
 
 /** Takes dirty hours off the list; waits for writers that mark them. What they stored is seen by the next statement. */
 export const takeDirtyHours = (db: Db, shape: Shape, limit: number) => db<HourKey[]>`
@@ -146,6 +169,10 @@ export const markRaw = (db: Db, shape: Shape, subscriptionIds: readonly string[]
     insert into usage_raw_subscriptions (organization_id, shape_id, external_subscription_id, marked_at)
     select ${shape.organization_id}, ${shape.id}, id, ${now} from unnest(${subscriptionIds as string[]}::text[]) id
     on conflict do nothing
+  ), uniques as (
+    delete from usage_uniques
+    where organization_id = ${shape.organization_id} and external_subscription_id = any (${subscriptionIds as string[]})
+      and shape_id = ${shape.id}
   )
   delete from usage_buckets
   where organization_id = ${shape.organization_id} and external_subscription_id = any (${subscriptionIds as string[]})
@@ -172,7 +199,10 @@ export async function findLiveShape(db: Db, organizationId: string, shapeId: str
   return row;
 }
 
-/** Of the given hours those whose buckets differ from the raw events: one statement, one snapshot. */
+/**
+ * Of the given hours those whose rollups differ from the raw events: one statement, one snapshot. Last values and members
+ * are not looked at while events of the hour wait in an open batch, which has yet to add them.
+ */
 export const listDifferingHours = (db: Db, shape: Shape, keys: readonly HourKey[]) => {
   const key = hourKeys(db, keys);
   return db<HourKey[]>`
@@ -181,13 +211,35 @@ export const listDifferingHours = (db: Db, shape: Shape, keys: readonly HourKey[
     select b.* from (${key}) key
     join usage_buckets b on b.organization_id = ${shape.organization_id} and b.external_subscription_id = key.subscription
       and b.shape_id = ${shape.id} and b.hour = key.hour
+  ), waiting as materialized (
+    select e.external_subscription_id, ${hourOf(db, db`e.timestamp`)} as hour
+    from event_batches batch cross join unnest(batch.event_ids) as member (id)
+    join events e on e.id = member.id and e.organization_id = ${shape.organization_id} and e.code = ${shape.code}
+    where batch.organization_ids @> array[${shape.organization_id}::uuid]
+  ), late as (
+    select external_subscription_id, hour from raw full join kept using (external_subscription_id, hour, group_hash)
+    where (raw.last[1]::timestamptz, raw.last[2]::timestamptz, raw.last[3]::uuid, raw.last[4]::numeric)
+      is distinct from (kept.last_ts, kept.last_created_at, kept.last_id, kept.last_value)
+    ${shape.aggregation_type === 'unique_count_agg' ? differingUniques(db, shape, key) : db``}
   )
-  select distinct coalesce(raw.external_subscription_id, kept.external_subscription_id) as external_subscription_id,
-    coalesce(raw.hour, kept.hour) as hour
+  select distinct external_subscription_id, hour
   from raw full join kept using (external_subscription_id, hour, group_hash)
   where (raw.events_count, raw.valid_count, raw.sum, raw.moment, raw.max)
-    is distinct from (kept.events_count, kept.valid_count, kept.sum, kept.moment, kept.max)`;
+    is distinct from (kept.events_count, kept.valid_count, kept.sum, kept.moment, kept.max)
+  union
+  select external_subscription_id, hour from late where (external_subscription_id, hour) not in (select * from waiting)`;
 };
+
+const differingUniques = (db: Db, shape: Shape, key: Fragment) => db`
+  union all
+  select external_subscription_id, hour
+  from (${rawUniques(db, shape, eventsOf(db, shape, key))}) raw
+  full join (
+    select u.* from (${key}) key
+    join usage_uniques u on u.organization_id = ${shape.organization_id} and u.external_subscription_id = key.subscription
+      and u.shape_id = ${shape.id} and u.hour = key.hour
+  ) kept using (external_subscription_id, hour, group_hash, value_hash)
+  where (raw.has_add, raw.is_member, raw.last_id) is distinct from (kept.has_add, kept.is_member, kept.last_id)`;
 
 /**
  * A sample of hours of live shapes, those that have buckets and those that have events, of about `percent` of the pages of
@@ -224,6 +276,10 @@ export async function deleteRetired(db: Db, limit: number): Promise<boolean> {
     delete from usage_buckets where ctid in (
       select ctid from usage_buckets where organization_id = ${shape.organization_id} and shape_id = ${shape.id} limit ${limit})`;
   if (deleted.count === limit) return false;
+  const uniques = await db`
+    delete from usage_uniques where ctid in (
+      select ctid from usage_uniques where organization_id = ${shape.organization_id} and shape_id = ${shape.id} limit ${limit})`;
+  if (uniques.count === limit) return false;
   await db`delete from usage_groups where organization_id = ${shape.organization_id} and shape_id = ${shape.id}`;
   await db`delete from usage_dirty_hours where organization_id = ${shape.organization_id} and shape_id = ${shape.id}`;
   await db`delete from usage_raw_subscriptions where organization_id = ${shape.organization_id} and shape_id = ${shape.id}`;

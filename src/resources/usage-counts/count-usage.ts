@@ -1,33 +1,24 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Texts } from '../../engine/metrics/choose-filter.ts';
+import { presentUnits } from '../../engine/metrics/presentation.ts';
 import { splitUsage } from '../../engine/metrics/split-usage.ts';
 import { ZERO } from '../../engine/money/decimal.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { assert } from '../../platform/refusal.ts';
 import { addBilledGroups, type BilledTotals, billedTotals } from './billed-totals.ts';
-import { figuresOf, NO_LATEST, type Portion, type ShareRead } from './figures.ts';
+import { figuresOf, type Portion, type ReadEvent, type ShareRead } from './figures.ts';
 import { planOfReading, planOfScanning, type ReadPlan } from './hours.ts';
-import {
-  countRawEvents,
-  type EventRow,
-  listBilledTotals,
-  listEvents,
-  type RawRequest,
-  type RawRow,
-  type RollupRequest,
-  sumBuckets,
-  type TotalRequest,
-} from './queries.ts';
-import { readingOf, type SummedWindow } from './reading.ts';
-import type { ChargeToCount, CountedCharge, CountRequest, UsageWindow } from './request.ts';
+import { eventsOfMember, valueHash } from './members.ts';
+import { countRawEvents, listBilledTotals, listEvents, type RawRequest, type TotalRequest } from './queries.ts';
+import { type MembersWindow, readingOf, type SummedWindow } from './reading.ts';
+import type { ChargeToCount, CountedCharge, CountedShare, CountRequest, UsageWindow } from './request.ts';
+import { type Counted, listMembers, type RollupRequest, sumBuckets } from './rollup-queries.ts';
 
 /** A charge on its way to be counted. */
 interface Counting {
   charge: ChargeToCount;
   /** Sorted names of all properties that tell its events apart. */
   names: string[];
-  /** Window of the events to read one by one. */
-  events: UsageWindow | null;
   rows: Row[];
   totals: BilledTotals;
 }
@@ -38,12 +29,25 @@ interface Summing extends SummedWindow {
   plan: ReadPlan;
 }
 
+/** One window of a unique count. */
+interface Listing extends MembersWindow {
+  counting: Counting;
+  plan: ReadPlan;
+}
+
+/** Windows whose events are read one by one. */
+interface Scanning {
+  counting: Counting;
+  window: UsageWindow;
+  raw: ReadPlan['raw'];
+}
+
 /** What one row of a statement tells of events with the same property texts. */
 interface Row {
   texts: Texts;
   portion?: Portion;
   isBefore?: boolean;
-  event?: EventRow;
+  event?: ReadEvent;
 }
 
 const EVER = '-infinity';
@@ -52,68 +56,95 @@ const EVER = '-infinity';
  * Counts the usage of charges: units before rounding and number of events, per filter and group, in the order asked.
  * A charge without events has one empty share per filter and for the default bucket.
  *
- * Sums of full hours come from rollups, the at most two partial hours at the edges from raw events; everything from raw
- * events where no rollup answers. Latest values, the amounts of dynamic charges, unique counts, days of prorated charges
- * and the values of percentage charges are read from raw events: no rollup holds them. At most two round trips, with at
- * most four statements, whatever the number of charges and groups.
+ * Full hours come from rollups, the at most two partial hours at the edges of a window from raw events; everything from raw
+ * events where no rollup answers. Only what is priced event by event is read event by event: values of percentage charges,
+ * moves of prorated graduated ones, amounts of dynamic ones; and days of prorated charges in zones whose days begin within
+ * an hour. At most two round trips, with at most five statements, whatever the number of charges and groups.
  *
- * Rules: usage-and-charges C.1 to C.9, performance-design 5.3.
+ * Rules: usage-and-charges C.1 to C.9, performance-design 5.2, 5.3.
  */
 export async function countUsage(db: Db, request: CountRequest): Promise<CountedCharge[]> {
+  const { organizationId, mode } = request;
   const summings: Summing[] = [];
+  const listings: Listing[] = [];
+  const scannings: Scanning[] = [];
   const countings = request.charges.map((charge) => {
-    const { sums, events } = readingOf(charge);
-    const counting: Counting = { charge, names: neededNames(charge), events, rows: [], totals: new Map() };
+    const { sums, members, events } = readingOf(charge);
+    const counting: Counting = { charge, names: neededNames(charge), rows: [], totals: new Map() };
     summings.push(...sums.map((each) => ({ ...each, counting, plan: planOfReading(each.window) })));
+    listings.push(...members.map((each) => ({ ...each, counting, plan: planOfReading(each.window) })));
+    if (events) scannings.push({ counting, window: events, raw: planOfScanning(events).raw });
     return counting;
   });
-  await addBuckets(db, request, summings);
+  await Promise.all([addBuckets(db, organizationId, mode, summings), addMembers(db, organizationId, mode, listings)]);
+  for (const { counting, window, plan } of [...summings.filter(({ days }) => days !== null), ...listings])
+    scannings.push({ counting, window, raw: plan.raw });
   await Promise.all([
-    addRawSums(db, request.organizationId, summings),
-    addEvents(db, request.organizationId, countings),
-    addBilledTotals(db, request.organizationId, countings),
+    addRawSums(db, organizationId, summings),
+    addEvents(db, organizationId, scannings),
+    addBilledTotals(db, organizationId, countings),
   ]);
   return countings.map(shared);
 }
 
+type Mode = CountRequest['mode'];
+
 /** Adds full hours from rollups; windows that none answers for are to be scanned. */
-async function addBuckets(db: Db, { organizationId, mode }: CountRequest, summings: readonly Summing[]): Promise<void> {
-  const requests = mode === 'scan' ? [] : summings.flatMap(rollupRequest);
+async function addBuckets(db: Db, organizationId: string, mode: Mode, summings: readonly Summing[]): Promise<void> {
+  const requests = summings.flatMap((each, n) => (mode !== 'scan' && each.isRolledUp ? rollupRequest(each, n) : []));
   const rows = requests.length === 0 ? [] : await sumBuckets(db, organizationId, requests);
-  const answered = new Set<number>();
   for (const row of rows) {
-    answered.add(row.n);
     if (row.events_count === null) continue;
-    const { texts, n, ...counted } = row;
-    assert(texts !== null, 'a group is stored before its first bucket');
-    const { counting, isBefore } = summings[n]!;
-    counting.rows.push({ texts, isBefore, portion: { ...counted, ...NO_LATEST, preciseTotalAmountCents: ZERO } });
+    const { counting, isBefore } = summings[row.n]!;
+    assert(row.texts !== null, 'a group is stored before its first bucket');
+    counting.rows.push({ texts: row.texts, isBefore, portion: portionOf(row, row.hour) });
   }
-  for (const [n, summing] of summings.entries()) {
-    if (!answered.has(n)) summing.plan = planOfScanning(summing.window);
+  scanUnanswered(summings, rows);
+}
+
+/** Adds members of unique counts from rollups; windows that none answers for are to be scanned. */
+async function addMembers(db: Db, organizationId: string, mode: Mode, listings: readonly Listing[]): Promise<void> {
+  const requests = mode === 'scan' ? [] : listings.flatMap(rollupRequest);
+  const rows = requests.length === 0 ? [] : await listMembers(db, organizationId, requests);
+  for (const { n, texts, members } of rows) {
+    if (members === null) continue;
+    const { counting, days } = listings[n]!;
+    assert(texts !== null, 'a group is stored before its first member');
+    for (const entry of members)
+      counting.rows.push(...eventsOfMember(entry, days !== null).map((event) => ({ texts, event })));
+  }
+  scanUnanswered(listings, rows);
+}
+
+function scanUnanswered(readings: readonly { window: UsageWindow; plan: ReadPlan }[], rows: readonly { n: number }[]) {
+  const answered = new Set(rows.map(({ n }) => n));
+  for (const [n, reading] of readings.entries()) {
+    if (!answered.has(n)) reading.plan = planOfScanning(reading.window);
   }
 }
 
 async function addRawSums(db: Db, organizationId: string, summings: readonly Summing[]): Promise<void> {
-  const requests = summings.flatMap(({ counting, window, plan }, n) =>
-    plan.raw.map((range) => rawRequest(counting, window, range, n)),
+  const requests = summings.flatMap(({ counting, window, plan, days }, n) =>
+    days === null ? plan.raw.map((range) => rawRequest(counting, window, range, n)) : [],
   );
   const rows = requests.length === 0 ? [] : await countRawEvents(db, organizationId, requests);
   for (const row of rows) {
     const { counting, isBefore } = summings[row.n]!;
-    counting.rows.push({ texts: textsOf(counting, row.texts), isBefore, portion: rawPortion(row) });
+    const portion = { ...portionOf(row, null), preciseTotalAmountCents: row.precise_total_amount_cents };
+    counting.rows.push({ texts: textsOf(counting, row.texts), isBefore, portion });
   }
 }
 
-async function addEvents(db: Db, organizationId: string, countings: readonly Counting[]): Promise<void> {
-  const requests = countings.flatMap((counting, n) => {
-    const { events } = counting;
-    return events === null ? [] : planOfScanning(events).raw.map((range) => rawRequest(counting, events, range, n));
-  });
+async function addEvents(db: Db, organizationId: string, scannings: readonly Scanning[]): Promise<void> {
+  const requests = scannings.flatMap(({ counting, window, raw }, n) =>
+    raw.map((range) => rawRequest(counting, window, range, n)),
+  );
   const rows = requests.length === 0 ? [] : await listEvents(db, organizationId, requests);
   for (const row of rows) {
-    const counting = countings[row.n]!;
-    counting.rows.push({ texts: textsOf(counting, row.texts), event: row });
+    const { counting } = scannings[row.n]!;
+    const isUnique = counting.charge.metric.aggregation_type === 'unique_count_agg';
+    const event = isUnique ? { ...row, text: valueHash(row.text) } : row;
+    counting.rows.push({ texts: textsOf(counting, row.texts), event });
   }
 }
 
@@ -133,8 +164,8 @@ async function addBilledTotals(db: Db, organizationId: string, countings: readon
   }
 }
 
-function rollupRequest({ counting, isRolledUp, plan }: Summing, n: number): RollupRequest[] {
-  if (!isRolledUp || plan.hours === null) return [];
+function rollupRequest({ counting, plan, days }: Summing | Listing, n: number): RollupRequest[] {
+  if (plan.hours === null) return [];
   const { charge, names } = counting;
   const { metric } = charge;
   return [
@@ -148,6 +179,7 @@ function rollupRequest({ counting, isRolledUp, plan }: Summing, n: number): Roll
       field: metric.field_name,
       from: plan.hours.from?.toString() ?? EVER,
       to: plan.hours.to.toString(),
+      days: days?.map((day) => day.toString()) ?? null,
     },
   ];
 }
@@ -177,15 +209,15 @@ function rawRequest(
   };
 }
 
-function neededNames({ filters, groupKeys, only }: ChargeToCount): string[] {
+function neededNames({ filters, groupKeys, only, presentationKeys = [] }: ChargeToCount): string[] {
   const names = filters.flatMap((filter) => [...Object.keys(filter.values), ...filter.groupKeys]);
-  return [...new Set([...names, ...groupKeys, ...Object.keys(only ?? {})])].sort();
+  return [...new Set([...names, ...groupKeys, ...presentationKeys, ...Object.keys(only ?? {})])].sort();
 }
 
 const textsOf = ({ names }: Counting, texts: readonly (string | null)[]): Texts =>
   Object.fromEntries(names.map((name, index) => [name, texts[index]]));
 
-const rawPortion = ({ events_count, valid_count, sum, moment, max, last, precise_total_amount_cents }: RawRow) => ({
+const portionOf = ({ events_count, valid_count, sum, moment, max, last }: Counted, hour: Portion['hour']): Portion => ({
   events_count,
   valid_count,
   sum,
@@ -195,7 +227,8 @@ const rawPortion = ({ events_count, valid_count, sum, moment, max, last, precise
   last_created_at: last && Temporal.Instant.from(last[1]),
   last_id: last?.[2] ?? null,
   last_value: last?.[3] ?? null,
-  preciseTotalAmountCents: precise_total_amount_cents,
+  preciseTotalAmountCents: ZERO,
+  hour,
 });
 
 /** Splits what was read of a charge into its shares and works each out. */
@@ -217,6 +250,7 @@ function shared({ charge, rows, totals }: Counting): CountedCharge {
       filterId: filter?.id ?? null,
       groupedBy,
       ...figuresOf(charge, { ...readOf(of), billedTotal }),
+      ...presented(charge, of),
     })),
   };
 }
@@ -227,8 +261,37 @@ function readOf(rows: readonly Row[]): Omit<ShareRead, 'billedTotal'> {
   return {
     portions: portionsOf(false),
     before: portionsOf(true),
-    events: rows.flatMap(({ event }) => (event ? [event] : [])),
+    events: inOrder(rows.flatMap(({ event }) => (event ? [event] : []))),
   };
+}
+
+/** Events of unique counts come from several statements; all others from one, in order. */
+function inOrder(events: ReadEvent[]): ReadEvent[] {
+  const keyOf = ({ key }: ReadEvent) => key ?? '';
+  return events.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0));
+}
+
+/** Units of a share by the presentation keys. Rule: usage-and-charges C.11. */
+function presented(charge: ChargeToCount, rows: readonly Row[]): Pick<CountedShare, 'presented'> {
+  const { presentationKeys = [], metric } = charge;
+  if (presentationKeys.length === 0) return {};
+  const shown = metric.aggregation_type === 'latest_agg' ? newestRow(rows) : rows;
+  const unitsOf = (own: readonly Row[]) => {
+    const { units, fullUnits } = figuresOf(charge, { ...readOf(own), billedTotal: undefined });
+    return fullUnits ?? units;
+  };
+  return { presented: presentUnits(presentationKeys, shown, ({ texts }) => texts, unitsOf) };
+}
+
+/** The row with the last value. */
+function newestRow(rows: readonly Row[]): Row[] {
+  const keyOf = ({ portion }: Row) =>
+    portion?.last_ts ? `${portion.last_ts.toString({ fractionalSecondDigits: 6 })} ${portion.last_id}` : '';
+  const last = rows.reduce<Row | undefined>(
+    (newest, row) => (newest && keyOf(newest) >= keyOf(row) ? newest : row),
+    undefined,
+  );
+  return last && keyOf(last) !== '' ? [last] : [];
 }
 
 const hasTexts = (texts: Texts, wanted: Readonly<Record<string, string>>): boolean =>

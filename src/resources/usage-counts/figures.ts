@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { assert } from '../../engine/assert.ts';
 import { aggregate, type SummedBucket } from '../../engine/metrics/aggregate.ts';
 import type { AggregationType } from '../../engine/metrics/aggregation-types.ts';
-import { proratedSum } from '../../engine/metrics/prorated-sum.ts';
+import { combineProratedSums, proratedSum } from '../../engine/metrics/prorated-sum.ts';
 import { proratedUniqueCount } from '../../engine/metrics/prorated-unique-count.ts';
 import type { Proration } from '../../engine/metrics/proration.ts';
 import { combineSums } from '../../engine/metrics/sum.ts';
@@ -18,6 +18,8 @@ export interface Portion extends SummedBucket {
   /** Sum of value × seconds since 1970. */
   moment: Decimal;
   preciseTotalAmountCents: Decimal;
+  /** First hour of the local day, where days are kept apart. */
+  hour: Temporal.Instant | null;
 }
 
 /** What was read of one filter and group. */
@@ -26,10 +28,13 @@ export interface ShareRead {
   /** Of the time before the period. */
   before: readonly Portion[];
   /** In processing order. */
-  events: readonly Pick<EventRow, 'text' | 'operation' | 'timestamp'>[];
+  events: readonly ReadEvent[];
   /** Running total of the last fee. */
   billedTotal: Decimal | undefined;
 }
+
+/** An event, or what a rollup tells of the events of a value and hour. */
+export type ReadEvent = Pick<EventRow, 'text' | 'operation' | 'timestamp' | 'key'>;
 
 export type Figures = Omit<CountedShare, 'filterId' | 'groupedBy'>;
 
@@ -47,17 +52,37 @@ export function figuresOf(charge: ChargeToCount, read: ShareRead): Figures {
     return charge.isProrated ? proratedUniqueCount(events, prorationOf(charge)) : uniqueCount(events);
   }
   const values = read.events.map(valueEvent);
-  if (charge.isProrated) return proratedSum(combineSums(read.before), values, prorationOf(charge));
+  if (charge.isProrated) return proratedFigures(charge, read, values);
   if (charge.needs === 'values') return figuresOfValues(type, values);
   const figures = aggregate(type, read.portions);
   if (charge.needs !== 'amounts') return figures;
   return { ...figures, preciseTotalAmountCents: sum(read.portions.map((portion) => portion.preciseTotalAmountCents)) };
 }
 
+function proratedFigures(
+  charge: ChargeToCount,
+  { before, portions }: ShareRead,
+  values: readonly ValueEvent[],
+): Figures {
+  const carried = combineSums(before);
+  if (charge.needs === 'moves') return proratedSum(carried, values, prorationOf(charge));
+  const days = portions.map((portion) => {
+    assert(portion.hour, 'prorated sums are kept apart by days');
+    return { hour: portion.hour, sum: portion.sum, valid_count: portion.valid_count };
+  });
+  const single = values.map(({ timestamp, value }) => ({ hour: timestamp, sum: value, valid_count: 1 }));
+  return combineProratedSums(carried, [...days, ...single], prorationOf(charge));
+}
+
 function weightedFigures(charge: ChargeToCount, { portions, before, billedTotal }: ShareRead): Figures {
   const { period, periodDays } = prorationOf(charge);
   const initial = charge.carriedOver === undefined ? ZERO : (billedTotal ?? combineSums(before).units);
-  const buckets = portions.map((portion) => ({ ...portion, hour: EPOCH }));
+  const buckets = portions.map(({ moment, sum: total, valid_count }) => ({
+    moment,
+    sum: total,
+    valid_count,
+    hour: EPOCH,
+  }));
   return combineWeightedSums(buckets, { period, periodDays, initial });
 }
 

@@ -46,6 +46,8 @@ function floorHour(instant: Instant): Instant {
   return Temporal.Instant.fromEpochNanoseconds(nanoseconds - over);
 }
 
+export const isFullHour = (instant: Instant): boolean => instant.epochNanoseconds % HOUR_NS === 0n;
+
 function ceilHour(instant: Instant): Instant {
   const floor = floorHour(instant);
   return isBefore(floor, instant) ? floor.add({ hours: 1 }) : floor;

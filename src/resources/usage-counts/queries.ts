@@ -1,77 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Texts } from '../../engine/metrics/choose-filter.ts';
 import type { GroupedBy } from '../../engine/metrics/group-values.ts';
 import type { Decimal } from '../../engine/money/decimal.ts';
-import type { Db, Fragment } from '../../platform/db/connect.ts';
+import type { Db } from '../../platform/db/connect.ts';
 import { meteredNumber } from '../usage-shapes/numbers.ts';
-
-/** What is counted of the events of one combination of property texts. */
-interface Counted {
-  /** Position in the request. */
-  n: number;
-  events_count: number;
-  valid_count: number;
-  sum: Decimal;
-  /** Sum of value × seconds since 1970, of weighted sums. */
-  moment: Decimal;
-  max: Decimal | null;
-}
-
-export interface RollupRequest {
-  n: number;
-  subscription: string;
-  metric_id: string;
-  code: string;
-  aggregation: string;
-  field: string | null;
-  /** Properties that the charge needs to tell apart. */
-  names: string[];
-  /** Full hours, `[from, to)`. */
-  from: string;
-  to: string;
-}
-
-/** Counted hours of a charge whose rollup answers; one row without a count when it answers and there is nothing. */
-export type RollupRow = (Counted & { texts: Texts | null }) | { n: number; events_count: null };
-
-/**
- * Sums of buckets, only of charges whose metric's live shape knows all they need, with no repair pending and not too many
- * groups. Shapes and buckets are of one snapshot.
- */
-export const sumBuckets = (db: Db, organizationId: string, requests: readonly RollupRequest[]) => db<RollupRow[]>`
-  with request as materialized (
-    select * from jsonb_to_recordset(${JSON.stringify(requests)}::text::jsonb) as request (n int, subscription text,
-      metric_id uuid, code text, aggregation text, field text, names text[], "from" timestamptz, "to" timestamptz)
-  ), answering as materialized (
-    select request.*, shape.id as shape_id
-    from request
-    join usage_shapes shape on shape.organization_id = ${organizationId} and shape.billable_metric_id = request.metric_id
-      and shape.state = 'live' and shape.code = request.code and shape.aggregation_type = request.aggregation
-      and shape.field_name is not distinct from request.field and shape.property_names @> request.names
-    where not exists (
-      select from usage_raw_subscriptions raw
-      where raw.organization_id = ${organizationId} and raw.shape_id = shape.id
-        and raw.external_subscription_id = request.subscription
-    ) and not exists (
-      select from usage_dirty_hours dirty
-      where dirty.organization_id = ${organizationId} and dirty.shape_id = shape.id
-        and dirty.external_subscription_id = request.subscription
-    )
-  )
-  select answering.n, grp.properties as texts, summed.events_count, summed.valid_count, summed.sum, summed.moment, summed.max
-  from answering
-  left join lateral (
-    select group_hash, sum(events_count)::bigint as events_count, sum(valid_count)::bigint as valid_count,
-      sum(sum) as sum, max(max) as max,
-      coalesce(sum(moment + sum * extract(epoch from hour)) filter (where answering.aggregation = 'weighted_sum_agg'), 0)
-        as moment
-    from usage_buckets b
-    where b.organization_id = ${organizationId} and b.external_subscription_id = answering.subscription
-      and b.shape_id = answering.shape_id and b.hour >= answering."from" and b.hour < answering."to"
-    group by group_hash
-  ) summed on true
-  left join usage_groups grp on grp.organization_id = ${organizationId} and grp.shape_id = answering.shape_id
-    and grp.group_hash = summed.group_hash`;
+import { lastOf } from '../usage-shapes/raw-buckets.ts';
+import { type Counted, eventKey } from './rollup-queries.ts';
 
 export interface RawRequest {
   n: number;
@@ -94,14 +27,9 @@ export interface RawRow extends Counted {
   texts: (string | null)[];
   /** Of the numeric events, absent ones 0. */
   precise_total_amount_cents: Decimal;
-  /** The last numeric event, of latest values. */
-  last: [timestamp: string, createdAt: string, id: string, value: string] | null;
 }
 
-/**
- * Raw events by the texts of the needed properties, in the order of their names. The last event is the greatest array:
- * an aggregate with an order of its own would make the whole statement sort.
- */
+/** Raw events by the texts of the needed properties, in the order of their names. */
 export const countRawEvents = (db: Db, organizationId: string, requests: readonly RawRequest[]) => db<RawRow[]>`
   with ${requestedEvents(db, requests)}
   select request.n, to_jsonb(texts) as texts, events_count, valid_count, sum, moment, max, precise_total_amount_cents, last
@@ -110,8 +38,7 @@ export const countRawEvents = (db: Db, organizationId: string, requests: readonl
     select texts, count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum, max(value) as max,
       coalesce(sum(value * extract(epoch from timestamp)) filter (where request.aggregation = 'weighted_sum_agg'), 0) as moment,
       coalesce(sum(precise_total_amount_cents) filter (where value is not null), 0) as precise_total_amount_cents,
-      max(array[${sortableText(db, db`timestamp`)}, ${sortableText(db, db`created_at`)}, id::text, value::text] collate "C")
-        filter (where value is not null and request.aggregation = 'latest_agg') as last
+      ${lastOf(db, db`value::text`, db`value is not null and request.aggregation = 'latest_agg'`)} as last
     from (
       select ${meteredNumber(db, db`(e.properties ->> request.field)`)} as value, e.timestamp, e.created_at, e.id,
         e.precise_total_amount_cents, ${neededTexts(db)} as texts
@@ -128,6 +55,8 @@ export interface EventRow {
   /** Text of `operation_type`, of unique counts. */
   operation: string | null;
   timestamp: Temporal.Instant;
+  /** Of unique counts: its place in processing order, as a text. */
+  key: string | null;
 }
 
 /**
@@ -136,21 +65,18 @@ export interface EventRow {
  */
 export const listEvents = (db: Db, organizationId: string, requests: readonly RawRequest[]) => db<EventRow[]>`
   with ${requestedEvents(db, requests)}
-  select request.n, to_jsonb(texts) as texts, text, operation, timestamp
+  select request.n, to_jsonb(texts) as texts, text, operation, timestamp, key
   from request
   cross join lateral (
     select ${neededTexts(db)} as texts, e.timestamp, e.created_at, e.id,
       case when request.aggregation = 'unique_count_agg' then e.properties ->> request.field
         else (${meteredNumber(db, db`(e.properties ->> request.field)`)})::text end as text,
-      case when request.aggregation = 'unique_count_agg' then e.properties ->> 'operation_type' end as operation
+      case when request.aggregation = 'unique_count_agg' then e.properties ->> 'operation_type' end as operation,
+      case when request.aggregation = 'unique_count_agg' then ${eventKey(db, db`e`)} end as key
     ${selectedEvents(db, organizationId)}
   ) event
   where text is not null
   order by request.n, timestamp, created_at, id`;
-
-/** Text of an instant whose order is the order of time. */
-const sortableText = (db: Db, instant: Fragment) =>
-  db`to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 const requestedEvents = (db: Db, requests: readonly RawRequest[]) => db`
   request as materialized (

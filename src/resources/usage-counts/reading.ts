@@ -1,11 +1,16 @@
 import { assert } from '../../engine/assert.ts';
-import type { Instant } from '../../engine/calendar/instants.ts';
+import { type Instant, isDateAfter } from '../../engine/calendar/instants.ts';
+import { dayStart, localDate } from '../../engine/calendar/local-day.ts';
+import type { Proration } from '../../engine/metrics/proration.ts';
+import { isFullHour } from './hours.ts';
 import type { ChargeToCount, UsageWindow } from './request.ts';
 
 /** What is read to count one charge; each part by one statement for all charges. */
 export interface Reading {
   /** Windows whose events are summed up. */
   sums: SummedWindow[];
+  /** Windows of a unique count whose members are read. */
+  members: MembersWindow[];
   /** The window whose events are read one by one. */
   events: UsageWindow | null;
 }
@@ -16,36 +21,84 @@ export interface SummedWindow {
   isBefore: boolean;
   /** Whether buckets hold all that is needed. */
   isRolledUp: boolean;
+  /** Starts of local days that are summed up apart; what buckets do not answer is then read event by event. */
+  days: Instant[] | null;
+}
+
+export interface MembersWindow {
+  window: UsageWindow;
+  /** Starts of local days when the days matter on which a value was there. */
+  days: Instant[] | null;
 }
 
 /**
- * What must be read to count a charge: sums where they tell everything, single events where their order or their days
- * matter. Unique counts have no rollup and are read event by event, recurring ones since ever; of a prorated sum only the
- * events of the period are.
+ * What must be read to count a charge: rollups where they tell everything, single events only where each of them is priced
+ * by itself, or where local days begin within an hour.
  *
  * Rules: usage-and-charges C.2 to C.9, performance-design 5.2.
  */
 export function readingOf(charge: ChargeToCount): Reading {
   const { window, metric } = charge;
-  if (metric.aggregation_type === 'unique_count_agg') return { sums: [], events: window };
-  if (charge.isProrated) return proratedReading(charge);
-  if (charge.needs === 'values') return { sums: [], events: window };
+  const isUnique = metric.aggregation_type === 'unique_count_agg';
+  if (charge.isProrated) return isUnique ? proratedMembersReading(charge) : proratedSumReading(charge);
+  if (isUnique) return { ...NOTHING, members: [{ window, days: null }] };
+  if (charge.needs === 'values') return { ...NOTHING, events: window };
 
-  const isRolledUp = metric.aggregation_type !== 'latest_agg' && charge.needs !== 'amounts';
-  const sums = [{ window, isBefore: false, isRolledUp }];
-  if (charge.carriedOver?.replacesAnother)
-    sums.push({ window: { from: null, to: startOf(charge).subtract({ seconds: 1 }) }, isBefore: true, isRolledUp });
-  return { sums, events: null };
+  const isRolledUp = charge.needs !== 'amounts';
+  const sums = [{ window, isBefore: false, isRolledUp, days: null }];
+  if (charge.carriedOver?.replacesAnother) {
+    const before = { from: null, to: startOf(charge).subtract({ seconds: 1 }) };
+    sums.push({ window: before, isBefore: true, isRolledUp, days: null });
+  }
+  return { ...NOTHING, sums };
 }
 
-function proratedReading(charge: ChargeToCount): Reading {
+const NOTHING: Reading = { sums: [], members: [], events: null };
+
+/** Of a prorated sum the carried part, and the period's day by day; event by event when its single moves are priced. */
+function proratedSumReading(charge: ChargeToCount): Reading {
+  const [before, during] = aroundStart(charge);
+  const carried = { window: before, isBefore: true, isRolledUp: true, days: null };
+  const days = daysOf(charge);
+  if (days === null) return { ...NOTHING, sums: [carried], events: during };
+  return { ...NOTHING, sums: [carried, { window: during, isBefore: false, isRolledUp: true, days }] };
+}
+
+/** Of a prorated unique count the members at the start, and every hour of the period. */
+function proratedMembersReading(charge: ChargeToCount): Reading {
+  const [before, during] = aroundStart(charge);
+  const days = daysOf(charge);
+  if (days === null) return { ...NOTHING, events: charge.window };
+  const members = [
+    { window: before, days: null },
+    { window: during, days },
+  ];
+  return { ...NOTHING, members };
+}
+
+/** The time before the period, and the period as far as the charge is counted. */
+function aroundStart(charge: ChargeToCount): [before: UsageWindow, during: UsageWindow] {
   const start = startOf(charge);
   const { to, replacedBy } = charge.window;
-  const end = replacedBy === undefined ? {} : { replacedBy };
-  return {
-    sums: [{ window: { from: null, to: start }, isBefore: true, isRolledUp: true }],
-    events: { from: start, to, ...end },
-  };
+  return [
+    { from: null, to: start },
+    { from: start, to, ...(replacedBy === undefined ? {} : { replacedBy }) },
+  ];
+}
+
+/** Starts of the local days of the period; null when hours do not tell the days, or days not enough. */
+function daysOf({ needs, proration }: ChargeToCount): Instant[] | null {
+  assert(proration, 'units that depend on time come with their period');
+  const starts = needs === 'moves' ? [] : dayStarts(proration);
+  return starts.length > 0 && starts.every(isFullHour) ? starts : null;
+}
+
+function dayStarts({ period, zone }: Proration): Instant[] {
+  const last = localDate(period.to, zone);
+  const starts: Instant[] = [];
+  for (let day = localDate(period.from, zone); !isDateAfter(day, last); day = day.add({ days: 1 }))
+    starts.push(dayStart(day, zone));
+  return starts;
 }
 
 /** Start of the period, cut to the millisecond (usage-and-charges A.9). */

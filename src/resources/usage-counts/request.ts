@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { AggregationType } from '../../engine/metrics/aggregation-types.ts';
 import type { FilterValues } from '../../engine/metrics/choose-filter.ts';
 import type { GroupedBy } from '../../engine/metrics/group-values.ts';
+import type { PresentedUnits } from '../../engine/metrics/presentation.ts';
 import type { Moves, Proration } from '../../engine/metrics/proration.ts';
 import type { Decimal } from '../../engine/money/decimal.ts';
 
@@ -31,7 +32,9 @@ export interface ChargeToCount {
   /** Whether units are weighed by days. */
   isProrated?: boolean;
   /** What pricing asks for of single events beside the units. */
-  needs?: 'values' | 'amounts';
+  needs?: 'values' | 'amounts' | 'moves';
+  /** Keys by which the units of each share are split for presentation; filters have none of their own. */
+  presentationKeys?: readonly string[];
   /** Where a running total goes on from: a weighted sum of a recurring metric. */
   carriedOver?: CarriedOver;
 }
@@ -100,4 +103,6 @@ export interface CountedShare {
   values?: readonly Decimal[];
   /** Sum over the events, when asked for. */
   preciseTotalAmountCents?: Decimal;
+  /** Units by the presentation keys, when there are some. */
+  presented?: readonly PresentedUnits[];
 }

@@ -9,6 +9,11 @@ const DEFINITION_SEED = 5302;
 export const lockOrganizationEvents = (db: Db, organizationId: string) => db`
   select pg_advisory_xact_lock(hashtextextended(${organizationId}, ${EVENTS_SEED}))`;
 
+/** Keeps changes of shapes and repairs of these organizations out until the transaction ends, as writers of events do. */
+export const holdOrganizationEvents = (db: Db, organizationIds: readonly string[]) => db`
+  select pg_advisory_xact_lock_shared(hashtextextended(id, ${EVENTS_SEED}))
+  from unnest(${[...organizationIds].sort()}::text[]) id`;
+
 /** One change at a time of what the shapes of these metrics are made of. */
 export const lockShapeDefinitions = (db: Db, metricIds: readonly string[]) => db`
   select pg_advisory_xact_lock(hashtextextended(id, ${DEFINITION_SEED}))

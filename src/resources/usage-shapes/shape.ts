@@ -20,9 +20,8 @@ export interface Shape {
 /** What makes a shape: when it changes, a new one is built. */
 export type ShapeDefinition = Pick<Shape, 'code' | 'aggregation_type' | 'field_name' | 'property_names'>;
 
-/** Aggregations whose buckets hold all that is needed; the others are counted by scan. */
-export const isRolledUp = (type: AggregationType): boolean =>
-  type === 'count_agg' || type === 'sum_agg' || type === 'max_agg' || type === 'weighted_sum_agg';
+/** Aggregations that are rolled up; the others are counted by scan. */
+export const isRolledUp = (type: AggregationType): boolean => type !== 'custom_agg';
 
 export const isSameDefinition = (a: ShapeDefinition, b: ShapeDefinition): boolean =>
   a.code === b.code &&

@@ -57,8 +57,10 @@ export function toCount(charge: PricedCharge, usage: Usage, key: string = charge
 }
 
 /** What pricing asks for of single events. */
-function needsOf({ charge_model, properties, filters, metric }: PricedCharge): 'values' | 'amounts' | undefined {
+function needsOf(charge: PricedCharge): 'values' | 'amounts' | 'moves' | undefined {
+  const { charge_model, properties, filters, metric, prorated } = charge;
   if (charge_model === 'dynamic') return 'amounts';
+  if (prorated && charge_model === 'graduated') return 'moves';
   const priced = [properties, ...filters.map((filter) => filter.properties)];
   const areNeeded = priced.some((each) => eventsNeeded(charge_model, each, metric.aggregation_type) !== 'none');
   return areNeeded ? 'values' : undefined;

@@ -2,12 +2,13 @@ import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { buildShape, sweepBuildingShapes } from '../../../src/flows/build-shapes/build-shape.ts';
 import { auditHours, guardGroups, rollupAudit } from '../../../src/flows/build-shapes/repair.ts';
+import { finishBatches } from '../../../src/flows/ingest-events/finish-batches.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createOrganization } from '../../../src/resources/organizations/commands.ts';
 import { refreshShapes } from '../../../src/resources/usage-shapes/commands.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { incoming, makeMetric, RECEIVED, storage } from '../ingest-events/build.ts';
+import { incoming, makeMetric, RECEIVED, type Sent, storage } from '../ingest-events/build.ts';
 
 let database: TestDatabase;
 let organizationId: string;
@@ -21,7 +22,7 @@ beforeEach(async () => {
   organizationId = (await createOrganization(database.sql, { name: 'Acme', sandbox: false })).organization_id;
 });
 
-/** Runs `refreshShapes` as a command would, and answers the steps that it owes. */
+/** Runs `refreshShapes` as a command would, and answers the builds that it owes. */
 async function refresh(metricIds: string[], change?: 'charges') {
   const steps: { job: string; payload: object }[] = [];
   await database.sql.begin((tx) =>
@@ -36,7 +37,7 @@ async function refresh(metricIds: string[], change?: 'charges') {
       change,
     ),
   );
-  return steps;
+  return steps.filter(({ job }) => job === 'build-shape');
 }
 
 async function charge(metricId: string, properties: object, filters: { values: object; properties?: object }[] = []) {
@@ -90,16 +91,16 @@ describe('what a shape is made of', () => {
   });
 
   test('a metric that no live charge uses has none; one that cannot be rolled up neither', async () => {
-    const [free, unique] = [
+    const [free, custom] = [
       await makeMetric(database.sql, organizationId, { code: 'free' }),
       await makeMetric(database.sql, organizationId, {
         code: 'u',
-        aggregation_type: 'unique_count_agg',
+        aggregation_type: 'custom_agg',
         field_name: 'v',
       }),
     ];
-    await charge(unique.id, {});
-    expect(await refresh([free.id, unique.id])).toEqual([]);
+    await charge(custom.id, {});
+    expect(await refresh([free.id, custom.id])).toEqual([]);
     expect(await shapes()).toEqual([]);
   });
 
@@ -201,6 +202,43 @@ describe('building', () => {
         (select count(*) from events where organization_id = ${organizationId}) as events`;
     expect(counted!.buckets).toBe(counted!.events);
     expect(await auditHours(database.sql, log, 100)).toMatchObject({ repaired: 0 });
+  });
+});
+
+describe('what is added to rollups after storing', () => {
+  const rows = () => database.sql`
+    select hour::text, encode(value_hash, 'hex') as value, has_add, is_member, last_ts::text from usage_uniques
+    where organization_id = ${organizationId} order by hour, value`;
+  const lastValues = () => database.sql`
+    select b.hour::text, b.valid_count, b.last_ts::text, b.last_value::text from usage_buckets b
+    join usage_shapes s on s.id = b.shape_id and s.state = 'live' and s.aggregation_type = 'latest_agg'
+    where b.organization_id = ${organizationId} order by 1`;
+
+  test.each([
+    { code: 'seats', aggregation_type: 'unique_count_agg', look: rows },
+    { code: 'level', aggregation_type: 'latest_agg', look: lastValues },
+  ])('the audit finds and repairs what is wrong with $aggregation_type', async ({ look, ...metric }) => {
+    const { shapeId } = await makeMetric(database.sql, organizationId, { ...metric, field_name: 'v', shape: [] });
+    const { store, jobs } = storage(database.sql);
+    const sent = [
+      ['1709287200', '1', 'add'],
+      ['1709287201', '2', 'add'],
+      ['1709287202', '1', 'remove'],
+      ['1709290800', '3', 'add'],
+    ].map(([timestamp, v, operation_type]) => ({ code: metric.code, timestamp, properties: { v, operation_type } }));
+    await store(...sent.toReversed().map((event) => incoming(organizationId, [event as Sent])));
+    expect((await auditHours(database.sql, log, 100)).repaired).toBe(0);
+    for (const { payload } of jobs)
+      await database.sql.begin((tx) => finishBatches(tx, (payload as { batch_ids: string[] }).batch_ids));
+    const right = await look();
+    expect(right).toHaveLength(look === rows ? 3 : 2);
+    expect((await auditHours(database.sql, log, 100)).repaired).toBe(0);
+
+    await database.sql`update usage_uniques set is_member = not is_member where shape_id = ${shapeId}`;
+    await database.sql`update usage_buckets set last_value = 17 where shape_id = ${shapeId}`;
+    await database.sql`delete from usage_uniques where shape_id = ${shapeId} and hour > '2024-03-01T10:30:00Z'`;
+    expect((await auditHours(database.sql, log, 100)).repaired).toBe(2);
+    expect(await look()).toEqual(right);
   });
 });
 

@@ -6,6 +6,7 @@ import type { Proration } from '../../../src/engine/metrics/proration.ts';
 import { decimal, sum } from '../../../src/engine/money/decimal.ts';
 import { repairHours } from '../../../src/flows/build-shapes/repair.ts';
 import { findLiveShape } from '../../../src/flows/build-shapes/sql.ts';
+import { finishBatches } from '../../../src/flows/ingest-events/finish-batches.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { createOrganization } from '../../../src/resources/organizations/commands.ts';
 import { countUsage } from '../../../src/resources/usage-counts/count-usage.ts';
@@ -25,8 +26,8 @@ let count: { id: string; shapeId: string };
 let total: { id: string; shapeId: string };
 let peaks: { id: string; shapeId: string };
 let disks: { id: string; shapeId: string };
-let latest: { id: string };
-let seats: { id: string };
+let latest: { id: string; shapeId: string };
+let seats: { id: string; shapeId: string };
 
 beforeAll(async () => {
   database = await createTestDatabase({ onStatement: (text) => statements.push(text.trim()) });
@@ -45,14 +46,13 @@ beforeAll(async () => {
     code: 'disks',
     aggregation_type: 'weighted_sum_agg',
   });
-  const scanned = { field_name: 'value' };
   latest = await makeMetric(database.sql, organizationId, {
-    ...scanned,
+    ...numeric,
     code: 'latest',
     aggregation_type: 'latest_agg',
   });
   seats = await makeMetric(database.sql, organizationId, {
-    ...scanned,
+    ...numeric,
     code: 'seats',
     aggregation_type: 'unique_count_agg',
   });
@@ -178,7 +178,9 @@ const isNumber = ({ value }: Event) => /^-?[0-9]+(\.[0-9]+)?$/.test(String(value
 const numberOf = ({ value }: Event) => decimal(String(value));
 const totalOf = (events: Event[]) => sum(events.map(numberOf));
 const DAY = 24 * HOUR;
-const dayOf = (at: number) => Math.floor(at / DAY);
+const OFFSETS = { UTC: 0, 'Asia/Kathmandu': 5.75 * HOUR };
+let offset = 0;
+const dayOf = (at: number) => Math.floor((at + offset) / DAY);
 
 /** Values whose last operation is not their removal. */
 function membersOf(events: Event[]): Set<string> {
@@ -190,10 +192,10 @@ function membersOf(events: Event[]): Set<string> {
 function daysOfMembers(events: Event[], from: number, to: number): number {
   let days = 0;
   for (let day = dayOf(from); day <= dayOf(to - 1); day += 1) {
-    const opening = Math.max(day * DAY, from);
+    const opening = Math.max(day * DAY - offset, from);
     const used = membersOf(events.filter(({ at }) => at < opening));
     for (const { at, value, operation } of events)
-      if (at >= opening && at < (day + 1) * DAY && operation !== 'remove') used.add(String(value));
+      if (at >= opening && at < (day + 1) * DAY - offset && operation !== 'remove') used.add(String(value));
     days += used.size;
   }
   return days;
@@ -274,21 +276,31 @@ function reference(events: Event[], name: string, from: number, to: number) {
 const sorted = (shares: unknown[][]) => shares.map((share) => JSON.stringify(share)).sort();
 
 test('rollups, scans and the rules agree on any history and window', { timeout: 120_000 }, async () => {
-  const { store } = storage(database.sql);
+  const { store, jobs } = storage(database.sql);
   await fc.assert(
     fc.asyncProperty(
       fc.array(event, { minLength: 1, maxLength: 80 }),
       windows,
       fc.boolean(),
-      async (events, [from, to], repairs) => {
+      fc.constantFrom('UTC' as const, 'Asia/Kathmandu' as const),
+      fc.boolean(),
+      fc.array(fc.constantFrom('finish', 'finish twice', 'rebuild', 'wait'), { maxLength: 4 }),
+      async (events, [from, to], repairs, zone, isBackwards, steps) => {
         const subscription = newId();
         const batches = events.map((each) => incoming(organizationId, [sentAs(each, subscription)]));
-        await store(...batches);
+        const arriving = isBackwards ? batches.toReversed() : batches;
+        const share = Math.ceil(arriving.length / (steps.length + 1));
+        for (let first = 0; first < arriving.length; first += share) {
+          jobs.length = 0;
+          await store(...arriving.slice(first, first + share));
+          await settle(steps[first / share], subscription, jobs);
+        }
+        offset = OFFSETS[zone];
         const deleted = batches.filter((_, index) => events[index]!.isDeleted).map((batch) => batch.events[0]!.id);
         await remove(subscription, deleted, repairs);
         const window = { from: instant(isoOf(from)), to: instant(isoOf(to)) };
         const ever = { ...window, from: null };
-        const proration: Proration = { period: window, periodDays: 31, zone: 'UTC', isUpgraded: false };
+        const proration: Proration = { period: window, periodDays: 31, zone, isUpgraded: false };
         const seatMetric = metricOf(seats.id, 'seats', 'unique_count_agg');
         const prorated = { proration, isProrated: true };
         const charges = [
@@ -316,18 +328,49 @@ test('rollups, scans and the rules agree on any history and window', { timeout: 
   );
 });
 
+const shapes = () => [
+  { ...count, code: 'calls' },
+  { ...total, code: 'sums' },
+  { ...peaks, code: 'peaks' },
+  { ...disks, code: 'disks' },
+  { ...latest, code: 'latest' },
+  { ...seats, code: 'seats' },
+];
+
+/** What becomes of stored batches meanwhile: their steps are done, once or twice, or their hours are built anew, or nothing. */
+async function settle(step: string | undefined, subscription: string, jobs: { payload: unknown }[]): Promise<void> {
+  const ids = jobs.flatMap(({ payload }) => (payload as { batch_ids: string[] }).batch_ids);
+  if (step === 'finish twice') {
+    const again = newId();
+    await database.sql`
+      insert into event_batches (id, organization_ids, event_ids, created_at, enqueued_at)
+      select ${again}, organization_ids, event_ids, created_at, enqueued_at from event_batches where id = ${ids[0]!}`;
+    await database.sql.begin((tx) => finishBatches(tx, [again]));
+  }
+  if (step === 'finish' || step === 'finish twice') await database.sql.begin((tx) => finishBatches(tx, ids));
+  if (step !== 'rebuild') return;
+  await database.sql.begin(async (tx) => {
+    const hours = await tx<{ hour: Temporal.Instant }[]>`
+      select distinct date_bin('1 hour', timestamp, timestamptz 'epoch') as hour from events
+      where organization_id = ${organizationId} and external_subscription_id = ${subscription}`;
+    for (const { shapeId } of shapes()) {
+      const shape = (await findLiveShape(tx, organizationId, shapeId))!;
+      await repairHours(
+        tx,
+        shape,
+        hours.map(({ hour }) => ({ external_subscription_id: subscription, hour })),
+      );
+    }
+  });
+}
+
 /** Deletes events and either repairs their hours or leaves them to be repaired. */
 async function remove(subscription: string, ids: string[], repairs: boolean): Promise<void> {
   await database.sql.begin(async (tx) => {
     const hours = await tx<{ code: string; hour: Temporal.Instant }[]>`
       update events set deleted_at = ${RECEIVED} where id = any (${ids}::uuid[])
       returning code, date_bin('1 hour', timestamp, timestamptz 'epoch') as hour`;
-    for (const { shapeId, code } of [
-      { ...count, code: 'calls' },
-      { ...total, code: 'sums' },
-      { ...peaks, code: 'peaks' },
-      { ...disks, code: 'disks' },
-    ]) {
+    for (const { shapeId, code } of shapes()) {
       const keys = hours
         .filter((row) => row.code === code)
         .map((row) => ({ external_subscription_id: subscription, hour: row.hour }));
@@ -436,7 +479,50 @@ test('two round trips, whatever the number of charges; no scan of full hours', a
   expect(statements).toHaveLength(1);
 });
 
-test('four statements in two round trips, whatever must be read', async () => {
+test('full hours are read from rollups, whatever becomes of their events', async () => {
+  const { store, jobs } = storage(database.sql);
+  const events = [
+    { timestamp: '1709251200', value: '4' },
+    { timestamp: '1709337600', value: '7' },
+    { timestamp: '1709337601', value: '4' },
+    { timestamp: '1709424000', value: '5.5' },
+  ];
+  for (const { timestamp, value } of events)
+    for (const code of ['sums', 'latest', 'seats'])
+      await store(
+        incoming(organizationId, [{ code, timestamp, external_subscription_id: 'gone', properties: { value } }]),
+      );
+  for (const { payload } of jobs)
+    await database.sql.begin((tx) => finishBatches(tx, (payload as { batch_ids: string[] }).batch_ids));
+  await database.sql`delete from events where external_subscription_id = 'gone'`;
+  const window = between('2024-03-02T00:00:00Z', '2024-04-01T00:00:00Z');
+  const ever = { ...window, from: null };
+  const proration: Proration = {
+    period: { from: window.from!, to: window.to },
+    periodDays: 31,
+    zone: 'America/New_York',
+    isUpgraded: false,
+  };
+  const prorated = { proration, isProrated: true };
+  const seatMetric = metricOf(seats.id, 'seats', 'unique_count_agg');
+  const counted = await usage([
+    charge('gone', window, { key: 'latest', metric: metricOf(latest.id, 'latest', 'latest_agg') }),
+    charge('gone', window, { key: 'seats', metric: seatMetric }),
+    charge('gone', ever, { key: 'members', metric: seatMetric }),
+    charge('gone', ever, { key: 'proratedMembers', metric: seatMetric, ...prorated }),
+    charge('gone', ever, { key: 'proratedSum', metric: sumMetric(), ...prorated }),
+  ]);
+  expect(counted.map(({ key, shares }) => [key, ...(shares[0] ?? []).slice(2)])).toEqual([
+    ['latest', '5.5', 3],
+    ['seats', '3', 3],
+    ['members', '3', 3],
+    // 4 since ever, 7 from the 1st and 5.5 from the 2nd of March in New York: 31 + 31 + 30 days.
+    ['proratedMembers', '2.96775', 3],
+    ['proratedSum', '20.32259', 4],
+  ]);
+});
+
+test('five statements in two round trips, whatever must be read', async () => {
   const window = between('2024-03-01T00:30:00Z', '2024-04-01T00:00:00.000001Z');
   const proration: Proration = {
     period: { from: window.from!, to: window.to },
@@ -458,7 +544,7 @@ test('four statements in two round trips, whatever must be read', async () => {
   await countUsage(database.sql, { organizationId, charges }); // opens the connections
   statements = [];
   await countUsage(database.sql, { organizationId, charges });
-  expect(statements).toHaveLength(4);
+  expect(statements).toHaveLength(5);
 });
 
 test('values come in processing order and amounts of numeric events only, per group', async () => {

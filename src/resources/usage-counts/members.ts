@@ -1,0 +1,26 @@
+import { hash } from 'node:crypto';
+import { Temporal } from 'temporal-polyfill';
+import type { ReadEvent } from './figures.ts';
+import type { MemberEntry } from './rollup-queries.ts';
+
+/** Hash of a value of a unique count, as rollups keep it. */
+export const valueHash = (text: string): string => hash('sha256', text, 'hex').slice(0, 32);
+
+/**
+ * Events that do to a value what its events of one hour did: the last operation; where days matter before it an add at the
+ * start of the hour when there was any. (On one local day a removal before an add is no interruption, so the first of each
+ * decides nothing.)
+ *
+ * Rules: usage-and-charges C.4, C.9.
+ */
+export function eventsOfMember([value, hasAdd, isMember, key, hour, at]: MemberEntry, withDays: boolean): ReadEvent[] {
+  const last = event(value, isMember ? 'add' : 'remove', at, key);
+  return withDays && hasAdd ? [event(value, 'add', hour, hour), last] : [last];
+}
+
+const event = (text: string, operation: string, at: string, key: string): ReadEvent => ({
+  text,
+  operation,
+  timestamp: Temporal.Instant.from(at),
+  key,
+});

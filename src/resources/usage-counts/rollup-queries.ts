@@ -1,0 +1,165 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Texts } from '../../engine/metrics/choose-filter.ts';
+import type { Decimal } from '../../engine/money/decimal.ts';
+import type { Db, Fragment } from '../../platform/db/connect.ts';
+import { meteredNumber } from '../usage-shapes/numbers.ts';
+import { operationOf, sortableText } from '../usage-shapes/raw-buckets.ts';
+
+/** What is counted of the events of one combination of property texts. */
+export interface Counted {
+  /** Position in the request. */
+  n: number;
+  events_count: number;
+  valid_count: number;
+  sum: Decimal;
+  /** Sum of value × seconds since 1970, of weighted sums. */
+  moment: Decimal;
+  max: Decimal | null;
+  /** The last numeric event, of latest values. */
+  last: [timestamp: string, createdAt: string, id: string, value: string] | null;
+}
+
+export interface RollupRequest {
+  n: number;
+  subscription: string;
+  metric_id: string;
+  code: string;
+  aggregation: string;
+  field: string | null;
+  /** Properties that the charge needs to tell apart. */
+  names: string[];
+  /** Full hours, `[from, to)`. */
+  from: string;
+  to: string;
+  /** Starts of local days, each a full hour, that are to be kept apart; null: nothing is. */
+  days: string[] | null;
+}
+
+/** Counted hours of a charge whose rollup answers; one row without a count when it answers and there is nothing. */
+export type RollupRow =
+  | (Counted & { texts: Texts | null; hour: Temporal.Instant | null })
+  | { n: number; events_count: null };
+
+/**
+ * Sums of buckets, only of charges whose metric's live shape knows all they need, with no repair pending and not too many
+ * groups. Shapes, buckets and the open batches, whose last values the buckets do not have yet, are of one snapshot.
+ */
+export const sumBuckets = (db: Db, organizationId: string, requests: readonly RollupRequest[]) => db<RollupRow[]>`
+  with ${answeringShapes(db, organizationId, requests)}, ${waitingEvents(db, organizationId, 'latest_agg')}
+  select answering.n, grp.properties as texts, summed.events_count, summed.valid_count, summed.sum, summed.moment, summed.max,
+    summed.last, summed.hour
+  from answering
+  left join lateral (
+    select group_hash, min(hour) as hour, sum(events_count)::bigint as events_count,
+      sum(valid_count)::bigint as valid_count, sum(sum) as sum, max(max) as max,
+      coalesce(sum(moment + sum * extract(epoch from hour)) filter (where answering.aggregation = 'weighted_sum_agg'), 0)
+        as moment,
+      max(array[${sortableText(db, db`last_ts`)}, ${sortableText(db, db`last_created_at`)}, last_id::text, last_value::text]
+        collate "C") filter (where last_ts is not null) as last
+    from usage_buckets b
+    where b.organization_id = ${organizationId} and b.external_subscription_id = answering.subscription
+      and b.shape_id = answering.shape_id and b.hour >= answering."from" and b.hour < answering."to"
+    group by group_hash, width_bucket(hour, answering.days)
+  ) summed on true
+  left join usage_groups grp on grp.organization_id = ${organizationId} and grp.shape_id = answering.shape_id
+    and grp.group_hash = summed.group_hash
+  union all
+  select n, texts, 0, 0, 0, 0, null,
+    array[${sortableText(db, db`timestamp`)}, ${sortableText(db, db`created_at`)}, id::text, value::text], null
+  from (
+    select waiting.*, ${meteredNumber(db, db`waiting.text`)} as value from waiting
+  ) as metered
+  where value is not null`;
+
+/** Hash of a value, whether the hour added it, whether it was there at the end, and of its last event the order and the time. */
+export type MemberEntry = [value: string, hasAdd: boolean, isMember: boolean, key: string, hour: string, at: string];
+
+export interface MemberRow {
+  n: number;
+  texts: Texts | null;
+  /** Null: the rollup answers and there is nothing. */
+  members: MemberEntry[] | null;
+}
+
+/**
+ * Members of unique counts, of the charges that `sumBuckets` would answer for: of each group and value its last hour in the
+ * window, all of its hours where days matter; and every event of the open batches, which the rows do not have yet.
+ */
+export const listMembers = (db: Db, organizationId: string, requests: readonly RollupRequest[]) => db<MemberRow[]>`
+  with ${answeringShapes(db, organizationId, requests)}, ${waitingEvents(db, organizationId, 'unique_count_agg')}
+  select answering.n, grp.properties as texts, listed.members
+  from answering
+  left join lateral (
+    select group_hash, jsonb_agg(jsonb_build_array(encode(value_hash, 'hex'), has_add, is_member,
+      ${sortableText(db, db`last_ts`)} || ' ' || ${sortableText(db, db`last_created_at`)} || ' ' || last_id,
+      ${sortableText(db, db`hour`)}, ${sortableText(db, db`last_ts`)})) as members
+    from (
+      (
+        select distinct on (group_hash, value_hash) group_hash, value_hash, has_add, is_member, last_ts, last_created_at,
+          last_id, hour
+        from usage_uniques u
+        where answering.days is null and u.organization_id = ${organizationId}
+          and u.external_subscription_id = answering.subscription and u.shape_id = answering.shape_id
+          and u.hour >= answering."from" and u.hour < answering."to"
+        order by group_hash, value_hash, hour desc
+      )
+      union all
+      select group_hash, value_hash, has_add, is_member, last_ts, last_created_at, last_id, hour
+      from usage_uniques u
+      where answering.days is not null and u.organization_id = ${organizationId}
+        and u.external_subscription_id = answering.subscription and u.shape_id = answering.shape_id
+        and u.hour >= answering."from" and u.hour < answering."to"
+    ) as row
+    group by group_hash
+  ) listed on true
+  left join usage_groups grp on grp.organization_id = ${organizationId} and grp.shape_id = answering.shape_id
+    and grp.group_hash = listed.group_hash
+  union all
+  select n, texts, jsonb_build_array(jsonb_build_array(
+    encode(substring(sha256(convert_to(text, 'UTF8')) for 16), 'hex'), operation = 'add', operation = 'add',
+    ${sortableText(db, db`timestamp`)} || ' ' || ${sortableText(db, db`created_at`)} || ' ' || id,
+    ${sortableText(db, db`timestamp`)}, ${sortableText(db, db`timestamp`)}))
+  from waiting where text is not null`;
+
+/** Place of an event in processing order, as a text that sorts. */
+export const eventKey = (db: Db, event: Fragment) => db`
+  ${sortableText(db, db`${event}.timestamp`)} || ' ' || ${sortableText(db, db`${event}.created_at`)} || ' ' || ${event}.id`;
+
+const answeringShapes = (db: Db, organizationId: string, requests: readonly RollupRequest[]) => db`
+  request as materialized (
+    select * from jsonb_to_recordset(${JSON.stringify(requests)}::text::jsonb) as request (n int, subscription text,
+      metric_id uuid, code text, aggregation text, field text, names text[], "from" timestamptz, "to" timestamptz,
+      days timestamptz[])
+  ), answering as materialized (
+    select request.*, shape.id as shape_id
+    from request
+    join usage_shapes shape on shape.organization_id = ${organizationId} and shape.billable_metric_id = request.metric_id
+      and shape.state = 'live' and shape.code = request.code and shape.aggregation_type = request.aggregation
+      and shape.field_name is not distinct from request.field and shape.property_names @> request.names
+    where not exists (
+      select from usage_raw_subscriptions raw
+      where raw.organization_id = ${organizationId} and raw.shape_id = shape.id
+        and raw.external_subscription_id = request.subscription
+    ) and not exists (
+      select from usage_dirty_hours dirty
+      where dirty.organization_id = ${organizationId} and dirty.shape_id = shape.id
+        and dirty.external_subscription_id = request.subscription
+    )
+  )`;
+
+/** Events of open batches in the windows of the answered charges of an aggregation; none is looked for without such a charge. */
+const waitingEvents = (db: Db, organizationId: string, aggregation: 'latest_agg' | 'unique_count_agg') => db`
+  waiting as materialized (
+    select answering.n, e.timestamp, e.created_at, e.id, e.properties ->> answering.field as text,
+      ${operationOf(db, db`e`)} as operation, (
+        select coalesce(jsonb_object_agg(name, e.properties ->> name) filter (where e.properties ->> name is not null), '{}')
+        from unnest(answering.names) as name
+      ) as texts
+    from event_batches batch
+    cross join unnest(batch.event_ids) as member (id)
+    join events e on e.id = member.id and e.organization_id = ${organizationId} and e.deleted_at is null
+    join answering on answering.aggregation = ${aggregation} and answering.subscription = e.external_subscription_id
+      and answering.code = e.code and e.timestamp >= answering."from" and e.timestamp < answering."to"
+    where batch.organization_ids @> array[${organizationId}::uuid]
+      and exists (select from request where request.aggregation = ${aggregation})
+  )`;
