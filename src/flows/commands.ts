@@ -1,5 +1,6 @@
 import type { Operation } from '../platform/operation.ts';
 import { createAdjustedFee, destroyAdjustedFee, previewAdjustedFee } from './adjust-fee/adjust-fee.ts';
+import { billOneOff } from './bill-one-off/bill-one-off.ts';
 import { finalizeInvoice } from './finalize-invoice/finalize-invoice.ts';
 import { previewInvoice } from './preview-invoice/preview-invoice.ts';
 import { refreshInvoice } from './refresh-invoice/refresh-invoice.ts';
@@ -9,6 +10,7 @@ import { refreshInvoice } from './refresh-invoice/refresh-invoice.ts';
  * theirs has `run: runsAsFlow`, and the writes pool runs the flow in the same transaction as any other command.
  */
 export const flowCommands: Readonly<Record<string, Operation['run']>> = {
+  createInvoice: billOneOff,
   refreshInvoice,
   finalizeInvoice,
   invoicePreview: previewInvoice,

@@ -63,7 +63,7 @@ export function feeView(row: FeeRow) {
     failed_at: secondsOrNull(row.failed_at),
     refunded_at: secondsOrNull(row.refunded_at),
     event_transaction_id: row.event_transaction_id,
-    description: null,
+    description: row.fee_type === 'add_on' ? row.item_description : null,
     amount_details: row.amount_details,
     self_billed: row.self_billed,
     pricing_unit_details: row.pricing_unit_details,

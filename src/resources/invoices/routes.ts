@@ -8,6 +8,7 @@ import { loseDispute } from './commands/lose-dispute.ts';
 import { retryInvoice } from './commands/retry.ts';
 import { updateInvoice } from './commands/update.ts';
 import { voidInvoice } from './commands/void.ts';
+import { OneOffInvoiceCreate } from './one-off-schema.ts';
 import { InvoicePreview, InvoicePreviewBody } from './preview-schema.ts';
 import { countInvoices, getVisibleInvoice, type InvoiceFilters, listInvoices } from './queries.ts';
 import {
@@ -35,6 +36,19 @@ const update: Operation = {
 };
 
 export const invoiceOperations: Operation[] = [
+  {
+    name: 'createInvoice',
+    method: 'post',
+    path: '/invoices',
+    permission: 'invoice',
+    summary: 'Create a one-off invoice',
+    tag: 'invoices',
+    root: 'invoice',
+    body: OneOffInvoiceCreate,
+    answer: InvoiceEnvelope,
+    kind: 'command',
+    run: runsAsFlow,
+  },
   {
     name: 'findAllInvoices',
     method: 'get',

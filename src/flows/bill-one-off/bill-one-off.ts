@@ -1,0 +1,163 @@
+import { localDate } from '../../engine/calendar/local-day.ts';
+import { dateSettings, datesAtCreation } from '../../engine/invoices/dates.ts';
+import { newDraft } from '../../engine/invoices/draft.ts';
+import { draftNumber } from '../../engine/invoices/number.ts';
+import { computeInvoice } from '../../engine/invoices/steps.ts';
+import { keepsZeroAmount } from '../../engine/invoices/zero-amount.ts';
+import { type Currency, exponentOf } from '../../engine/money/currency.ts';
+import { chooseTaxes } from '../../engine/taxes/choose-taxes.ts';
+import type { Tax } from '../../engine/taxes/tax.ts';
+import type { Context } from '../../platform/context.ts';
+import { newId } from '../../platform/ids.ts';
+import { refuse } from '../../platform/refusal.ts';
+import { type AddOnRow, findAddOns } from '../../resources/add-ons/queries.ts';
+import { getCustomer } from '../../resources/customers/queries.ts';
+import type { OneOffInvoiceCreate } from '../../resources/invoices/one-off-schema.ts';
+import { showInvoice } from '../../resources/invoices/show.ts';
+import { setFirstCurrency } from '../../resources/subscriptions/writes.ts';
+import { findTaxesByCodes, listTaxesOfAddOns } from '../../resources/taxes/queries.ts';
+import { listHeldTaxes } from '../../resources/usage/fee-taxes.ts';
+import { lockPayer, type PayerFacts, readIssuer } from '../build-invoice/sql.ts';
+import { insertInvoice } from '../build-invoice/writes.ts';
+import { type AddOnFee, addOnFee } from './fees.ts';
+import { findBillingEntity } from './sql.ts';
+import { storeOneOff } from './store.ts';
+
+/**
+ * Makes a one-off invoice of add-ons, final at once: no grace period, no coupons, no credits.
+ *
+ * @throws Refusal 404 customer, fees, add_on, billing_entity, tax; 422 payment_method, boundaries, currency; in this order
+ * Rule: subscriptions-and-invoices H.
+ */
+export async function billOneOff(ctx: Context, { body }: { body: OneOffInvoiceCreate }) {
+  const { db, organizationId } = ctx;
+  const customer = await getCustomer(db, organizationId, body.external_customer_id);
+  const given = body.fees ?? [];
+  if (given.length === 0) throw refuse.notFound('fees');
+  const addOns = await addOnsOf(
+    ctx,
+    given.map(({ add_on_code }) => add_on_code),
+  );
+  const paymentMethodType = paymentMethodOf(body);
+  const payer = await lockPayer(db, organizationId, customer.id);
+  const issuer = await readIssuer(db, organizationId, await issuerIdOf(ctx, body, payer));
+  const currency = currencyOf(body, customer.currency as Currency | null);
+  const fees = given.map((fee) => addOnFee(fee, addOns.get(fee.add_on_code)!, currency, ctx.now()));
+  const taxes = await taxesOf(ctx, fees, payer);
+
+  const invoiceId = newId();
+  const dates = datesAtCreation(
+    { invoiceType: 'one_off', isRecurring: false, isInAdvanceCharge: false, settings: dateSettings(payer, issuer) },
+    localDate(ctx.now(), payer.zone),
+  );
+  await insertInvoice(db, {
+    id: invoiceId,
+    organization_id: organizationId,
+    billing_entity_id: issuer.id,
+    customer_id: payer.id,
+    invoice_type: 'one_off',
+    self_billed: payer.account_type === 'partner',
+    skip_usage: false,
+    number: draftNumber(issuer.document_number_prefix),
+    currency,
+    timezone: payer.zone,
+    purchase_order_number: body.purchase_order_number?.trim() || null,
+    dates,
+    now: ctx.now(),
+  });
+  const draft = computeInvoice(
+    newDraft({
+      invoiceType: 'one_off',
+      isFinalizing: true,
+      keepsZeroAmount: keepsZeroAmount(payer.finalize_zero_amount_invoice, issuer.finalize_zero_amount_invoice),
+      fees: fees.map(({ id, amountCents, preciseAmountCents }) => ({
+        key: id,
+        amountCents,
+        preciseAmountCents,
+        taxes: taxes.get(id)!,
+      })),
+    }),
+  );
+  const wish = { skipPsp: body.skip_psp ?? false, paymentMethodType };
+  await storeOneOff(ctx, {
+    invoiceId,
+    payer,
+    issuer,
+    currency,
+    exponent: exponentOf(currency),
+    dates,
+    fees,
+    draft,
+    wish,
+  });
+  if (customer.currency === null) await setFirstCurrency(db, organizationId, customer.id, currency, ctx.now());
+  return showInvoice(ctx, invoiceId);
+}
+
+/** @throws Refusal 404 add_on */
+async function addOnsOf(ctx: Context, codes: readonly string[]): Promise<Map<string, AddOnRow>> {
+  const rows = await findAddOns(ctx.db, ctx.organizationId, { ids: [], codes: [...new Set(codes)] });
+  const byCode = new Map(rows.map((row) => [row.code, row]));
+  if (codes.some((code) => !byCode.has(code))) throw refuse.notFound('add_on');
+  return byCode;
+}
+
+/** No payment method can be stored yet, so none can be named. */
+function paymentMethodOf({ payment_method: method }: OneOffInvoiceCreate): string | null {
+  const type = method?.payment_method_type ?? null;
+  const isKnown = type === null || type === 'provider' || type === 'manual';
+  if (!isKnown || method?.payment_method_id) throw refuse.invalid({ payment_method: ['invalid_payment_method'] });
+  return type;
+}
+
+/** @throws Refusal 404 billing_entity */
+async function issuerIdOf(ctx: Context, body: OneOffInvoiceCreate, payer: PayerFacts): Promise<string> {
+  if (!body.billing_entity_code) return payer.billing_entity_id;
+  const id = await findBillingEntity(ctx.db, ctx.organizationId, body.billing_entity_code);
+  if (id === undefined) throw refuse.notFound('billing_entity');
+  return id;
+}
+
+function currencyOf({ currency }: OneOffInvoiceCreate, customers: Currency | null): Currency {
+  const known = currency ?? customers;
+  if (known === null) throw refuse.invalid({ currency: ['value_is_mandatory'] });
+  return known;
+}
+
+/** Taxes of each fee: those that it names, else the add-on's, the customer's or the billing entity's. */
+async function taxesOf(
+  ctx: Context,
+  fees: readonly AddOnFee[],
+  payer: PayerFacts,
+): Promise<Map<string, readonly Tax[]>> {
+  const { db, organizationId } = ctx;
+  const named = await findTaxesByCodes(
+    db,
+    organizationId,
+    fees.flatMap(({ given }) => given.tax_codes ?? []),
+  );
+  const [ofAddOns, held] = await Promise.all([
+    listTaxesOfAddOns(
+      db,
+      organizationId,
+      fees.map(({ addOn }) => addOn.id),
+    ),
+    listHeldTaxes(db, organizationId, {
+      chargeIds: [],
+      planIds: [],
+      customerId: payer.id,
+      billingEntityId: payer.billing_entity_id,
+    }),
+  ]);
+  return new Map(
+    fees.map(({ id, addOn, given }) => [
+      id,
+      chooseTaxes<Tax>('add_on', {
+        explicit: named.filter(({ code }) => given.tax_codes?.includes(code)),
+        own: ofAddOns.filter(({ add_on_id }) => add_on_id === addOn.id),
+        customer: held.filter(({ holder }) => holder === 'customer'),
+        billingEntity: held.filter(({ holder }) => holder === 'billing_entity'),
+      }),
+    ]),
+  );
+}

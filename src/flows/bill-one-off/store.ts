@@ -1,0 +1,103 @@
+import { localDate } from '../../engine/calendar/local-day.ts';
+import type { InvoiceDates } from '../../engine/invoices/dates.ts';
+import type { Draft } from '../../engine/invoices/draft.ts';
+import type { Context } from '../../platform/context.ts';
+import { readCustomer } from '../../resources/customers/queries.ts';
+import { customerBaseView } from '../../resources/customers/view.ts';
+import { assignNumber } from '../../resources/invoices/numbering.ts';
+import { recordInvoice } from '../../resources/invoices/record.ts';
+import { invoiceFinalizedLines } from '../../resources/ledger/invoice-finalized.ts';
+import { post } from '../../resources/ledger/postings.ts';
+import { invoiceInputs } from '../build-invoice/inputs.ts';
+import type { IssuerFacts, PayerFacts } from '../build-invoice/sql.ts';
+import { insertInputs } from '../build-invoice/stored-inputs.ts';
+import { type InvoiceOwner, insertInvoiceTaxes, storeAmounts } from '../build-invoice/writes.ts';
+import type { AddOnFee } from './fees.ts';
+import { insertAddOnFees, storePaymentWish } from './sql.ts';
+
+interface ComputedOneOff {
+  invoiceId: string;
+  payer: PayerFacts;
+  issuer: IssuerFacts;
+  currency: string;
+  /** Decimals of the currency. */
+  exponent: number;
+  dates: InvoiceDates;
+  fees: readonly AddOnFee[];
+  draft: Draft;
+  wish: { skipPsp: boolean; paymentMethodType: string | null };
+}
+
+/** Stores a computed one-off invoice; a final one is numbered, booked and told. Rules: subscriptions-and-invoices F.4, F.8, H. */
+export async function storeOneOff(ctx: Context, invoice: ComputedOneOff): Promise<void> {
+  const { db, organizationId } = ctx;
+  const { invoiceId, payer, issuer, dates, fees, draft } = invoice;
+  const owner: InvoiceOwner = {
+    organizationId,
+    invoiceId,
+    billingEntityId: issuer.id,
+    customerId: payer.id,
+    currency: invoice.currency,
+    createdAt: ctx.now(),
+  };
+  const isFinal = draft.status === 'finalized';
+  const snapshot = isFinal ? customerBaseView(await readCustomer(db, organizationId, payer.id)) : null;
+  await insertAddOnFees(db, owner, fees, draft);
+  await insertInvoiceTaxes(db, owner, draft);
+  await storeAmounts(db, owner, draft, { status: draft.status, dates, now: ctx.now(), snapshot });
+  await storePaymentWish(db, organizationId, invoiceId, invoice.wish);
+  if (!isFinal) return;
+  const stored = fees.map((fee) => ({ feeId: fee.id, inputs: feeInputs(fee, invoice), watermark: null }));
+  await insertInputs(db, owner, stored, invoiceInputs(draft, ctx.now()), ctx.now());
+  const selfBilled = payer.account_type === 'partner';
+  await assignNumber(db, organizationId, { id: invoiceId, customer: payer, issuer, selfBilled }, ctx.now());
+  await book(ctx, invoice);
+  await recordInvoice(ctx, 'invoice.one_off_created', invoiceId);
+}
+
+/** What a fee was computed from. Rule: beyond 6.1. */
+const feeInputs = (
+  { id, addOn, units, unitAmountCents, window }: AddOnFee,
+  { draft, exponent }: ComputedOneOff,
+): object =>
+  JSON.parse(
+    JSON.stringify({
+      fee_type: 'add_on',
+      window: { fee: window },
+      price: { add_on_code: addOn.code, unit_amount_cents: unitAmountCents },
+      metric: null,
+      usage: { units },
+      before: null,
+      tail: {
+        coupons: [],
+        progressive_credit_cents: 0,
+        taxes: draft.fees.find(({ key }) => key === id)!.taxes.map(({ code, rate }) => ({ code, rate })),
+        exponent,
+      },
+    }),
+  ) as object;
+
+const book = (
+  ctx: Context,
+  { invoiceId, payer, issuer, currency, dates, fees, draft }: ComputedOneOff,
+): Promise<void> =>
+  post(ctx.db, ctx.organizationId, {
+    rule: 'invoice_finalized',
+    source: { type: 'Invoice', id: invoiceId },
+    currency,
+    billingEntityId: issuer.id,
+    bookedAt: ctx.now(),
+    bookedOn: localDate(ctx.now(), issuer.timezone),
+    documentDate: dates.issuingDate,
+    customerId: payer.id,
+    invoiceId,
+    lines: invoiceFinalizedLines({
+      selfBilled: payer.account_type === 'partner',
+      fees: fees.map(({ amountCents }) => ({ feeType: 'add_on', amountCents })),
+      couponsAmountCents: 0,
+      progressiveBillingCreditAmountCents: 0,
+      taxesAmountCents: draft.taxesAmountCents,
+      totalIncludingTaxesCents: draft.subTotalIncludingTaxesAmountCents,
+      taxes: draft.appliedTaxes.map(({ tax, amountCents }) => ({ code: tax.code, amountCents })),
+    }),
+  });

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { CURRENCIES } from '../../engine/money/currency.ts';
+import { decimal } from '../../engine/money/decimal.ts';
+import {
+  boolean,
+  decimalInput,
+  INVALID,
+  integer,
+  OUT_OF_RANGE,
+  oneOf,
+  optionalText,
+  text,
+} from '../../platform/schema/fields.ts';
+import { textList } from '../../platform/schema/typed-text.ts';
+
+const PURCHASE_ORDER_NUMBER_MAX = 255;
+/** Above any quantity anybody sells, and far below what the columns hold. */
+const MOST_UNITS = '1e15';
+const MAX_FEES = 1000;
+
+const Fee = z.object({
+  add_on_code: text(),
+  invoice_display_name: optionalText(),
+  unit_amount_cents: integer({ min: 0 }).nullish(),
+  units: decimalInput()
+    .refine((units) => decimal(units).gte(0) && decimal(units).lt(MOST_UNITS), OUT_OF_RANGE)
+    .nullish(),
+  description: optionalText(),
+  // Both or none, and in order: checked together, so that the refusal names them as `boundaries`.
+  from_datetime: z.unknown().optional(),
+  to_datetime: z.unknown().optional(),
+  tax_codes: textList(),
+});
+export type OneOffFee = z.infer<typeof Fee>;
+
+/** Input of `POST /invoices`. What has an order of refusal of its own is checked by the command. Rule: subscriptions-and-invoices H. */
+export const OneOffInvoiceCreate = z.object({
+  external_customer_id: text(),
+  billing_entity_code: optionalText(),
+  currency: oneOf(CURRENCIES).nullish(),
+  skip_psp: boolean().nullish(),
+  purchase_order_number: optionalText({ max: PURCHASE_ORDER_NUMBER_MAX }),
+  fees: z.array(Fee, INVALID).max(MAX_FEES, OUT_OF_RANGE).nullish(),
+  payment_method: z
+    .object({ payment_method_type: z.unknown().optional(), payment_method_id: z.unknown().optional() }, INVALID)
+    .nullish(),
+  invoice_custom_section: z
+    .object(
+      {
+        skip_invoice_custom_sections: boolean().nullish(),
+        // No custom section can be made yet, so none can be named.
+        invoice_custom_section_codes: z.array(z.unknown(), INVALID).max(0, 'unsupported_value').nullish(),
+      },
+      INVALID,
+    )
+    .nullish(),
+});
+export type OneOffInvoiceCreate = z.infer<typeof OneOffInvoiceCreate>;
