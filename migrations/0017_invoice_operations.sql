@@ -37,3 +37,6 @@ create index invoice_error_details_invoice on invoice_error_details (organizatio
 -- A voided invoice is made anew once at a time: what was made in its place has to be voided first.
 create unique index invoices_regenerated_key on invoices (organization_id, voided_invoice_id)
   where voided_invoice_id is not null and status not in ('voided', 'closed', 'deleted');
+
+-- What the refresh of drafts selects.
+create index invoices_flagged on invoices (organization_id, id) where status = 'draft' and ready_to_be_refreshed;

@@ -45,6 +45,14 @@ export const schedule = (config: Config): ScheduleRow[] => [
   { job: 'overdue', tick: { minuteOfHour: 25 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   { job: 'trial-end', tick: { minuteOfHour: 35 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   {
+    job: 'refresh-drafts',
+    tick: { everySeconds: 300 },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'flags stay',
+    worksOffMarks: true,
+  },
+  {
     job: 'usage-activity',
     tick: { everySeconds: config.USAGE_ACTIVITY_SECONDS },
     clock: 'B',

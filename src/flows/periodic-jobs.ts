@@ -7,6 +7,7 @@ import { terminateEnded } from './bill-subscriptions/terminate-ended.ts';
 import { trialEnd } from './bill-subscriptions/trial-end.ts';
 import { rollupAudit } from './build-shapes/repair.ts';
 import { cleanWebhooks, endpointHealth, webhookSweeper } from './deliver-webhooks/jobs.ts';
+import { refreshDrafts } from './refresh-invoice/refresh-drafts.ts';
 import { cleanIdempotency } from './sweep-rows/clean-idempotency.ts';
 import { housekeeping } from './sweep-rows/housekeeping.ts';
 import { keyUsage } from './sweep-rows/key-usage.ts';
@@ -21,6 +22,7 @@ export const periodicJobs: readonly PeriodicJob[] = [
   finalize,
   overdue,
   trialEnd,
+  refreshDrafts,
   usageActivity,
 ];
 

@@ -127,6 +127,14 @@ describe('refresh and finalize', () => {
     refused(403, 'cannot_finalize_with_pending_taxes')(await put(draft, '/finalize'));
   });
 
+  test('a draft that a change of taxes flagged is computed anew within five minutes', async () => {
+    const draft = await bill({ grace: 10 });
+    await story.client.put('/taxes/vat', { tax: { rate: '10' } });
+    expect((await read(draft)).total_amount_cents).toBe(1200);
+    await story.advance('2024-03-01T00:05:00Z');
+    expect(await read(draft)).toMatchObject({ status: 'draft', total_amount_cents: 1100 });
+  });
+
   test('50 at once finalize once, and refresh to one set of fees', async () => {
     const draft = await bill({ grace: 10 });
     expect(statuses(await atOnce(() => put(draft, '/refresh')))).toEqual({ 200: PARALLEL });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
 
 // Previews: subscriptions-and-invoices F.16. What is previewed is what later comes, and nothing is stored.
@@ -23,23 +24,18 @@ const preview = async (body: object): Promise<Invoice> => {
   return answer.invoice;
 };
 
-const ROWS = [
-  'invoices',
-  'fees',
-  'subscriptions',
-  'customers',
-  'invoice_subscriptions',
-  'ledger_transactions',
-  'after_steps',
-];
-const rowCounts = () =>
-  Promise.all(
-    ROWS.map(async (table) => {
-      const [row] = await service.sql<{ count: number }[]>`
-        select count(*) from ${service.sql(table)} where organization_id = ${story.organizationId}`;
-      return [table, row!.count];
-    }),
-  );
+const ROWS = ['invoices', 'fees', 'subscriptions', 'customers', 'invoice_subscriptions', 'ledger_transactions'];
+const countOf = async (table: string) => {
+  const [row] = await service.sql<{ count: number }[]>`
+    select count(*) from ${service.sql(table)} where organization_id = ${story.organizationId}`;
+  return row!.count;
+};
+
+/** Rows there are once no work is owed: what a preview must not change. */
+async function rowCounts() {
+  await until(async () => (await countOf('after_steps')) === 0);
+  return Promise.all(ROWS.map(async (table) => [table, await countOf(table)]));
+}
 
 /** What has to be the same: figures, windows, dates. */
 const essence = (invoice: Invoice) => ({

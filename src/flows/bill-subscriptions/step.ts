@@ -22,7 +22,7 @@ export async function billStep(ctx: Context, { lines, at }: BillStep): Promise<v
   const skipUsage = lines.every(({ reason }) => reason !== 'subscription_terminating');
   const invoiceId = await buildInvoice(ctx, {
     payer,
-    lines: lines.map(({ fixed_charges, ...line }) => ({ ...line, fixedCharges: fixed_charges })),
+    lines: linesOfStep({ lines }),
     at: Temporal.Instant.from(at),
     skipUsage,
   });
@@ -37,3 +37,7 @@ export async function billStep(ctx: Context, { lines, at }: BillStep): Promise<v
   if (invoiceId !== undefined && subscriptions.some(({ is_plan_gone }) => is_plan_gone))
     ctx.after({ job: 'finalize-draft', payload: { invoice_id: invoiceId } });
 }
+
+/** Lines of an owed invoice as it is made from them. */
+export const linesOfStep = ({ lines }: Pick<BillStep, 'lines'>) =>
+  lines.map(({ fixed_charges, ...line }) => ({ ...line, fixedCharges: fixed_charges }));

@@ -4,18 +4,18 @@ import { periodHolding } from '../../engine/calendar/grid.ts';
 import { isDateBefore, later, type PlainDate } from '../../engine/calendar/instants.ts';
 import { dayStart, localDate } from '../../engine/calendar/local-day.ts';
 import { gridsOf } from '../../engine/calendar/terms.ts';
-import type { InvoicingReason } from '../../engine/invoices/invoice-types.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { terminateSubscription } from '../../resources/subscriptions/commands/terminate.ts';
 import type { SubscriptionRow } from '../../resources/subscriptions/queries.ts';
 import { getPlanFacts, type PlanFacts } from '../../resources/subscriptions/writes.ts';
 import { changeOver } from '../bill-subscriptions/downgrade.ts';
+import type { InvoiceToBuild } from '../build-invoice/build-invoice.ts';
 import type { PayerFacts } from '../build-invoice/sql.ts';
 import type { Imagined } from './imagine.ts';
 
 /** An invoice to be made: its lines and its billing instant. */
 export interface ComingInvoice {
-  lines: { subscription_id: string; reason: InvoicingReason }[];
+  lines: InvoiceToBuild['lines'];
   at: Temporal.Instant;
 }
 
@@ -55,7 +55,7 @@ export async function comingInvoice(
   const at = dayStart(running[0]!.billedOn, payer.zone);
   const [only, ...others] = running;
   if (others.length === 0 && endsBefore(only!, payer.zone)) return endOf(imagined, only!, payer.zone, now);
-  const lines: ComingInvoice['lines'] = [];
+  const lines: InvoiceToBuild['lines'][number][] = [];
   for (const each of running) lines.push(...(await linesOf(imagined, payer, each, at, now)));
   return { lines, at };
 }

@@ -14,6 +14,7 @@ import { startSubscription } from '../../resources/subscriptions/commands/start.
 import { terminateSubscription } from '../../resources/subscriptions/commands/terminate.ts';
 import type { SubscriptionRow } from '../../resources/subscriptions/queries.ts';
 import { findPlanForSale, getPlanFacts, lockSubscriptions } from '../../resources/subscriptions/writes.ts';
+import { linesOfStep } from '../bill-subscriptions/step.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
 import { lockPayer, type PayerFacts, readIssuer } from '../build-invoice/sql.ts';
 import { type ComingInvoice, comingInvoice } from './coming.ts';
@@ -161,9 +162,9 @@ async function firstInvoice(
   id: string,
   startsAt: Temporal.Instant,
 ): Promise<ComingInvoice> {
-  if (imagined.owed.length > 0) return firstOwed(imagined);
   const [subscription] = await lockSubscriptions(ctx.db, ctx.organizationId, [id]);
   const plan = await getPlanFacts(ctx.db, ctx.organizationId, subscription!.plan_id);
+  if (plan.pay_in_advance && imagined.owed.length > 0) return firstOwed(imagined);
   if (plan.pay_in_advance) return { lines: [{ subscription_id: id, reason: 'subscription_starting' }], at: startsAt };
   const payer = await lockPayer(ctx.db, ctx.organizationId, customerId);
   return comingInvoice(imagined, payer, [subscription!], startsAt);
@@ -173,13 +174,13 @@ async function firstInvoice(
 function firstOwed({ owed }: Imagined): ComingInvoice {
   const [step] = owed;
   assert(step, 'what happened owes an invoice');
-  return { lines: step.lines, at: Temporal.Instant.from(step.at) };
+  return { lines: linesOfStep(step), at: Temporal.Instant.from(step.at) };
 }
 
 async function shown(imagined: Imagined, customerId: string, { lines, at }: ComingInvoice) {
   const ctx = imagined.at(at);
   const payer = await lockPayer(ctx.db, ctx.organizationId, customerId);
-  const skipUsage = lines.every(({ reason }) => reason === 'subscription_starting');
+  const skipUsage = lines.every(({ reason }) => reason === 'subscription_starting' || reason === 'in_advance_charge');
   const invoiceId = await buildInvoice(ctx, { payer, lines, at, skipUsage, isFinal: true });
   assert(invoiceId, 'nothing of the future is billed yet');
   const { invoice } = await showInvoice(ctx, invoiceId);
