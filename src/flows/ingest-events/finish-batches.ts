@@ -6,6 +6,7 @@ import { holdMatching } from '../../resources/unmatched-events/lock.ts';
 import { finishBatches as endBatches, listOpenBatches, takeBatchEvents, takeLostBatches } from './finish-sql.ts';
 import { addLateRollups } from './late-rollups.ts';
 import { marksOf, matchAll } from './match-all.ts';
+import { markUsed, type Watched, workOf } from './nudge-watchers.ts';
 import { createOwed, type OwedInAdvance } from './owe-in-advance.ts';
 
 const PAGE = 500;
@@ -17,9 +18,14 @@ const PAGE = 500;
  *
  * owed  remembers the after-steps that bill events in advance, for the caller to nudge after the commit
  *
+ * @returns subscriptions whose usage somebody watches: to be nudged after commit
  * Rules: usage-and-charges A.9, A.10, beyond 3.1, 3.2.
  */
-export async function finishBatches(tx: Db, ids: readonly string[], owed: OwedInAdvance = createOwed()): Promise<void> {
+export async function finishBatches(
+  tx: Db,
+  ids: readonly string[],
+  owed: OwedInAdvance = createOwed(),
+): Promise<Watched[]> {
   // Sent ahead without waiting: the next statement is executed after it.
   const [, events] = await Promise.all([holdMatching(tx, ids), takeBatchEvents(tx, ids)]);
   await addLateRollups(tx, ids, events);
@@ -27,6 +33,7 @@ export async function finishBatches(tx: Db, ids: readonly string[], owed: OwedIn
   const unmatched = matched.flatMap(({ event, reason }) => (reason === undefined ? [] : [{ event, reason }]));
   await endBatches(tx, ids, marksOf(matched), unmatched);
   await owed.store(tx, matched);
+  return markUsed(tx, matched);
 }
 
 /** The same for every open batch of an organization: an advancing test clock settles them before it goes on. */
@@ -43,7 +50,8 @@ export async function finishOpenBatches(sql: Sql, organizationId: string): Promi
 /** Step `finish-event-batch`: of events that a command stored. */
 export async function finishBatchStep(ctx: Context, { batch_id }: { batch_id: string }): Promise<void> {
   const owed = createOwed();
-  await finishBatches(ctx.db, [batch_id], owed);
+  for (const { organization_id, subscription_id } of await finishBatches(ctx.db, [batch_id], owed))
+    ctx.after({ job: 'periodic.work', payload: workOf(organization_id, subscription_id, ctx.now()), ownRow: true });
   for (const { id } of owed.steps) ctx.after({ job: 'step.run', payload: { step_id: id }, ownRow: true });
 }
 
