@@ -1,11 +1,12 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../platform/db/connect.ts';
 import { assert } from '../../platform/refusal.ts';
-import { hourOf, rawBuckets } from '../usage-shapes/raw-buckets.ts';
+import { lockOrganizationEvents } from '../usage-shapes/lock.ts';
+import { hourOf, rawBuckets, rawUniques } from '../usage-shapes/raw-buckets.ts';
 import { isRolledUp, type Shape } from '../usage-shapes/shape.ts';
 
-/** Aggregations whose buckets this file knows how to correct. */
-const CORRECTED = new Set(['count_agg', 'sum_agg', 'weighted_sum_agg', 'max_agg']);
+/** Aggregations of which finished batches add a part to the rollups. */
+const ADDED_LATE = ['latest_agg', 'unique_count_agg'];
 
 /** A shape that events to be corrected are in, and whether the subscription is rolled up at all. */
 interface ShapeOfEvents extends Shape {
@@ -26,7 +27,8 @@ interface Bucket {
 
 /**
  * Keeps the organization's shapes as they are until the transaction ends, as writers of events do, and reads those of some
- * codes. Writers of the same organization go on meanwhile.
+ * codes. Writers of the same organization go on meanwhile, unless last values or members are concerned: those are added
+ * after storing, from events read before, which would bring back what is taken away.
  */
 export async function holdShapes(
   db: Db,
@@ -34,22 +36,34 @@ export async function holdShapes(
   externalSubscriptionId: string,
   codes: readonly string[],
 ): Promise<ShapeOfEvents[]> {
-  await db`select hold_shapes_version(${organizationId}::uuid)`;
-  return db<ShapeOfEvents[]>`
-    select shape.id, shape.organization_id, shape.billable_metric_id, shape.code, shape.aggregation_type, shape.field_name,
-      shape.property_names, shape.state, exists (
-        select from usage_raw_subscriptions raw
-        where raw.organization_id = shape.organization_id and raw.shape_id = shape.id
-          and raw.external_subscription_id = ${externalSubscriptionId}) as is_raw
-    from usage_shapes shape
-    where shape.organization_id = ${organizationId} and shape.code = any (${codes as string[]})
-      and shape.state in ('live', 'building')
-    order by shape.id`;
+  const read = () => readShapes(db, organizationId, externalSubscriptionId, codes);
+  if ((await read()).some(isAddedLater)) await lockOrganizationEvents(db, organizationId);
+  else await db`select hold_shapes_version(${organizationId}::uuid)`;
+  const shapes = await read();
+  // A metric that was changed between the two looks.
+  if (shapes.some(isAddedLater)) await lockOrganizationEvents(db, organizationId);
+  return shapes;
 }
+
+const isAddedLater = ({ aggregation_type: type }: Shape): boolean =>
+  type === 'latest_agg' || type === 'unique_count_agg';
+
+const readShapes = (db: Db, organizationId: string, externalSubscriptionId: string, codes: readonly string[]) => db<
+  ShapeOfEvents[]
+>`
+  select shape.id, shape.organization_id, shape.billable_metric_id, shape.code, shape.aggregation_type, shape.field_name,
+    shape.property_names, shape.state, exists (
+      select from usage_raw_subscriptions raw
+      where raw.organization_id = shape.organization_id and raw.shape_id = shape.id
+        and raw.external_subscription_id = ${externalSubscriptionId}) as is_raw
+  from usage_shapes shape
+  where shape.organization_id = ${organizationId} and shape.code = any (${codes as string[]})
+    and shape.state in ('live', 'building')
+  order by shape.id`;
 
 /**
  * Carries a correction into the rollups, around the change of the events: counts, sums and moments by their difference
- * before it; what cannot be taken back, the greatest, from the events that are left after it. Exact beside writers of the
+ * before it; what cannot be taken back, the greatest, the last and the members, from the events that are left after it. Exact beside writers of the
  * same buckets: a bucket's row is locked from the difference on, so that whoever adds to it is either seen by the second
  * look or adds to its outcome. Rule: beyond 4.5.
  *
@@ -66,7 +80,6 @@ export async function carryOver(
   const touched: { shape: Shape; buckets: readonly Bucket[] }[] = [];
   for (const shape of shapes) {
     if (!isRolledUp(shape.aggregation_type)) continue;
-    assert(CORRECTED.has(shape.aggregation_type), `buckets of ${shape.aggregation_type} can be corrected`);
     if (shape.state === 'building') await markDirty(db, shape, moved(shape.code));
     else if (!shape.is_raw) touched.push({ shape, buckets: await moveBuckets(db, shape, moved(shape.code)) });
   }
@@ -114,38 +127,47 @@ const moveBuckets = (db: Db, shape: Shape, { before, after }: Moved) => db<Bucke
     max = greatest(bucket.max, excluded.max)
   returning bucket.hour, encode(bucket.group_hash, 'hex') as group_hash`;
 
-/** Drops buckets that hold nothing any more; finds the greatest of the others again. */
+/** Drops buckets that hold nothing any more; finds the greatest, last and members of the others again. */
 async function settleBuckets(
   db: Db,
   shape: Shape,
   externalSubscriptionId: string,
   buckets: readonly Bucket[],
 ): Promise<void> {
+  const { organization_id: organizationId, aggregation_type: type } = shape;
   const hours = buckets.map(({ hour }) => hour.toString());
   const hashes = buckets.map(({ group_hash }) => group_hash);
   const key = db`
     select hour, decode(hash, 'hex') as group_hash
     from unnest(${hours}::text[]::timestamptz[], ${hashes}::text[]) as key (hour, hash)`;
-  await db`
-    delete from usage_buckets b using (${key}) key
-    where b.organization_id = ${shape.organization_id} and b.external_subscription_id = ${externalSubscriptionId}
-      and b.shape_id = ${shape.id} and b.hour = key.hour and b.group_hash = key.group_hash and b.events_count = 0`;
-  if (shape.aggregation_type !== 'max_agg') return;
+  const isOfKey = db`
+    b.organization_id = ${organizationId} and b.external_subscription_id = ${externalSubscriptionId}
+    and b.shape_id = ${shape.id} and b.hour = key.hour and b.group_hash = key.group_hash`;
+  await db`delete from usage_buckets b using (${key}) key where ${isOfKey} and b.events_count = 0`;
   // The offset keeps the planner, whose statistics may be old, from joining whole tables.
   const left = db`
     (select distinct hour from (${key}) key) touched cross join lateral (
       select id, organization_id, external_subscription_id, timestamp, created_at, properties from events
-      where organization_id = ${shape.organization_id} and external_subscription_id = ${externalSubscriptionId}
+      where organization_id = ${organizationId} and external_subscription_id = ${externalSubscriptionId}
         and code = ${shape.code} and timestamp >= touched.hour and timestamp < touched.hour + interval '1 hour'
         and deleted_at is null
       offset 0
     ) e`;
+  if (type === 'max_agg' || type === 'latest_agg')
+    await db`
+      update usage_buckets b
+      set max = raw.max, last_ts = raw.last[1]::timestamptz, last_created_at = raw.last[2]::timestamptz,
+        last_id = raw.last[3]::uuid, last_value = raw.last[4]::numeric
+      from (${key}) key join (${rawBuckets(db, shape, left)}) raw using (hour, group_hash)
+      where ${isOfKey}`;
+  if (type !== 'unique_count_agg') return;
+  await db`delete from usage_uniques b using (${key}) key where ${isOfKey}`;
   await db`
-    update usage_buckets b set max = raw.max
-    from (${rawBuckets(db, shape, left)}) raw join (${key}) key on key.hour = raw.hour and key.group_hash = raw.group_hash
-    where b.organization_id = ${shape.organization_id} and b.external_subscription_id = ${externalSubscriptionId}
-      and b.shape_id = ${shape.id} and b.hour = raw.hour and b.group_hash = raw.group_hash
-      and b.max is distinct from raw.max`;
+    insert into usage_uniques (organization_id, external_subscription_id, shape_id, hour, group_hash, value_hash, has_add,
+      is_member, last_ts, last_created_at, last_id)
+    select raw.organization_id, raw.external_subscription_id, ${shape.id}::uuid, hour, group_hash, raw.value_hash,
+      raw.has_add, raw.is_member, raw.last_ts, raw.last_created_at, raw.last_id
+    from (${rawUniques(db, shape, left)}) raw join (${key}) key using (hour, group_hash)`;
 }
 
 /** Records hours of a shape in building, so that they are filled again before it goes live. */
