@@ -29,8 +29,8 @@ export const listCandidates = (
   keys: readonly { organization_id: string; external_subscription_id: string }[],
 ) => db<CandidateSubscription[]>`
   select s.id, s.organization_id, s.external_id, s.plan_id, s.status,
-    ${isoText(db, db`date_trunc('milliseconds', s.started_at)`)} as started_at,
-    ${isoText(db, db`date_trunc('milliseconds', s.terminated_at)`)} as terminated_at,
+    ${isoText(db, db`s.started_at`)} as started_at,
+    ${isoText(db, db`s.terminated_at`)} as terminated_at,
     s.previous_subscription_id is not null as replaces_another
   from unnest(${plainArray(keys.map((key) => key.organization_id))}::uuid[],
     ${textArray(keys.map((key) => key.external_subscription_id))}::text[]) as key (organization_id, external_id)

@@ -31,7 +31,7 @@ export interface EventToMatch {
   value: string | null;
 }
 
-/** A subscription of the event's external id. Times cut to milliseconds, as resolution compares them. */
+/** A subscription of the event's external id. */
 export interface CandidateSubscription {
   id: string;
   organization_id: string;
@@ -83,25 +83,29 @@ const isStarted = ({ started_at, status }: CandidateSubscription): boolean =>
 const isCarriedOver = (event: EventToMatch, subscription: CandidateSubscription): boolean =>
   event.recurring === true && (event.aggregation_type !== 'weighted_sum_agg' || subscription.replaces_another);
 
-/** The subscription that covers the event's timestamp. */
+/**
+ * The subscription that covers the event's timestamp. What lies at the very change from one to its successor belongs to
+ * the old one when it was stored before the change (usage-and-charges A.9).
+ */
 function resolve(event: EventToMatch, candidates: readonly CandidateSubscription[]): CandidateSubscription | undefined {
   const covering = candidates
     .filter(({ status }) => status === 'active' || status === 'terminated')
     .filter((candidate) => covers(candidate, event.timestamp))
     .sort(byPrecedence);
   const [first] = covering;
-  if (!first || first.started_at === null || cutToMillisecond(event.timestamp) !== first.started_at) return first;
-  // Exactly at a change an event belongs to the old one when it was stored before the change.
-  const old = covering.find((candidate) => candidate !== first && candidate.terminated_at === first.started_at);
-  return old && event.id < first.id ? old : first;
+  const old = covering.find((candidate) => candidate !== first && candidate.terminated_at === first!.started_at);
+  return old && event.id < first!.id ? old : first;
 }
 
+/** As aggregation windows do: from the millisecond of the start through the exact end. */
 const covers = ({ started_at, terminated_at }: CandidateSubscription, timestamp: string): boolean =>
   started_at !== null &&
-  started_at <= timestamp &&
-  (terminated_at === null || terminated_at >= cutToMillisecond(timestamp));
+  !isBeforeStart(timestamp, started_at) &&
+  (terminated_at === null || terminated_at >= timestamp);
 
-const cutToMillisecond = (iso: string): string => `${iso.slice(0, 23)}000Z`;
+/** Whether a timestamp lies before a start, which counts from its millisecond on. */
+export const isBeforeStart = (timestamp: string, startedAt: string): boolean =>
+  timestamp < `${startedAt.slice(0, 23)}000Z`;
 
 function byPrecedence(a: CandidateSubscription, b: CandidateSubscription): number {
   if (a.terminated_at !== b.terminated_at) {
@@ -127,7 +131,7 @@ function reasonOf(
     return isPending ? 'subscription_pending' : 'subscription_not_found';
   }
   if (!taking)
-    return started.every(({ started_at }) => event.timestamp < started_at!)
+    return started.every(({ started_at }) => isBeforeStart(event.timestamp, started_at!))
       ? 'before_subscription'
       : 'after_subscription';
   if (!isCharged(taking.plan_id, event.metric_id)) return 'no_charge';

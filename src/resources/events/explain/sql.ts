@@ -35,8 +35,8 @@ export const listExplainedSubscriptions = (
   span: { from: string; to: string },
 ) => db<ExplainedSubscription[]>`
   select s.id, s.organization_id, s.external_id, s.plan_id, s.status,
-    ${isoText(db, db`date_trunc('milliseconds', s.started_at)`)} as started_at,
-    ${isoText(db, db`date_trunc('milliseconds', s.terminated_at)`)} as terminated_at,
+    ${isoText(db, db`s.started_at`)} as started_at,
+    ${isoText(db, db`s.terminated_at`)} as terminated_at,
     s.previous_subscription_id is not null as replaces_another,
     customer.external_id as external_customer_id, plan.code as plan_code, coalesce(customer.timezone, home.timezone) as zone,
     s.billing_time, s.subscription_at, s.started_at as starts_at, s.terminated_at as ends_at,

@@ -8,7 +8,12 @@ import { type GroupedBy, groupKeys, groupOf, TARGET_WALLET_KEY } from '../../../
 import { propertyText } from '../../../engine/metrics/property-text.ts';
 import { decimal, decimalText, ONE } from '../../../engine/money/decimal.ts';
 import { seconds } from '../../../platform/schema/view.ts';
-import { type EventToMatch, matchEvent, type UnmatchedReason } from '../../unmatched-events/match-event.ts';
+import {
+  type EventToMatch,
+  isBeforeStart,
+  matchEvent,
+  type UnmatchedReason,
+} from '../../unmatched-events/match-event.ts';
 import type { ExplainedCharge, ExplainedMetric, ExplainedSubscription } from './sql.ts';
 
 /** In the order in which they are told. */
@@ -157,7 +162,7 @@ function warningsOf({ event, metric, taking, texts, buckets, isInvoiced, now }: 
   const wallet = textUnder(texts, TARGET_WALLET_KEY);
   const facts: [EventWarning, boolean][] = [
     ['subscription_incomplete', taking?.status === 'incomplete'],
-    ['carried_over', taking?.started_at != null && event.timestamp < taking.started_at],
+    ['carried_over', taking?.started_at != null && isBeforeStart(event.timestamp, taking.started_at)],
     ['in_future', event.timestamp > now],
     ['period_invoiced', isInvoiced],
     ['expression_applied', metric?.has_expression === true],
