@@ -87,11 +87,11 @@ describe('coalescing', () => {
 
   test('a second job is sent beside the first when it is large, a third never', async () => {
     const { coalescer, sizes } = wall();
-    for (const events of [1, 99, 1, 499, 100]) {
+    for (const events of [1, 29, 1, 499, 100]) {
       void coalescer.send(batch(events), '');
       await turn();
     }
-    expect(sizes()).toEqual([[1], [99, 1]]);
+    expect(sizes()).toEqual([[1], [29, 1]]);
   });
 
   test('a job holds at most 500 events and 512 KiB; a larger request goes alone', async () => {
