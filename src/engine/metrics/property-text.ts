@@ -26,9 +26,16 @@ export function numberLiteralText(literal: string): string {
   return value.isZero() ? '0' : value.toFixed();
 }
 
+// Digits without exponent are the plain decimal already; those of most values are.
+function numberText(value: number): string {
+  const text = String(value);
+  return text.includes('e') ? numberLiteralText(text) : text;
+}
+
 function jsonText(value: unknown): string {
   if (value === null || value === undefined) return 'null';
-  if (typeof value === 'number' || typeof value === 'bigint') return numberLiteralText(String(value));
+  if (typeof value === 'number') return numberText(value);
+  if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object') return JSON.stringify(value);
   if (isKeptNumber(value)) return numberLiteralText(value.value);
   if (Array.isArray(value)) return `[${value.map(jsonText).join(', ')}]`;

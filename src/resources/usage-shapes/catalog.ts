@@ -22,10 +22,19 @@ export interface CatalogMetric {
 export interface LiveShape extends Shape {
   /** Subscriptions with too many groups, answered by scan: nothing is rolled up for them. */
   raw: ReadonlySet<string>;
-  /** Groups met by this process: hash by the JSON of their texts, and whether the group's row is known to be committed. */
-  groups: Map<string, { hash: string; isStored: boolean }>;
+  /** Groups met by this process, by the JSON of their texts. */
+  groups: Map<string, KnownGroup>;
   /** New groups that this process met, by subscription: who has many is looked at. */
   newGroups: Map<string, number>;
+}
+
+/** Texts of a shape's properties. One object a group, as long as it is remembered. */
+export interface KnownGroup {
+  /** JSON of the texts, and its hash. */
+  key: string;
+  hash: string;
+  /** The group's row is known to be committed. */
+  isStored: boolean;
 }
 
 /** Organizations kept in memory at most; the oldest go first. */

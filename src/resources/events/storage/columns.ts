@@ -1,4 +1,4 @@
-import type { LiveShape } from '../../usage-shapes/catalog.ts';
+import type { KnownGroup, LiveShape } from '../../usage-shapes/catalog.ts';
 import { groupJson } from '../../usage-shapes/shape.ts';
 import { bytesArray, plainArray, textArray } from './array-literal.ts';
 import type { PreparedEvent } from './prepare.ts';
@@ -21,8 +21,7 @@ export interface EventRow {
 export interface NewGroup {
   organization_id: string;
   shape: LiveShape;
-  key: string;
-  hash: string;
+  group: KnownGroup;
 }
 
 /**
@@ -54,9 +53,7 @@ export function columnsOf(
 ) {
   const organizations = [...new Set(rows.map((row) => row.organization_id))];
   const numberOf = new Map(organizations.map((id, index) => [id, index + 1]));
-  const keys = rows.map(bucketKey);
-  const buckets = bucketsOf(rows, keys);
-  const bucketNumberOf = new Map(buckets.map((bucket, index) => [bucket.key, index + 1]));
+  const { buckets, bucketOf } = bucketsOf(rows);
   const dirty = dirtyHoursOf(rows);
   const prepared = rows.map((row) => row.prepared);
   const events = prepared.map((each) => each.event);
@@ -78,23 +75,25 @@ export function columnsOf(
       digests: bytesArray(events.map((event) => event.digest)),
       agents: textArray(rows.map((row) => row.user_agent)),
       addresses: textArray(rows.map((row) => row.remote_address)),
-      buckets: plainArray(keys.map((key) => (key === null ? null : bucketNumberOf.get(key)!))),
+      buckets: plainArray(bucketOf.map((bucket) => bucket?.number ?? null)),
       values: plainArray(prepared.map((each) => each.rollup?.value ?? null)),
       offsets: plainArray(prepared.map(weightedOffset)),
     },
     buckets: {
-      organizations: plainArray(buckets.map(({ row }) => numberOf.get(row.organization_id)!)),
-      subscriptions: textArray(buckets.map(({ row }) => row.prepared.event.external_subscription_id)),
+      organizations: plainArray(buckets.map(({ organization_id }) => numberOf.get(organization_id)!)),
+      subscriptions: textArray(buckets.map(({ subscription }) => subscription)),
       shapes: plainArray(buckets.map(({ shape }) => shape.id)),
-      hours: plainArray(buckets.map(({ row }) => hourOf(row.prepared.timestamp))),
-      hashes: bytesArray(buckets.map(({ row }) => row.prepared.rollup!.hash)),
+      hours: plainArray(buckets.map(({ hour }) => `${hour}:00Z`)),
+      hashes: bytesArray(buckets.map(({ hash }) => hash)),
       keepMax: plainArray(buckets.map(({ shape }) => shape.aggregation_type === 'max_agg')),
     },
     groups: {
-      organizations: plainArray(newGroups.map((group) => group.organization_id)),
-      shapes: plainArray(newGroups.map((group) => group.shape.id)),
-      hashes: bytesArray(newGroups.map((group) => group.hash)),
-      properties: textArray(newGroups.map((group) => groupJson(group.shape.property_names, JSON.parse(group.key)))),
+      organizations: plainArray(newGroups.map((each) => each.organization_id)),
+      shapes: plainArray(newGroups.map(({ shape }) => shape.id)),
+      hashes: bytesArray(newGroups.map(({ group }) => group.hash)),
+      properties: textArray(
+        newGroups.map(({ shape, group }) => groupJson(shape.property_names, JSON.parse(group.key))),
+      ),
     },
     dirty: {
       organizations: plainArray(dirty.map((row) => numberOf.get(row.organization_id)!)),
@@ -111,25 +110,59 @@ export type Columns = ReturnType<typeof columnsOf>;
 export function newGroupsOf(rows: readonly EventRow[]): NewGroup[] {
   const found = new Map<string, NewGroup>();
   for (const { prepared, organization_id } of rows) {
-    if (!prepared.rollup || prepared.rollup.isStored) continue;
-    const { shape, hash, key } = prepared.rollup;
-    found.set(`${shape.id}${hash}`, { organization_id, shape, key, hash });
+    if (!prepared.rollup || prepared.rollup.group.isStored) continue;
+    const { shape, group } = prepared.rollup;
+    found.set(`${shape.id}${group.hash}`, { organization_id, shape, group });
   }
   return sortedByKey(found);
 }
 
-/** The buckets that the rows fall into, each once with one of its rows, in a fixed order. */
-function bucketsOf(rows: readonly EventRow[], keys: readonly (string | null)[]) {
-  const found = new Map<string, { key: string; row: EventRow; shape: LiveShape }>();
-  for (const [index, row] of rows.entries()) {
-    const key = keys[index]!;
-    if (key !== null && !found.has(key)) found.set(key, { key, row, shape: row.prepared.rollup!.shape });
-  }
-  return sortedByKey(found);
+interface Bucket {
+  organization_id: string;
+  subscription: string;
+  shape: LiveShape;
+  /** ISO text up to the hour. */
+  hour: string;
+  hash: string;
+  /** Its position, from 1. */
+  number: number;
 }
 
-const bucketKey = ({ prepared: { rollup, timestamp, event } }: EventRow): string | null =>
-  rollup && `${rollup.shape.id}${timestamp.slice(0, 13)}${rollup.hash}${event.external_subscription_id}`;
+/** The buckets that the rows fall into, each once, in the order of their primary key; and the bucket of each row. */
+function bucketsOf(rows: readonly EventRow[]): { buckets: Bucket[]; bucketOf: (Bucket | null)[] } {
+  const buckets: Bucket[] = [];
+  // Within one statement a group is one object, which is found faster than a text made of its parts.
+  const byGroup = new Map<KnownGroup, Map<string, Bucket>>();
+  const bucketOf = rows.map(({ organization_id, prepared: { rollup, timestamp, event } }) => {
+    if (!rollup) return null;
+    const { shape, group } = rollup;
+    let byPlace = byGroup.get(group);
+    if (!byPlace) {
+      byPlace = new Map();
+      byGroup.set(group, byPlace);
+    }
+    const hour = timestamp.slice(0, 13);
+    const subscription = event.external_subscription_id;
+    const place = hour + subscription;
+    let bucket = byPlace.get(place);
+    if (!bucket) {
+      bucket = { organization_id, subscription, shape, hour, hash: group.hash, number: 0 };
+      byPlace.set(place, bucket);
+      buckets.push(bucket);
+    }
+    return bucket;
+  });
+  buckets.sort(
+    (a, b) =>
+      order(a.organization_id, b.organization_id) ||
+      order(a.subscription, b.subscription) ||
+      order(a.shape.id, b.shape.id) ||
+      order(a.hour, b.hour) ||
+      order(a.hash, b.hash),
+  );
+  for (const [index, bucket] of buckets.entries()) bucket.number = index + 1;
+  return { buckets, bucketOf };
+}
 
 /** Hours of shapes in building that the rows touch, each once with one of its rows, in a fixed order. */
 function dirtyHoursOf(rows: readonly EventRow[]): EventRow[] {

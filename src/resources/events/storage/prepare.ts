@@ -2,7 +2,7 @@ import { evaluateExpression } from '../../../engine/metrics/evaluate-expression.
 import type { Expression } from '../../../engine/metrics/parse-expression.ts';
 import { propertyText } from '../../../engine/metrics/property-text.ts';
 import { type Refusal, refuse } from '../../../platform/refusal.ts';
-import type { Catalog, LiveShape } from '../../usage-shapes/catalog.ts';
+import type { Catalog, KnownGroup, LiveShape } from '../../usage-shapes/catalog.ts';
 import { meteredText } from '../../usage-shapes/numbers.ts';
 import { groupHash } from '../../usage-shapes/shape.ts';
 import type { IncomingBatch, IncomingEvent } from '../incoming.ts';
@@ -26,17 +26,10 @@ export interface PreparedEvent {
 /** The bucket of an event in a live shape, its hour aside. */
 interface Rollup {
   shape: LiveShape;
-  /** JSON of the texts of the shape's properties, and its hash. */
-  key: string;
-  hash: string;
-  /** The group's row is committed. */
-  isStored: boolean;
+  group: KnownGroup;
   /** Text of the metric's field when it is a plain number. */
   value: string | null;
 }
-
-/** Groups of one shape remembered at most, then forgotten all at once. */
-const MOST_GROUPS = 20_000;
 
 /**
  * Makes an event ready to be stored: default times, the metric's expression, its group and value in the live shape.
@@ -91,23 +84,22 @@ function applyExpression(prepared: PreparedEvent, expression: Expression, field:
 
 function rollupOf(shape: LiveShape, text: string): Rollup {
   const { property_names: names, field_name: field } = shape;
-  if (names.length === 0 && field === null) return { shape, ...groupIn(shape, []), value: null };
+  if (names.length === 0 && field === null) return { shape, group: groupIn(shape, []), value: null };
   const properties = parseProperties(text);
   const textOf = (name: string) => (Object.hasOwn(properties, name) ? propertyText(properties[name]) : null);
   return {
     shape,
-    ...groupIn(shape, names.map(textOf)),
+    group: groupIn(shape, names.map(textOf)),
     value: field === null ? null : meteredText(textOf(field)),
   };
 }
 
-function groupIn(shape: LiveShape, texts: (string | null)[]): Pick<Rollup, 'key' | 'hash' | 'isStored'> {
+function groupIn(shape: LiveShape, texts: (string | null)[]): KnownGroup {
   const key = JSON.stringify(texts);
   let group = shape.groups.get(key);
   if (!group) {
-    if (shape.groups.size >= MOST_GROUPS) shape.groups.clear();
-    group = { hash: groupHash(texts), isStored: false };
+    group = { key, hash: groupHash(texts), isStored: false };
     shape.groups.set(key, group);
   }
-  return { key, ...group };
+  return group;
 }

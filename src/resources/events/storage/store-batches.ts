@@ -103,16 +103,22 @@ export async function storeBatches(
 
 /** New groups of one subscription and shape after which they are counted. */
 const LOOK_EVERY = 2000;
+/** Groups of one shape remembered at most, then forgotten all at once: never while a statement is being made of them. */
+const MOST_GROUPS = 20_000;
 
 function remember(rows: readonly EventRow[], newGroups: readonly NewGroup[]): CrowdedShape[] {
-  for (const { shape, key, hash } of newGroups) shape.groups.set(key, { hash, isStored: true });
-  return rows.flatMap(({ organization_id, prepared: { rollup, event } }) => {
-    if (!rollup || rollup.isStored) return [];
+  const crowded = rows.flatMap(({ organization_id, prepared: { rollup, event } }) => {
+    if (!rollup || rollup.group.isStored) return [];
     const { external_subscription_id } = event;
     const count = (rollup.shape.newGroups.get(external_subscription_id) ?? 0) + 1;
     rollup.shape.newGroups.set(external_subscription_id, count);
     return count % LOOK_EVERY === 0 ? [{ organization_id, shape_id: rollup.shape.id, external_subscription_id }] : [];
   });
+  for (const { shape, group } of newGroups) {
+    group.isStored = true;
+    if (shape.groups.size > MOST_GROUPS) shape.groups.clear();
+  }
+  return crowded;
 }
 
 /** Present of each sandbox with a test clock, or the refusal while it advances. */
