@@ -97,7 +97,7 @@ async function measureSingles(run: IngestRun, findings: Findings, stock: string,
 
 async function measureBatches(run: IngestRun, findings: Findings, ingress: string): Promise<void> {
   const seconds = { warmUpSeconds: run.effort.warmUpSeconds, measuredSeconds: run.effort.measuredSeconds };
-  const copies = [openRawCopy(run.environment, run.copyTable), openRawCopy(run.environment, run.copyTable)];
+  const copy = openRawCopy(run.environment, run.copyTable);
   const stored = loads(run, ingress, 'batch', EVENTS_PER_BATCH, BATCH_CONNECTIONS);
   let first = 0;
   const copyAll = async () => {
@@ -107,12 +107,7 @@ async function measureBatches(run: IngestRun, findings: Findings, ingress: strin
       return copyRows(run.organization.id, incomingEvents(run.source('copies'), first, EVENTS_PER_BATCH), at);
     });
     const started = performance.now();
-    let next = 0;
-    await Promise.all(
-      copies.map(async (connection) => {
-        while (next < batches.length) await connection.copy(batches[next++]!);
-      }),
-    );
+    for (const batch of batches) await copy.copy(batch);
     return ((COPIES_A_ROUND * EVENTS_PER_BATCH) / (performance.now() - started)) * 1000;
   };
   const figures = await interleave(run.effort.rounds, {
@@ -120,10 +115,10 @@ async function measureBatches(run: IngestRun, findings: Findings, ingress: strin
     stored: async () => (await stored.closed(seconds)).requestsPerSecond * EVENTS_PER_BATCH,
   });
   findings.ratios.G4 = ratioOf(figures.stored, figures.baseline, figures.isNoisy);
-  findings.absolute['raw COPY of 100, two connections'] = perSecond(median(figures.baseline));
+  findings.absolute['raw COPY of 100'] = perSecond(median(figures.baseline));
   findings.absolute['POST /events/batch, events'] = perSecond(median(figures.stored));
   findings.notes.push('batches: 40 connections, as more events than 5 000 may not wait in one process');
-  for (const connection of copies) await connection.close();
+  await copy.close();
 }
 
 /**
