@@ -52,7 +52,7 @@ export async function compute(
   const charges = await listPricedCharges(ctx.db, ctx.organizationId, planIds);
   const usage = skipUsage ? [] : await countLines(ctx, lines, charges);
   const renewals = skipUsage ? [] : await renewalFees(ctx, lines, charges, 'invoiceable');
-  const fixed = await fixedChargeFees(ctx, lines);
+  const fixedOf = await fixedChargeFees(ctx, lines);
   const adjuster = adjusterOf(adjustments);
   const feesOfLines = lines.flatMap((line) => {
     const subscriptionFee = subscriptionLineFee(line);
@@ -64,7 +64,7 @@ export async function compute(
       ...(subscriptionFee === undefined ? [] : [adjuster.fee(subscriptionFee)]),
       ...usageFees,
       ...renewed,
-      ...fixed.filter((fee) => fee.line === line).map(adjuster.fee),
+      ...fixedOf(line).map(adjuster.fee),
     ];
   });
 

@@ -28,21 +28,24 @@ interface Facts {
  * Fees of the fixed charges of lines: a starting line bears those in advance, a closing one those in arrears, a periodic
  * one both; a line in advance what it was made for.
  *
+ * @returns what makes the fees of a line: fees are shown in the order in which they are made
  * Rules: usage-and-charges E.3 to E.5, subscriptions-and-invoices F.5, G.3.
  */
-export async function fixedChargeFees(ctx: Context, lines: readonly BilledLine[]): Promise<LineFee[]> {
+export async function fixedChargeFees(
+  ctx: Context,
+  lines: readonly BilledLine[],
+): Promise<(line: BilledLine) => LineFee[]> {
   const planIds = [...new Set(lines.map(({ subscription }) => subscription.plan_id))];
   const fixedCharges = await listFixedChargesOfPlans(ctx.db, ctx.organizationId, planIds);
-  if (fixedCharges.length === 0) return [];
+  if (fixedCharges.length === 0) return () => [];
   const [units, former] = await Promise.all([
     listUnits(ctx.db, ctx.organizationId, lines),
     listFormerFees(ctx.db, ctx.organizationId, lines),
   ]);
-  return lines.flatMap((line) =>
+  return (line) =>
     fixedCharges
       .filter((fixedCharge) => fixedCharge.plan_id === line.subscription.plan_id && isOn(line, fixedCharge))
-      .flatMap((fixedCharge) => feeOf(line, fixedCharge, { units, former }) ?? []),
-  );
+      .flatMap((fixedCharge) => feeOf(line, fixedCharge, { units, former }) ?? []);
 }
 
 function isOn({ reason, fixedCharges, windows }: BilledLine, { id, pay_in_advance }: FixedChargeRow): boolean {
