@@ -43,7 +43,7 @@ async function catalog(client: Client): Promise<object> {
 
 const addAlert = (client: Client, fields: object) =>
   client.post('/subscriptions/sub/alerts', { alert: { code: 'a', alert_type: 'current_usage_amount', ...fields } });
-const valueOf = async (client: Client, code = 'a') =>
+const previousValue = async (client: Client, code = 'a') =>
   (await client.get(`/subscriptions/sub/alerts/${code}`)).body.alert.previous_value;
 
 interface Triggered {
@@ -119,7 +119,7 @@ describe('in real time', () => {
     const { client, id } = await live();
     await addAlert(client, { thresholds: [{ value: 1000, recurring: true }] });
     await Promise.all(Array.from({ length: 60 }, () => send(client, 'ops', 1)));
-    await until(async () => ((await valueOf(client)) === 30_000 ? true : undefined));
+    await until(async () => ((await previousValue(client)) === 30_000 ? true : undefined));
     const crossed = valuesCrossed(await triggered(id)).flat();
     expect(crossed).toEqual(Array.from({ length: 30 }, (_, index) => (index + 1) * 1000));
     await until(async () => {
@@ -179,7 +179,7 @@ describe('under a test clock', () => {
     }
     const figures = async () => {
       const values: Record<string, number> = {};
-      for (const code of Object.keys(types)) values[code] = await valueOf(story.client, code);
+      for (const code of Object.keys(types)) values[code] = await previousValue(story.client, code);
       return values;
     };
     await send(story.client, 'ops', 3);
