@@ -1,12 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../platform/db/connect.ts';
-import { assert } from '../../platform/refusal.ts';
 import { lockOrganizationEvents } from '../usage-shapes/lock.ts';
 import { hourOf, rawBuckets, rawUniques } from '../usage-shapes/raw-buckets.ts';
 import { isRolledUp, type Shape } from '../usage-shapes/shape.ts';
-
-/** Aggregations of which finished batches add a part to the rollups. */
-const ADDED_LATE = ['latest_agg', 'unique_count_agg'];
 
 /** A shape that events to be corrected are in, and whether the subscription is rolled up at all. */
 interface ShapeOfEvents extends Shape {
@@ -63,9 +59,9 @@ const readShapes = (db: Db, organizationId: string, externalSubscriptionId: stri
 
 /**
  * Carries a correction into the rollups, around the change of the events: counts, sums and moments by their difference
- * before it; what cannot be taken back, the greatest, the last and the members, from the events that are left after it. Exact beside writers of the
- * same buckets: a bucket's row is locked from the difference on, so that whoever adds to it is either seen by the second
- * look or adds to its outcome. Rule: beyond 4.5.
+ * before it; what cannot be taken back, the greatest, the last and the members, from the events that are left after it.
+ * Exact beside writers of the same buckets: a bucket's row is locked from the difference on, so that whoever adds to it is
+ * either seen by the second look or adds to its outcome. Rule: beyond 4.5.
  *
  * moved   by code
  * change  changes the events themselves
