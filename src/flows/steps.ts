@@ -2,6 +2,7 @@ import type { Context } from '../platform/context.ts';
 import { deleteMetricEvents } from '../resources/billable-metrics/jobs.ts';
 import { finishCustomerDeletion } from '../resources/customers/jobs.ts';
 import { cascadeFixedCharges } from '../resources/fixed-charges/cascade.ts';
+import { followPlanChanges } from '../resources/plans/follow-changes.ts';
 import { finishPlanDeletion } from '../resources/plans/jobs.ts';
 import { billFixedChargesStep } from './bill-fixed-charges/step.ts';
 import { billInAdvance } from './bill-in-advance/step.ts';
@@ -30,6 +31,7 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'finish-customer-deletion': finishCustomerDeletion,
   'finalize-customer-drafts': finalizeCustomerDrafts,
   'finish-plan-deletion': finishPlanDeletion,
+  'cascade-plan-changes': followPlanChanges,
   'finalize-plan-drafts': finalizePlanDrafts,
   'delete-metric-events': deleteMetricEvents,
   'retract-range': retractRange,

@@ -15,6 +15,7 @@ import { lifetimeUsageOperations } from './lifetime-usage/routes.ts';
 import { organizationOperations } from './organizations/routes.ts';
 import { planOperations } from './plans/routes.ts';
 import { pricingUnitOperations } from './pricing-units/routes.ts';
+import { overrideOperations } from './subscriptions/overrides/routes.ts';
 import { subscriptionOperations } from './subscriptions/routes.ts';
 import { taxOperations } from './taxes/routes.ts';
 import { testClockOperations } from './test-clocks/routes.ts';
@@ -42,6 +43,7 @@ export const operations: Operation[] = [
   ...feeOperations,
   ...invoiceOperations,
   ...subscriptionOperations,
+  ...overrideOperations,
   ...alertOperations,
   ...adjustedFeeOperations,
   ...lifetimeUsageOperations,

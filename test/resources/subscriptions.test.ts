@@ -66,8 +66,8 @@ describe('creation', () => {
     ],
     [
       'overrides',
-      { external_customer_id: 'c', external_id: 's', plan_overrides: { amount_cents: 1 } },
-      { plan_overrides: ['unsupported_value'] },
+      { external_customer_id: 'c', external_id: 's', plan_overrides: { amount_cents: -1 } },
+      { 'plan_overrides.amount_cents': ['value_is_out_of_range'] },
     ],
     [
       'rules',

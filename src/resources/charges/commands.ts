@@ -2,7 +2,7 @@ import type { Context } from '../../platform/context.ts';
 import { hasSubscriptions } from '../plans/queries.ts';
 import { refuseFaults } from './faults.ts';
 import { prepareCharges } from './prepare.ts';
-import type { ChargeCreate, ChargeUpdate } from './schema.ts';
+import type { CascadeBody, ChargeCreate, ChargeUpdate } from './schema.ts';
 import { chargeView } from './view.ts';
 import { changeWithinPlan, chargeOf } from './within-plan.ts';
 import { deleteCharges, saveCharges } from './writes.ts';
@@ -16,7 +16,7 @@ import { deleteCharges, saveCharges } from './writes.ts';
  */
 export async function createPlanCharge(ctx: Context, { code, body }: { code: string; body: ChargeCreate }) {
   let id: string | undefined;
-  const plan = await changeWithinPlan(ctx, code, async (before) => {
+  const plan = await changeWithinPlan(ctx, code, body, async (before) => {
     const { charges, faults } = await prepareCharges(ctx, {
       planId: before.plan.id,
       isFrozen: false,
@@ -44,7 +44,7 @@ export async function updatePlanCharge(
   { code, charge_code, body }: { code: string; charge_code: string; body: ChargeUpdate },
 ) {
   let id: string | undefined;
-  const plan = await changeWithinPlan(ctx, code, async (before) => {
+  const plan = await changeWithinPlan(ctx, code, body, async (before) => {
     const stored = chargeOf(before, charge_code);
     const { charges, faults } = await prepareCharges(ctx, {
       planId: before.plan.id,
@@ -66,9 +66,12 @@ export async function updatePlanCharge(
  *
  * @throws Refusal 404 plan, charge
  */
-export async function deletePlanCharge(ctx: Context, { code, charge_code }: { code: string; charge_code: string }) {
+export async function deletePlanCharge(
+  ctx: Context,
+  { code, charge_code, body }: { code: string; charge_code: string; body?: CascadeBody },
+) {
   let answer: ReturnType<typeof chargeView> | undefined;
-  await changeWithinPlan(ctx, code, async (before) => {
+  await changeWithinPlan(ctx, code, body, async (before) => {
     const shown = chargeOf(before, charge_code);
     await deleteCharges(ctx.db, ctx.organizationId, [shown.charge.id], ctx.now());
     answer = chargeView(shown);

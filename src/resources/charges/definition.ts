@@ -95,9 +95,15 @@ export function checkedCharge(
   return { charge: valid, faults };
 }
 
-/** Frozen fields that would change. */
-export function frozenFaults(stored: ChargeRow, changed: ChargeDefinition): FieldCodes {
-  const fields = FROZEN.filter((field) => stored[field] !== changed[field]);
+/** Frozen fields that would change; an override may still have another spending minimum. */
+export function frozenFaults(
+  stored: ChargeRow,
+  changed: ChargeDefinition,
+  { isOverride = false }: { isOverride?: boolean } = {},
+): FieldCodes {
+  const fields = FROZEN.filter(
+    (field) => stored[field] !== changed[field] && !(isOverride && field === 'min_amount_cents'),
+  );
   return Object.fromEntries(fields.map((field) => [field, ['value_is_frozen']]));
 }
 

@@ -32,6 +32,8 @@ interface PrepareInput {
   planId: string;
   /** A subscription uses the plan: most of a charge is frozen. */
   isFrozen: boolean;
+  /** The plan is an override: its spending minimums may still change. */
+  isOverride?: boolean;
   given: readonly GivenCharge[];
   /** Codes of the plan's charges that are not among the given ones and stay. */
   otherCodes: readonly string[];
@@ -86,13 +88,13 @@ export async function prepareCharges(
 
 function prepareCharge(
   ctx: Context,
-  { planId, isFrozen }: PrepareInput,
+  { planId, isFrozen, isOverride = false }: PrepareInput,
   { given, stored, definition, metric, code, units }: ChargeToPrepare,
   faults: FieldCodes,
 ): Pick<PreparedCharge, 'charge' | 'filters'> {
   const checked = checkedCharge(definition, metric);
   addFaults(faults, checked.faults);
-  if (stored && isFrozen) addFaults(faults, frozenFaults(stored.charge, definition));
+  if (stored && isFrozen) addFaults(faults, frozenFaults(stored.charge, definition, { isOverride }));
   const pricingUnit = pricingUnitOf(given.applied_pricing_unit, stored?.charge, units, faults);
 
   const charge: ChargeRow = {

@@ -98,6 +98,7 @@ export type ChargeElement = z.infer<typeof ChargeElement>;
 
 /** Optional body of the deletions. */
 export const CascadeBody = z.object({ cascade_updates: boolean().nullish() });
+export type CascadeBody = z.infer<typeof CascadeBody>;
 
 const ShownFilter = z.object({
   invoice_display_name: z.string().nullable(),

@@ -11,17 +11,22 @@ export interface ChargeShown {
   taxes: TaxRow[];
 }
 
-/** What belongs to some charges, in their order: two statements, whatever their number. */
+/**
+ * What belongs to some charges, in their order: two statements, whatever their number.
+ *
+ * @param known taxes of all of them, when the caller has read them or reads them itself: one statement less
+ */
 export async function showCharges(
   db: Db,
   organizationId: string,
   charges: readonly ChargeRow[],
+  known?: readonly (TaxRow & { charge_id: string })[],
 ): Promise<ChargeShown[]> {
   if (charges.length === 0) return [];
   const ids = charges.map(({ id }) => id);
   const [filters, taxes] = await Promise.all([
     listFiltersOfCharges(db, organizationId, ids),
-    listTaxesOfCharges(db, organizationId, ids),
+    known ?? listTaxesOfCharges(db, organizationId, ids),
   ]);
   const filtersOf = groupRows(filters, ({ charge_id }) => charge_id);
   const taxesOf = groupRows(taxes, ({ charge_id }) => charge_id);

@@ -14,13 +14,14 @@ import { markUsage } from '../usage-thresholds/marks.ts';
 import { replaceThresholds } from '../usage-thresholds/writes.ts';
 import { followAmountChange } from './amount-change.ts';
 import { announcePlan } from './announce.ts';
+import { cascadeChanges } from './cascade.ts';
 import { definitionOf, frozenFaults } from './definition.ts';
 import { flagDraftInvoicesOfPlans } from './drafts.ts';
 import { findPlanByCode, hasSubscriptions, lockPlanByCode, type PlanRow } from './queries.ts';
 import type { PlanCreate, PlanUpdate } from './schema.ts';
 import { showPlan } from './shown.ts';
 import { planView } from './view.ts';
-import { insertPlan, markPendingDeletion, updatePlanRow } from './writes.ts';
+import { insertPlan, markPendingDeletion, renameOverrides, updatePlanRow } from './writes.ts';
 
 /**
  * Makes a plan with its charges.
@@ -110,6 +111,7 @@ export async function updatePlan(ctx: Context, { code, body }: { code: string; b
   refuseFaults(faults);
 
   await updatePlanRow(db, organizationId, stored.id, definition, ctx.now());
+  if (isRenamed) await renameOverrides(db, organizationId, stored.id, definition.code, ctx.now());
   if (body.charges) {
     const removed = untouched.map(({ charge }) => charge.id);
     if (removed.length > 0) await deleteCharges(db, organizationId, removed, ctx.now());
@@ -131,6 +133,7 @@ export async function updatePlan(ctx: Context, { code, body }: { code: string; b
     ...definition,
     minimum_commitment: prepared ? prepared.commitment : stored.minimum_commitment,
   });
+  if (body.cascade_updates) await cascadeChanges(ctx, before, shown);
   announcePlan(ctx, 'updated', shown, before);
   return { plan: planView(shown) };
 }

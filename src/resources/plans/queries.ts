@@ -91,3 +91,11 @@ export async function hasSubscriptions(db: Db, organizationId: string, planId: s
     ) as found`;
   return row!.found;
 }
+
+/** Ids of the live overrides of a plan. */
+export async function listOverrideIds(db: Db, organizationId: string, planId: string): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select id from plans where organization_id = ${organizationId} and parent_id = ${planId} and deleted_at is null
+    order by id`;
+  return rows.map(({ id }) => id);
+}

@@ -29,7 +29,8 @@ const CODE_MAX = 255;
 /** Days of a trial: nobody gives a century away. */
 const MAX_TRIAL_DAYS = 36_525;
 
-const trialPeriod = decimalInput()
+/** Days of trial. */
+export const trialPeriod = decimalInput()
   .refine((days) => decimal(days).gte(0) && decimal(days).lte(MAX_TRIAL_DAYS), OUT_OF_RANGE)
   .nullish();
 

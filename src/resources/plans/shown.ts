@@ -25,14 +25,15 @@ export async function showPlans(db: Db, organizationId: string, plans: readonly 
   const ids = plans.map(({ id }) => id);
   const parentIds = plans.flatMap(({ parent_id }) => parent_id ?? []);
   const [charges, fixedCharges, taxes, thresholds] = await Promise.all([
-    listChargesOfPlans(db, organizationId, ids).then((rows) => showCharges(db, organizationId, rows)),
+    listChargesOfPlans(db, organizationId, ids).then((rows) => showCharges(db, organizationId, rows, [])),
     listFixedChargesOfPlans(db, organizationId, ids).then((rows) => showFixedCharges(db, organizationId, rows)),
     listTaxesOfPlans(db, organizationId, ids),
     listThresholdsOfPlans(db, organizationId, [...ids, ...parentIds]),
   ]);
-  const chargesOf = groupRows(charges, ({ charge }) => charge.plan_id);
   const fixedChargesOf = groupRows(fixedCharges, ({ fixedCharge }) => fixedCharge.plan_id);
-  const taxesOf = groupRows(taxes, ({ plan_id, of_commitment }) => `${plan_id} ${of_commitment}`);
+  const taxesOf = groupRows(taxes, ({ holder, holder_id }) => `${holder} ${holder_id}`);
+  const withTaxes = charges.map((shown) => ({ ...shown, taxes: taxesOf.get(`charge ${shown.charge.id}`) ?? [] }));
+  const chargesOf = groupRows(withTaxes, ({ charge }) => charge.plan_id);
   const thresholdsOf = groupRows(thresholds, ({ plan_id }) => plan_id);
   return plans.map((plan) => ({
     plan,
@@ -40,8 +41,8 @@ export async function showPlans(db: Db, organizationId: string, plans: readonly 
     applicableThresholds: thresholdsOf.get(plan.id) ?? thresholdsOf.get(plan.parent_id ?? '') ?? [],
     charges: chargesOf.get(plan.id) ?? [],
     fixedCharges: fixedChargesOf.get(plan.id) ?? [],
-    taxes: taxesOf.get(`${plan.id} false`) ?? [],
-    commitmentTaxes: taxesOf.get(`${plan.id} true`) ?? [],
+    taxes: taxesOf.get(`plan ${plan.id}`) ?? [],
+    commitmentTaxes: taxesOf.get(`commitment ${plan.id}`) ?? [],
   }));
 }
 

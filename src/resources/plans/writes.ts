@@ -29,6 +29,10 @@ export const updatePlanRow = (
     updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
+/** Overrides keep the code of their plan. */
+export const renameOverrides = (db: Db, organizationId: string, id: string, code: string, now: Temporal.Instant) => db`
+  update plans set code = ${code}, updated_at = ${now} where organization_id = ${organizationId} and parent_id = ${id}`;
+
 export const updatePlanMetadata = (
   db: Db,
   organizationId: string,

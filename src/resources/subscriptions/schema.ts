@@ -6,6 +6,7 @@ import { refuse } from '../../platform/refusal.ts';
 import { elementErrors } from '../../platform/schema/element-errors.ts';
 import { boolean, INVALID, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
 import { instantField } from '../../platform/schema/instant-field.ts';
+import { PlanOverrides } from '../plans/override-schema.ts';
 import { ApplicableUsageThreshold, UsageThresholdsInput } from '../usage-thresholds/schema.ts';
 
 const UNSUPPORTED = 'unsupported_value';
@@ -47,7 +48,7 @@ const CustomSection = z
 const editable = {
   name: trimmed(),
   ending_at: instantField().nullish(),
-  plan_overrides: notYet,
+  plan_overrides: PlanOverrides.nullish(),
   usage_thresholds: UsageThresholdsInput.nullish(),
   activation_rules: notYet,
   payment_method: PaymentMethod,

@@ -123,19 +123,24 @@ export const listTaxesOfCustomers = (db: Db, organizationId: string, customerIds
 export const listTaxesOfBillingEntities = (db: Db, organizationId: string, billingEntityIds: readonly string[]) =>
   listTaxesOfHolders<'billing_entity_id'>(db, organizationId, 'billing_entity', billingEntityIds);
 
-/** Taxes of some plans and of their minimum commitments, oldest first. */
+/** Taxes of some plans, of their minimum commitments and of their live charges, oldest first. */
 export const listTaxesOfPlans = (db: Db, organizationId: string, planIds: readonly string[]) => db<
-  (Held<'plan_id'> & { of_commitment: boolean })[]
+  (Held<'plan_id' | 'holder_id'> & { holder: 'plan' | 'commitment' | 'charge' })[]
 >`
-  select ${columns(db)}, holding.plan_id, holding.of_commitment
+  select ${columns(db)}, holding.plan_id, holding.holder, holding.holder_id
   from (
-    select plan_id, tax_id, false as of_commitment from plan_taxes
+    select plan_id, tax_id, 'plan' as holder, plan_id as holder_id from plan_taxes
     where organization_id = ${organizationId} and plan_id = any (${planIds as string[]}::uuid[])
     union all
-    select commitment.plan_id, link.tax_id, true from minimum_commitments commitment
+    select commitment.plan_id, link.tax_id, 'commitment', commitment.plan_id from minimum_commitments commitment
     join commitment_taxes link
       on link.organization_id = commitment.organization_id and link.commitment_id = commitment.id
     where commitment.organization_id = ${organizationId} and commitment.plan_id = any (${planIds as string[]}::uuid[])
+    union all
+    select charge.plan_id, link.tax_id, 'charge', charge.id from charges charge
+    join charge_taxes link on link.organization_id = charge.organization_id and link.charge_id = charge.id
+    where charge.organization_id = ${organizationId} and charge.plan_id = any (${planIds as string[]}::uuid[])
+      and charge.deleted_at is null
   ) holding
   join taxes tax on tax.organization_id = ${organizationId} and tax.id = holding.tax_id and tax.deleted_at is null
   order by tax.created_at, tax.id`;

@@ -6,11 +6,14 @@ import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { recordStartUnits } from '../../fixed-charges/units.ts';
-import type { SubscriptionRow } from '../queries.ts';
+import type { PlanOverrides } from '../../plans/override-schema.ts';
+import { isOverriding, overriddenPlan, overrideSubscription, refuseTwoThresholds } from '../overrides/apply.ts';
+import { getShown, type SubscriptionRow } from '../queries.ts';
 import { recordSubscription } from '../record.ts';
 import type { SubscriptionCreate } from '../schema.ts';
 import {
   findPlanForSale,
+  getPlanFacts,
   insertSubscription,
   type LockedCustomer,
   lockLineage,
@@ -34,13 +37,19 @@ import { saveThresholds } from './thresholds.ts';
  * Rules: subscriptions-and-invoices B.2, B.4 to B.6.
  */
 export async function createSubscription(ctx: Context, body: SubscriptionCreate): Promise<string> {
-  const plan = await findPlanForSale(ctx.db, ctx.organizationId, body.plan_code);
-  if (!plan) throw refuse.notFound('plan');
+  const sold = await findPlanForSale(ctx.db, ctx.organizationId, body.plan_code);
+  if (!sold) throw refuse.notFound('plan');
+  refuseTwoThresholds(body);
   const billingEntityId = await billingEntityOf(ctx, body);
 
   const customer = await lockOrCreateCustomer(ctx, body.external_customer_id);
   const lineage = await lockLineage(ctx.db, ctx.organizationId, body.external_id);
   const current = currentOf(lineage, customer);
+  const overrides = isOverriding(body.plan_overrides) ? body.plan_overrides : undefined;
+  if (overrides && current?.plan_id === sold.id) return overrideCurrent(ctx, current, overrides);
+  const plan = overrides
+    ? await getPlanFacts(ctx.db, ctx.organizationId, await overriddenPlan(ctx, sold.id, overrides))
+    : sold;
   if (current !== undefined) return changePlan(ctx, { current, lineage, plan, customer, body, billingEntityId });
 
   refuseDates(body, customer.zone, ctx.now());
@@ -54,6 +63,14 @@ export async function createSubscription(ctx: Context, body: SubscriptionCreate)
     await billStart(ctx, subscription, plan, customer.zone);
   }
   return subscription.id;
+}
+
+/** The same plan again with overrides changes them for the subscription in progress. */
+async function overrideCurrent(ctx: Context, current: SubscriptionRow, overrides: PlanOverrides): Promise<string> {
+  const before = await getShown(ctx.db, ctx.organizationId, current.id);
+  await overrideSubscription(ctx, current, overrides);
+  await recordSubscription(ctx, 'subscription.updated', current.id, before);
+  return current.id;
 }
 
 /** The record that a POST means to change: the active one, else a pending one that follows none. Rule: B.2. */

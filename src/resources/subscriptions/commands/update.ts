@@ -4,6 +4,13 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
 import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
 import { recordStartUnits } from '../../fixed-charges/units.ts';
+import {
+  clearThresholdsOfCopy,
+  isOverriding,
+  lockPlansOf,
+  overrideSubscription,
+  refuseTwoThresholds,
+} from '../overrides/apply.ts';
 import { getShown, type SubscriptionRow } from '../queries.ts';
 import { recordSubscription } from '../record.ts';
 import type { SubscriptionUpdate } from '../schema.ts';
@@ -36,6 +43,9 @@ export async function updateSubscription(
   status: string | undefined,
   body: SubscriptionUpdate,
 ): Promise<string> {
+  const overrides = isOverriding(body.plan_overrides) ? body.plan_overrides : undefined;
+  refuseTwoThresholds(body);
+  if (overrides) await lockPlansOf(ctx, externalId);
   const subscription = await lockMeant(ctx, externalId, status);
   const billingEntityId = await billingEntityOf(ctx, body);
   const [plan, customer] = [
@@ -60,8 +70,13 @@ export async function updateSubscription(
   });
   const before = await getShown(ctx.db, ctx.organizationId, subscription.id);
   await changeSubscription(ctx.db, ctx.organizationId, subscription.id, change, ctx.now());
+  const planId = overrides ? await overrideSubscription(ctx, subscription, overrides) : subscription.plan_id;
   await saveThresholds(ctx, subscription.id, body);
-  if (mayMove) await startWhenDue(ctx, { ...subscription, ...change }, plan, customer!.zone);
+  if (body.usage_thresholds) await clearThresholdsOfCopy(ctx, planId);
+  if (mayMove) {
+    const ownPlan = overrides ? await getPlanFacts(ctx.db, ctx.organizationId, planId) : plan;
+    await startWhenDue(ctx, { ...subscription, ...change, plan_id: planId }, ownPlan, customer!.zone);
+  }
   await recordSubscription(ctx, 'subscription.updated', subscription.id, before);
   return subscription.id;
 }
