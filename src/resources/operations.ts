@@ -6,6 +6,7 @@ import { billableMetricOperations } from './billable-metrics/routes.ts';
 import { billingEntityOperations } from './billing-entities/routes.ts';
 import { chargeOperations } from './charges/routes.ts';
 import { customerOperations } from './customers/routes.ts';
+import { estimateOperations } from './estimates/routes.ts';
 import { eventCorrectionOperations } from './event-corrections/routes.ts';
 import { eventOperations } from './events/routes.ts';
 import { feeOperations } from './fees/routes.ts';
@@ -40,6 +41,7 @@ export const operations: Operation[] = [
   ...testClockOperations,
   ...webhookEndpointOperations,
   ...webhookOperations,
+  ...estimateOperations,
   ...feeOperations,
   ...invoiceOperations,
   ...subscriptionOperations,
