@@ -4,6 +4,7 @@ import { billOneOff } from './bill-one-off/bill-one-off.ts';
 import { finalizeInvoice } from './finalize-invoice/finalize-invoice.ts';
 import { previewInvoice } from './preview-invoice/preview-invoice.ts';
 import { refreshInvoice } from './refresh-invoice/refresh-invoice.ts';
+import { regenerateInvoice } from './regenerate-invoice/regenerate-invoice.ts';
 
 /**
  * Commands that walk through several rooms, by the name of their operation: rooms cannot import flows, so such a row of
@@ -17,4 +18,5 @@ export const flowCommands: Readonly<Record<string, Operation['run']>> = {
   createAdjustedFee,
   previewAdjustedFee,
   destroyAdjustedFee,
+  regenerateInvoice,
 };

@@ -50,6 +50,8 @@ export interface LineFee {
   countedUntil?: Instant;
   /** Of a usage fee paid in advance. */
   inAdvance?: InAdvanceFee;
+  /** Fee of a voided invoice that it was copied from, the first of a chain. */
+  originalFeeId?: string;
   /** What somebody set by hand about it, while it was on a draft. */
   adjustment?: AdjustedFeeRow;
 }

@@ -11,6 +11,7 @@ import { voidInvoice } from './commands/void.ts';
 import { OneOffInvoiceCreate } from './one-off-schema.ts';
 import { InvoicePreview, InvoicePreviewBody } from './preview-schema.ts';
 import { countInvoices, getVisibleInvoice, type InvoiceFilters, listInvoices } from './queries.ts';
+import { InvoiceRegeneration } from './regenerate-schema.ts';
 import {
   CustomerInvoicesQuery,
   InvoiceEnvelope,
@@ -130,6 +131,16 @@ export const invoiceOperations: Operation[] = [
     body: InvoiceVoid,
     bodyOptional: true,
     run: voidInvoice,
+  },
+  {
+    ...write,
+    name: 'regenerateInvoice',
+    method: 'post',
+    path: '/invoices/:svc_id/regenerate',
+    summary: 'Make a voided invoice anew',
+    root: 'invoice',
+    body: InvoiceRegeneration,
+    run: runsAsFlow,
   },
   {
     ...write,
