@@ -35,6 +35,13 @@ export const schedule = (config: Config): ScheduleRow[] => [
     afterMissedTicks: 'by selection',
   },
   {
+    job: 'validate-events',
+    tick: { minuteOfHour: 5 },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'up to 24 hours back',
+  },
+  {
     job: 'bill',
     tick: { minuteOfHour: 10 },
     clock: 'B',

@@ -7,6 +7,7 @@ import { terminateEnded } from './bill-subscriptions/terminate-ended.ts';
 import { trialEnd } from './bill-subscriptions/trial-end.ts';
 import { rollupAudit } from './build-shapes/repair.ts';
 import { cleanWebhooks, endpointHealth, webhookSweeper } from './deliver-webhooks/jobs.ts';
+import { validateEvents } from './ingest-events/validate-events.ts';
 import { refreshDrafts } from './refresh-invoice/refresh-drafts.ts';
 import { cleanIdempotency } from './sweep-rows/clean-idempotency.ts';
 import { housekeeping } from './sweep-rows/housekeeping.ts';
@@ -18,6 +19,7 @@ import { usageActivity } from './watch-usage/usage-activity.ts';
 export const periodicJobs: readonly PeriodicJob[] = [
   activate,
   terminateEnded,
+  validateEvents,
   bill,
   finalize,
   overdue,

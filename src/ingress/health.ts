@@ -8,6 +8,7 @@ import type { SharedMetrics } from '../platform/metrics/shared-metrics.ts';
 import type { Producer } from '../platform/queue/producer.ts';
 import { standingQueues } from '../platform/queue/progress.ts';
 import { type QueueName, queues } from '../queues.ts';
+import { sumUnmatchedByReason } from '../resources/unmatched-events/queries.ts';
 import { operatorOnly } from './operator-only.ts';
 
 const CHECK_WITHIN_MS = 2000;
@@ -35,7 +36,10 @@ export function mountHealth(
     });
   });
   app.get('/metrics', operatorOnly(deps.config), async (_request, response) => {
-    await within(measureQueues(deps.producer, deps.metrics));
+    await Promise.all([
+      within(measureQueues(deps.producer, deps.metrics)),
+      within(measureUnmatched(deps.sql, deps.metrics)),
+    ]);
     const all = await within(deps.sharedMetrics.collect());
     response.type(deps.metrics.registry.contentType).send(all ?? (await deps.metrics.registry.metrics()));
   });
@@ -60,4 +64,10 @@ async function measureQueues(producer: Producer, metrics: Metrics): Promise<void
       metrics.queueAgeSeconds.set({ queue: name }, oldest ? (realNowMs() - oldest.timestamp) / 1000 : 0);
     }),
   );
+}
+
+async function measureUnmatched(sql: Sql, metrics: Metrics): Promise<void> {
+  const sums = await sumUnmatchedByReason(sql);
+  metrics.unmatchedEvents.reset();
+  for (const { reason, count } of sums) metrics.unmatchedEvents.set({ reason }, count);
 }

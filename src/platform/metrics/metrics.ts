@@ -47,9 +47,9 @@ export function createMetrics(processName: string) {
       labelNames: ['outcome'],
       registers,
     }),
-    unmatchedEvents: new Counter({
-      name: 'meterstone_unmatched_events_total',
-      help: 'Events that no charge takes, by reason, and those that were healed',
+    unmatchedEvents: new Gauge({
+      name: 'meterstone_unmatched_events',
+      help: 'Open events that no charge takes, by reason',
       labelNames: ['reason'],
       registers,
     }),

@@ -75,6 +75,10 @@ export const sumUnmatched = (db: Db, organizationId: string) => db<UnmatchedSum[
   order by total.count desc, total.reason, total.code
   limit ${MOST_SUMS}`;
 
+/** Open events of all organizations, for the metrics of the deployment. */
+export const sumUnmatchedByReason = (db: Db) => db<{ reason: UnmatchedReason; count: number }[]>`
+  select reason, sum(count)::bigint as count from unmatched_totals where count > 0 group by reason`;
+
 export interface RunRow {
   id: string;
   status: 'pending' | 'running' | 'succeeded' | 'failed' | 'canceled';
