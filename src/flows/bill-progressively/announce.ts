@@ -4,20 +4,19 @@ import { customerWebhookView } from '../../resources/customers/view.ts';
 import type { SubscriptionShown } from '../../resources/subscriptions/queries.ts';
 import { planOf } from '../../resources/subscriptions/show.ts';
 import { subscriptionView } from '../../resources/subscriptions/view.ts';
-import { listApplicableThresholds, type UsageThresholdRow } from '../../resources/usage-thresholds/queries.ts';
+import type { UsageThresholdRow } from '../../resources/usage-thresholds/queries.ts';
 import { applicableThresholdView, usageThresholdView } from '../../resources/usage-thresholds/view.ts';
 
 /** Tells of each threshold that was passed: `subscription.usage_threshold_reached`. Rule: platform G.1. */
 export async function announceThresholds(
   ctx: Context,
   subscription: SubscriptionShown,
-  passed: readonly UsageThresholdRow[],
+  { passed, applicable }: { passed: readonly UsageThresholdRow[]; applicable: readonly UsageThresholdRow[] },
 ): Promise<void> {
   const { db, organizationId } = ctx;
-  const [plan, customer, applicable] = await Promise.all([
+  const [plan, customer] = await Promise.all([
     planOf(ctx, subscription.plan_id),
     readCustomer(db, organizationId, subscription.customer_id),
-    listApplicableThresholds(db, organizationId, subscription.id),
   ]);
   const object = {
     ...subscriptionView(subscription, ctx.now()),

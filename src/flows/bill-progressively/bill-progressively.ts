@@ -7,6 +7,7 @@ import { newId } from '../../platform/ids.ts';
 import { assert } from '../../platform/refusal.ts';
 import { getShown, type SubscriptionShown } from '../../resources/subscriptions/queries.ts';
 import { type ChargeUsage, wholeUsageOf } from '../../resources/usage/subscription-usage.ts';
+import { listApplicableThresholds } from '../../resources/usage-thresholds/queries.ts';
 import { usageLineFees } from '../build-invoice/fees.ts';
 import { type BilledLine, billedLine } from '../build-invoice/lines.ts';
 import { lockPayer, type PayerFacts, readBilledSubscriptions, readIssuer } from '../build-invoice/sql.ts';
@@ -30,13 +31,14 @@ export async function billProgressively(ctx: Context, { subscription_id }: { sub
   const { customer_id } = await getShown(ctx.db, ctx.organizationId, subscription_id);
   const payer = await lockPayer(ctx.db, ctx.organizationId, customer_id);
   const subscription = await getShown(ctx.db, ctx.organizationId, subscription_id);
-  if (subscription.status !== 'active') return;
+  const thresholds = await listApplicableThresholds(ctx.db, ctx.organizationId, subscription_id);
+  if (subscription.status !== 'active' || thresholds.length === 0) return;
   const usage = await wholeUsageOf(ctx, subscription, ctx.now());
-  const found = await passedByUsage(ctx, subscription, usage);
+  const found = await passedByUsage(ctx, subscription, thresholds, usage);
   if (found.passed.length === 0) return;
   const invoiceId = await buildProgressiveInvoice(ctx, payer, subscription, progressiveUsage(usage), found);
   if (invoiceId === undefined) return;
-  await announceThresholds(ctx, subscription, found.passed);
+  await announceThresholds(ctx, subscription, { passed: found.passed, applicable: thresholds });
   ctx.log.info(
     { invoiceId, subscriptionId: subscription.id, thresholds: found.passed.length },
     'usage billed progressively',

@@ -4,7 +4,7 @@ import type { Context } from '../../platform/context.ts';
 import { readLifetimeParts } from '../../resources/lifetime-usage/queries.ts';
 import type { SubscriptionShown } from '../../resources/subscriptions/queries.ts';
 import { amountOf, type ChargeUsage } from '../../resources/usage/subscription-usage.ts';
-import { listApplicableThresholds, type UsageThresholdRow } from '../../resources/usage-thresholds/queries.ts';
+import type { UsageThresholdRow } from '../../resources/usage-thresholds/queries.ts';
 import { findProgressiveInvoice } from './sql.ts';
 
 export interface PassedByUsage {
@@ -22,7 +22,7 @@ const NOTHING: PassedByUsage = {
 };
 
 /**
- * Thresholds that the usage of a subscription has passed and no progressive invoice has answered to.
+ * Those of the thresholds that apply to a subscription which its usage has passed and no progressive invoice has answered to.
  *
  * Usage in progress counts where a progressive invoice bills it; what is paid in advance is in the invoiced part from the
  * moment of its invoice, so that nothing counts twice. Rules: usage-and-charges G.5, subscriptions-and-invoices G.1.
@@ -30,10 +30,10 @@ const NOTHING: PassedByUsage = {
 export async function passedByUsage(
   ctx: Context,
   subscription: SubscriptionShown,
+  thresholds: readonly UsageThresholdRow[],
   usage: readonly ChargeUsage[],
 ): Promise<PassedByUsage> {
   const { db, organizationId } = ctx;
-  const thresholds = await listApplicableThresholds(db, organizationId, subscription.id);
   if (thresholds.length === 0) return NOTHING;
   const [parts, previous] = await Promise.all([
     readLifetimeParts(db, organizationId, subscription),

@@ -1,6 +1,7 @@
 import type { Context } from '../../platform/context.ts';
 import { lockMatching } from '../../resources/unmatched-events/lock.ts';
 import type { HealSelection } from '../../resources/unmatched-events/request-heal.ts';
+import { markUsage } from '../../resources/usage-thresholds/marks.ts';
 import {
   countOpenEvents,
   listCodes,
@@ -43,6 +44,7 @@ export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
   if (healed.length > 0) {
     const used = marksOf(healed).map((mark) => mark.subscription_id);
     await markUsed(ctx.db, ctx.organizationId, used);
+    await markUsage(ctx, { ids: used });
     ctx.log.info({ organizationId: ctx.organizationId, events: healed.length }, 'unmatched events healed');
   }
   const examined = before.examined + events.length;

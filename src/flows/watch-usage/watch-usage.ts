@@ -6,6 +6,7 @@ import { listBillableMetricsById } from '../../resources/billable-metrics/querie
 import { getShown } from '../../resources/subscriptions/queries.ts';
 import { wholeUsageOf } from '../../resources/usage/subscription-usage.ts';
 import { dropMarks, listMarks } from '../../resources/usage-thresholds/marks.ts';
+import { listApplicableThresholds } from '../../resources/usage-thresholds/queries.ts';
 import { BILL_PROGRESSIVELY } from '../bill-progressively/bill-progressively.ts';
 import { passedByUsage } from '../bill-progressively/passed-by-usage.ts';
 import { alertFigures } from './alert-figures.ts';
@@ -40,6 +41,8 @@ async function compare(ctx: Context, subscriptionId: string): Promise<void> {
   if (subscription.status !== 'active') return;
   // Locked before usage is counted: the one who counts later compares later.
   const alerts = await lockAlerts(db, organizationId, { external_subscription_id: subscription.external_id });
+  const thresholds = await listApplicableThresholds(db, organizationId, subscription.id);
+  if (alerts.length === 0 && thresholds.length === 0) return;
   const usage = await wholeUsageOf(ctx, subscription, ctx.now());
 
   const metrics = await listBillableMetricsById(
@@ -60,6 +63,6 @@ async function compare(ctx: Context, subscriptionId: string): Promise<void> {
     });
   }
 
-  const { passed } = await passedByUsage(ctx, subscription, usage);
+  const { passed } = await passedByUsage(ctx, subscription, thresholds, usage);
   if (passed.length > 0) ctx.after({ job: BILL_PROGRESSIVELY, payload: { subscription_id: subscription.id } });
 }

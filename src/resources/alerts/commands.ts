@@ -59,7 +59,8 @@ export async function createSubscriptionAlerts(
   if (stored < alerts.length) refuseFaults(takenFaults(alerts, await listAlertKeys(db, organizationId, owner)));
   await markUsage(ctx, { external_id });
 
-  const rows = await Promise.all(alerts.map(({ code }) => getAlert(db, organizationId, owner, code)));
+  const byId = new Map((await lockAlerts(db, organizationId, owner)).map((alert) => [alert.id, alert]));
+  const rows = alerts.map(({ id }) => byId.get(id)!);
   return 'alert' in body ? showAlert(ctx, rows[0]!) : showAlerts(ctx, rows, { page: 1, per_page: rows.length });
 }
 
@@ -76,7 +77,10 @@ export async function updateSubscriptionAlert(
   const { db, organizationId } = ctx;
   await checkSubscription(db, organizationId, external_id);
   const owner: AlertOwner = { external_subscription_id: external_id };
-  const stored = await lockAlert(db, organizationId, owner, code);
+  // All of them, in the order in which evaluations lock them.
+  const alerts = await lockAlerts(db, organizationId, owner);
+  const stored = alerts.find((alert) => alert.code === code);
+  if (!stored) throw refuse.notFound('alert');
   const keepsThresholds = !Array.isArray(body.thresholds) || body.thresholds.length === 0;
   const read = keepsThresholds ? { thresholds: stored.thresholds, faults: {} } : readThresholds(body.thresholds);
   const namesMetric = body.billable_metric_code !== undefined;
@@ -104,8 +108,7 @@ export async function updateSubscriptionAlert(
     thresholds: read.thresholds,
     previous_value: metricId === stored.billable_metric_id ? stored.previous_value : ZERO,
   };
-  const others = (await lockAlerts(db, organizationId, owner)).filter(({ id }) => id !== stored.id);
-  const taken = takenFaults([changed], others).get(0);
+  const taken = takenFaults([changed], alerts).get(0);
   if (taken) throw refuse.invalid(taken);
   await updateAlertRow(db, organizationId, changed, ctx.now());
   await markUsage(ctx, { external_id });
@@ -151,10 +154,10 @@ async function readNewAlerts(
   refuseFaults(
     faulty(items, (item, index) => ({ ...typeFaults(item.alert_type, 'subscription'), ...read[index]!.faults })),
   );
-  const metricIds: (string | null)[] = [];
-  for (const item of items) {
-    const isNamed = textOrNull(item.billable_metric_code) !== null;
-    metricIds.push(isNamed ? await metricIdOf(ctx, item.billable_metric_code) : null);
+  const metricIds = new Map<string, string>();
+  for (const { billable_metric_code: given } of items) {
+    const code = textOrNull(given);
+    if (code !== null && !metricIds.has(code)) metricIds.set(code, await metricIdOf(ctx, code));
   }
   refuseFaults(
     faulty(items, (item) => ({
@@ -166,7 +169,7 @@ async function readNewAlerts(
   return items.map((item, index) => ({
     id: newId(),
     alert_type: item.alert_type as AlertType,
-    billable_metric_id: metricIds[index]!,
+    billable_metric_id: metricIds.get(textOrNull(item.billable_metric_code) ?? '') ?? null,
     code: String(item.code).trim(),
     name: textOrNull(item.name),
     thresholds: read[index]!.thresholds,

@@ -6,8 +6,11 @@ import type { Scope } from '../../platform/periodic-job.ts';
 /** The periodic job that works marks off. */
 export const USAGE_ACTIVITY = 'usage-activity';
 
-/** Which subscriptions a mark is set on: one record, the active ones of an external id, or those of a plan and its overrides. */
-export type MarkedSubscriptions = { id: string } | { external_id: string } | { plan_id: string };
+/** Subscriptions that one change has looked at right away; a plan may have thousands, which wait for the tick. */
+const MOST_NUDGED = 100;
+
+/** Which subscriptions a mark is set on: some records, the active ones of an external id, or those of a plan and its overrides. */
+export type MarkedSubscriptions = { ids: readonly string[] } | { external_id: string } | { plan_id: string };
 
 /**
  * Asks for another look at the usage of active subscriptions, since their alerts or thresholds changed: at once in real
@@ -21,7 +24,7 @@ export async function markUsage(ctx: Context, subscriptions: MarkedSubscriptions
     from subscriptions s
     where s.organization_id = ${organizationId} and s.status = 'active' and ${matching(db, subscriptions)}
     returning subscription_id`;
-  for (const { subscription_id } of marked) {
+  for (const { subscription_id } of marked.slice(0, MOST_NUDGED)) {
     ctx.after({
       job: 'periodic.work',
       payload: { job: USAGE_ACTIVITY, at: ctx.now().toString(), item: { subscription_id } },
@@ -31,7 +34,7 @@ export async function markUsage(ctx: Context, subscriptions: MarkedSubscriptions
 }
 
 function matching(db: Db, subscriptions: MarkedSubscriptions) {
-  if ('id' in subscriptions) return db`s.id = ${subscriptions.id}`;
+  if ('ids' in subscriptions) return db`s.id = any (${subscriptions.ids as string[]}::uuid[])`;
   if ('external_id' in subscriptions) return db`s.external_id = ${subscriptions.external_id}`;
   return db`s.plan_id in (
     select plan.id from plans plan
