@@ -1,0 +1,138 @@
+import { Buffer } from 'node:buffer';
+import { describe, expect, test } from 'vitest';
+import { type BulkDeps, storeLines } from '../../../src/ingress/events-lane/bulk.ts';
+import { linesOf } from '../../../src/ingress/events-lane/lines.ts';
+import { refuse } from '../../../src/platform/refusal.ts';
+import type { IncomingBatch, Verdict } from '../../../src/resources/events/incoming.ts';
+
+const SENDER = {
+  organization_id: 'o',
+  sandbox: false,
+  received_at: '2024-03-10T12:00:00.000000Z',
+  user_agent: null,
+  remote_address: null,
+};
+const line = (id: number) => `{"transaction_id":"t${id}","code":"c","external_subscription_id":"s"}\n`;
+
+function lane(changes: Partial<BulkDeps> = {}) {
+  const batches: IncomingBatch[] = [];
+  const deps: BulkDeps = {
+    async send(batch) {
+      batches.push(batch);
+      return batch.events.map((): Verdict => 0);
+    },
+    isFull: () => false,
+    patienceMs: 100,
+    translate: (body) => body,
+    ...changes,
+  };
+  return { deps, batches };
+}
+
+async function* bytesOf(...chunks: (string | Buffer)[]): AsyncGenerator<Buffer> {
+  for (const chunk of chunks) yield Buffer.from(chunk as string);
+}
+
+describe('lines', () => {
+  const read = async (most: number, ...chunks: (string | Buffer)[]) => {
+    const lines = [];
+    for await (const each of linesOf(bytesOf(...chunks), most)) lines.push([each.number, each.text]);
+    return lines;
+  };
+
+  test('are put together from any chunks', async () => {
+    const text = Buffer.from('ä\n\nb\r\n ü');
+    const expected = [
+      [1, 'ä'],
+      [3, 'b\r'],
+      [4, ' ü'],
+    ];
+    for (let cut = 0; cut <= text.length; cut += 1)
+      expect(await read(10, text.subarray(0, cut), text.subarray(cut))).toEqual(expected);
+    expect(await read(10, ...[...text].map((byte) => Buffer.from([byte])))).toEqual(expected);
+  });
+
+  test('beyond the limit are told without their text', async () => {
+    expect(await read(3, 'abc\nab', 'cd', 'ef\nx\nlong')).toEqual([
+      [1, 'abc'],
+      [2, null],
+      [3, 'x'],
+      [4, null],
+    ]);
+  });
+});
+
+describe('storing lines', () => {
+  test('reads one chunk ahead of the one that is stored, never more', async () => {
+    let given = 0;
+    let stored = 0;
+    let most = 0;
+    const { deps } = lane({
+      async send(batch) {
+        await new Promise((resolve) => setImmediate(resolve));
+        stored += batch.events.length;
+        return batch.events.map((): Verdict => 0);
+      },
+    });
+    async function* endless(): AsyncGenerator<Buffer> {
+      for (; given < 10_000; given += 1) {
+        most = Math.max(most, given - stored);
+        yield Buffer.from(line(given));
+      }
+    }
+    const report = await storeLines(deps, endless(), SENDER);
+    expect(report.view()).toMatchObject({ lines: 10_000, stored: 10_000 });
+    expect(most).toBeLessThanOrEqual(1000);
+  });
+
+  test('sends chunks of 500 that are not atomic, smaller ones when lines are long', async () => {
+    const { deps, batches } = lane();
+    await storeLines(deps, bytesOf(...Array.from({ length: 1100 }, (_, id) => line(id))), SENDER);
+    expect(batches.map((batch) => [batch.atomic, batch.events.length])).toEqual([
+      [false, 500],
+      [false, 500],
+      [false, 100],
+    ]);
+    batches.length = 0;
+    const long = (id: number) => line(id).replace('}', `,"properties":{"x":"${'x'.repeat(60_000)}"}}`);
+    await storeLines(deps, bytesOf(...Array.from({ length: 20 }, (_, id) => long(id))), SENDER);
+    expect(batches.map((batch) => batch.events.length)).toEqual([9, 9, 2]);
+  });
+
+  test('a full lane is waited for, for a while', async () => {
+    let looks = 0;
+    const patient = lane({ isFull: () => ++looks < 3 });
+    expect((await storeLines(patient.deps, bytesOf(line(1)), SENDER)).view().stored).toBe(1);
+    const stuck = lane({ isFull: () => true });
+    await expect(storeLines(stuck.deps, bytesOf(line(1)), SENDER)).rejects.toMatchObject({
+      status: 503,
+      body: { bulk: { lines: 0 } },
+    });
+  });
+
+  test('a refusal on the way tells what was stored before', async () => {
+    let sends = 0;
+    const { deps } = lane({
+      async send(batch) {
+        sends += 1;
+        if (sends === 2) throw refuse.writePending('r');
+        return batch.events.map((): Verdict => 0);
+      },
+    });
+    const sent = bytesOf(...Array.from({ length: 2000 }, (_, id) => line(id)));
+    await expect(storeLines(deps, sent, SENDER)).rejects.toMatchObject({
+      status: 504,
+      body: { code: 'write_pending', bulk: { lines: 500, stored: 500 } },
+    });
+    expect(sends).toBe(2);
+  });
+
+  test('an advancing test clock refuses the request', async () => {
+    const e = { status: 405, body: { status: 405, error: 'Method Not Allowed', code: 'test_clock_advancing' } };
+    const { deps } = lane({ send: async (batch) => batch.events.map((): Verdict => ({ e })) });
+    await expect(storeLines(deps, bytesOf(line(1)), SENDER)).rejects.toMatchObject({
+      status: 405,
+      body: { code: 'test_clock_advancing', bulk: { lines: 0 } },
+    });
+  });
+});
