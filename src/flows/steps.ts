@@ -10,6 +10,7 @@ import { billProgressively } from './bill-progressively/bill-progressively.ts';
 import { finalizePlanDrafts } from './bill-subscriptions/finalize-plan-drafts.ts';
 import { billStep } from './bill-subscriptions/step.ts';
 import { buildShapeStep } from './build-shapes/build-shape.ts';
+import { rematchEvents } from './correct-events/rematch-events.ts';
 import { retractRange } from './correct-events/retract-range.ts';
 import { finalizePendingInvoice } from './finalize-invoice/pending.ts';
 import { finishBatchStep } from './ingest-events/finish-batches.ts';
@@ -35,6 +36,7 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'finalize-plan-drafts': finalizePlanDrafts,
   'delete-metric-events': deleteMetricEvents,
   'retract-range': retractRange,
+  'rematch-events': rematchEvents,
   'bill-subscriptions': billStep,
   'bill-progressively': billProgressively,
   'bill-fixed-charges': billFixedChargesStep,

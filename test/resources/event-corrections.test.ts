@@ -343,3 +343,69 @@ test('a correction that may touch invoices asks for the permission to write them
   expect((await ask()).body.code).toBe('write_action_not_allowed_for_invoice');
   expect((await ask('ignore')).status).toBe(404);
 });
+
+test('unmatched events follow: an amended one is healed or found, a retracted one is no longer looked after', async () => {
+  const id = await subscription();
+  const unmatched = async (status: string) => {
+    const { unmatched_events } = await ok(
+      client.get(`/events/unmatched?external_subscription_id=${id}&statuses[]=${status}`),
+    );
+    return unmatched_events.map((each: { event: { transaction_id: string }; reason: string }) => [
+      each.event.transaction_id,
+      each.reason,
+    ]);
+  };
+  const becomes = (status: string, expected: string[][]) =>
+    until(async () =>
+      JSON.stringify((await unmatched(status)).sort()) === JSON.stringify(expected) ? true : undefined,
+    );
+  await send(event(id, 'u1', 'storage', '2024-03-05T10:00:00Z', { gb: 'x' }));
+  await send(event(id, 'u2', 'storage', '2024-03-05T10:00:00Z', { gb: 'y' }));
+  await send(event(id, 'u3', 'storage', '2024-03-05T10:00:00Z', { gb: '3' }));
+  await becomes('open', [
+    ['u1', 'property_not_numeric'],
+    ['u2', 'property_not_numeric'],
+  ]);
+  await ok(correct(id, { kind: 'amend', transaction_id: 'u1', properties: { gb: '1' } }));
+  await ok(correct(id, { kind: 'retract', transaction_id: 'u2' }));
+  await ok(correct(id, { kind: 'amend', transaction_id: 'u3', timestamp: seconds('2023-01-01T00:00:00Z') }));
+  await becomes('open', [['u3', 'before_subscription']]);
+  await becomes('healed', [['u1', 'property_not_numeric']]);
+  await until(async () => {
+    const [row] = await service.sql<{ count: number }[]>`
+      select coalesce(sum(total.count), 0)::int8 as count from unmatched_totals total
+      where organization_id = ${client.organization.organization_id}`;
+    return row!.count === (await openCount()) ? true : undefined;
+  });
+});
+
+const openCount = async (): Promise<number> =>
+  (await ok(client.get('/events/unmatched?statuses[]=open'))).meta.total_count;
+
+test('a range of more than a page is retracted to its end', async () => {
+  const id = await subscription();
+  for (let batch = 0; batch < 11; batch += 1) {
+    const events = Array.from({ length: 100 }, (_, n) =>
+      event(id, `page-${batch}-${n}`, 'storage', '2024-03-06T10:00:00Z', { gb: '1' }),
+    );
+    await ok(client.post('/events/batch', { events }));
+  }
+  expect(await usage(id)).toMatchObject({ storage: '1100.0' });
+  const { correction } = await ok(
+    correct(id, {
+      kind: 'retract_range',
+      timestamp_from: '2024-03-06',
+      timestamp_to: '2024-03-07',
+      expected_count: 1100,
+    }),
+  );
+  // Retracted meanwhile by somebody else: skipped.
+  await correct(id, { kind: 'retract', transaction_id: 'page-10-99' });
+  await until(async () => {
+    const shown = (await ok(client.get(`/events/corrections/${correction.svc_id}`))).correction;
+    return shown.status === 'settled' && shown.progress.percent === 100 ? true : undefined;
+  });
+  expect(await usage(id)).toMatchObject({ storage: '0.0' });
+  const [row] = await service.sql<{ count: number }[]>`select count(*) as count from event_correction_events`;
+  expect(row!.count).toBe(0);
+});

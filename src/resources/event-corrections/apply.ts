@@ -23,7 +23,7 @@ export async function lockForCorrection(ctx: Context, externalSubscriptionId: st
 
 /**
  * Corrects locked events of one subscription: their versions, themselves, their rollups, and what follows usage (drafts,
- * marks of subscriptions). All events become `payload`, or are taken away when it is null.
+ * marks of subscriptions, and, owed, the list of unmatched events). All become `payload`, or are taken away when it is null.
  *
  * @throws Refusal 422 as effectOf: then nothing has changed
  * Rules: beyond 4.3, 4.5.
@@ -61,6 +61,7 @@ export async function applyCorrection(
   await markSubscriptions(db, organizationId, externalId);
   await markUsage(ctx, { external_id: externalId });
   if (effect.draftIds.length > 0) await flagDrafts(db, organizationId, effect.draftIds);
+  ctx.after({ job: 'rematch-events', payload: { correction_id: correctionId, event_ids: ids } });
   return effect;
 }
 

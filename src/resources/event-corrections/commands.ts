@@ -102,7 +102,7 @@ async function applyOne(
 ): Promise<Effect> {
   if (!asked.dry_run) return applyCorrection(ctx, asked, [event], payload);
   await ctx.db.unsafe(`savepoint ${PREVIEW}`);
-  const effect = await applyCorrection(ctx, asked, [event], payload);
+  const effect = await applyCorrection({ ...ctx, after: () => {} }, asked, [event], payload);
   await ctx.db.unsafe(`rollback to savepoint ${PREVIEW}`);
   return effect;
 }

@@ -126,13 +126,9 @@ export const amendEvent = (
     precise_total_amount_cents = ${payload.precise_total_amount_cents}::text::numeric
   where organization_id = ${organizationId} and id = ${eventId} and deleted_at is null`;
 
-/** Takes events away; their keys stay taken. Unmatched ones are no longer looked after. */
+/** Takes events away; their keys stay taken. */
 export const retractEvents = (db: Db, organizationId: string, eventIds: readonly string[], change: Change) => db`
-  with former as (${keepVersions(db, organizationId, eventIds, change)}),
-  unmatched as (
-    update unmatched_events set status = 'ignored', correction_id = ${change.correctionId}
-    where organization_id = ${organizationId} and event_id = any (${eventIds as string[]}::uuid[]) and status = 'open'
-  )
+  with former as (${keepVersions(db, organizationId, eventIds, change)})
   update events set version = version + 1, deleted_at = ${change.now}
   where organization_id = ${organizationId} and id = any (${eventIds as string[]}::uuid[]) and deleted_at is null`;
 
