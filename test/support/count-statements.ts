@@ -5,22 +5,32 @@ import { createLog } from '../../src/platform/log/log.ts';
 import { operationsByName } from '../../src/resources/operations.ts';
 import type { TestService } from './service.ts';
 
-/** Answers a read of the API beside the service and counts the statements that it took. */
+/** Statements that nothing holds back each find a connection of their own. */
+const STATEMENTS_AT_ONCE = 8;
+
+/**
+ * Answers a read of the API beside the service and counts the statements that it took, and its round trips: statements
+ * that were sent together, without waiting for one of them, are one.
+ */
 export async function countStatements(
   service: TestService,
   organizationId: string,
   operation: string,
   input: { now: string; query?: Record<string, unknown>; [param: string]: unknown },
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
-): Promise<{ statements: string[]; body: any }> {
+): Promise<{ statements: string[]; roundTrips: number; body: any }> {
   const statements: string[] = [];
+  const turns = new Set<number>();
+  let turn = 0;
   const sql = connectDatabase(service.config.DATABASE_URL, {
-    connections: 1,
-    onStatement: (text) => statements.push(text),
+    connections: STATEMENTS_AT_ONCE,
+    onStatement: (text) => {
+      statements.push(text);
+      turns.add(turn);
+      setImmediate(() => (turn += 1));
+    },
   });
   try {
-    await sql`select 1`;
-    statements.length = 0;
     const { now, query, ...params } = input;
     const { run, query: schema } = operationsByName.get(operation)!;
     const context = {
@@ -34,8 +44,12 @@ export async function countStatements(
       record: () => {},
       after: () => {},
     } as unknown as Context;
-    const body = await run(context, { ...params, query: schema?.parse(query ?? {}) });
-    return { statements, body };
+    const answer = () => run(context, { ...params, query: schema?.parse(query ?? {}) });
+    await answer(); // opens the connections
+    statements.length = 0;
+    turns.clear();
+    const body = await answer();
+    return { statements, roundTrips: turns.size, body };
   } finally {
     await sql.end();
   }

@@ -1,6 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import { type GroupedBy, groupKeys } from '../../engine/metrics/group-values.ts';
-import type { PresentedUnits } from '../../engine/metrics/presentation.ts';
+import { type PresentedUnits, presentationKeys } from '../../engine/metrics/presentation.ts';
 import type { Moves, Proration } from '../../engine/metrics/proration.ts';
 import type { Decimal } from '../../engine/money/decimal.ts';
 import { toMainUnit } from '../../engine/money/units.ts';
@@ -42,6 +42,7 @@ export function toCount(charge: PricedCharge, usage: Usage, key: string = charge
       groupKeys: keysOf(filter.properties),
     })),
     groupKeys: keysOf(charge.properties),
+    presentationKeys: presentationKeys(charge.properties).all,
     window: {
       from: recurring && !isRunningTotal ? null : from,
       to,

@@ -10,6 +10,7 @@ import type { SubscriptionShown } from '../subscriptions/queries.ts';
 import { countUsage } from '../usage-counts/count-usage.ts';
 import { type PricedShare, priceShares, toCount } from './price-usage.ts';
 import { listPricedCharges, type PricedCharge } from './priced-charges.ts';
+import { withBilledInAdvance } from './usage-in-advance.ts';
 
 export interface ChargeUsage {
   charge: PricedCharge;
@@ -36,7 +37,8 @@ export function usagePeriod(subscription: SubscriptionShown, at: Instant, isWhol
 
 /**
  * Usage of charges of a subscription over a period, counted and priced as an invoice at the period's end would; nothing
- * is stored. Two round trips at most, whatever the number of charges, filters and groups.
+ * is stored. Two round trips at most, one more with charges billed in advance, whatever the number of charges, filters and
+ * groups.
  *
  * only  property texts that the events must have
  */
@@ -55,10 +57,17 @@ export async function usageOf(
   });
   const exponent = exponentOf(subscription.plan_amount_currency as Currency);
   const sharesOf = new Map(counted.map(({ key, shares }) => [key, shares]));
-  return charges.map((charge) => ({ charge, shares: priceShares(charge, sharesOf.get(charge.id) ?? [], exponent) }));
+  const billed = await withBilledInAdvance(
+    ctx.db,
+    ctx.organizationId,
+    subscription.external_id,
+    proration,
+    charges.map((charge) => ({ charge, shares: sharesOf.get(charge.id) ?? [] })),
+  );
+  return billed.map(({ charge, shares }) => ({ charge, shares: priceShares(charge, shares, exponent) }));
 }
 
-/** All usage of the charges period that holds `at`: three round trips at most. */
+/** All usage of the charges period that holds `at`: four round trips at most. */
 export async function wholeUsageOf(ctx: Context, subscription: SubscriptionShown, at: Instant): Promise<ChargeUsage[]> {
   const charges = await listPricedCharges(ctx.db, ctx.organizationId, [subscription.plan_id]);
   return usageOf(ctx, subscription, charges, { proration: usagePeriod(subscription, at) });
