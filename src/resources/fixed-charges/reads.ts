@@ -4,6 +4,7 @@ import { refuse } from '../../platform/refusal.ts';
 import { getPlanByCode } from '../plans/queries.ts';
 import { findShownByExternalId, type SubscriptionShown } from '../subscriptions/queries.ts';
 import { countFixedCharges, getFixedChargeByCode, listFixedCharges, unitsOverridesOf } from './queries.ts';
+import type { SubscriptionListQuery, SubscriptionQuery } from './schema.ts';
 import { showFixedCharges } from './shown.ts';
 import { fixedChargeView } from './view.ts';
 
@@ -25,7 +26,7 @@ export async function showPlanFixedCharge(
 
 interface SubscriptionAddress {
   external_id: string;
-  query: { status: SubscriptionShown['status'] };
+  query: SubscriptionQuery;
 }
 
 /**
@@ -35,9 +36,9 @@ interface SubscriptionAddress {
  */
 export async function listSubscriptionFixedCharges(
   ctx: Context,
-  { external_id, query }: SubscriptionAddress & { query: Page },
+  { external_id, query }: SubscriptionAddress & { query: SubscriptionListQuery },
 ) {
-  const subscription = await subscriptionOf(ctx, external_id, query.status);
+  const subscription = await subscriptionOf(ctx, external_id, query.subscription_status);
   const [{ shown, meta }, own] = await Promise.all([
     pageOf(ctx, subscription.plan_id, query),
     unitsOverridesOf(ctx.db, ctx.organizationId, subscription.id),
@@ -50,7 +51,7 @@ export async function showSubscriptionFixedCharge(
   ctx: Context,
   { external_id, fixed_charge_code, query }: SubscriptionAddress & { fixed_charge_code: string },
 ) {
-  const subscription = await subscriptionOf(ctx, external_id, query.status);
+  const subscription = await subscriptionOf(ctx, external_id, query.subscription_status);
   const shown = await shownByCode(ctx, subscription.plan_id, fixed_charge_code);
   const own = await unitsOverridesOf(ctx.db, ctx.organizationId, subscription.id);
   return { fixed_charge: fixedChargeView(shown, own.get(shown.fixedCharge.id)) };

@@ -1,7 +1,5 @@
-import { z } from 'zod';
 import type { Operation } from '../../platform/operation.ts';
 import { CascadeBody } from '../charges/schema.ts';
-import { StatusQuery } from '../subscriptions/schema.ts';
 import { createPlanFixedCharge, deletePlanFixedCharge, updatePlanFixedCharge } from './commands.ts';
 import {
   listPlanFixedCharges,
@@ -15,6 +13,8 @@ import {
   FixedChargeList,
   FixedChargeListQuery,
   FixedChargeOverride,
+  SubscriptionListQuery,
+  SubscriptionQuery,
 } from './schema.ts';
 import { overrideSubscriptionFixedCharge } from './subscription-commands.ts';
 
@@ -44,7 +44,7 @@ const override: Operation = {
   path: `${OF_SUBSCRIPTION}/:fixed_charge_code`,
   summary: 'Override a fixed charge for a subscription',
   root: 'fixed_charge',
-  query: StatusQuery,
+  query: SubscriptionQuery,
   body: FixedChargeOverride,
   run: overrideSubscriptionFixedCharge,
 };
@@ -98,7 +98,7 @@ export const fixedChargeOperations: Operation[] = [
     method: 'get',
     path: OF_SUBSCRIPTION,
     summary: 'List fixed charges of a subscription',
-    query: z.object({ ...FixedChargeListQuery.shape, ...StatusQuery.shape }),
+    query: SubscriptionListQuery,
     answer: FixedChargeList,
     run: listSubscriptionFixedCharges,
   },
@@ -109,7 +109,7 @@ export const fixedChargeOperations: Operation[] = [
     method: 'get',
     path: `${OF_SUBSCRIPTION}/:fixed_charge_code`,
     summary: 'Retrieve a fixed charge of a subscription',
-    query: StatusQuery,
+    query: SubscriptionQuery,
     run: showSubscriptionFixedCharge,
   },
   override,

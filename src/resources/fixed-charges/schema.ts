@@ -1,8 +1,18 @@
 import { z } from 'zod';
 import { decimal } from '../../engine/money/decimal.ts';
 import { FIXED_CHARGE_MODELS } from '../../engine/pricing/fixed-charge-rules.ts';
+import { SUBSCRIPTION_STATUSES } from '../../engine/subscriptions/subscription-states.ts';
+import { textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
-import { boolean, decimalInput, OUT_OF_RANGE, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
+import {
+  boolean,
+  decimalInput,
+  INVALID,
+  OUT_OF_RANGE,
+  oneOf,
+  optionalText,
+  text,
+} from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { resettable, textList } from '../../platform/schema/typed-text.ts';
 import { Properties } from '../charges/schema.ts';
@@ -13,8 +23,14 @@ const CODE_MAX = 300;
 /** The column holds 20 digits before the point. */
 const MOST_UNITS = '1e20';
 
+// Read here, since an aborted rule would keep the errors of lists from being renamed.
 const units = resettable(
-  decimalInput().refine((value) => decimal(value).gte(0) && decimal(value).lt(MOST_UNITS), OUT_OF_RANGE),
+  z.unknown().transform((value, context): string => {
+    const read = decimalInput().safeParse(value);
+    const isInRange = read.success && decimal(read.data).gte(0) && decimal(read.data).lt(MOST_UNITS);
+    if (!isInRange) context.addIssue({ code: 'custom', message: read.success ? OUT_OF_RANGE : INVALID });
+    return read.data ?? '0';
+  }),
   '0',
 );
 
@@ -78,3 +94,14 @@ export type FixedChargeView = z.infer<typeof FixedChargeView>;
 export const FixedChargeEnvelope = z.object({ fixed_charge: FixedChargeView });
 export const FixedChargeList = z.object({ fixed_charges: z.array(FixedChargeView), meta: PageMeta });
 export const FixedChargeListQuery = z.object(pageQuery);
+
+/** Which record of an external id is meant; an unknown word is as good as none. */
+const subscriptionStatus = {
+  subscription_status: textFilter.transform(
+    (value) => SUBSCRIPTION_STATUSES.find((each) => each === value) ?? ('active' as const),
+  ),
+};
+export const SubscriptionQuery = z.object(subscriptionStatus);
+export type SubscriptionQuery = z.infer<typeof SubscriptionQuery>;
+export const SubscriptionListQuery = z.object({ ...subscriptionStatus, ...pageQuery });
+export type SubscriptionListQuery = z.infer<typeof SubscriptionListQuery>;

@@ -7,12 +7,12 @@ import { recordSubscription } from '../subscriptions/record.ts';
 import { isUnitsOnly, overrideFixedCharges, overrideUnits } from './overrides.ts';
 import { getFixedChargeByCode } from './queries.ts';
 import { showSubscriptionFixedCharge } from './reads.ts';
-import type { FixedChargeOverride } from './schema.ts';
+import type { FixedChargeOverride, SubscriptionQuery } from './schema.ts';
 
 interface Input {
   external_id: string;
   fixed_charge_code: string;
-  query: { status: 'active' | 'pending' | 'incomplete' | 'terminated' | 'canceled' };
+  query: SubscriptionQuery;
   body: FixedChargeOverride;
 }
 
@@ -24,7 +24,9 @@ interface Input {
  */
 export async function overrideSubscriptionFixedCharge(ctx: Context, input: Input) {
   const { external_id, fixed_charge_code, query, body } = input;
-  const subscription = (await lockRecords(ctx, external_id)).findLast(({ status }) => status === query.status);
+  const subscription = (await lockRecords(ctx, external_id)).findLast(
+    ({ status }) => status === query.subscription_status,
+  );
   if (!subscription) throw refuse.notFound('subscription');
   if (subscription.status === 'incomplete') throw refuse.invalid({ base: ['subscription_incomplete'] });
   const before = await getShown(ctx.db, ctx.organizationId, subscription.id);
