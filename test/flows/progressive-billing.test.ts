@@ -162,6 +162,37 @@ test('G83: a draft of the month before is left alone', async () => {
   expect(subscription.slice(0, 2).map(({ status }) => status)).toEqual(['finalized', 'finalized']);
 });
 
+test('a draft shows the credit and finalizes with it; a voided invoice gives it back', async () => {
+  const story = await open([{ amount_cents: 20000 }]);
+  await story.customer({ billing_configuration: { invoice_grace_period: 3 } });
+  await story.use('2022-12-06', 20000);
+  await story.advance('2023-01-01T02:00:00Z');
+  const draft = (await story.invoices(2)).find(({ invoice_type }) => invoice_type === 'subscription');
+  expect([draft.status, ...figures(draft), draft.credits.length]).toEqual(['draft', 23100, 20000, 3100, 1]);
+  await story.client.post('/events', {
+    event: {
+      transaction_id: `late${++transactions}`,
+      external_subscription_id: 'sub',
+      code: 'units',
+      timestamp: Date.parse('2022-12-31T12:00:00Z') / 1000,
+      properties: { value: 5000 },
+    },
+  });
+  await story.advance('2023-01-04T02:00:00Z');
+  const final = (await story.client.get(`/invoices/${draft.svc_id}`)).body.invoice;
+  expect([final.status, ...figures(final), final.credits.length]).toEqual(['finalized', 23200, 20000, 3200, 1]);
+  const credited = async () => {
+    const [row] = await service.sql`
+      select coalesce(sum(credit.amount_cents), 0)::int as cents
+      from credits credit join invoices invoice on invoice.id = credit.invoice_id
+      where credit.organization_id = ${story.organizationId} and invoice.status <> 'voided'`;
+    return row!.cents;
+  };
+  expect(await credited()).toBe(20000);
+  const { status } = await story.client.post(`/invoices/${draft.svc_id}/void`, {});
+  expect([status, await credited()]).toEqual([200, 0]);
+});
+
 test('a threshold that is added bills what has accumulated; taxes are on what is left', async () => {
   const story = await open([]);
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: 20, applied_to_organization: true } });

@@ -23,14 +23,6 @@ export const listThresholdsOfPlans = (db: Db, organizationId: string, planIds: r
     and threshold.deleted_at is null
   order by threshold.recurring, threshold.amount_cents`;
 
-export const listThresholdsOfSubscription = (db: Db, organizationId: string, subscriptionId: string) => db<
-  UsageThresholdRow[]
->`
-  select ${columns(db)} from usage_thresholds threshold
-  where threshold.organization_id = ${organizationId} and threshold.subscription_id = ${subscriptionId}
-    and threshold.deleted_at is null
-  order by threshold.recurring, threshold.amount_cents`;
-
 /**
  * Thresholds that hold for a subscription: its own, else its plan's, else the parent plan's; none when progressive billing
  * is off. The fixed ones ascending, the recurring one last. Rule: subscriptions-and-invoices A.5.
