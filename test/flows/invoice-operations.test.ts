@@ -146,6 +146,20 @@ describe('refresh and finalize', () => {
   });
 });
 
+test('50 refreshes, finalizations and voids at once leave one final or voided invoice', async () => {
+  const draft = await bill({ grace: 10 });
+  const calls = [() => put(draft, '/refresh'), () => put(draft, '/finalize'), () => post(draft, '/void')];
+  const answers = await Promise.all(Array.from({ length: 51 }, (_, index) => calls[index % 3]!()));
+  for (const { status, text } of answers) expect([200, 404, 405], text).toContain(status);
+  const invoice = await read(draft);
+  expect(invoice).toMatchObject({ sequential_id: 1, total_amount_cents: 1200 });
+  expect(invoice.fees).toHaveLength(1);
+  expect(await activities(draft, 'invoice.created')).toHaveLength(1);
+  const voids = await activities(draft, 'invoice.voided');
+  expect(voids).toHaveLength(invoice.status === 'voided' ? 1 : 0);
+  expect((await balances(draft)).receivable ?? 0).toBe(invoice.total_due_amount_cents);
+});
+
 describe('update', () => {
   test('succeeded clears overdue, pays the fees and is booked; setting it back reverses that', async () => {
     const invoice = await bill();

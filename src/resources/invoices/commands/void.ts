@@ -2,7 +2,8 @@ import { canInvoiceMove } from '../../../engine/invoices/invoice-states.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { bookVoid } from '../../ledger/invoice-voided.ts';
-import type { InvoiceRow } from '../queries.ts';
+import { markUsage } from '../../usage-thresholds/marks.ts';
+import { type InvoiceRow, listLinesOfInvoice } from '../queries.ts';
 import { recordInvoice } from '../record.ts';
 import type { InvoiceVoid } from '../schema.ts';
 import { showInvoice } from '../show.ts';
@@ -26,6 +27,9 @@ export async function voidInvoice(ctx: Context, { svc_id, body }: { svc_id: stri
     ready_for_payment_processing: false,
   });
   await bookVoid(ctx, voided);
+  // What was invoiced counts towards thresholds over the lifetime (usage-and-charges G.4).
+  const lines = await listLinesOfInvoice(ctx.db, ctx.organizationId, invoice.id);
+  await markUsage(ctx, { ids: lines.map((line) => line.subscription_id) });
   await recordInvoice(ctx, 'invoice.voided', invoice.id);
   return showInvoice(ctx, invoice.id);
 }
