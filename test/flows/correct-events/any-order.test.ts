@@ -17,6 +17,7 @@ const METRICS = [
   { code: 'calls', aggregation_type: 'count_agg' },
   { code: 'storage', aggregation_type: 'sum_agg', field_name: 'v' },
   { code: 'peak', aggregation_type: 'max_agg', field_name: 'v' },
+  { code: 'disk', aggregation_type: 'sum_agg', field_name: 'v', recurring: true },
   { code: 'seats', aggregation_type: 'latest_agg', field_name: 'v' },
   { code: 'users', aggregation_type: 'unique_count_agg', field_name: 'v' },
 ] as const;
@@ -75,7 +76,7 @@ function unitsOf(code: Code, events: readonly Live[]): number {
   if (code === 'users') return new Set(events.map(({ v }) => v)).size;
   const numbers = events.filter(({ v }) => /^-?\d+$/.test(v)).map((event) => ({ ...event, n: Number(event.v) }));
   if (numbers.length === 0) return 0;
-  if (code === 'storage') return numbers.reduce((sum, { n }) => sum + n, 0);
+  if (code === 'storage' || code === 'disk') return numbers.reduce((sum, { n }) => sum + n, 0);
   if (code === 'peak') return Math.max(...numbers.map(({ n }) => n));
   // Events of one instant never meet here: each has its own minute.
   return numbers.reduce((last, each) => (each.at > last.at ? each : last)).n;

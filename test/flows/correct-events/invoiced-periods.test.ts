@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 import { openStory, type Story } from '../bill-subscriptions/story.ts';
 
 // What a correction means for invoices: beyond 4.3, as far as nothing has to be settled.
@@ -142,4 +143,34 @@ test('events of a charge billed in advance have their fees already', async () =>
   const story = await march({ pay_in_advance: true });
   for (const policy of ['next_invoice', 'ignore'])
     expect((await retract(story, { policy })).body.error_details).toEqual({ base: ['unsupported_value'] });
+});
+
+test('a range whose period was invoiced meanwhile fails, changes nothing of that page, and may be retried', async () => {
+  const story = await march();
+  const range = { transaction_id: undefined, timestamp_from: '2024-03-01', timestamp_to: '2024-03-31', dry_run: true };
+  const { svc_id } = (await retract(story, { kind: 'retract_range', ...range })).body.correction;
+  await story.advance('2024-04-02T00:00:00Z');
+  // As if its pages had waited for the whole of March.
+  await service.sql`update event_corrections set status = 'failed', dry_run = false where id = ${svc_id}`;
+  await service.sql`
+    insert into event_correction_events (organization_id, correction_id, event_id)
+    select organization_id, ${svc_id}::uuid, id from events where organization_id = ${story.organizationId}`;
+  const after = async (status: string) => {
+    const { status: answered } = await story.client.post(`/events/corrections/${svc_id}/retry`, {});
+    expect(answered).toBe(200);
+    return until(async () => {
+      const { correction } = (await story.client.get(`/events/corrections/${svc_id}`)).body;
+      return correction.status === status ? correction : undefined;
+    });
+  };
+  expect(await after('failed')).toMatchObject({
+    progress: { done: 0, total: 2 },
+    error: { code: 'unsupported_value' },
+  });
+  expect((await story.client.get('/events')).body.meta.total_count).toBe(2);
+  await service.sql`update event_corrections set policy = 'ignore' where id = ${svc_id}`;
+  const settled = await after('settled');
+  expect(settled).toMatchObject({ progress: { done: 2, total: 2, percent: 100 }, error: null });
+  expect(settled.adjustments).toMatchObject([{ booked_as: 'recorded' }]);
+  expect((await story.client.get('/events')).body.meta.total_count).toBe(0);
 });
