@@ -14,7 +14,7 @@ import { rematchEvents } from './correct-events/rematch-events.ts';
 import { retractRange } from './correct-events/retract-range.ts';
 import { finalizePendingInvoice } from './finalize-invoice/pending.ts';
 import { finishBatchStep } from './ingest-events/finish-batches.ts';
-import { healEvents } from './ingest-events/heal.ts';
+import { healEvents, recountUnmatched } from './ingest-events/heal.ts';
 import { finalizeCustomerDrafts, finalizeOneDraft, redateDrafts } from './redate-drafts/steps.ts';
 
 /**
@@ -29,6 +29,7 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'build-shape': buildShapeStep,
   'finish-event-batch': finishBatchStep,
   'heal-events': healEvents,
+  'recount-unmatched': recountUnmatched,
   'finish-customer-deletion': finishCustomerDeletion,
   'finalize-customer-drafts': finalizeCustomerDrafts,
   'finish-plan-deletion': finishPlanDeletion,

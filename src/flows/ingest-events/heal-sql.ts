@@ -43,6 +43,45 @@ export async function countOpenEvents(db: Db, organizationId: string, selection:
   return row!.count;
 }
 
+/**
+ * Codes with more open events than rows, since rows stop beyond a limit. Their totals are set back to the rows, for the
+ * scan that finds the others again.
+ */
+export async function takeOverflown(db: Db, organizationId: string, { codes }: OpenSelection): Promise<string[]> {
+  const rows = await db<{ code: string }[]>`
+    update unmatched_totals total set count = kept.count
+    from (
+      select t.reason, t.code, (
+        select count(*) from unmatched_events u
+        where u.organization_id = t.organization_id and u.status = 'open' and u.code = t.code and u.reason = t.reason) as count
+      from unmatched_totals t
+      where t.organization_id = ${organizationId} and t.count > 0
+        ${codes === undefined ? db`` : db`and t.code = any (${codes as string[]})`}
+    ) kept
+    where total.organization_id = ${organizationId} and total.reason = kept.reason and total.code = kept.code
+      and total.count > kept.count
+    returning total.code`;
+  return [...new Set(rows.map(({ code }) => code))];
+}
+
+/** A page of events of codes that have no row among the unmatched ones, in the order of their ids, before `until`. */
+export const listRowless = (
+  db: Db,
+  organizationId: string,
+  { codes, after, until }: { codes: readonly string[]; after: string | null; until: string },
+  limit: number,
+) => db<EventToMatch[]>`
+  select e.id, e.organization_id, e.external_subscription_id, e.code, ${isoText(db, db`e.timestamp`)} as timestamp,
+    ${isoText(db, db`e.created_at`)} as created_at, m.id as metric_id, m.aggregation_type, m.recurring,
+    e.properties ->> m.field_name as value
+  from events e
+  left join billable_metrics m on m.organization_id = e.organization_id and m.code = e.code and m.deleted_at is null
+  where e.organization_id = ${organizationId} and e.code = any (${codes as string[]}) and e.deleted_at is null
+    and e.id < ${until} ${after === null ? db`` : db`and e.id > ${after}`}
+    and not exists (select from unmatched_events u where u.organization_id = e.organization_id and u.event_id = e.id)
+  order by e.id
+  limit ${limit}`;
+
 /** Codes of metrics, deleted ones too. */
 export async function listCodes(db: Db, organizationId: string, metricIds: readonly string[]): Promise<string[]> {
   const rows = await db<{ code: string }[]>`

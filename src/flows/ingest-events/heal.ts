@@ -1,14 +1,18 @@
 import type { Context } from '../../platform/context.ts';
+import { newId } from '../../platform/ids.ts';
 import { lockMatching } from '../../resources/unmatched-events/lock.ts';
 import type { HealSelection } from '../../resources/unmatched-events/request-heal.ts';
 import { markUsage } from '../../resources/usage-thresholds/marks.ts';
+import { finishBatches } from './finish-sql.ts';
 import {
   countOpenEvents,
   listCodes,
   listOpenEvents,
+  listRowless,
   markUsed,
   moveRun,
   type OpenSelection,
+  takeOverflown,
   writeHealed,
 } from './heal-sql.ts';
 import { marksOf, matchAll } from './match-all.ts';
@@ -55,6 +59,29 @@ export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
     await moveRun(ctx.db, ctx.organizationId, step.run_id, runProgress(result, total, isOver), now);
   if (!isOver)
     ctx.after({ job: 'heal-events', payload: { ...step, page: { after: events.at(-1)!.id, total, ...result } } });
+  else await scanOverflown(ctx, selection);
+}
+
+/** Owes a scan of the events that only totals tell of (beyond 3.2). */
+async function scanOverflown(ctx: Context, selection: OpenSelection): Promise<void> {
+  const codes = await takeOverflown(ctx.db, ctx.organizationId, selection);
+  if (codes.length > 0) ctx.after({ job: 'recount-unmatched', payload: { codes, after: null, until: newId() } });
+}
+
+/**
+ * Step `recount-unmatched`: matches the events of codes that have no row, as if they had just been stored. Each page of
+ * 1 000 owes the next; events stored meanwhile are left to their own batches.
+ */
+export async function recountUnmatched(
+  ctx: Context,
+  step: { codes: string[]; after: string | null; until: string },
+): Promise<void> {
+  await lockMatching(ctx.db, ctx.organizationId);
+  const events = await listRowless(ctx.db, ctx.organizationId, step, PAGE);
+  const matched = await matchAll(ctx.db, events);
+  const unmatched = matched.flatMap(({ event, reason }) => (reason === undefined ? [] : [{ event, reason }]));
+  if (events.length > 0) await finishBatches(ctx.db, [], marksOf(matched), unmatched);
+  if (events.length === PAGE) ctx.after({ job: 'recount-unmatched', payload: { ...step, after: events.at(-1)!.id } });
 }
 
 async function selectionOf(ctx: Context, step: HealStep): Promise<OpenSelection> {

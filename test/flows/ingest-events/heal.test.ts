@@ -1,0 +1,66 @@
+import { Temporal } from 'temporal-polyfill';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { finishOpenBatches } from '../../../src/flows/ingest-events/finish-batches.ts';
+import { healEvents, recountUnmatched } from '../../../src/flows/ingest-events/heal.ts';
+import type { AfterStep, Context } from '../../../src/platform/context.ts';
+import { createLog } from '../../../src/platform/log/log.ts';
+import { createOrganization } from '../../../src/resources/organizations/commands.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { incoming, makeMetric, storage } from './build.ts';
+
+let database: TestDatabase;
+let organizationId: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  organizationId = (await createOrganization(database.sql, { name: 'Acme', sandbox: false })).organization_id;
+});
+afterAll(() => database.drop());
+
+/** Runs a step and all that it owes. */
+async function run(first: AfterStep): Promise<string[]> {
+  const handlers = { 'heal-events': healEvents, 'recount-unmatched': recountUnmatched };
+  const owed = [first];
+  const ran: string[] = [];
+  for (let step = owed.shift(); step; step = owed.shift()) {
+    const { job, payload } = step;
+    ran.push(job);
+    await database.sql.begin((tx) =>
+      handlers[job as keyof typeof handlers](
+        {
+          organizationId,
+          db: tx,
+          log: createLog({ level: 'silent', process: 'test' }),
+          now: () => Temporal.Instant.from('2024-04-01T00:00:00Z'),
+          after: (next: AfterStep) => owed.push(next),
+        } as unknown as Context,
+        payload as never,
+      ),
+    );
+  }
+  return ran;
+}
+
+const totals = async () =>
+  await database.sql`
+    select total.reason, total.count, (
+      select count(*) from unmatched_events u
+      where u.organization_id = total.organization_id and u.reason = total.reason and u.status = 'open') as rows
+    from unmatched_totals total where total.organization_id = ${organizationId} and total.count > 0 order by total.reason`;
+
+test('events that only the totals tell of are found again by their code', async () => {
+  await storage(database.sql).store(incoming(organizationId, [{}, {}, {}]));
+  await finishOpenBatches(database.sql, organizationId);
+  // As if two of them had come beyond the limit of rows.
+  await database.sql`
+    delete from unmatched_events where event_id in (
+      select event_id from unmatched_events where organization_id = ${organizationId} limit 2)`;
+  expect(await totals()).toEqual([{ reason: 'metric_not_found', count: 3, rows: 1 }]);
+  const metric = await makeMetric(database.sql, organizationId);
+  expect(await run({ job: 'heal-events', payload: { metric_ids: [metric.id] } })).toEqual([
+    'heal-events',
+    'recount-unmatched',
+  ]);
+  expect(await totals()).toEqual([{ reason: 'subscription_not_found', count: 3, rows: 3 }]);
+  expect(await run({ job: 'heal-events', payload: { metric_ids: [metric.id] } })).toEqual(['heal-events']);
+});
