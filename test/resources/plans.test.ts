@@ -202,10 +202,13 @@ test('lists newest first in six statements whatever the number, only what is the
   const other = await openCatalog(catalog.service);
   const own = await other.metric({ filters: [{ key: 'region', values: ['eu'] }] });
   const tax = await other.tax({ code: 'theirs' });
+  const addOn = { name: 'Seat', code: 'seat', amount_cents: 100, amount_currency: 'EUR' };
+  await other.org.post('/add_ons', { add_on: addOn });
   for (const code of ['one', 'two', 'three'])
     await other.plan({
       code,
       tax_codes: [tax.code],
+      fixed_charges: [{ add_on_code: 'seat', charge_model: 'standard', tax_codes: [tax.code] }],
       charges: Array.from({ length: 3 }, () => ({
         ...charge({ billable_metric_id: own.svc_id, tax_codes: [tax.code] }),
         filters: [{ properties: { amount: '2' }, values: { region: ['eu'] } }],
@@ -217,6 +220,7 @@ test('lists newest first in six statements whatever the number, only what is the
     filters: [{ values: { region: ['eu'] } }],
     taxes: [{ code: tax.code }],
   });
+  expect(body.plans[0].fixed_charges).toMatchObject([{ taxes: [{ code: tax.code }] }]);
   expect(body.meta).toMatchObject({ total_count: 3, total_pages: 2 });
   expect(await other.statementsOf((ctx) => listAllPlans(ctx, { query: { page: 1, per_page: 20 } }))).toBe(6);
 

@@ -3,7 +3,7 @@ import { groupRows } from '../../platform/lists/group-rows.ts';
 import { listChargesOfPlans } from '../charges/queries.ts';
 import { type ChargeShown, showCharges } from '../charges/shown.ts';
 import { listFixedChargesOfPlans } from '../fixed-charges/queries.ts';
-import { type FixedChargeShown, showFixedCharges } from '../fixed-charges/shown.ts';
+import type { FixedChargeShown } from '../fixed-charges/shown.ts';
 import { listTaxesOfPlans, type TaxRow } from '../taxes/queries.ts';
 import { listThresholdsOfPlans, type UsageThresholdRow } from '../usage-thresholds/queries.ts';
 import type { PlanRow } from './queries.ts';
@@ -26,13 +26,17 @@ export async function showPlans(db: Db, organizationId: string, plans: readonly 
   const parentIds = plans.flatMap(({ parent_id }) => parent_id ?? []);
   const [charges, fixedCharges, taxes, thresholds] = await Promise.all([
     listChargesOfPlans(db, organizationId, ids).then((rows) => showCharges(db, organizationId, rows, [])),
-    listFixedChargesOfPlans(db, organizationId, ids).then((rows) => showFixedCharges(db, organizationId, rows)),
+    listFixedChargesOfPlans(db, organizationId, ids),
     listTaxesOfPlans(db, organizationId, ids),
     listThresholdsOfPlans(db, organizationId, [...ids, ...parentIds]),
   ]);
-  const fixedChargesOf = groupRows(fixedCharges, ({ fixedCharge }) => fixedCharge.plan_id);
   const taxesOf = groupRows(taxes, ({ holder, holder_id }) => `${holder} ${holder_id}`);
   const withTaxes = charges.map((shown) => ({ ...shown, taxes: taxesOf.get(`charge ${shown.charge.id}`) ?? [] }));
+  const fixedWithTaxes = fixedCharges.map((fixedCharge) => ({
+    fixedCharge,
+    taxes: taxesOf.get(`fixed_charge ${fixedCharge.id}`) ?? [],
+  }));
+  const fixedChargesOf = groupRows(fixedWithTaxes, ({ fixedCharge }) => fixedCharge.plan_id);
   const chargesOf = groupRows(withTaxes, ({ charge }) => charge.plan_id);
   const thresholdsOf = groupRows(thresholds, ({ plan_id }) => plan_id);
   return plans.map((plan) => ({

@@ -123,9 +123,9 @@ export const listTaxesOfCustomers = (db: Db, organizationId: string, customerIds
 export const listTaxesOfBillingEntities = (db: Db, organizationId: string, billingEntityIds: readonly string[]) =>
   listTaxesOfHolders<'billing_entity_id'>(db, organizationId, 'billing_entity', billingEntityIds);
 
-/** Taxes of some plans, of their minimum commitments and of their live charges, oldest first. */
+/** Taxes of some plans, of their minimum commitments and of their live charges and fixed charges, oldest first. */
 export const listTaxesOfPlans = (db: Db, organizationId: string, planIds: readonly string[]) => db<
-  (Held<'plan_id' | 'holder_id'> & { holder: 'plan' | 'commitment' | 'charge' })[]
+  (Held<'plan_id' | 'holder_id'> & { holder: 'plan' | 'commitment' | 'charge' | 'fixed_charge' })[]
 >`
   select ${columns(db)}, holding.plan_id, holding.holder, holding.holder_id
   from (
@@ -141,6 +141,11 @@ export const listTaxesOfPlans = (db: Db, organizationId: string, planIds: readon
     join charge_taxes link on link.organization_id = charge.organization_id and link.charge_id = charge.id
     where charge.organization_id = ${organizationId} and charge.plan_id = any (${planIds as string[]}::uuid[])
       and charge.deleted_at is null
+    union all
+    select fixed.plan_id, link.tax_id, 'fixed_charge', fixed.id from fixed_charges fixed
+    join fixed_charge_taxes link on link.organization_id = fixed.organization_id and link.fixed_charge_id = fixed.id
+    where fixed.organization_id = ${organizationId} and fixed.plan_id = any (${planIds as string[]}::uuid[])
+      and fixed.deleted_at is null
   ) holding
   join taxes tax on tax.organization_id = ${organizationId} and tax.id = holding.tax_id and tax.deleted_at is null
   order by tax.created_at, tax.id`;
