@@ -127,6 +127,25 @@ describe('plan_overrides', () => {
     expect((await wrong({ id: plan.svc_id })).body).toMatchObject({ status: 404, resource: 'charge' });
   });
 
+  test('units alone stay beside the plan; anything else of a fixed charge makes the copy, with those units', async () => {
+    const addOn = { name: 'Seat', code: `seat-${++made}`, amount_cents: 100, amount_currency: 'EUR' };
+    expect((await org.post('/add_ons', { add_on: addOn })).status).toBe(200);
+    const seats = { add_on_code: addOn.code, charge_model: 'standard', units: 2, properties: { amount: '5' } };
+    const plan = await catalog.plan({ fixed_charges: [seats] });
+    const [{ svc_id: id, code }] = plan.fixed_charges;
+    const { body, path } = await subscribe(plan, { plan_overrides: { fixed_charges: [{ id, units: 7 }] } });
+    expect(body.subscription.plan.parent_id).toBeNull();
+    expect((await org.get(`${path}/fixed_charges/${code}`)).body.fixed_charge.units).toBe(7);
+
+    const changed = await org.put(`${path}/fixed_charges/${code}`, { fixed_charge: { properties: { amount: '9' } } });
+    expect(changed.body.fixed_charge).toMatchObject({ svc_parent_id: id, units: 7, properties: { amount: '9' } });
+    expect((await org.get(path)).body.subscription.plan).toMatchObject({ parent_id: plan.svc_id });
+    const wrong = await org.put(path, {
+      subscription: { plan_overrides: { fixed_charges: [{ id, charge_model: 'volume' }] } },
+    });
+    expect(wrong.body).toMatchObject({ status: 403, code: 'cannot_override_charge_model' });
+  });
+
   test('thresholds at two places are refused', async () => {
     const plan = await catalog.plan();
     const usage_thresholds = [{ amount_cents: 10 }];

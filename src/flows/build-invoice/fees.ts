@@ -1,6 +1,7 @@
 import type { Instant } from '../../engine/calendar/instants.ts';
 import type { Period } from '../../engine/calendar/period.ts';
 import type { GroupedBy } from '../../engine/metrics/group-values.ts';
+import { type PresentedUnits, presentationKeys, presentFewer } from '../../engine/metrics/presentation.ts';
 import type { EventUnits } from '../../engine/metrics/running-record.ts';
 import type { Cents } from '../../engine/money/cents.ts';
 import { exponentOf } from '../../engine/money/currency.ts';
@@ -42,6 +43,8 @@ export interface LineFee {
   window: Period;
   /** What was counted, before the metric's rounding: what the stored inputs keep. */
   counted: CountedShare | null;
+  /** Units by the displayed presentation keys. */
+  presentation?: readonly PresentedUnits[];
   /** How a fee of a minimum commitment came about: what the stored inputs keep. */
   commitment?: object;
   /** Amounts in the charge's pricing unit, as the fee shows them; null and absent without one. */
@@ -194,6 +197,7 @@ export const usageLineFee = (
   amountDetails: fee.amountDetails,
   counted,
   pricingUnitDetails: pricingUnitDetails(charge, fee.pricingUnit),
+  presentation: presentFewer(counted.presented ?? [], presentationKeys(charge.properties).displayed),
 });
 
 /** What every usage fee tells of its charge. */

@@ -3,6 +3,7 @@ import type { InvoiceDates } from '../../engine/invoices/dates.ts';
 import type { Draft } from '../../engine/invoices/draft.ts';
 import type { InvoiceStatus } from '../../engine/invoices/invoice-states.ts';
 import type { InvoiceType } from '../../engine/invoices/invoice-types.ts';
+import { decimalText } from '../../engine/money/decimal.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { newId } from '../../platform/ids.ts';
 import type { LineFee } from './fees.ts';
@@ -161,6 +162,10 @@ export async function insertFees(
       grouped_by: fee.groupedBy,
       amount_details: fee.amountDetails,
       pricing_unit_details: fee.pricingUnitDetails ?? null,
+      presentation_breakdowns: (fee.presentation ?? []).map(({ presentationBy, units }) => ({
+        presentation_by: presentationBy,
+        units: decimalText(units),
+      })),
       pay_in_advance:
         fee.inAdvance !== undefined ||
         fee.fixedCharge?.pay_in_advance === true ||
@@ -187,14 +192,14 @@ export async function insertFees(
       charge_filter_id, fixed_charge_id, true_up_parent_fee_id, original_fee_id, fee_type, item_id, item_code, item_name, item_description,
       invoice_display_name, amount_cents, amount_currency, precise_amount_cents, unit_amount_cents,
       precise_unit_amount, precise_coupons_amount_cents, taxes_amount_cents, taxes_precise_amount_cents, taxes_rate, units,
-      total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details,
+      total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details, presentation_breakdowns,
       pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime, to_datetime,
       created_at, updated_at)
     select id, ${owner.organizationId}::uuid, ${owner.billingEntityId}::uuid, ${owner.customerId}::uuid,
       ${owner.invoiceId}::uuid, subscription_id, charge_id, charge_filter_id, fixed_charge_id, true_up_parent_fee_id, original_fee_id, fee_type, item_id,
       item_code, item_name, item_description, invoice_display_name, amount_cents, ${owner.currency},
       precise_amount_cents, unit_amount_cents, precise_unit_amount, precise_coupons_amount_cents, taxes_amount_cents, taxes_precise_amount_cents,
-      taxes_rate, units, total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details,
+      taxes_rate, units, total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details, presentation_breakdowns,
       pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime, to_datetime, ${owner.createdAt},
       ${owner.createdAt}
     from jsonb_to_recordset(${rows as never}::jsonb) as fee (id uuid, subscription_id uuid, charge_id uuid,
@@ -202,7 +207,7 @@ export async function insertFees(
       item_description text, invoice_display_name text, amount_cents bigint, precise_amount_cents numeric,
       unit_amount_cents bigint, precise_unit_amount numeric, precise_coupons_amount_cents numeric, taxes_amount_cents bigint,
       taxes_precise_amount_cents numeric, taxes_rate numeric, units numeric, total_aggregated_units numeric,
-      events_count bigint, grouped_by jsonb, amount_details jsonb, pricing_unit_details jsonb,
+      events_count bigint, grouped_by jsonb, amount_details jsonb, pricing_unit_details jsonb, presentation_breakdowns jsonb,
       pay_in_advance boolean, invoiceable boolean, event_id uuid, event_transaction_id text,
       external_subscription_id text, from_datetime timestamptz, to_datetime timestamptz)`;
   if (taxes.length === 0) return;

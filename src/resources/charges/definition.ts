@@ -40,7 +40,6 @@ const UNSUPPORTED: readonly [
 ][] = [
   ['charge_model', ({ charge_model }) => !isPriced(charge_model)],
   ['billable_metric_id', (_charge, { aggregation_type }) => !isAggregated(aggregation_type)],
-  ['properties', ({ properties }) => hasPresentationKeys(properties)],
 ];
 
 const EMPTY: Omit<ChargeDefinition, 'billable_metric_id' | 'charge_model'> = {
@@ -106,6 +105,3 @@ export function frozenFaults(
   );
   return Object.fromEntries(fields.map((field) => [field, ['value_is_frozen']]));
 }
-
-const hasPresentationKeys = ({ presentation_group_keys }: ChargeDefinition['properties']): boolean =>
-  Array.isArray(presentation_group_keys) && presentation_group_keys.length > 0;

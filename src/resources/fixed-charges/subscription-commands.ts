@@ -2,6 +2,7 @@ import type { Context } from '../../platform/context.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { listPlansById } from '../plans/queries.ts';
 import { lockRecords } from '../subscriptions/commands/terminate.ts';
+import { ownPlan } from '../subscriptions/overrides/apply.ts';
 import { getShown } from '../subscriptions/queries.ts';
 import { recordSubscription } from '../subscriptions/record.ts';
 import { isUnitsOnly, overrideFixedCharges, overrideUnits } from './overrides.ts';
@@ -37,8 +38,7 @@ export async function overrideSubscriptionFixedCharge(ctx: Context, input: Input
 
   if (plan!.parent_id === null && isUnitsOnly([rest]))
     await overrideUnits(ctx, plan!, { ...subscription, zone: before.zone }, elements);
-  else if (plan!.parent_id === null) throw refuse.invalid({ properties: ['unsupported_value'] });
-  else await overrideFixedCharges(ctx, plan!, elements);
+  else await overrideFixedCharges(ctx, (await ownPlan(ctx, subscription)).plan, elements);
   await recordSubscription(ctx, 'subscription.updated', subscription.id, before);
   return showSubscriptionFixedCharge(ctx, input);
 }

@@ -3,7 +3,7 @@ import { newId } from '../../platform/ids.ts';
 import type { PreparedCharge } from '../charges/prepare.ts';
 import type { ChargeShown } from '../charges/shown.ts';
 import { saveCharges } from '../charges/writes.ts';
-import { copyTaxes, saveFixedCharges } from '../fixed-charges/writes.ts';
+import { copyFixedCharges } from '../fixed-charges/overrides.ts';
 import { saveCommitment } from '../minimum-commitments/writes.ts';
 import { replacePlanTaxes } from '../taxes/queries.ts';
 import type { PlanRow } from './queries.ts';
@@ -14,14 +14,10 @@ import { insertPlan } from './writes.ts';
  * Makes a hidden copy of a plan, its override: with its code, charges, filters, fixed charges, taxes and minimum
  * commitment, each linked to the one that it was made from. Thresholds are not copied, those of the plan are read.
  *
- * @param ownUnits units that the subscription already had instead of the plan's, by fixed charge: the copy takes them over
+ * @param subscriptionId whose own units of fixed charges the copy takes over
  * Rule: subscriptions-and-invoices A.4.
  */
-export async function copyPlan(
-  ctx: Context,
-  parent: PlanShown,
-  ownUnits: ReadonlyMap<string, PlanShown['fixedCharges'][number]['fixedCharge']['units']> = new Map(),
-): Promise<PlanShown> {
+export async function copyPlan(ctx: Context, parent: PlanShown, subscriptionId?: string): Promise<PlanShown> {
   const { db, organizationId } = ctx;
   const now = ctx.now();
   const commitment = parent.plan.minimum_commitment && { ...parent.plan.minimum_commitment, id: newId() };
@@ -41,25 +37,11 @@ export async function copyPlan(
     parent.charges.map((shown) => copyOfCharge(ctx, shown, plan.id)),
     now,
   );
-  const fixedCharges = parent.fixedCharges.map(({ fixedCharge }) => ({
-    fixedCharge: {
-      ...fixedCharge,
-      id: newId(),
-      plan_id: plan.id,
-      parent_id: fixedCharge.id,
-      units: ownUnits.get(fixedCharge.id) ?? fixedCharge.units,
-      created_at: now,
-    },
-    isImmediate: false,
-  }));
-  if (fixedCharges.length > 0) {
-    await saveFixedCharges(db, organizationId, fixedCharges, now);
-    await copyTaxes(
-      db,
-      organizationId,
-      fixedCharges.map(({ fixedCharge }) => ({ from: fixedCharge.parent_id, to: fixedCharge.id })),
-    );
-  }
+  await copyFixedCharges(ctx, {
+    fromPlanId: parent.plan.id,
+    toPlanId: plan.id,
+    ...(subscriptionId && { subscriptionId }),
+  });
   if (parent.taxes.length > 0)
     await replacePlanTaxes(
       db,

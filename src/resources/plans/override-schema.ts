@@ -4,6 +4,7 @@ import { elementErrors } from '../../platform/schema/element-errors.ts';
 import { INVALID, integer, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
 import { textList } from '../../platform/schema/typed-text.ts';
 import { ChargeElement } from '../charges/schema.ts';
+import { FixedChargeOverrideElement } from '../fixed-charges/schema.ts';
 import { CommitmentInput } from '../minimum-commitments/schema.ts';
 import { UsageThresholdsInput } from '../usage-thresholds/schema.ts';
 import { Metadata } from './metadata.ts';
@@ -24,10 +25,7 @@ export const PlanOverrides = z
       minimum_commitment: CommitmentInput,
       usage_thresholds: UsageThresholdsInput.nullish(),
       charges: z.array(ChargeElement, INVALID).nullish(),
-      fixed_charges: z
-        .array(z.unknown(), INVALID)
-        .refine((items) => items.length === 0, 'unsupported_value')
-        .nullish(),
+      fixed_charges: z.array(FixedChargeOverrideElement, INVALID).nullish(),
       code: z.unknown(),
       interval: z.unknown(),
       pay_in_advance: z.unknown(),
@@ -37,5 +35,5 @@ export const PlanOverrides = z
     INVALID,
   )
   .partial()
-  .check(elementErrors('usage_thresholds', 'charges'));
+  .check(elementErrors('usage_thresholds', 'charges', 'fixed_charges'));
 export type PlanOverrides = z.infer<typeof PlanOverrides>;

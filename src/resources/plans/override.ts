@@ -5,6 +5,7 @@ import { addFaults, refuseFaults } from '../charges/faults.ts';
 import { type GivenCharge, prepareCharges } from '../charges/prepare.ts';
 import type { ChargeElement } from '../charges/schema.ts';
 import { saveCharges } from '../charges/writes.ts';
+import { overrideFixedCharges } from '../fixed-charges/overrides.ts';
 import { prepareCommitment, saveCommitment } from '../minimum-commitments/writes.ts';
 import { findTaxesByCodes, replacePlanTaxes } from '../taxes/queries.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
@@ -28,9 +29,9 @@ const NOT_OVERRIDABLE = [
 
 /**
  * Changes the copy of a plan in place: what is absent stays. Charges are named by the id of the plan's charge or of the
- * copy's own; models, metrics and timing cannot change, the spending minimum can.
+ * copy's own, fixed charges likewise; models, metrics and timing cannot change, the spending minimum can.
  *
- * @throws Refusal 404 charge, tax
+ * @throws Refusal 404 charge, fixed_charge, tax; 403 cannot_override_charge_model
  * @throws Refusal 422 by field, below `plan_overrides`; value_is_frozen
  * Rule: subscriptions-and-invoices A.4.
  */
@@ -62,6 +63,7 @@ export async function changeOverride(ctx: Context, copy: PlanShown, given: PlanO
     const metricIds = charges.map(({ charge }) => charge.billable_metric_id);
     await refreshShapes(ctx, [...new Set(metricIds)], 'charges');
   }
+  if (given.fixed_charges?.length) await overrideFixedCharges(ctx, plan, given.fixed_charges);
   if (given.tax_codes) await replacePlanTaxes(db, organizationId, plan.id, taxIds);
   if (prepared) await saveCommitment(db, organizationId, plan.id, prepared, ctx.now());
   if (given.usage_thresholds) {

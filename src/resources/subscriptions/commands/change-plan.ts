@@ -3,6 +3,7 @@ import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { recordStartUnits } from '../../fixed-charges/units.ts';
+import { saveFirstUnits } from '../overrides/apply.ts';
 import type { SubscriptionRow } from '../queries.ts';
 import { recordSubscription } from '../record.ts';
 import type { SubscriptionCreate } from '../schema.ts';
@@ -48,6 +49,7 @@ export async function changePlan(ctx: Context, change: PlanChange): Promise<stri
       { plan_id: plan.id, ...definedOnly({ name: body.name }) },
       ctx.now(),
     );
+    await saveFirstUnits(ctx, plan, { ...current, zone: change.customer.zone }, body.plan_overrides);
     await recordSubscription(ctx, 'subscription.updated', current.id);
     return current.id;
   }
@@ -68,6 +70,7 @@ async function upgrade(ctx: Context, change: PlanChange, currentPlan: PlanFacts)
     next_billing_at: nextBillingFrom(plan, { ...started, terminated_at: null }, customer.zone, now),
   };
   await insertSubscription(ctx.db, ctx.organizationId, next);
+  await saveFirstUnits(ctx, plan, { ...next, terminated_at: null, zone: customer.zone }, change.body.plan_overrides);
   await saveThresholds(ctx, next.id, change.body);
   await recordSubscription(ctx, 'subscription.terminated', current.id);
   await recordSubscription(ctx, 'subscription.started', next.id);
@@ -110,13 +113,14 @@ async function billUpgrade(
 }
 
 async function downgrade(ctx: Context, change: PlanChange): Promise<string> {
-  const { current } = change;
+  const { current, plan, customer } = change;
   await cancelPendingSuccessors(ctx, current);
   const next = successor(ctx, change, { status: 'pending', started_at: null, activated_at: null });
   await insertSubscription(ctx.db, ctx.organizationId, {
     ...next,
     progressive_billing_disabled: change.body.progressive_billing_disabled ?? current.progressive_billing_disabled,
   });
+  await saveFirstUnits(ctx, plan, { ...next, terminated_at: null, zone: customer.zone }, change.body.plan_overrides);
   await saveThresholds(ctx, next.id, change.body);
   await recordSubscription(ctx, 'subscription.updated', current.id);
   return current.id;

@@ -7,7 +7,14 @@ import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { recordStartUnits } from '../../fixed-charges/units.ts';
 import type { PlanOverrides } from '../../plans/override-schema.ts';
-import { isOverriding, overriddenPlan, overrideSubscription, refuseTwoThresholds } from '../overrides/apply.ts';
+import {
+  isForUnitsOnly,
+  isOverriding,
+  overriddenPlan,
+  overrideSubscription,
+  refuseTwoThresholds,
+  saveFirstUnits,
+} from '../overrides/apply.ts';
 import { getShown, type SubscriptionRow } from '../queries.ts';
 import { recordSubscription } from '../record.ts';
 import type { SubscriptionCreate } from '../schema.ts';
@@ -47,9 +54,10 @@ export async function createSubscription(ctx: Context, body: SubscriptionCreate)
   const current = currentOf(lineage, customer);
   const overrides = isOverriding(body.plan_overrides) ? body.plan_overrides : undefined;
   if (overrides && current?.plan_id === sold.id) return overrideCurrent(ctx, current, overrides);
-  const plan = overrides
-    ? await getPlanFacts(ctx.db, ctx.organizationId, await overriddenPlan(ctx, sold.id, overrides))
-    : sold;
+  const plan =
+    overrides && !isForUnitsOnly(overrides)
+      ? await getPlanFacts(ctx.db, ctx.organizationId, await overriddenPlan(ctx, sold.id, overrides))
+      : sold;
   if (current !== undefined) return changePlan(ctx, { current, lineage, plan, customer, body, billingEntityId });
 
   refuseDates(body, customer.zone, ctx.now());
@@ -57,6 +65,7 @@ export async function createSubscription(ctx: Context, body: SubscriptionCreate)
     await setFirstCurrency(ctx.db, ctx.organizationId, customer.id, plan.amount_currency, ctx.now());
   const subscription = newSubscription(ctx, { plan, customer, body, billingEntityId, lineage });
   await insertSubscription(ctx.db, ctx.organizationId, subscription);
+  await saveFirstUnits(ctx, plan, { ...subscription, terminated_at: null, zone: customer.zone }, body.plan_overrides);
   await saveThresholds(ctx, subscription.id, body);
   if (subscription.status === 'active') {
     await recordSubscription(ctx, 'subscription.started', subscription.id);

@@ -1,14 +1,15 @@
 import { assert } from '../../../engine/assert.ts';
+import type { PlanTerms } from '../../../engine/calendar/terms.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { unitsOverridesOf } from '../../fixed-charges/queries.ts';
+import { isUnitsOnly, overrideUnits, type UnitsHolder } from '../../fixed-charges/overrides.ts';
 import { copyPlan } from '../../plans/copy.ts';
 import { changeOverride } from '../../plans/override.ts';
 import type { PlanOverrides } from '../../plans/override-schema.ts';
 import { listPlansById } from '../../plans/queries.ts';
 import { type PlanShown, showPlan } from '../../plans/shown.ts';
 import { replaceThresholds } from '../../usage-thresholds/writes.ts';
-import type { SubscriptionRow } from '../queries.ts';
+import { getShown, type SubscriptionRow } from '../queries.ts';
 import { changeSubscription } from '../writes.ts';
 
 type Overriding = Pick<SubscriptionRow, 'id' | 'plan_id'>;
@@ -16,6 +17,22 @@ type Overriding = Pick<SubscriptionRow, 'id' | 'plan_id'>;
 /** Whether an input overrides anything at all. */
 export const isOverriding = (overrides: PlanOverrides | null | undefined): overrides is PlanOverrides =>
   overrides !== null && overrides !== undefined && Object.keys(overrides).length > 0;
+
+/** Whether overrides name nothing but units of fixed charges, for which the plan is not copied. */
+export const isForUnitsOnly = (overrides: PlanOverrides): boolean =>
+  Object.entries(overrides).every(([field, value]) => field === 'fixed_charges' || value === undefined) &&
+  isUnitsOnly(overrides.fixed_charges ?? []);
+
+/** Gives a subscription that was just made the units that are all it overrides. Rule: usage-and-charges E.6. */
+export async function saveFirstUnits(
+  ctx: Context,
+  plan: PlanTerms & { id: string },
+  subscription: UnitsHolder,
+  overrides: PlanOverrides | null | undefined,
+): Promise<void> {
+  if (!isOverriding(overrides) || !isForUnitsOnly(overrides)) return;
+  await overrideUnits(ctx, plan, subscription, overrides.fixed_charges ?? [], { isNew: true });
+}
 
 /**
  * Thresholds stand at one place of an input only.
@@ -45,17 +62,26 @@ export async function overriddenPlan(ctx: Context, planId: string, overrides: Pl
 }
 
 /**
- * Changes the plan of one subscription only: its copy is made at the first time and changed in place afterwards.
+ * Changes the plan of one subscription only: its copy is made at the first time and changed in place afterwards. Units of
+ * fixed charges alone need no copy.
  *
- * @returns id of the copy
+ * @returns id of the plan that the subscription has then
  * @throws Refusal as changeOverride
  * Rule: subscriptions-and-invoices A.4.
  */
 export async function overrideSubscription(
   ctx: Context,
-  subscription: Overriding,
+  subscription: SubscriptionRow,
   overrides: PlanOverrides,
 ): Promise<string> {
+  if (isForUnitsOnly(overrides)) {
+    const [plan] = await listPlansById(ctx.db, ctx.organizationId, [subscription.plan_id]);
+    if (plan?.parent_id === null) {
+      const { zone } = await getShown(ctx.db, ctx.organizationId, subscription.id);
+      await overrideUnits(ctx, plan, { ...subscription, zone }, overrides.fixed_charges!);
+      return plan.id;
+    }
+  }
   const copy = await ownPlan(ctx, subscription);
   await changeOverride(ctx, copy, overrides);
   return copy.plan.id;
@@ -63,16 +89,10 @@ export async function overrideSubscription(
 
 /** The copy that a subscription has of its plan; it is made when there is none. The caller holds the subscription. */
 export async function ownPlan(ctx: Context, subscription: Overriding): Promise<PlanShown> {
-  const { db, organizationId } = ctx;
   const shown = await showPlanById(ctx, subscription.plan_id);
   if (shown.plan.parent_id !== null) return shown;
-  const ownUnits = await unitsOverridesOf(db, organizationId, subscription.id);
-  const copy = await copyPlan(ctx, shown, ownUnits);
-  await changeSubscription(db, organizationId, subscription.id, { plan_id: copy.plan.id }, ctx.now());
-  if (ownUnits.size > 0)
-    await db`
-      delete from fixed_charge_units_overrides
-      where organization_id = ${organizationId} and subscription_id = ${subscription.id}`;
+  const copy = await copyPlan(ctx, shown, subscription.id);
+  await changeSubscription(ctx.db, ctx.organizationId, subscription.id, { plan_id: copy.plan.id }, ctx.now());
   return copy;
 }
 
