@@ -289,6 +289,30 @@ describe('void', () => {
   });
 });
 
+test('whoever listens is told of each change, with its parts', async () => {
+  await story.client.post('/webhook_endpoints', { webhook_endpoint: { webhook_url: 'http://127.0.0.1:9/hook' } });
+  const draft = await bill({ grace: 10 });
+  await put(draft, '/refresh');
+  await put(draft, '/finalize');
+  await update(draft, { payment_status: 'succeeded' });
+  await update(draft, { metadata: [{ key: 'a', value: '1' }] });
+  await post(draft, '/void');
+  const told = await service.sql<{ webhook_type: string; payload: string }[]>`
+    select webhook_type, payload from webhook_events
+    where organization_id = ${story.organizationId} and object_id = ${draft.svc_id} order by position`;
+  expect(told.map(({ webhook_type }) => webhook_type)).toEqual([
+    'invoice.drafted',
+    'invoice.created',
+    'invoice.payment_status_updated',
+    'invoice.voided',
+  ]);
+  const [, created, paid, voided] = told.map(({ payload }) => JSON.parse(payload).invoice);
+  expect(created).toMatchObject({ status: 'finalized', fees: [{}], applied_invoice_custom_sections: [] });
+  expect(paid).toMatchObject({ payment_status: 'succeeded', customer: {}, fees: [{}] });
+  expect(paid).not.toHaveProperty('subscriptions');
+  expect(voided).toMatchObject({ status: 'voided', billing_periods: [{}], subscriptions: [{}] });
+});
+
 describe('delete, dispute, retry', () => {
   test('a deleted draft is shown no more', async () => {
     const draft = await bill({ grace: 10 });

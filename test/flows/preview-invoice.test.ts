@@ -137,6 +137,39 @@ describe('equal to the cent to the invoice that comes', () => {
     expect(shown.fees_amount_cents).toBe(1700);
   });
 
+  test.each([
+    ['a start in advance', true, '2024-03-15T09:00:00Z'],
+    ['a first period in arrears', false, '2024-04-02T00:00:00Z'],
+  ])('with fixed charges and a minimum commitment: %s', async (_name, pay_in_advance, until) => {
+    await story.client.post('/add_ons', {
+      add_on: { name: 'Seat', code: 'seat', amount_cents: 900, amount_currency: 'USD' },
+    });
+    await story.customer();
+    await metered({
+      pay_in_advance,
+      minimum_commitment: { amount_cents: 90_000, invoice_display_name: 'At least' },
+      fixed_charges: [true, false].map((inAdvance) => ({
+        add_on_code: 'seat',
+        code: `seat-${inAdvance}`,
+        charge_model: 'standard',
+        units: 3,
+        pay_in_advance: inAdvance && pay_in_advance,
+        prorated: true,
+        properties: { amount: '10' },
+      })),
+    });
+    const shown = await preview({ customer: { external_id: 'acme' }, plan_code: 'plan' });
+    await story.subscribe();
+    const stored = pay_in_advance ? undefined : await preview(ofAcme());
+    await story.advance(until);
+    const [invoice] = await story.invoices(1);
+    expect(essence(shown)).toEqual(essence(invoice));
+    if (stored) expect(essence(stored)).toEqual(essence(invoice));
+    const types = shown.fees.map((fee: Invoice) => fee.item.type);
+    expect(types).toContain('fixed_charge');
+    expect(types.includes('commitment')).toBe(!pay_in_advance);
+  });
+
   test('of a termination', async () => {
     await story.customer();
     await metered({ pay_in_advance: false });
