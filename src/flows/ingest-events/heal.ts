@@ -80,7 +80,9 @@ export async function recountUnmatched(
   const events = await listRowless(ctx.db, ctx.organizationId, step, PAGE);
   const matched = await matchAll(ctx.db, events);
   const unmatched = matched.flatMap(({ event, reason }) => (reason === undefined ? [] : [{ event, reason }]));
-  if (events.length > 0) await finishBatches(ctx.db, [], marksOf(matched), unmatched);
+  const marks = marksOf(matched);
+  if (events.length > 0) await finishBatches(ctx.db, [], marks, unmatched);
+  if (marks.length > 0) await markUsage(ctx, { ids: marks.map((mark) => mark.subscription_id) });
   if (events.length === PAGE) ctx.after({ job: 'recount-unmatched', payload: { ...step, after: events.at(-1)!.id } });
 }
 
