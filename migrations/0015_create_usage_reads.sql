@@ -34,6 +34,17 @@ create table daily_usages (
 );
 create index daily_usages_organization on daily_usages (organization_id, usage_date);
 
+-- When a subscription's usage of the day before is to be looked at: from the next local day on when an event arrived since
+-- it was looked at, else when its next charges period has begun.
+create table daily_usage_looks (
+  organization_id uuid not null,
+  subscription_id uuid not null references subscriptions (id),
+  looked_at timestamptz not null,
+  next_day_at timestamptz not null,
+  next_look_at timestamptz not null,
+  primary key (organization_id, subscription_id)
+);
+
 -- Of each value and hour of a unique count: whether it was added, and what its last operation left. Both can be found
 -- again in any order and any number of times (performance-design 5.2). The value is there as its hash only.
 create table usage_uniques (

@@ -67,6 +67,14 @@ export const schedule = (config: Config): ScheduleRow[] => [
     afterMissedTicks: 'marks stay',
     worksOffMarks: true,
   },
+  {
+    job: 'daily-usage',
+    tick: { minuteOfHour: 15 },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks:
+      'a later tick of the local day makes it; a day missed altogether gets none, the next difference covers it',
+  },
   { job: 'row-sweeper', tick: { everySeconds: 60 }, clock: 'R', catchUp: 'latest', afterMissedTicks: 'rows stay' },
   { job: 'webhook-sweeper', tick: { everySeconds: 60 }, clock: 'R', catchUp: 'latest', afterMissedTicks: 'rows stay' },
   {

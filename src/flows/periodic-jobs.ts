@@ -9,6 +9,7 @@ import { rollupAudit } from './build-shapes/repair.ts';
 import { cleanWebhooks, endpointHealth, webhookSweeper } from './deliver-webhooks/jobs.ts';
 import { validateEvents } from './ingest-events/validate-events.ts';
 import { refreshDrafts } from './refresh-invoice/refresh-drafts.ts';
+import { dailyUsage } from './snapshot-usage/daily-usage.ts';
 import { cleanIdempotency } from './sweep-rows/clean-idempotency.ts';
 import { housekeeping } from './sweep-rows/housekeeping.ts';
 import { keyUsage } from './sweep-rows/key-usage.ts';
@@ -26,6 +27,7 @@ export const periodicJobs: readonly PeriodicJob[] = [
   trialEnd,
   refreshDrafts,
   usageActivity,
+  dailyUsage,
 ];
 
 /** Jobs of clock R: sweeping and cleaning for all organizations alike. Each has its row in src/schedule.ts. */
