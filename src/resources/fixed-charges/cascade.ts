@@ -1,4 +1,3 @@
-import { type Decimal, decimal } from '../../engine/money/decimal.ts';
 import type { Properties } from '../../engine/pricing/charge-model.ts';
 import { canonicalJson } from '../../platform/canonical-json.ts';
 import type { Context } from '../../platform/context.ts';
@@ -14,7 +13,6 @@ import { copyTaxes, deleteFixedCharges, saveFixedCharges } from './writes.ts';
 const CASCADE_STEP = 'cascade-fixed-charges';
 
 interface Figures {
-  code: string;
   charge_model: string;
   units: string;
   properties: Properties;
@@ -23,7 +21,7 @@ interface Figures {
 /** Payload of the step: what changed in a plan and is to change in its overrides. */
 export interface CascadeFixedChargesStep {
   plan_id: string;
-  changes: { id: string; former: Figures | null; current: Figures; is_immediate: boolean }[];
+  changes: { id: string; former: Figures | null; is_immediate: boolean }[];
   removed_ids: string[];
   bills: boolean;
 }
@@ -39,7 +37,6 @@ export function cascadeLater(
     changes: changed.prepared.map(({ fixedCharge, former, isImmediate }) => ({
       id: fixedCharge.id,
       former: former === undefined ? null : figuresOf(former),
-      current: figuresOf(fixedCharge),
       is_immediate: isImmediate,
     })),
     removed_ids: [...changed.removedIds],
@@ -48,8 +45,7 @@ export function cascadeLater(
   ctx.after({ job: CASCADE_STEP, payload });
 }
 
-const figuresOf = ({ code, charge_model, units, properties }: FixedChargeRow): Figures => ({
-  code,
+const figuresOf = ({ charge_model, units, properties }: FixedChargeRow): Figures => ({
   charge_model,
   units: units.toFixed(),
   properties,
@@ -57,7 +53,8 @@ const figuresOf = ({ code, charge_model, units, properties }: FixedChargeRow): F
 
 /**
  * Step `cascade-fixed-charges`: a new fixed charge is copied to each override, a changed one changes those copies that
- * still equalled it, and a removed one goes from the overrides in use. Names and taxes stay. Safe to run twice.
+ * still equalled it, and a removed one goes from the overrides in use. Names and taxes stay. What copies take over is what
+ * the plan has by then, so changes may be followed in any order; safe to run twice.
  *
  * Rule: subscriptions-and-invoices A.4.
  */
@@ -68,10 +65,14 @@ export async function cascadeFixedCharges(ctx: Context, step: CascadeFixedCharge
     ...step.removed_ids,
   ]);
   const copiesOf = groupRows(copies, ({ parent_id }) => parent_id);
-  const changed = step.changes.flatMap((change) =>
-    change.former === null ? [] : (copiesOf.get(change.id) ?? []).flatMap((copy) => followed(copy, change)),
-  );
-  const added = await addedCopies(ctx, step, copies);
+  const parents = await listFixedChargesOfPlans(db, organizationId, [step.plan_id]);
+  const changed = step.changes.flatMap((change) => {
+    const parent = parents.find(({ id }) => id === change.id);
+    return parent === undefined
+      ? []
+      : (copiesOf.get(change.id) ?? []).flatMap((copy) => followed(copy, parent, change));
+  });
+  const added = await addedCopies(ctx, step, parents, copies);
   const removed = await copiesInUse(
     ctx,
     step.removed_ids.flatMap((id) => copiesOf.get(id) ?? []),
@@ -103,31 +104,32 @@ export async function cascadeFixedCharges(ctx: Context, step: CascadeFixedCharge
 
 type Change = CascadeFixedChargesStep['changes'][number];
 
-/** A copy with what it takes over of a change; nothing when its model differs. */
+/** A copy with what it takes over of a change; nothing when its model differs or there was nothing to change. */
 function followed(
   copy: FixedChargeRow,
-  { former, current, is_immediate }: Change,
+  parent: FixedChargeRow,
+  { former, is_immediate }: Change,
 ): (UnitsChange & { fixedCharge: FixedChargeRow; hasNewUnits: boolean })[] {
-  if (copy.charge_model !== former!.charge_model || current.charge_model !== former!.charge_model) return [];
-  const isSame = isEqual(copy.properties, former!.properties) && copy.units.eq(former!.units);
-  const units: Decimal = isSame ? decimal(current.units) : copy.units;
-  const fixedCharge = {
-    ...copy,
-    code: current.code,
-    units,
-    properties: isSame ? current.properties : copy.properties,
-  };
+  if (former === null || copy.charge_model !== former.charge_model || copy.charge_model !== parent.charge_model)
+    return [];
+  const isSame = isEqual(copy.properties, former.properties) && copy.units.eq(former.units);
+  const { units, properties } = isSame ? parent : copy;
+  const fixedCharge = { ...copy, code: parent.code, units, properties };
   return [{ fixedCharge, isImmediate: is_immediate, hasNewUnits: !units.eq(copy.units) }];
 }
 
 const isEqual = (a: Properties, b: Properties): boolean => canonicalJson(a) === canonicalJson(b);
 
 /** Copies of new fixed charges for the overrides that have none yet. */
-async function addedCopies(ctx: Context, step: CascadeFixedChargesStep, copies: readonly FixedChargeRow[]) {
+async function addedCopies(
+  ctx: Context,
+  step: CascadeFixedChargesStep,
+  parents: readonly FixedChargeRow[],
+  copies: readonly FixedChargeRow[],
+) {
   const { db, organizationId } = ctx;
   const fresh = new Map(step.changes.filter(({ former }) => former === null).map((change) => [change.id, change]));
   if (fresh.size === 0) return [];
-  const parents = (await listFixedChargesOfPlans(db, organizationId, [step.plan_id])).filter(({ id }) => fresh.has(id));
   const plans = await db<{ id: string }[]>`
     select id from plans
     where organization_id = ${organizationId} and parent_id = ${step.plan_id} and deleted_at is null
@@ -135,7 +137,7 @@ async function addedCopies(ctx: Context, step: CascadeFixedChargesStep, copies: 
   const has = new Set(copies.map(({ parent_id, plan_id }) => `${parent_id} ${plan_id}`));
   return plans.flatMap((plan) =>
     parents
-      .filter((parent) => !has.has(`${parent.id} ${plan.id}`))
+      .filter((parent) => fresh.has(parent.id) && !has.has(`${parent.id} ${plan.id}`))
       .map((parent) => ({
         fixedCharge: { ...parent, id: newId(), plan_id: plan.id, parent_id: parent.id, created_at: ctx.now() },
         isImmediate: fresh.get(parent.id)!.is_immediate,
