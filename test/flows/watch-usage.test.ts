@@ -1,4 +1,8 @@
+import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { watchUsage } from '../../src/flows/watch-usage/watch-usage.ts';
+import { createLog } from '../../src/platform/log/log.ts';
+import { systemTransaction } from '../../src/platform/records/system-transaction.ts';
 import type { Client } from '../support/client.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -197,6 +201,36 @@ describe('under a test clock', () => {
     await story.subscribe({ plan_code: 'bigger' });
     const { body } = await story.client.get('/subscriptions/sub/alerts');
     expect(body.meta.total_count).toBe(5);
+  });
+
+  test('of ten looks at once each crossing is found by one', async () => {
+    const story = await open();
+    await addAlert(story.client, { thresholds: [{ value: 500 }, { value: 1000 }, { value: 700, recurring: true }] });
+    await story.advance('2024-05-01T10:02:00Z');
+    await send(story.client, 'ops', 5);
+    const id = story.organizationId;
+    const [subscription] = await service.sql<{ id: string }[]>`
+      select id from subscriptions where organization_id = ${id}`;
+    const look = () =>
+      systemTransaction(
+        {
+          sql: service.sql,
+          config: service.config,
+          log: createLog({ level: 'silent', process: 'test' }),
+          producer: null as never,
+        },
+        { id, sandbox: true },
+        async () => Temporal.Instant.from('2024-05-01T10:03:00Z'),
+        async (ctx) => {
+          await ctx.db`
+            insert into usage_marks (id, organization_id, subscription_id, marked_at)
+            values (gen_random_uuid(), ${id}, ${subscription!.id}, ${ctx.now()})`;
+          await watchUsage(ctx, subscription!.id);
+        },
+      );
+    await Promise.all(Array.from({ length: 10 }, look));
+    expect(valuesCrossed(await triggered(id))).toEqual([[500, 1000, 1700, 2400]]);
+    expect(await previousValue(story.client)).toBe(2500);
   });
 
   test('a new period resets usage and the threshold fires again', async () => {

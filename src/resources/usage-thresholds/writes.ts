@@ -46,16 +46,3 @@ export async function replaceThresholds(
     on conflict ${key} do update set threshold_display_name = excluded.threshold_display_name, updated_at = excluded.updated_at
       where threshold.threshold_display_name is distinct from excluded.threshold_display_name`;
 }
-
-/** Ends the thresholds of the plan that is a subscription's own override. Rule: subscriptions-and-invoices A.5. */
-export const endThresholdsOfOverride = (
-  db: Db,
-  organizationId: string,
-  subscriptionId: string,
-  now: Temporal.Instant,
-) => db`
-  update usage_thresholds threshold set deleted_at = ${now}, updated_at = ${now}
-  from subscriptions s
-  join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id and plan.parent_id is not null
-  where s.organization_id = ${organizationId} and s.id = ${subscriptionId}
-    and threshold.organization_id = s.organization_id and threshold.plan_id = plan.id and threshold.deleted_at is null`;

@@ -1,20 +1,25 @@
 import type { Context } from '../../../platform/context.ts';
 import { markUsage } from '../../usage-thresholds/marks.ts';
-import { endThresholdsOfOverride, replaceThresholds } from '../../usage-thresholds/writes.ts';
+import { replaceThresholds } from '../../usage-thresholds/writes.ts';
 import type { SubscriptionCreate, SubscriptionUpdate } from '../schema.ts';
 
 /**
  * Stores the usage thresholds that an input gives a subscription: the whole list, which replaces that of its plan; an empty
- * one leaves the plan's. Those of its own override plan end. What they find already passed is billed. Rule: subscriptions-and-invoices A.5.
+ * one leaves the plan's. What new thresholds, its override plan's too, find already passed is billed.
+ *
+ * Rule: subscriptions-and-invoices A.5.
  */
 export async function saveThresholds(
   ctx: Context,
   id: string,
-  body: Pick<SubscriptionCreate | SubscriptionUpdate, 'usage_thresholds' | 'progressive_billing_disabled'>,
+  body: Pick<
+    SubscriptionCreate | SubscriptionUpdate,
+    'usage_thresholds' | 'plan_overrides' | 'progressive_billing_disabled'
+  >,
 ): Promise<void> {
-  if (body.usage_thresholds) {
+  if (body.usage_thresholds)
     await replaceThresholds(ctx.db, ctx.organizationId, { subscription_id: id }, body.usage_thresholds, ctx.now());
-    await endThresholdsOfOverride(ctx.db, ctx.organizationId, id, ctx.now());
-  }
-  if (body.usage_thresholds || body.progressive_billing_disabled === false) await markUsage(ctx, { ids: [id] });
+  const isChanged =
+    body.usage_thresholds || body.plan_overrides?.usage_thresholds || body.progressive_billing_disabled === false;
+  if (isChanged) await markUsage(ctx, { ids: [id] });
 }
