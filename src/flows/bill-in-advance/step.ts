@@ -8,6 +8,7 @@ import { newId } from '../../platform/ids.ts';
 import { type EventPriced, priceEvent } from '../../resources/in-advance/price-event.ts';
 import { insertRecord, listBilledEvents } from '../../resources/in-advance/records.ts';
 import { listPricedCharges, type PricedCharge } from '../../resources/usage/priced-charges.ts';
+import type { LineFee } from '../build-invoice/fees.ts';
 import { type BilledLine, currentLine, prorationOf } from '../build-invoice/lines.ts';
 import { type BilledSubscription, lockPayer, type PayerFacts, readBilledSubscriptions } from '../build-invoice/sql.ts';
 import { storeStandaloneFees } from '../build-invoice/standalone-fees.ts';
@@ -40,14 +41,17 @@ export async function billInAdvance(ctx: Context, { subscription_id, event_ids }
   ]);
   const charges = await listPricedCharges(db, organizationId, [subscription!.plan_id]);
   const isBilled = new Set(billed.map(({ event_id, charge_id }) => `${event_id} ${charge_id}`));
+  const standalone: LineFee[] = [];
   for (const event of events) {
     if (!covers(subscription!, event.timestamp)) continue;
     const due = charges.filter(
       (charge) =>
         charge.pay_in_advance && charge.metric.code === event.code && !isBilled.has(`${event.id} ${charge.id}`),
     );
-    await billEvent(ctx, payer, subscription!, event, due);
+    standalone.push(...(await billEvent(ctx, payer, subscription!, event, due)));
   }
+  // Together: a statement of each kind for all of them.
+  await storeStandaloneFees(ctx, payer, standalone);
 }
 
 /** Whether a subscription was running at an instant, compared in milliseconds. Rule: usage-and-charges A.9-2. */
@@ -59,14 +63,16 @@ function covers({ started_at, terminated_at }: BilledSubscription, at: Temporal.
 const milliseconds = (instant: Temporal.Instant): Temporal.Instant =>
   instant.round({ smallestUnit: 'millisecond', roundingMode: 'floor' });
 
+/** Bills one event; fees that stand alone are left to be stored. */
 async function billEvent(
   ctx: Context,
   payer: PayerFacts,
   subscription: BilledSubscription,
   event: BillableEvent,
   charges: readonly PricedCharge[],
-): Promise<void> {
-  if (charges.length === 0) return;
+): Promise<LineFee[]> {
+  if (charges.length === 0) return [];
+  const standalone: LineFee[] = [];
   const line = currentLine(subscription, 'in_advance_charge', ctx.now(), payer.zone, event.timestamp);
   for (const priced of await priceOrSkip(ctx, line, event, charges)) {
     await insertRecord(
@@ -85,8 +91,9 @@ async function billEvent(
     );
     const fee = eventFee(line, event, priced);
     if (priced.charge.invoiceable) await invoiceEvent(ctx, payer, line, fee);
-    else await storeStandaloneFees(ctx, payer, [fee]);
+    else standalone.push(fee);
   }
+  return standalone;
 }
 
 /** An event whose price no number of ours can hold makes no fee: nothing would repair it. */
