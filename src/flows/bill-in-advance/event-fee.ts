@@ -1,5 +1,6 @@
 import { dayStart, localDate } from '../../engine/calendar/local-day.ts';
 import type { Period } from '../../engine/calendar/period.ts';
+import { presentationKeys, presentUnits } from '../../engine/metrics/presentation.ts';
 import { newId } from '../../platform/ids.ts';
 import type { EventPriced } from '../../resources/in-advance/price-event.ts';
 import { pricingUnitDetails } from '../../resources/usage/pricing-unit-details.ts';
@@ -11,7 +12,7 @@ import type { BillableEvent } from './sql.ts';
 export const eventFee = (
   line: BilledLine,
   event: BillableEvent,
-  { charge, filter, groupedBy, fee, event: units }: EventPriced,
+  { charge, filter, groupedBy, fee, change, event: units }: EventPriced,
 ): LineFee => ({
   ...itemOfCharge(line, charge, charge.invoiceable ? line.usageWindow! : wholeDays(line, line.usageWindow!)),
   id: newId(),
@@ -28,6 +29,12 @@ export const eventFee = (
   amountDetails: fee.amountDetails,
   counted: null,
   pricingUnitDetails: pricingUnitDetails(charge, fee.pricingUnit),
+  presentation: presentUnits(
+    presentationKeys(charge.properties).displayed,
+    [event.texts],
+    (texts) => texts,
+    () => (charge.metric.aggregation_type === 'unique_count_agg' ? units.billed : change),
+  ),
   inAdvance: {
     invoiceable: charge.invoiceable,
     event: { id: event.id, transaction_id: event.transaction_id, units },

@@ -58,3 +58,34 @@ test('a fee is split by the keys that documents show, usage by all of them; pric
     ],
   });
 });
+
+test('a fee of one event shows that event’s own values', async () => {
+  const story = await openStory(service, '2024-03-01T00:00:00Z');
+  await story.customer();
+  const { body } = await story.client.post('/billable_metrics', {
+    billable_metric: { name: 'Calls', code: 'calls', aggregation_type: 'sum_agg', field_name: 'value' },
+  });
+  const key = { value: 'team', options: { display_in_invoice: true } };
+  await story.plan({
+    amount_cents: 0,
+    charges: [
+      {
+        billable_metric_id: body.billable_metric.svc_id,
+        charge_model: 'standard',
+        pay_in_advance: true,
+        properties: { amount: '1', presentation_group_keys: [key] },
+      },
+    ],
+  });
+  await story.subscribe();
+  await story.client.post('/events', {
+    event: {
+      transaction_id: 't1',
+      external_subscription_id: 'sub',
+      code: 'calls',
+      properties: { value: 3, team: 'a' },
+    },
+  });
+  const [invoice] = await story.invoices(1);
+  expect(invoice.fees[0].presentation_breakdowns).toEqual([{ presentation_by: { team: 'a' }, units: '3.0' }]);
+});
