@@ -93,7 +93,9 @@ const event = fc.record({
 
 const tally = (shares: Map<string, number>, key: unknown[], count: number) => {
   const name = JSON.stringify(key);
-  if (count > 0) shares.set(name, (shares.get(name) ?? 0) + count);
+  // Of a value that is there already, unique counts take the event but do not count it again.
+  const isUnique = key[1] === 'seats';
+  if (count > 0) shares.set(name, isUnique ? 1 : (shares.get(name) ?? 0) + count);
 };
 const sorted = (shares: Map<string, number>) => [...shares].sort(([a], [b]) => (a < b ? -1 : 1));
 
