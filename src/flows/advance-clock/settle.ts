@@ -24,10 +24,9 @@ export async function settle(walker: Walker): Promise<number> {
   let done = 0;
   let former: string | undefined;
   for (;;) {
-    const [batches, steps] = await Promise.all([
-      attempt({ job: 'finish-batch' }, () => finishOpenBatches(deps.sql, organization.id)),
-      listOpenSteps(deps.sql, organization.id, clock.frozen_time, PAGE),
-    ]);
+    // In this order: a batch that another worker ends meanwhile leaves steps, which are seen after it.
+    const batches = await attempt({ job: 'finish-batch' }, () => finishOpenBatches(deps.sql, organization.id));
+    const steps = await listOpenSteps(deps.sql, organization.id, clock.frozen_time, PAGE);
     done += batches;
     if (steps.length === 0 && batches === 0) return done;
     if (steps.length === 0) continue;
