@@ -185,6 +185,25 @@ describe('charges of a subscription', () => {
     expect((await org.get(`${path}/charges?subscription_status=pending`)).status).toBe(404);
   });
 
+  test('twenty overrides at once make one copy, and each is kept', async () => {
+    const plan = await catalog.plan({ charges: [charge({ filters: [] })] });
+    const { path, external_id } = await subscribe(plan);
+    const names = Array.from({ length: 10 }, (_, index) => `name ${index}`);
+    const answers = await Promise.all(
+      names.flatMap((name, index) => [
+        org.put(`${path}/charges/calls`, { charge: { invoice_display_name: name } }),
+        org.put(path, { subscription: { plan_overrides: { amount_cents: index } } }),
+      ]),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    const [row] = await catalog.service.sql`
+      select count(*)::int as copies from plans where parent_id = ${plan.svc_id}`;
+    expect(row).toEqual({ copies: 1 });
+    const { subscription } = (await org.get(`/subscriptions/${external_id}`)).body;
+    expect(names).toContain(subscription.plan.charges[0].invoice_display_name);
+    expect(subscription.plan_amount_cents).toBeLessThan(10);
+  });
+
   test('filters are named by the id of the plan’s or of the copy’s', async () => {
     const plan = await catalog.plan({ charges: [charge()] });
     const { path } = await subscribe(plan);

@@ -89,6 +89,7 @@ export async function overrideSubscription(
 
 /** The copy that a subscription has of its plan; it is made when there is none. The caller holds the subscription. */
 export async function ownPlan(ctx: Context, subscription: Overriding): Promise<PlanShown> {
+  await lockCopy(ctx, subscription.plan_id);
   const shown = await showPlanById(ctx, subscription.plan_id);
   if (shown.plan.parent_id !== null) return shown;
   const copy = await copyPlan(ctx, shown, subscription.id);
@@ -103,18 +104,24 @@ export async function clearThresholdsOfCopy(ctx: Context, planId: string): Promi
 }
 
 /**
- * Keeps the plan behind the records of an external id as it is until the transaction ends; taken before customers and
- * subscriptions are locked, as changes of plans do.
+ * Keeps the plan behind the records of an external id, not its copies, as it is until the transaction ends; taken before
+ * customers and subscriptions are locked, as changes of plans do.
  */
 export const lockPlansOf = (ctx: Context, externalId: string) => ctx.db`
   select plan.id from plans plan
   where plan.organization_id = ${ctx.organizationId} and plan.id in (
-    select unnest(array[own.id, own.parent_id]) from subscriptions s
+    select coalesce(own.parent_id, own.id) from subscriptions s
     join plans own on own.organization_id = s.organization_id and own.id = s.plan_id
     where s.organization_id = ${ctx.organizationId} and s.external_id = ${externalId}
       and s.status in ('active', 'pending', 'incomplete'))
   order by plan.id
   for share`;
+
+// Against the step that follows changes of the plan.
+const lockCopy = (ctx: Context, planId: string) => ctx.db`
+  select id from plans
+  where organization_id = ${ctx.organizationId} and id = ${planId} and parent_id is not null
+  for update`;
 
 async function showPlanById(ctx: Context, planId: string): Promise<PlanShown> {
   const [plan] = await listPlansById(ctx.db, ctx.organizationId, [planId]);
