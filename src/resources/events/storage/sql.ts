@@ -128,6 +128,10 @@ export const findStored = (
     ${plainArray(keys.map((key) => key.digest))}::text[],
     ${plainArray(keys.map((key) => key.timestamp))}::timestamptz[])
     with ordinality key (organization_id, transaction_id, external_subscription_id, digest, timestamp, n)
-  join events e on e.organization_id = key.organization_id and e.transaction_id = key.transaction_id
-    and e.external_subscription_id = key.external_subscription_id
+  cross join lateral (
+    select * from events
+    where organization_id = key.organization_id and transaction_id = key.transaction_id
+      and external_subscription_id = key.external_subscription_id
+    limit 1 -- the unique index, whatever is known of the table: a join was planned as a scan of it
+  ) e
   left join event_versions first on e.version > 1 and first.event_id = e.id and first.version = 1`;
