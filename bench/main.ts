@@ -29,7 +29,7 @@ const sections: Record<SectionName, Section> = {
   http: { ids: ['G1', 'G14', 'G16'], measure: measureHttp },
   ingest: { ids: ['G2', 'G4', 'G5', 'G6', 'G7'], measure: measureIngest },
   'write-through': { ids: ['G8', 'G9'], measure: measureWriteThrough },
-  usage: { ids: ['G10', 'G11'], measure: measureUsage },
+  usage: { ids: ['G10', 'G11', 'G17'], measure: measureUsage },
   webhooks: { ids: ['G12'], measure: measureWebhooks },
   queue: { ids: ['G13', 'G15'], measure: measureQueue },
 };

@@ -51,6 +51,55 @@ export async function createPlan(client: ApiClient): Promise<void> {
   });
 }
 
+export const READER = 'reader';
+
+/**
+ * A customer with one subscription since `since`, on a plan of 20 charges on the 5 metrics; one
+ * charge of each is grouped over the 50 seats.
+ */
+export async function createReader(client: ApiClient, subscription: string, since: string): Promise<void> {
+  const charges: object[] = [];
+  for (const code of METRICS) {
+    const { billable_metric: metric } = await client.make('/billable_metrics', {
+      billable_metric: {
+        name: code,
+        code,
+        ...(COUNTED.has(code)
+          ? { aggregation_type: 'count_agg' }
+          : { aggregation_type: 'sum_agg', field_name: 'amount' }),
+      },
+    });
+    for (let n = 0; n < 4; n += 1)
+      charges.push({
+        billable_metric_id: metric.svc_id,
+        code: `${code}-${n}`,
+        charge_model: 'standard',
+        properties: { amount: '0.01', ...(n === 0 ? { pricing_group_keys: ['seat'] } : {}) },
+      });
+  }
+  await client.make('/plans', {
+    plan: {
+      name: 'Reader',
+      code: READER,
+      interval: 'monthly',
+      pay_in_advance: false,
+      amount_cents: 0,
+      amount_currency: 'EUR',
+      charges,
+    },
+  });
+  await client.make('/customers', { customer: { external_id: READER, currency: 'EUR' } });
+  await client.make('/subscriptions', {
+    subscription: {
+      external_customer_id: READER,
+      plan_code: READER,
+      external_id: subscription,
+      subscription_at: since,
+      billing_time: 'anniversary',
+    },
+  });
+}
+
 /** 1 000 subscriptions of 50 customers, active since the beginning of the year. */
 export async function createSubscriptions(client: ApiClient, year: number): Promise<void> {
   const customers = Array.from({ length: CUSTOMERS }, (_, index) => `customer-${index}`);

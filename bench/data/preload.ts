@@ -62,6 +62,6 @@ const insertion = ({ organizationId, rows, subscription, hours, label }: Preload
     (${textArray(METRICS)})[1 + hashint4(n + 1) % 5 * sign(hashint4(n + 1))::int],
     date_trunc('hour', now()) - make_interval(hours => n % ${hours}) - make_interval(secs => n % 3599),
     jsonb_build_object('amount', (n % 977) / 4.0, 'region', (${textArray(REGIONS)})[1 + n / 7 % 5],
-      'tier', (${textArray(TIERS)})[1 + n / 3 % 3], 'request', 'r' || n),
+      'tier', (${textArray(TIERS)})[1 + n / 3 % 3], 'seat', 's' || n / 11 % 50, 'request', 'r' || n),
     decode(lpad(to_hex(n), 32, '0'), 'hex'), now()
   from generate_series(1, ${rows}) n`;
