@@ -1,3 +1,4 @@
+import type { ActiveCoupon, CouponUse } from '../credits/coupon.ts';
 import { type Cents, ZERO_CENTS } from '../money/cents.ts';
 import { type Decimal, ZERO } from '../money/decimal.ts';
 import type { Tax } from '../taxes/tax.ts';
@@ -30,6 +31,9 @@ export interface Draft extends InvoiceTaxes {
   fees: readonly DraftFee[];
   /** What was billed progressively, at most one of a line. */
   progressiveCredits: readonly ProgressiveCredit[];
+  /** What the customer has, oldest first; and what of it was used. */
+  coupons: { currency: string; active: readonly ActiveCoupon[] };
+  couponUses: readonly CouponUse[];
   feesAmountCents: Cents;
   progressiveBillingCreditAmountCents: Cents;
   couponsAmountCents: Cents;
@@ -48,12 +52,18 @@ export interface DraftInput {
   keepsZeroAmount: boolean;
   fees: readonly Pick<DraftFee, 'key' | 'amountCents' | 'preciseAmountCents' | 'taxes'>[];
   progressiveCredits?: readonly ProgressiveCredit[];
+  /** Absent: none. Only an invoice that leaves draft uses them. */
+  coupons?: Draft['coupons'];
 }
 
+const NO_COUPONS = { currency: '', active: [] };
+
 /** The draft with which the steps begin: fees without taxes, all amounts 0. */
-export const newDraft = ({ fees, progressiveCredits = [], ...input }: DraftInput): Draft => ({
+export const newDraft = ({ fees, progressiveCredits = [], coupons = NO_COUPONS, ...input }: DraftInput): Draft => ({
   ...input,
   progressiveCredits,
+  coupons,
+  couponUses: [],
   fees: fees.map((fee) => ({
     ...fee,
     preciseCouponsAmountCents: ZERO,

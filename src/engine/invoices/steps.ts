@@ -1,3 +1,4 @@
+import { useCoupons } from '../credits/coupon.ts';
 import { addCents, subtractCents, sumCents } from '../money/cents.ts';
 import { ZERO } from '../money/decimal.ts';
 import { taxFee } from '../taxes/tax-fee.ts';
@@ -24,6 +25,23 @@ const creditProgressiveBilling: Step = (draft) => ({
     ),
   })),
 });
+
+/** Rule: credits-and-payments B.5. */
+const takeCouponsOff: Step = (draft) => {
+  if (!draft.isFinalizing || draft.feesAmountCents === 0) return draft;
+  const { uses, fees } = useCoupons({
+    coupons: draft.coupons.active,
+    currency: draft.coupons.currency,
+    fees: draft.fees,
+    subTotalCents: subtractCents(draft.feesAmountCents, draft.progressiveBillingCreditAmountCents),
+  });
+  return {
+    ...draft,
+    fees,
+    couponUses: uses,
+    couponsAmountCents: sumCents([draft.couponsAmountCents, ...uses.map(({ amountCents }) => amountCents)]),
+  };
+};
 
 const totalBeforeTaxes: Step = (draft) => ({
   ...draft,
@@ -72,6 +90,7 @@ const closeOrFinalize: Step = (draft) => {
 export const INVOICE_STEPS: readonly Step[] = [
   totalFees,
   creditProgressiveBilling,
+  takeCouponsOff,
   totalBeforeTaxes,
   taxFees,
   taxWhole,

@@ -3,6 +3,8 @@ import { Decimal } from './decimal.ts';
 /** Fractional digits that stored precise values keep. Rules: credits-and-payments 0.2, usage-and-charges 0.2. */
 export const PRECISE_AMOUNT_DIGITS = 15;
 export const TAX_RATE_DIGITS = 5;
+/** Of what coupons take off a fee. */
+export const COUPON_SHARE_DIGITS = 5;
 
 /** `value` as it is stored with `digits` fractional digits, half away from zero. Later steps read the stored value. */
 export const roundToDigits = (value: Decimal, digits: number): Decimal =>
