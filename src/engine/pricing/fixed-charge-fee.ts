@@ -36,13 +36,14 @@ export function fixedChargeFee(
   { exponent, alreadyPaid = ZERO_CENTS }: { exponent: number; alreadyPaid?: Cents },
 ): FixedChargeFee {
   const { fullUnits } = units;
-  const priced = price(fixedCharge.charge_model, fixedCharge.properties, usageOf(fixedCharge, units));
+  const priced = price(fixedCharge.charge_model, fixedCharge.properties, usageOfFixed(fixedCharge, units));
   const amount = max(priced.amount.minus(toMainUnit(alreadyPaid, exponent)), ZERO);
   const unitAmount = fullUnits.isZero() ? ZERO : amount.div(fullUnits);
   return { ...feeAmounts({ amount, unitAmount }, { exponent }), units: fullUnits, amountDetails: priced.details };
 }
 
-function usageOf({ charge_model, prorated }: FixedCharge, { units, fullUnits }: FixedUnits): Usage {
+/** Units of a fixed charge as its model prices them. Rule: usage-and-charges E.4. */
+export function usageOfFixed({ charge_model, prorated }: FixedCharge, { units, fullUnits }: FixedUnits): Usage {
   if (!prorated) return { units: fullUnits, eventsCount: 0 };
   const moves = { list: [{ full: fullUnits, weighed: units }], divisor: 1 };
   return { units, fullUnits, eventsCount: 0, ...(charge_model === 'graduated' ? { moves } : {}) };

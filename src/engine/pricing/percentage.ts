@@ -7,7 +7,7 @@ import { type TransactionTerms, transactionsPrice } from './transaction-limits.t
 import { unitAmountOf } from './unit-amount.ts';
 
 /** Figures of a price, before they become texts. */
-interface Figures {
+export interface Figures {
   amount: Decimal;
   units: Decimal;
   paidUnits: Decimal;
@@ -63,7 +63,8 @@ export function percentageEventPrice({ including, before }: EventUsage, properti
   };
 }
 
-function figuresOf(usage: Usage, terms: PercentageTerms, totals: RunningTotals): Figures {
+/** Rule: usage-and-charges D.5 "percentage". */
+export function figuresOf(usage: Usage, terms: PercentageTerms, totals: RunningTotals): Figures {
   const paidUnits = max(usage.units.minus(freeUnits(totals, terms.free)), ZERO);
   const unitsTotal = paidUnits.times(terms.rate).div(100);
   const free = Math.min(freeEvents(totals, terms.free), usage.eventsCount);
@@ -99,7 +100,9 @@ const detailsOf = (figures: Figures, terms: PercentageTerms): AmountDetails => (
 const fixedUnitAmount = ({ paidEvents }: Figures, { fixedAmount }: PercentageTerms): string =>
   decimalText(paidEvents > 0 ? fixedAmount : ZERO);
 
-const hasLimits = ({ minAmount, maxAmount }: TransactionTerms): boolean => minAmount !== null || maxAmount !== null;
+/** Whether single events are priced alone. */
+export const hasLimits = ({ minAmount, maxAmount }: TransactionTerms): boolean =>
+  minAmount !== null || maxAmount !== null;
 
 function neededOf(properties: Properties, aggregation: Usage['aggregation']): EventsNeeded {
   const terms = percentageTerms(properties);

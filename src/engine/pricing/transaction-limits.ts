@@ -14,7 +14,7 @@ export interface TransactionTerms {
 }
 
 /** Equal values of events that follow each other. */
-interface Run {
+export interface Run {
   value: Decimal;
   times: number;
 }
@@ -42,12 +42,16 @@ export function transactionCost(
  * Rule: usage-and-charges D.5 "percentage", per-transaction limits.
  */
 export function transactionsPrice(usage: Usage, free: FreeUnits, terms: TransactionTerms): Decimal {
-  const runs = runsOf(usage);
-  const charged = free.perTotal.isZero() ? afterEvents(runs, free.perEvents) : afterTotal(runs, free.perTotal);
-  return charged.reduce<Decimal>(
+  return chargedRuns(usage, free).reduce<Decimal>(
     (total, { value, times }) => total.plus(transactionCost(value, terms).times(times)),
     ZERO,
   );
+}
+
+/** What is priced event by event once the free events are used up. */
+export function chargedRuns(usage: Usage, free: FreeUnits): Run[] {
+  const runs = runsOf(usage);
+  return free.perTotal.isZero() ? afterEvents(runs, free.perEvents) : afterTotal(runs, free.perTotal);
 }
 
 /** The values to price: raw ones of a sum, 1 for each event of a count, of a maximum the greatest once, else the units. */

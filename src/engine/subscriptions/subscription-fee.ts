@@ -106,7 +106,8 @@ export const isStartedInPast = (
   zone: string,
 ): boolean => isDateBefore(localDate(startOf(subscription), zone), localDate(subscription.created_at, zone));
 
-type FeeCase = 'termination' | 'first after upgrade' | 'full period' | 'first period';
+/** The case that decides the amount. Rule: subscriptions-and-invoices D.3. */
+export type FeeCase = 'termination' | 'first after upgrade' | 'full period' | 'first period';
 
 function billedDaysOf(input: SubscriptionFeeInput, periodDays: number): number {
   const { window, zone } = input;
@@ -123,7 +124,8 @@ function billedDaysOf(input: SubscriptionFeeInput, periodDays: number): number {
   return Math.max(days - upgradeDay, 0);
 }
 
-function feeCaseOf(input: SubscriptionFeeInput): FeeCase {
+/** The first matching case. Rule: subscriptions-and-invoices D.3. */
+export function feeCaseOf(input: SubscriptionFeeInput): FeeCase {
   const { plan, subscription, at, zone } = input;
   if (isTerminated(subscription, at) && !plan.pay_in_advance && input.succession !== 'downgrade') return 'termination';
   if (input.predecessor === 'upgrade' && input.isOnlyInvoice) return 'first after upgrade';

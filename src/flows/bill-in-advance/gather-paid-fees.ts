@@ -11,8 +11,10 @@ import { readCustomer } from '../../resources/customers/queries.ts';
 import { customerBaseView } from '../../resources/customers/view.ts';
 import { assignNumber } from '../../resources/invoices/numbering.ts';
 import { recordInvoice } from '../../resources/invoices/record.ts';
+import { invoiceInputs } from '../build-invoice/inputs.ts';
 import { billedLine } from '../build-invoice/lines.ts';
 import { type PayerFacts, readBilledSubscriptions, readIssuer } from '../build-invoice/sql.ts';
+import { insertInvoiceInputs } from '../build-invoice/stored-inputs.ts';
 import { claimLines, insertInvoice, insertInvoiceTaxes, storeAmounts } from '../build-invoice/writes.ts';
 import { attachFees, listPaidFees, listTaxesOfFees, markPaid, type PaidFee } from './paid-fees-sql.ts';
 
@@ -93,6 +95,7 @@ async function invoicePaidFees(
   await insertInvoiceTaxes(db, owner, draft);
   const snapshot = customerBaseView(await readCustomer(db, organizationId, payer.id));
   await storeAmounts(db, owner, draft, { status: 'finalized', dates, now: ctx.now(), snapshot });
+  await insertInvoiceInputs(db, owner, invoiceInputs(draft, at), ctx.now());
   await markPaid(db, organizationId, invoiceId);
   await assignNumber(db, organizationId, { id: invoiceId, customer: payer, issuer, selfBilled }, ctx.now());
   await recordInvoice(ctx, 'invoice.created', invoiceId);

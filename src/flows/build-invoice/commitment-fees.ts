@@ -45,18 +45,40 @@ export async function commitmentFees(
   if (asked.length === 0) return [];
   const earlier = await listEarlierFees(ctx.db, ctx.organizationId, asked);
   return asked.flatMap(({ line, reconciled }, n) => {
-    const { used_cents, has_subscription_fee } = earlier[n]!;
+    const { used_cents, has_subscription_fee, fees: before } = earlier[n]!;
     if (reconciled.needsSubscriptionFee && !has_subscription_fee) return [];
     const own = fees.filter(
       (fee) => fee.line === line && COUNTED.includes(fee.fee_type) && isOfPeriod(fee.window, reconciled.period),
     );
     const used = sumCents([cents(used_cents), ...own.map(({ amountCents }) => amountCents)]);
     const missing = commitmentTrueUp(line.subscription.commitment!.amount_cents, reconciled, used);
-    return missing === 0 ? [] : [commitmentFee(line, reconciled, missing, used)];
+    return missing === 0
+      ? []
+      : [
+          commitmentFee(line, reconciled, missing, {
+            used_cents: used,
+            counted_fees: [
+              ...before,
+              ...own.map(({ id, fee_type, amountCents }) => ({ id, fee_type, amount_cents: amountCents })),
+            ],
+          }),
+        ];
   });
 }
 
-function commitmentFee(line: BilledLine, reconciled: Reconciled, amountCents: Cents, usedCents: Cents): LineFee {
+/** What counted towards a commitment: the sum, and the single fees. */
+interface Used {
+  used_cents: Cents;
+  counted_fees: readonly CountedFee[];
+}
+
+interface CountedFee {
+  id: string;
+  fee_type: FeeType;
+  amount_cents: number;
+}
+
+function commitmentFee(line: BilledLine, reconciled: Reconciled, amountCents: Cents, used: Used): LineFee {
   const { subscription } = line;
   const commitment = subscription.commitment!;
   const preciseAmountCents = decimal(amountCents);
@@ -89,7 +111,7 @@ function commitmentFee(line: BilledLine, reconciled: Reconciled, amountCents: Ce
       period: reconciled.period,
       billed_days: reconciled.billedDays,
       period_days: reconciled.periodDays,
-      used_cents: usedCents,
+      ...used,
     },
   };
 }
@@ -102,13 +124,15 @@ const listEarlierFees = (db: Db, organizationId: string, asked: readonly Asked[]
     from_at: period.from,
     to_at: period.to,
   }));
-  return db<{ used_cents: number; has_subscription_fee: boolean }[]>`
+  return db<{ used_cents: number; has_subscription_fee: boolean; fees: CountedFee[] }[]>`
     select coalesce(sum(fee.amount_cents), 0)::bigint as used_cents,
-      coalesce(bool_or(fee.fee_type = 'subscription'), false) as has_subscription_fee
+      coalesce(bool_or(fee.fee_type = 'subscription'), false) as has_subscription_fee,
+      coalesce(jsonb_agg(jsonb_build_object('id', fee.id, 'fee_type', fee.fee_type, 'amount_cents', fee.amount_cents)
+        order by fee.id) filter (where fee.id is not null), '[]') as fees
     from jsonb_to_recordset(${rows as never}::jsonb)
       as asked (n integer, subscription_id uuid, from_at timestamptz, to_at timestamptz)
     left join lateral (
-      select fee.amount_cents, fee.fee_type from fees fee
+      select fee.id, fee.amount_cents, fee.fee_type from fees fee
       left join invoices invoice on invoice.organization_id = fee.organization_id and invoice.id = fee.invoice_id
       where fee.organization_id = ${organizationId} and fee.subscription_id = asked.subscription_id
         and fee.fee_type = any (${COUNTED as FeeType[]}) and fee.deleted_at is null

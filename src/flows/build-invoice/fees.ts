@@ -7,6 +7,7 @@ import type { Cents } from '../../engine/money/cents.ts';
 import { exponentOf } from '../../engine/money/currency.ts';
 import { type Decimal, ONE } from '../../engine/money/decimal.ts';
 import { toMainUnit } from '../../engine/money/units.ts';
+import type { Usage } from '../../engine/pricing/priced.ts';
 import { isStored } from '../../engine/pricing/usage-fee.ts';
 import { type SubscriptionFeeInput, subscriptionFee } from '../../engine/subscriptions/subscription-fee.ts';
 import type { FeeType } from '../../engine/taxes/choose-taxes.ts';
@@ -47,6 +48,8 @@ export interface LineFee {
   presentation?: readonly PresentedUnits[];
   /** How a fee of a minimum commitment came about: what the stored inputs keep. */
   commitment?: object;
+  /** What else its amount came from, by `kind`: what the stored inputs keep. Rule: beyond 6.1 "before". */
+  facts?: { kind: 'true_up' | 'fixed_units' | 'fixed_units_change' | 'by_hand' | 'copied' } & Record<string, unknown>;
   /** Amounts in the charge's pricing unit, as the fee shows them; null and absent without one. */
   pricingUnitDetails?: Record<string, unknown> | null;
   /** End of what was counted, where that is not the end of the window. */
@@ -62,7 +65,14 @@ export interface LineFee {
 /** What only fees paid in advance have: those of one event, and standalone ones of a period's start. */
 export interface InAdvanceFee {
   invoiceable: boolean;
-  event?: { id: string; transaction_id: string; units: EventUnits };
+  event?: {
+    id: string;
+    transaction_id: string;
+    units: EventUnits;
+    /** Usage up to and including the event, and its own amount in the main unit. */
+    usage: Usage;
+    ownAmount: Decimal;
+  };
 }
 
 /** Everything that the subscription fee of a line depends on. */

@@ -64,25 +64,36 @@ function feeOf(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts): Lin
 
 function arrearsFee(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts): LineFee | undefined {
   const window = line.windows.fixedCharges!;
-  const fee = fixedChargeFee(
-    fixedCharge,
-    unitsIn(line, fixedCharge, facts, window, line.windows.fixedChargesDurationDays),
-    {
-      exponent: exponentOf(line.subscription.amount_currency),
-    },
-  );
-  return isNothing(fee) ? undefined : lineFee(line, fixedCharge, fee, window);
+  const units = unitsIn(line, fixedCharge, facts, window, line.windows.fixedChargesDurationDays);
+  const fee = fixedChargeFee(fixedCharge, units, { exponent: exponentOf(line.subscription.amount_currency) });
+  return isNothing(fee)
+    ? undefined
+    : lineFee(line, fixedCharge, fee, window, {
+        kind: 'fixed_units',
+        ...units,
+        already_paid_cents: 0,
+        records: recordsOf(line, fixedCharge, facts),
+      });
 }
 
 function advanceFee(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts): LineFee | undefined {
   const { fixedChargesInAdvance: window, fixedChargesInAdvanceDurationDays: days } = line.windows;
   const isBilled = sameWindow(line, fixedCharge, facts).some((fee) => !fee.units.isZero() || fee.amount_cents !== 0);
   if (isBilled) return undefined;
-  const fee = fixedChargeFee(fixedCharge, unitsIn(line, fixedCharge, facts, window, days), {
+  const units = unitsIn(line, fixedCharge, facts, window, days);
+  const alreadyPaid = coveredCents(line, fixedCharge, facts);
+  const fee = fixedChargeFee(fixedCharge, units, {
     exponent: exponentOf(line.subscription.amount_currency),
-    alreadyPaid: coveredCents(line, fixedCharge, facts),
+    alreadyPaid,
   });
-  return isNothing(fee) ? undefined : lineFee(line, fixedCharge, fee, window);
+  return isNothing(fee)
+    ? undefined
+    : lineFee(line, fixedCharge, fee, window, {
+        kind: 'fixed_units',
+        ...units,
+        already_paid_cents: alreadyPaid,
+        records: recordsOf(line, fixedCharge, facts),
+      });
 }
 
 /** A change of units is told even when it costs nothing. Rule: usage-and-charges E.5. */
@@ -90,15 +101,10 @@ function changeFee(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts):
   const { fixedChargesInAdvance: window, fixedChargesInAdvanceDurationDays: periodDays } = line.windows;
   const { fullUnits } = unitsIn(line, { ...fixedCharge, prorated: false }, facts, window, periodDays);
   const billedUnits = sum(sameWindow(line, fixedCharge, facts).map((fee) => fee.units));
-  const fee = unitsChangeFee(
-    fixedCharge,
-    { units: fullUnits, billedUnits },
-    {
-      exponent: exponentOf(line.subscription.amount_currency),
-      share: { days: dayDifference(line.at, lastInstant(window), line.zone), periodDays },
-    },
-  );
-  return lineFee(line, fixedCharge, fee, window);
+  const share = { days: dayDifference(line.at, lastInstant(window), line.zone), periodDays };
+  const change = { units: fullUnits, billedUnits };
+  const fee = unitsChangeFee(fixedCharge, change, { exponent: exponentOf(line.subscription.amount_currency), share });
+  return lineFee(line, fixedCharge, fee, window, { kind: 'fixed_units_change', ...change, ...share });
 }
 
 const isNothing = ({ units, amountCents }: FixedChargeFee): boolean => units.isZero() && amountCents === 0;
@@ -115,6 +121,12 @@ const unitsIn = (
     { period, periodDays, zone },
     fixedCharge,
   );
+
+/** Units of the fixed charge over time, as the stored inputs keep them. */
+const recordsOf = ({ subscription }: BilledLine, fixedCharge: FixedChargeRow, { units }: Facts) =>
+  units
+    .filter((each) => each.subscription_id === subscription.id && isOf(fixedCharge, each))
+    .map((each) => ({ units: each.units, timestamp: each.timestamp }));
 
 const isOf = ({ id, parent_id }: FixedChargeRow, { fixed_charge_id }: { fixed_charge_id: string }): boolean =>
   fixed_charge_id === id || fixed_charge_id === parent_id;
@@ -154,7 +166,13 @@ function coveredCents(
   );
 }
 
-const lineFee = (line: BilledLine, fixedCharge: FixedChargeRow, fee: FixedChargeFee, window: Period): LineFee => ({
+const lineFee = (
+  line: BilledLine,
+  fixedCharge: FixedChargeRow,
+  fee: FixedChargeFee,
+  window: Period,
+  facts: NonNullable<LineFee['facts']>,
+): LineFee => ({
   id: newId(),
   line,
   fee_type: 'fixed_charge',
@@ -179,4 +197,5 @@ const lineFee = (line: BilledLine, fixedCharge: FixedChargeRow, fee: FixedCharge
   amountDetails: fee.amountDetails,
   window,
   counted: null,
+  facts,
 });

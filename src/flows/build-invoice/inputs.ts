@@ -23,6 +23,7 @@ export function feeInputs(fee: LineFee, taxes: readonly HeldTax[], progressiveCr
     usage: fee.charge === undefined && fee.fixedCharge === undefined ? null : usageInputs(fee),
     before: beforeInputs(line),
     ...(fee.commitment === undefined ? {} : { commitment: fee.commitment }),
+    ...(fee.facts === undefined ? {} : { facts: fee.facts }),
     ...(fee.adjustment === undefined ? {} : { manual_adjustment: adjustmentInputs(fee.adjustment) }),
     tail: {
       coupons: [],
@@ -88,6 +89,8 @@ const chargePrice = ({ charge, charge_filter_id, true_up_parent_fee_id }: LineFe
   properties: (charge!.filters.find(({ id }) => id === charge_filter_id) ?? charge!).properties,
   charge_filter_id,
   sibling_filters: charge!.filters.map(({ id, values }) => ({ id, values })),
+  pay_in_advance: charge!.pay_in_advance,
+  prorated: charge!.prorated,
   pricing_unit_rate: charge!.conversion_rate,
   min_amount_cents: charge!.min_amount_cents,
   is_true_up: true_up_parent_fee_id !== null,
@@ -117,11 +120,23 @@ const usageInputs = ({ counted, units, totalAggregatedUnits, eventsCount, groupe
   ...(inAdvance?.event === undefined ? {} : { event: eventInputs(inAdvance.event) }),
 });
 
-const eventInputs = ({ id, transaction_id, units: { billed, record } }: NonNullable<InAdvanceFee['event']>) => ({
+const eventInputs = ({ id, transaction_id, units, usage, ownAmount }: NonNullable<InAdvanceFee['event']>) => ({
   id,
   transaction_id,
-  billed,
-  running_record: { current: record.current, max: record.max, max_prorated: record.maxProrated },
+  billed: units.billed,
+  units: units.units,
+  own_amount: ownAmount,
+  including: {
+    units: usage.units,
+    events_count: usage.eventsCount,
+    ...(usage.values === undefined ? {} : { values: storedValues(usage.values) }),
+    ...(usage.preciseTotalAmount === undefined ? {} : { precise_total_amount: usage.preciseTotalAmount }),
+  },
+  running_record: {
+    current: units.record.current,
+    max: units.record.max,
+    max_prorated: units.record.maxProrated,
+  },
 });
 
 const storedValues = (values: readonly Decimal[]) =>

@@ -34,13 +34,14 @@ export function spendingTrueUpFee(
   const parent = used.find(({ fee }) => fee.charge_filter_id === null)?.fee;
   if (charge.min_amount_cents === 0 || parent === undefined) return undefined;
   const amounts = used.map(({ fee, pricingUnit }) => pricingUnit ?? fee);
-  const missing = spendingTrueUp({
+  const minimum = {
     min_amount_cents: charge.min_amount_cents,
     periodDays: line.windows.chargesDurationDays,
     billedDays: subscriptionDays(window, line.zone, { upgraded: line.succession === 'upgrade' }),
     usedCents: sumCents(amounts.map(({ amountCents }) => amountCents)),
     usedPreciseCents: sum(amounts.map(({ preciseAmountCents }) => preciseAmountCents)),
-  });
+  };
+  const missing = spendingTrueUp(minimum);
   if (missing === undefined) return undefined;
 
   const exponent = exponentOf(line.subscription.amount_currency);
@@ -62,6 +63,7 @@ export function spendingTrueUpFee(
     groupedBy: {},
     amountDetails: {},
     counted: null,
+    facts: { kind: 'true_up', ...minimum },
     pricingUnitDetails: pricingUnitDetails(
       charge,
       charge.conversion_rate === null ? null : amountsOf(missing, PRICING_UNIT_EXPONENT),

@@ -12,7 +12,7 @@ import type { Computation } from './compute.ts';
 import type { LineFee } from './fees.ts';
 import { feeInputs, invoiceInputs } from './inputs.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
-import { insertInputs, readWatermarks, type StoredInputs } from './stored-inputs.ts';
+import { insertFeeInputs, insertInvoiceInputs, readWatermarks, type StoredInputs } from './stored-inputs.ts';
 import { type InvoiceOwner, insertCredits, insertFees, insertInvoiceTaxes, storeAmounts } from './writes.ts';
 
 export interface ComputedInvoice {
@@ -53,8 +53,10 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
   await insertInvoiceTaxes(db, owner, draft);
   await insertCredits(db, owner, draft);
   await storeAmounts(db, owner, draft, { status: draft.status, dates, now: ctx.now(), snapshot });
+  // Fees of drafts are explained too.
+  if (draft.status !== 'closed') await storeFeeInputs(ctx, owner, invoice);
   if (isFinal) {
-    await storeInputs(ctx, owner, invoice);
+    await insertInvoiceInputs(db, owner, invoiceInputs(draft, invoice.at), ctx.now());
     await assignNumber(
       db,
       organizationId,
@@ -67,7 +69,7 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
     await recordInvoice(ctx, isFinal ? 'invoice.created' : 'invoice.drafted', invoice.invoiceId);
 }
 
-async function storeInputs(ctx: Context, owner: InvoiceOwner, { at, computation }: ComputedInvoice): Promise<void> {
+async function storeFeeInputs(ctx: Context, owner: InvoiceOwner, { computation }: ComputedInvoice): Promise<void> {
   const { fees, taxes, draft } = computation;
   const marks = await watermarksOf(ctx, fees);
   const creditOf = new Map(draft.fees.map((fee) => [fee.key, fee.preciseCouponsAmountCents]));
@@ -78,7 +80,7 @@ async function storeInputs(ctx: Context, owner: InvoiceOwner, { at, computation 
       watermark: marks.get(countedAs(fee)) ?? null,
     }),
   );
-  await insertInputs(ctx.db, owner, stored, invoiceInputs(draft, at), ctx.now());
+  await insertFeeInputs(ctx.db, owner, stored, ctx.now());
 }
 
 /** Watermarks of usage, one for all fees of a charge and window: there may be thousands of groups. */

@@ -20,10 +20,18 @@ export async function insertInputs(
   now: Temporal.Instant,
 ): Promise<void> {
   await insertFeeInputs(db, owner, fees, now);
-  await db`
-    insert into invoice_inputs (invoice_id, organization_id, engine_version, inputs, digest, created_at)
-    values (${owner.invoiceId}, ${owner.organizationId}, ${ENGINE_VERSION}, ${invoice as never}, ${digestOf(invoice)}, ${now})`;
+  await insertInvoiceInputs(db, owner, invoice, now);
 }
+
+/** What the totals of an invoice were computed from. Rule: beyond 6.1 "invoice level". */
+export const insertInvoiceInputs = (
+  db: Db,
+  owner: Pick<InvoiceOwner, 'organizationId' | 'invoiceId'>,
+  invoice: object,
+  now: Temporal.Instant,
+) => db`
+  insert into invoice_inputs (invoice_id, organization_id, engine_version, inputs, digest, created_at)
+  values (${owner.invoiceId}, ${owner.organizationId}, ${ENGINE_VERSION}, ${invoice as never}, ${digestOf(invoice)}, ${now})`;
 
 /** The same of single fees. */
 export async function insertFeeInputs(

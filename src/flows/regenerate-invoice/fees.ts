@@ -87,6 +87,13 @@ function copyOf(given: Given, stored: readonly FeeRow[], lines: readonly BilledL
     pricingUnitDetails: row.pricing_unit_details,
     window: { from: row.from_datetime ?? line.at, to: row.to_datetime ?? line.at },
     counted: null,
+    facts: {
+      kind: 'copied',
+      fee_id: row.id,
+      amount_cents: row.amount_cents,
+      precise_amount_cents: row.precise_amount_cents,
+      units: row.units,
+    },
   };
   return { sourceFeeId: row.id, fee: overridden(fee, given) };
 }
@@ -118,6 +125,7 @@ const amountsOf = (units: Decimal, unitAmount: Decimal, exponent: number) => ({
   totalAggregatedUnits: units,
   amountDetails: {},
   pricingUnitDetails: null,
+  facts: { kind: 'by_hand' as const, units, unit_amount: unitAmount },
 });
 
 function pricedByModel(

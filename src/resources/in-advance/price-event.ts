@@ -50,6 +50,9 @@ export interface EventPriced {
   /** Change of the units in use. */
   change: Decimal;
   event: EventUnits;
+  /** Usage up to and including the event, not rounded, and the event's own amount in the main unit. */
+  usage: Usage;
+  ownAmount: Decimal;
   fee: UsageFee;
 }
 
@@ -109,14 +112,16 @@ export async function priceEvent(
     );
     const denomination = { exponent: context.exponent, conversionRate: charge.conversion_rate };
     const own = toMainUnit(event.preciseTotalAmountCents ?? ZERO, priceExponent(denomination));
+    const usage = usageIncluding(bucket, before, change, own, priceExponent(denomination));
     const fee = inAdvanceFee({
       charge_model: charge.charge_model,
       properties: (filter ?? charge).properties,
-      usage: usageIncluding(bucket, before, change, own, priceExponent(denomination)),
+      usage,
       event: { ...units, preciseTotalAmount: own },
       ...denomination,
     });
-    return { charge, filter, groupedBy: shownGroup(bucket), group: bucket.group, change, event: units, fee };
+    const group = { groupedBy: shownGroup(bucket), group: bucket.group };
+    return { charge, filter, ...group, change, event: units, usage, ownAmount: own, fee };
   });
 }
 
