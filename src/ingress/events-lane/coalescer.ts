@@ -45,8 +45,8 @@ interface OpenJob {
 
 const MOST_IN_FLIGHT = 2;
 /**
- * A second job is sent beside one in flight only when it holds this many events: the storing worker has something to do
- * while this process answers, and smaller ones are cheaper together.
+ * A second job is sent beside one in flight only when it holds this many events: smaller ones are cheaper together.
+ * Measured with 100 connections: half as many events again a second as with one job in flight, at the same processor time.
  */
 const WORTH_A_SECOND = 30;
 const MOST_EVENTS = 500;
@@ -69,8 +69,10 @@ export function createCoalescer(deps: CoalescerDeps): Coalescer {
   let isScheduled = false;
   const sending = new Set<Promise<void>>();
 
-  const maySend = (): boolean =>
-    open.length > 0 && (inFlight === 0 || (inFlight < MOST_IN_FLIGHT && open[0]!.events >= WORTH_A_SECOND));
+  const maySend = (): boolean => open.length > 0 && (inFlight === 0 || (inFlight < MOST_IN_FLIGHT && isWorthASecond()));
+  // Full, or half of all that wait: two jobs of a size keep this process and the storing worker busy in turns.
+  const isWorthASecond = (): boolean =>
+    open.length > 1 || open[0]!.events >= Math.max(WORTH_A_SECOND, waiting / MOST_IN_FLIGHT);
 
   function schedule(): void {
     if (isScheduled || !maySend()) return;

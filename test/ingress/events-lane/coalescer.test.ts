@@ -94,6 +94,21 @@ describe('coalescing', () => {
     expect(sizes()).toEqual([[1], [29, 1]]);
   });
 
+  test('a second job is half of all that wait, or full', async () => {
+    const { coalescer, sizes } = wall();
+    for (const events of [100, 60, 39, 1]) {
+      void coalescer.send(batch(events), '');
+      await turn();
+    }
+    expect(sizes()).toEqual([[100], [60, 39, 1]]);
+    const busy = wall();
+    for (const events of [450, 100, 100, 100, 100, 100]) {
+      void busy.coalescer.send(batch(events), '');
+      await turn();
+    }
+    expect(busy.sizes()).toEqual([[450], [100, 100, 100, 100, 100]]);
+  });
+
   test('a job holds at most 500 events and 512 KiB; a larger request goes alone', async () => {
     const { coalescer, sizes } = wall();
     for (const events of [300, 200, 101, 600]) void coalescer.send(batch(events), '');
