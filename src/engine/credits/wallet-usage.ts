@@ -1,0 +1,55 @@
+import { type Cents, cents } from '../money/cents.ts';
+import { keyText, mayPay, type WalletKey, type WalletLimits } from './wallet-payment.ts';
+
+/** Usage, drafts or what was billed of them already, in cents with tax; the latter negative. */
+export interface PooledAmount {
+  key: WalletKey;
+  amountCents: Cents;
+}
+
+export interface WatchedWallet extends WalletLimits {
+  id: string;
+  balanceCents: Cents;
+  /** A rule fills it up as it runs low, so it takes all that is left. */
+  isRefilled: boolean;
+}
+
+/**
+ * How much of what a customer has used without having paid lies on each wallet, in the order of the wallets.
+ *
+ * amounts  of one currency
+ * → cents ≥ 0 a wallet; the last one that may pay something takes it even beyond its balance
+ *
+ *   sms 4000 on balances 3000 and 4000 that may pay it → 3000 and 1000
+ *
+ * Rule: credits-and-payments D.9.
+ */
+export function spreadUsage(amounts: readonly PooledAmount[], wallets: readonly WatchedWallet[]): Map<string, Cents> {
+  const spread = new Map(wallets.map(({ id }) => [id, 0]));
+  let budget = Math.max(
+    0,
+    amounts.reduce((total, { amountCents }) => total + amountCents, 0),
+  );
+  for (const { key, amountCents } of poolsOf(amounts)) {
+    let rest = Math.min(amountCents, budget);
+    budget -= rest;
+    const fitting = wallets.filter((wallet) => mayPay(wallet, key));
+    for (const [index, wallet] of fitting.entries()) {
+      const isLast = index === fitting.length - 1;
+      const own = spread.get(wallet.id)!;
+      const take = wallet.isRefilled || isLast ? rest : Math.min(rest, Math.max(0, wallet.balanceCents - own));
+      spread.set(wallet.id, own + take);
+      rest -= take;
+    }
+  }
+  return new Map([...spread].map(([id, amount]) => [id, cents(amount)]));
+}
+
+function poolsOf(amounts: readonly PooledAmount[]): { key: WalletKey; amountCents: number }[] {
+  const pools = new Map<string, { key: WalletKey; amountCents: number }>();
+  for (const { key, amountCents } of amounts) {
+    const name = keyText(key);
+    pools.set(name, { key, amountCents: (pools.get(name)?.amountCents ?? 0) + amountCents });
+  }
+  return [...pools.values()].filter(({ amountCents }) => amountCents > 0).sort((a, b) => b.amountCents - a.amountCents);
+}
