@@ -8,7 +8,7 @@ import { assignNumber } from '../../resources/invoices/numbering.ts';
 import { recordInvoice } from '../../resources/invoices/record.ts';
 import { invoiceFinalizedLines } from '../../resources/ledger/invoice-finalized.ts';
 import { post } from '../../resources/ledger/postings.ts';
-import { invoiceInputs } from '../build-invoice/inputs.ts';
+import { invoiceInputs, takenOff } from '../build-invoice/inputs.ts';
 import type { IssuerFacts, PayerFacts } from '../build-invoice/sql.ts';
 import { insertInputs } from '../build-invoice/stored-inputs.ts';
 import { type InvoiceOwner, insertInvoiceTaxes, storeAmounts } from '../build-invoice/writes.ts';
@@ -69,8 +69,7 @@ const feeInputs = (
       usage: { units },
       before: null,
       tail: {
-        coupons: [],
-        progressive_credit_cents: 0,
+        ...takenOff(id, draft),
         taxes: draft.fees.find(({ key }) => key === id)!.taxes.map(({ code, rate }) => ({ code, rate })),
         exponent,
       },

@@ -13,7 +13,7 @@ import { type InAdvanceFee, type LineFee, subscriptionFeeInput } from './fees.ts
 import type { BilledLine } from './lines.ts';
 
 /** What a fee was computed from, as it is stored beside it. Rule: beyond 6.1. */
-export function feeInputs(fee: LineFee, taxes: readonly HeldTax[], progressiveCredit: Decimal = ZERO): object {
+export function feeInputs(fee: LineFee, taxes: readonly HeldTax[], draft: TakenOff): object {
   const { line } = fee;
   return plain({
     fee_type: fee.fee_type,
@@ -26,13 +26,24 @@ export function feeInputs(fee: LineFee, taxes: readonly HeldTax[], progressiveCr
     ...(fee.facts === undefined ? {} : { facts: fee.facts }),
     ...(fee.adjustment === undefined ? {} : { manual_adjustment: adjustmentInputs(fee.adjustment) }),
     tail: {
-      coupons: [],
-      progressive_credit_cents: progressiveCredit,
+      ...takenOff(fee.id, draft),
       taxes: taxes.map(({ code, rate, holder }) => ({ code, rate, level: holder })),
       exponent: exponentOf(line.subscription.amount_currency),
     },
   });
 }
+
+type TakenOff = Pick<Draft, 'couponUses' | 'progressiveCredits'>;
+
+/** What came off a fee before taxes: its part of what was billed progressively, and of each coupon in order. */
+export const takenOff = (feeId: string, { couponUses, progressiveCredits }: TakenOff) => ({
+  progressive_credit_cents: sum(progressiveCredits.map(({ shares }) => shares.get(feeId) ?? ZERO)),
+  coupons: couponUses.flatMap(({ coupon, amountCents, base, shares }) => {
+    const share = shares.get(feeId);
+    if (share === undefined) return [];
+    return [{ code: coupon.code, credit_cents: amountCents, base, share_of: share.of, amount: share.amount }];
+  }),
+});
 
 const adjustmentInputs = ({ units, unit_precise_amount, invoice_display_name, created_at }: AdjustedFeeRow) => ({
   units,
@@ -174,7 +185,12 @@ export const invoiceInputs = (draft: Draft, billedAt: Instant): object =>
     fee_ids: draft.fees.map(({ key }) => key),
     fees_amount_cents: draft.feesAmountCents,
     progressive_billing_credit_amount_cents: draft.progressiveBillingCreditAmountCents,
-    coupons: [],
+    coupons: draft.couponUses.map(({ coupon, amountCents, base }) => ({
+      applied_coupon_id: coupon.id,
+      code: coupon.code,
+      amount_cents: amountCents,
+      base,
+    })),
     coupons_amount_cents: draft.couponsAmountCents,
     sub_total_excluding_taxes_amount_cents: draft.subTotalExcludingTaxesAmountCents,
     taxes: draft.appliedTaxes.map(({ tax, feesAmountCents, amountCents }) => ({

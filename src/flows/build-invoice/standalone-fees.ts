@@ -30,7 +30,11 @@ export async function storeStandaloneFees(ctx: Context, payer: PayerFacts, fees:
     createdAt: ctx.now(),
   };
   await insertFees(ctx.db, owner, fees, draft);
-  const inputs = fees.map((fee) => ({ feeId: fee.id, inputs: feeInputs(fee, taxes.get(fee.id)!), watermark: null }));
+  const inputs = fees.map((fee) => ({
+    feeId: fee.id,
+    inputs: feeInputs(fee, taxes.get(fee.id)!, draft),
+    watermark: null,
+  }));
   await insertFeeInputs(ctx.db, owner, inputs, ctx.now());
   await recordFeeCreated(
     ctx,

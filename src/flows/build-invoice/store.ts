@@ -72,11 +72,10 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
 async function storeFeeInputs(ctx: Context, owner: InvoiceOwner, { computation }: ComputedInvoice): Promise<void> {
   const { fees, taxes, draft } = computation;
   const marks = await watermarksOf(ctx, fees);
-  const creditOf = new Map(draft.fees.map((fee) => [fee.key, fee.preciseCouponsAmountCents]));
   const stored = fees.map(
     (fee): StoredInputs => ({
       feeId: fee.id,
-      inputs: feeInputs(fee, taxes.get(fee.id)!, creditOf.get(fee.id)),
+      inputs: feeInputs(fee, taxes.get(fee.id)!, draft),
       watermark: marks.get(countedAs(fee)) ?? null,
     }),
   );
