@@ -1,8 +1,11 @@
+import { STATUS_CODES } from 'node:http';
 import { type Express, default as express, Router } from 'express';
 import helmet from 'helmet';
 import type { Operation } from '../platform/operation.ts';
-import { refuse } from '../platform/refusal.ts';
-import { answerRequest, BASE_PATH, type EdgeDeps } from './answer-request.ts';
+import { Refusal, refuse } from '../platform/refusal.ts';
+import { answerRequest, BASE_PATH } from './answer-request.ts';
+import type { EdgeDeps } from './edge.ts';
+import { pathOf } from './logged-request.ts';
 import type { EdgeLocals } from './rate-limit.ts';
 import { answerOfError } from './refusals.ts';
 import { requestIdOf } from './request-id.ts';
@@ -64,6 +67,9 @@ const UNDER_BASE = new RegExp(`^${BASE_PATH}(?:[/?]|$)`);
 
 type Handler = (request: express.Request, response: express.Response) => Promise<void>;
 
+/** Stands for the operation of a path that has none, in metrics. */
+const UNKNOWN_ROUTE = 'unknown_route';
+
 // With or without a key, an unknown path counts for the caller's address (platform A.1 step 6, C.4).
 function unknownRoute(deps: EdgeDeps): Handler {
   return async (request, response) => {
@@ -83,15 +89,26 @@ function unknownRoute(deps: EdgeDeps): Handler {
       deps.wire.answer({ status: answer.status, text: JSON.stringify(answer.body), headers: answer.headers }),
       (response.locals as EdgeLocals).rate,
     );
+    const method = request.method.toLowerCase();
+    deps.metrics.requests.inc({ operation: UNKNOWN_ROUTE, method, status: answer.status });
   };
 }
 
-// What goes wrong outside an operation: a path that does not decode, a defect in a console.
+// What goes wrong outside an operation: a path that does not decode, a request that a console refuses, a defect in one.
 function lastResort(deps: EdgeDeps): express.ErrorRequestHandler {
   return async (error, request, response, _next) => {
-    if (error instanceof URIError || (error as { status?: number }).status === 400)
-      return unknownRoute(deps)(request, response);
-    const answer = answerOfError(error, deps.log, { requestId: requestIdOf(request) });
+    if (error instanceof URIError) return unknownRoute(deps)(request, response);
+    const requestId = requestIdOf(request);
+    response.setHeader('X-Request-Id', requestId);
+    const answer = answerOfError(refusalOfConsole(error) ?? error, deps.log, { requestId });
+    if (answer.status < 500) deps.log.info({ requestId, path: pathOf(request), err: error.message }, 'console refused');
     send(response, { status: answer.status, text: JSON.stringify(answer.body), headers: answer.headers });
   };
+}
+
+/** Refusal that stands for a 4xx of Express or of a library behind a console. */
+function refusalOfConsole(error: { status?: unknown }): Refusal | undefined {
+  const { status } = error;
+  if (typeof status !== 'number' || status < 400 || status >= 500) return undefined;
+  return new Refusal(status, { error: STATUS_CODES[status] ?? 'Bad Request' });
 }

@@ -12,11 +12,11 @@ const PAGE = `<!doctype html>
 <script>SwaggerUIBundle({ url: '/openapi.json', dom_id: '#ui', deepLinking: true, persistAuthorization: true });</script>
 </body></html>`;
 
-/** `/openapi.json` and the page that shows it, offline. The document is made at the first call. */
-export function mountDocs(app: Express, makeDocument: () => object): void {
+/** `/openapi.json` and the page that shows it, offline. The document's text is made at the first call. */
+export function mountDocs(app: Express, makeDocument: () => string): void {
   let text: string | undefined;
   app.get('/openapi.json', (_request, response) => {
-    text ??= JSON.stringify(makeDocument());
+    text ??= makeDocument();
     response.type('json').send(text);
   });
   app.get(DOCS_PATH, (_request, response) => {

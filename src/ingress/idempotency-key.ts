@@ -4,6 +4,12 @@ import { refuse } from '../platform/refusal.ts';
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/;
 
+/** Under what an answer is stored and what its request must equal, as hex. */
+export interface Idempotency {
+  scope_hash: string;
+  fingerprint: string;
+}
+
 /**
  * Scope and fingerprint of a request with an Idempotency-Key, as hex; null without one. Scope: organization, method, path
  * with decoded parameters, key. Fingerprint: sorted query pairs and the body by value. Rule: beyond 2.
@@ -17,7 +23,7 @@ export function idempotencyOf(request: {
   path: string;
   query: unknown;
   body: unknown;
-}): { scope_hash: string; fingerprint: string } | null {
+}): Idempotency | null {
   const key = Array.isArray(request.header) ? request.header.join(',') : request.header;
   if (key === undefined || key.trim() === '') return null;
   if (!VISIBLE_ASCII.test(key)) throw refuse.invalid({ idempotency_key: ['invalid_format'] });

@@ -1,11 +1,9 @@
-import type { Request } from 'express';
-import { redactedText } from '../platform/api-log/redact.ts';
 import type { ApiLogRow } from '../platform/api-log/write-api-logs.ts';
 import { realNow } from '../platform/clock/real-clock.ts';
 import { newId } from '../platform/ids.ts';
 import type { Producer } from '../platform/queue/producer.ts';
-import { decodedPathOrRaw, loggedMethod, originOf } from './answer-request.ts';
-import type { Identity } from './authenticate.ts';
+import { loggedRequest } from './logged-request.ts';
+import type { Call } from './run-operation.ts';
 
 // Platform H.4: rows of requests that the ingress refused travel together.
 const ROWS_PER_JOB = 500;
@@ -27,25 +25,13 @@ export class RefusedLog {
     this.#timer.unref();
   }
 
-  note(
-    request: Request,
-    identity: Identity,
-    requestId: string,
-    answer: { status: number; text: string },
-    parameters: unknown,
-  ): void {
+  note({ request, identity, requestId, sent }: Call, answer: { status: number; text: string }): void {
     if (NOT_LOGGED.has(answer.status) || this.#rows.length >= MOST_WAITING) return;
     this.#rows.push({
       id: newId(),
       organization_id: identity.organizationId,
-      request_id: requestId,
-      api_key_id: identity.apiKeyId,
-      client: request.headers['user-agent'] ?? null,
-      http_method: loggedMethod(request.method),
+      ...loggedRequest(request, identity, requestId, sent),
       http_status: answer.status,
-      request_origin: originOf(request),
-      request_path: decodedPathOrRaw(request),
-      request_body: redactedText(parameters ?? {}),
       request_response: answer.text,
       logged_at: realNow().toString(),
     });

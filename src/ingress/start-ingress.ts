@@ -11,11 +11,12 @@ import { keyChangesChannel } from '../platform/redis/channels.ts';
 import { connectImpatiently, connectPatiently } from '../platform/redis/connect.ts';
 import { openReplies } from '../platform/replies/replies.ts';
 import { version } from '../platform/version.ts';
-import { BASE_PATH, type EdgeDeps } from './answer-request.ts';
+import { BASE_PATH } from './answer-request.ts';
 import { createApp, literalFirst } from './app.ts';
 import { KeyCache } from './authenticate.ts';
 import { createCommandLane } from './command-lane.ts';
 import { mountDocs } from './docs.ts';
+import type { EdgeDeps } from './edge.ts';
 import { createEventsLane } from './events-lane/lane.ts';
 import { mountHealth } from './health.ts';
 import { createHttpServer, stopListening } from './http-server.ts';
@@ -87,9 +88,8 @@ export async function startIngress(
   const app = createApp(deps, literalFirst(operations), {
     mount(root) {
       mountHealth(root, { ...runtime, config });
-      mountDocs(root, () =>
-        openApiDocument(operations, { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() }),
-      );
+      const documented = { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() };
+      mountDocs(root, () => deps.wire.documentation(JSON.stringify(openApiDocument(operations, documented))));
       mountQueueBoard(root, { producer: runtime.producer, config });
     },
   });

@@ -1,5 +1,5 @@
 import { parse, stringify } from 'lossless-json';
-import { fromWire, headerName, toWire } from '../platform/wire-prefix.ts';
+import { documentationInWire, fromWire, headerName, toWire } from '../platform/wire-prefix.ts';
 import type { Query } from './read-query.ts';
 
 interface Outgoing {
@@ -14,11 +14,16 @@ export interface Wire {
   query(query: Query): Query;
   body(body: unknown): unknown;
   answer(answer: Outgoing): Outgoing;
+  /** A text about the interface: names in it are translated wherever they stand. */
+  documentation(text: string): string;
 }
 
 /** With the prefix `svc` everything passes untouched, with another one numbers keep the digits they have (README decision 3). */
 export function createWire(prefix: string): Wire {
-  if (prefix === 'svc') return { query: (query) => query, body: (body) => body, answer: (answer) => answer };
+  if (prefix === 'svc') {
+    const same = <Value>(value: Value): Value => value;
+    return { query: same, body: same, answer: same, documentation: same };
+  }
   return {
     query: (query) => fromWire(query, prefix) as Query,
     body: (body) => fromWire(body, prefix),
@@ -29,5 +34,6 @@ export function createWire(prefix: string): Wire {
         Object.entries(answer.headers ?? {}).map(([name, value]) => [headerName(name, prefix), value]),
       ),
     }),
+    documentation: (text) => documentationInWire(text, prefix),
   };
 }

@@ -36,6 +36,13 @@ export const headerName = (name: string, prefix: string): string =>
     ? name
     : `X-${prefix.charAt(0).toUpperCase()}${prefix.slice(1)}-${name.slice('X-Svc-'.length)}`;
 
+/** A text about the interface, in which every name of the house's form is meant: `svc_id`, `execute_in_svc`, `X-Svc-Explain`. */
+export const documentationInWire = (text: string, prefix: string): string =>
+  text
+    .replace(/\bsvc_/g, `${prefix}_`)
+    .replace(/\bexecute_in_svc\b/g, `${PREFIXED_VALUE}${prefix}`)
+    .replace(/\bX-Svc-[A-Za-z-]+/g, (name) => headerName(name, prefix));
+
 function renamed(value: unknown, from: string, to: string): unknown {
   if (Array.isArray(value)) return value.map((each) => renamed(each, from, to));
   if (!isPlainObject(value)) return value;

@@ -58,6 +58,14 @@ test('a path that only begins like the base URL is outside of it', async () => {
   expect(response.headers.get('x-ratelimit-limit')).toBeNull();
 });
 
+test('unknown routes are counted', async () => {
+  await service.client('nope').get('/nothing');
+  const metrics = await (await fetch(`${service.url}/metrics`)).text();
+  expect(metrics).toMatch(
+    /meterstone_http_requests_total\{operation="unknown_route",method="get",status="404"[^}]*\} [1-9]/,
+  );
+});
+
 test('metrics are those of the worker processes too', async () => {
   await service.ingress.producer.add('api-log.write', { rows: [] });
   const text = await until(async () => {

@@ -9,3 +9,11 @@ test('another prefix changes keys and headers, and no digit of a number', () => 
     headers: { 'X-Lago-Replayed': 'true' },
   });
 });
+
+test('the documentation is translated as a text, names that only contain the prefix are not', () => {
+  const text = '{"required":["svc_id"],"enum":["execute_in_svc"],"description":"{svc_id}, X-Svc-Explain, not_svc_own"}';
+  expect(createWire('lago').documentation(text)).toBe(
+    '{"required":["lago_id"],"enum":["execute_in_lago"],"description":"{lago_id}, X-Lago-Explain, not_svc_own"}',
+  );
+  expect(createWire('svc').documentation(text)).toBe(text);
+});

@@ -16,6 +16,7 @@ import { nudge } from '../../platform/records/nudge.ts';
 import { emptyRecords, type Nudges, type Records, writeRecords } from '../../platform/records/write-records.ts';
 import { assert, Refusal, refuse } from '../../platform/refusal.ts';
 import { isSealed, seal, unseal } from '../../platform/secrets/seal.ts';
+import { toWire } from '../../platform/wire-prefix.ts';
 import type { JobPayload } from '../../queues.ts';
 import { claimKey, finishKey, freeKey, readKey } from './idempotency.ts';
 import { digestOf, readAgain } from './large-answers.ts';
@@ -83,7 +84,7 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
       const { reply, isRepeat } = await replay(deps, tx, job, scopeHash, fingerprint);
       // The time of the request, so that the row is one however often the job is delivered.
       const asked = Temporal.Instant.fromEpochMilliseconds(job.at);
-      if (isRepeat && isLogged) await writeApiLogs(tx, [apiLogRow(job, reply, asked)], asked);
+      if (isRepeat && isLogged) await writeApiLogs(tx, [apiLogRow(deps, job, reply, asked)], asked);
       return { reply, nudges: { deliveries: [], steps: [] } };
     }
     const { reply, now, records } = refusal ? refused(refusal, realNow()) : await attempt(deps, tx, job, operation);
@@ -97,7 +98,7 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
         records,
       ),
       stored ? finishKey(tx, job.organization_id, scopeHash, stored) : freeKey(tx, job.organization_id, scopeHash),
-      isLogged ? writeApiLogs(tx, [apiLogRow(job, reply, finished)], finished) : undefined,
+      isLogged ? writeApiLogs(tx, [apiLogRow(deps, job, reply, finished)], finished) : undefined,
     ]);
     return { reply, nudges };
   });
@@ -213,7 +214,8 @@ async function shownAgain(deps: CommandDeps, tx: Tx, job: CommandJob, digest: st
 const sealingSecret = async ({ config }: CommandDeps, tx: Tx): Promise<string> =>
   config.SECRETS_KEY ?? (await linkSecret(tx));
 
-const apiLogRow = (job: CommandJob, reply: CommandReply, at: Temporal.Instant) => ({
+// The answer is logged as it travels (README decision 3).
+const apiLogRow = ({ config }: CommandDeps, job: CommandJob, reply: CommandReply, at: Temporal.Instant) => ({
   id: job.cid,
   organization_id: job.organization_id,
   request_id: job.request_id,
@@ -224,6 +226,6 @@ const apiLogRow = (job: CommandJob, reply: CommandReply, at: Temporal.Instant) =
   request_origin: job.request.origin,
   request_path: job.request.path,
   request_body: job.request.parameters,
-  request_response: reply.body === '' ? null : redactedText(JSON.parse(reply.body)),
+  request_response: reply.body === '' ? null : redactedText(toWire(JSON.parse(reply.body), config.WIRE_PREFIX)),
   logged_at: at.toString(),
 });

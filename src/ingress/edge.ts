@@ -1,0 +1,34 @@
+import type { Config } from '../platform/config.ts';
+import type { Sql } from '../platform/db/connect.ts';
+import type { Log } from '../platform/log/log.ts';
+import type { Metrics } from '../platform/metrics/metrics.ts';
+import type { KeyCache } from './authenticate.ts';
+import type { CommandLane } from './command-lane.ts';
+import type { EventsLane } from './events-lane/lane.ts';
+import type { KeyUsage } from './key-usage.ts';
+import type { Limiters } from './rate-limit.ts';
+import type { RefusedLog } from './refused-log.ts';
+import type { Wire } from './wire.ts';
+
+/** What the edge works with; one ingress process holds one of each. */
+export interface EdgeDeps {
+  sql: Sql;
+  config: Config;
+  log: Log;
+  metrics: Metrics;
+  keys: KeyCache;
+  keyUsage: KeyUsage;
+  limiters: Limiters;
+  commands: CommandLane;
+  events: EventsLane;
+  refused: RefusedLog;
+  wire: Wire;
+}
+
+/** An answer as it is sent, but for the wire prefix and the headers that every answer has. */
+export interface Outcome {
+  status: number;
+  text: string;
+  headers?: Record<string, string>;
+  contentType?: string;
+}

@@ -1,0 +1,127 @@
+import type { Request, Response } from 'express';
+import { readOrganizationNow } from '../platform/clock/organization-clock.ts';
+import type { Context } from '../platform/context.ts';
+import { Answer, type Operation } from '../platform/operation.ts';
+import { assert, refuse } from '../platform/refusal.ts';
+import type { Identity } from './authenticate.ts';
+import type { EdgeDeps, Outcome } from './edge.ts';
+import { type Idempotency, idempotencyOf } from './idempotency-key.ts';
+import { loggedRequest, pathOf } from './logged-request.ts';
+import { readBody } from './read-body.ts';
+import { readInput, readParams } from './read-input.ts';
+import { type Query, readQuery } from './read-query.ts';
+
+const BODY_LIMIT_BYTES = 5 * 1024 * 1024;
+
+/** One request of an operation by a caller who is known. */
+export interface Call {
+  operation: Operation;
+  request: Request;
+  response: Response;
+  identity: Identity;
+  requestId: string;
+  /** Parameters of path, query and body as the caller wrote them, once they are read: for the API log. */
+  sent: object | undefined;
+}
+
+/**
+ * Reads what a request brings and runs its operation where that belongs: reads here, commands in the writes pool, events
+ * through their lane. Notes in `call.sent` what was read.
+ *
+ * @throws Refusal of the body, the parameters or the operation itself
+ */
+export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome> {
+  const { operation, request, response, identity, requestId } = call;
+  const params = readParams(operation, request);
+  const sentQuery = readQuery(request.url);
+  const query = deps.wire.query(sentQuery);
+  if (operation.kind === 'events' && deps.events.isFull()) throw refuse.unavailable();
+  if (operation.readsOwnBody)
+    return deps.events.bulk({ identity, requestId, request, query, translate: deps.wire.body });
+  const takesBody = operation.method !== 'get';
+  const sentBody = takesBody ? await readBody(request, response, bodyOptions(operation)) : undefined;
+  call.sent = { ...sentQuery, ...params, ...(typeof sentBody === 'object' ? sentBody : {}) };
+  const body = deps.wire.body(sentBody);
+  const idempotency = takesBody ? readIdempotency(call, query, body) : null;
+  if (operation.kind === 'events') {
+    const countMore = () => deps.limiters.organization[operation.category ?? 'default'](request, response);
+    const sent = { identity, requestId, request, query, body, countMore };
+    if (idempotency === null) return deps.events.answer(operation.name, sent);
+    deps.keyUsage.note(identity.apiKeyId);
+    return runCommand(deps, call, await deps.events.input(operation.name, sent), idempotency);
+  }
+  deps.keyUsage.note(identity.apiKeyId);
+  const input = { ...params, ...readInput(operation, query, body) };
+  if (operation.kind === 'command') return runCommand(deps, call, input, idempotency);
+  return toOutcome(await operation.run(await readContext(deps, identity), input));
+}
+
+const bodyOptions = (operation: Operation) => ({
+  limitBytes: operation.bodyLimitBytes ?? BODY_LIMIT_BYTES,
+  keepLiterals: operation.kind === 'events',
+});
+
+function readIdempotency({ operation, request, identity }: Call, query: Query, body: unknown): Idempotency | null {
+  const header = request.headers['idempotency-key'];
+  if (header === undefined || operation.ignoresIdempotencyKey) return null;
+  return idempotencyOf({
+    header,
+    organizationId: identity.organizationId,
+    method: operation.method,
+    path: decodeURIComponent(pathOf(request)),
+    query,
+    body,
+  });
+}
+
+async function readContext(deps: EdgeDeps, identity: Identity): Promise<Context> {
+  const now = await readOrganizationNow(deps.sql, identity.organizationId, identity.sandbox);
+  return {
+    organizationId: identity.organizationId,
+    sandbox: identity.sandbox,
+    actor: { source: 'api', apiKeyId: identity.apiKeyId },
+    db: deps.sql,
+    config: deps.config,
+    log: deps.log,
+    now: () => now,
+    record: () => assert(false, 'a read records nothing'),
+    after: () => assert(false, 'a read owes nothing'),
+  };
+}
+
+async function runCommand(
+  deps: EdgeDeps,
+  { operation, request, identity, requestId, sent }: Call,
+  input: unknown,
+  idempotency: Idempotency | null,
+): Promise<Outcome> {
+  const logged = loggedRequest(request, identity, requestId, sent);
+  const reply = await deps.commands.run({
+    operation: operation.name,
+    organization_id: identity.organizationId,
+    sandbox: identity.sandbox,
+    api_key_id: identity.apiKeyId,
+    request_id: requestId,
+    input,
+    idempotency,
+    request: {
+      method: logged.http_method,
+      origin: logged.request_origin,
+      path: logged.request_path,
+      client: logged.client,
+      parameters: logged.request_body,
+    },
+  });
+  if (!operation.settle || reply.status !== 200)
+    return { status: reply.status, text: reply.body, headers: reply.headers };
+  const settled = await operation.settle(await readContext(deps, identity), JSON.parse(reply.body));
+  return { status: reply.status, text: JSON.stringify(settled), headers: reply.headers };
+}
+
+function toOutcome(result: object | null): Outcome {
+  const answer = result instanceof Answer ? result : new Answer(result);
+  const { status, headers } = answer;
+  if (answer.text !== undefined)
+    return { status, text: answer.text, headers, contentType: 'text/plain; charset=utf-8' };
+  return { status, text: answer.json ?? (answer.body === null ? '' : JSON.stringify(answer.body)), headers };
+}
