@@ -127,4 +127,8 @@ test('a batch of instant estimates leaves out events without a charge', async ()
     [422, { events: ['no_events'] }],
     [422, { events: ['no_events'] }],
   ]);
+  for (const item of ['x', { event: 'x' }, { event: [] }, null]) {
+    const answer = await story.client.post('/events/batch_estimate_instant_fees', { events: [event(), item] });
+    expect(answer, JSON.stringify(item)).toMatchObject({ status: 404, body: { resource: 'subscription' } });
+  }
 });

@@ -36,8 +36,14 @@ export async function estimateInstantFeesOfBatch(ctx: Context, { body }: { body:
   const sent = Array.isArray(body.events) ? (body.events as unknown[]) : [];
   if (sent.length === 0) throw refuse.invalid({ events: ['no_events'] });
   if (sent.length > ctx.config.EVENTS_BATCH_MAX_LENGTH) throw refuse.invalid({ events: ['too_many_events'] });
-  const events = sent.map((each) => EstimatedEvent.parse(isObject(each) ? (each.event ?? each) : {}));
+  const events = sent.map((each) => EstimatedEvent.parse(unwrapped(each)));
   return { fees: (await feesOf(ctx, events)).flat() };
+}
+
+// An item that is no event lacks everything that an event needs.
+function unwrapped(item: unknown): object {
+  const event = isObject(item) ? (item.event ?? item) : {};
+  return isObject(event) ? event : {};
 }
 
 const isObject = (value: unknown): value is { event?: object } =>
