@@ -1,0 +1,119 @@
+import { addCents, type Cents, roundToCents } from '../money/cents.ts';
+import { type Decimal, decimal, sum, ZERO } from '../money/decimal.ts';
+import { roundToDigits, TAX_RATE_DIGITS } from '../money/precision.ts';
+import type { Tax } from '../taxes/tax.ts';
+
+/** Fractional digits of the precise amounts of a note. Rule: credits-and-payments 0.2. */
+const NOTE_DIGITS = 5;
+
+/** A fee as a note sees it. */
+export interface CreditedFee {
+  amountCents: Cents;
+  /** What coupons and progressive credits took off it. */
+  preciseCouponsAmountCents: Decimal;
+  taxes: readonly Tax[];
+}
+
+/** How much of a fee is given back, before taxes and before its coupons. */
+export interface CreditedItem {
+  fee: CreditedFee;
+  preciseAmountCents: Decimal;
+}
+
+export interface NoteTax {
+  tax: Tax;
+  baseAmountCents: Cents;
+  amountCents: Cents;
+}
+
+export interface NoteAmounts {
+  preciseItemsAmountCents: Decimal;
+  preciseCouponsAdjustmentAmountCents: Decimal;
+  couponsAdjustmentAmountCents: Cents;
+  subTotalExcludingTaxesAmountCents: Cents;
+  appliedTaxes: NoteTax[];
+  preciseTaxesAmountCents: Decimal;
+  taxesAmountCents: Cents;
+  /** Percent, weighted by what each tax is taken on, 5 decimals. */
+  taxesRate: Decimal;
+  /** Items less coupons plus taxes, before any rounding to cents. */
+  preciseTotalAmountCents: Decimal;
+}
+
+/** Taxes that an earlier note of the same invoice gave back. */
+export interface EarlierTaxes {
+  taxesAmountCents: number;
+  preciseTaxesAmountCents: Decimal;
+}
+
+/**
+ * What the items of a note come to: their share of the coupons comes off, their taxes go on top.
+ *
+ * closing  of the note that takes everything left on the invoice: the notes before it, whose rounding it makes good
+ *
+ *   6833 at 20 % → 6833 + 1367; the same again as the last note → 6833 + 1366, since 0.4 was given too much
+ *
+ * Rule: credits-and-payments C.5.
+ */
+export function noteAmounts(items: readonly CreditedItem[], closing: readonly EarlierTaxes[] = []): NoteAmounts {
+  const preciseItems = sum(items.map(({ preciseAmountCents }) => preciseAmountCents));
+  const preciseCoupons = stored(sum(items.map(couponsOf)));
+  const bases = taxBases(items);
+  const overpaid = sum(closing.map((note) => decimal(note.taxesAmountCents).minus(note.preciseTaxesAmountCents)));
+  const preciseTaxes = stored(sum(bases.map(({ tax, base }) => taxed(base, tax))).minus(overpaid));
+  const net = preciseItems.minus(preciseCoupons);
+  return {
+    preciseItemsAmountCents: preciseItems,
+    preciseCouponsAdjustmentAmountCents: preciseCoupons,
+    couponsAdjustmentAmountCents: roundToCents(preciseCoupons),
+    subTotalExcludingTaxesAmountCents: roundToCents(net),
+    appliedTaxes: bases.map(({ tax, base }) => ({
+      tax,
+      baseAmountCents: roundToCents(base),
+      amountCents: roundToCents(taxed(base, tax)),
+    })),
+    preciseTaxesAmountCents: preciseTaxes,
+    taxesAmountCents: roundToCents(preciseTaxes),
+    taxesRate: roundToDigits(weightedRate(bases, net, items.length), TAX_RATE_DIGITS),
+    preciseTotalAmountCents: net.plus(preciseTaxes),
+  };
+}
+
+/** The total that a note has: its rounded sub total and its rounded taxes. Rules: credits-and-payments C.5 "final alignment", K 16. */
+export const alignedTotal = (amounts: NoteAmounts): Cents =>
+  addCents(amounts.subTotalExcludingTaxesAmountCents, amounts.taxesAmountCents);
+
+/** Item share of the fee's coupons; nothing of a fee of 0. */
+export const couponsOf = ({ fee, preciseAmountCents }: CreditedItem): Decimal =>
+  fee.amountCents === 0 ? ZERO : fee.preciseCouponsAmountCents.times(preciseAmountCents).div(fee.amountCents);
+
+const stored = (value: Decimal): Decimal => roundToDigits(value, NOTE_DIGITS);
+
+const taxed = (base: Decimal, { rate }: Tax): Decimal => base.times(decimal(rate)).div(100);
+
+interface TaxBase {
+  tax: Tax;
+  base: Decimal;
+  carriers: number;
+}
+
+/** Every tax with what it is taken on, in order of first appearance. */
+function taxBases(items: readonly CreditedItem[]): TaxBase[] {
+  const bases = new Map<string, TaxBase>();
+  for (const item of items) {
+    const own = item.preciseAmountCents.minus(couponsOf(item));
+    for (const tax of item.fee.taxes) {
+      const known = bases.get(tax.code) ?? { tax, base: ZERO, carriers: 0 };
+      bases.set(tax.code, { tax, base: known.base.plus(own), carriers: known.carriers + 1 });
+    }
+  }
+  return [...bases.values()];
+}
+
+/** By amount; by number of items where nothing is left to weigh. */
+const weightedRate = (bases: readonly TaxBase[], net: Decimal, items: number): Decimal =>
+  sum(
+    bases.map(({ tax, base, carriers }) =>
+      decimal(tax.rate).times(net.gt(0) ? base.div(net) : decimal(carriers).div(items)),
+    ),
+  );

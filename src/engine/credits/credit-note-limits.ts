@@ -1,0 +1,126 @@
+import { type Cents, cents, roundToCents, sumCents } from '../money/cents.ts';
+import { type Decimal, decimal, sum } from '../money/decimal.ts';
+import type { NoteParts } from './credit-note-parts.ts';
+
+/** An invoice as notes are measured against it. */
+export interface NotedInvoice {
+  isDraft: boolean;
+  isVoided: boolean;
+  isTopUp: boolean;
+  paymentStatus: 'pending' | 'succeeded' | 'failed';
+  totalCents: number;
+  totalPaidCents: number;
+  feesCents: number;
+  couponsCents: number;
+  progressiveCreditCents: number;
+  /** Sums over its notes so far. */
+  noted: NoteParts;
+}
+
+/** What is left of a fee, and its taxes in percent. */
+export interface FeeLeft {
+  creditableCents: Cents;
+  taxesRate: Decimal;
+}
+
+/** What may still be credited of an invoice, taxes included. Rule: credits-and-payments C.7. */
+export function creditableOfInvoice(invoice: NotedInvoice, fees: readonly FeeLeft[]): Cents {
+  const left = sumCents(fees.map(({ creditableCents }) => creditableCents));
+  if (invoice.isDraft || invoice.isTopUp || left === 0) return cents(0);
+  const discounts = decimal(invoice.couponsCents + invoice.progressiveCreditCents);
+  const discount = discounts.times(left).div(invoice.feesCents);
+  const taxes = sum(
+    fees.map(({ creditableCents, taxesRate }) => {
+      const share = discount.times(creditableCents).div(left);
+      return decimal(creditableCents).minus(share).times(taxesRate).div(100);
+    }),
+  );
+  return roundToCents(decimal(left).minus(discount).plus(roundToCents(taxes)));
+}
+
+/** What may still be refunded of an invoice. Rule: credits-and-payments C.7. */
+export function refundableOfInvoice(invoice: NotedInvoice, creditableCents: Cents): Cents {
+  if (invoice.isDraft || isUnsettled(invoice)) return cents(0);
+  const left = invoice.totalPaidCents - invoice.noted.refundCents;
+  return cents(Math.max(0, invoice.isTopUp ? left : Math.min(left, creditableCents)));
+}
+
+/** What of an invoice may be settled by a note. Rule: credits-and-payments C.7. */
+export function offsettableOfInvoice(invoice: NotedInvoice, creditableCents: Cents): Cents {
+  if (invoice.isVoided) return cents(0);
+  if (invoice.isTopUp) return cents(invoice.paymentStatus === 'succeeded' ? 0 : invoice.totalCents);
+  return cents(Math.max(0, Math.min(dueOf(invoice), creditableCents)));
+}
+
+/** Paid in full by the books, yet not succeeded: a payment that is still in question. */
+const isUnsettled = ({ paymentStatus, totalPaidCents, totalCents }: NotedInvoice): boolean =>
+  paymentStatus !== 'succeeded' && totalPaidCents === totalCents;
+
+const dueOf = ({ totalCents, totalPaidCents, noted }: NotedInvoice): number =>
+  totalCents - totalPaidCents - noted.offsetCents;
+
+export interface AskedNote {
+  invoice: NotedInvoice;
+  parts: NoteParts;
+  /** Items less coupons plus taxes. */
+  preciseTotalCents: Decimal;
+  /** All fees of the invoice with their taxes, coupons not taken off. */
+  feesWithTaxesCents: Cents;
+}
+
+/** A cent of rounding is nobody's fault. */
+const TOLERATED_CENTS = 1;
+
+/** Errors of a note as a whole, by field; empty when it may be made. Rule: credits-and-payments C.4, rules 1 to 11. */
+export function noteFaults({
+  invoice,
+  parts,
+  preciseTotalCents,
+  feesWithTaxesCents,
+}: AskedNote): Record<string, string[]> {
+  const { creditCents: credit, refundCents: refund, offsetCents: offset } = parts;
+  const { noted } = invoice;
+  const total = credit + refund + offset;
+  const left = feesWithTaxesCents - noted.creditCents - noted.offsetCents;
+  const due = invoice.isVoided ? 0 : Math.min(dueOf(invoice), left);
+  const isUnpaid = invoice.totalPaidCents <= 0 || (isUnsettled(invoice) && invoice.totalCents > 0);
+
+  const rules: [broken: boolean, field: string, code: string][] = [
+    [refund > 0 && isUnpaid, 'refund_amount_cents', 'cannot_refund_unpaid_invoice'],
+    [Math.abs(total - roundToCents(preciseTotalCents)) > TOLERATED_CENTS, 'base', 'does_not_match_item_amounts'],
+    [
+      refund > Math.max(invoice.totalPaidCents - noted.refundCents, 0),
+      'refund_amount_cents',
+      'higher_than_remaining_invoice_amount',
+    ],
+    [invoice.isTopUp && credit > 0, 'credit_amount_cents', 'cannot_credit_invoice'],
+    [credit > left + TOLERATED_CENTS, 'credit_amount_cents', 'higher_than_remaining_invoice_amount'],
+    [
+      invoice.isTopUp && offset > 0 && invoice.totalPaidCents > 0,
+      'offset_amount_cents',
+      'cannot_apply_to_paid_invoice',
+    ],
+    [
+      invoice.isTopUp && offset > 0 && offset !== invoice.totalCents,
+      'offset_amount_cents',
+      'not_equal_to_total_amount',
+    ],
+    [offset > Math.max(due, 0), 'offset_amount_cents', 'higher_than_remaining_invoice_amount'],
+    [total > left - noted.refundCents + TOLERATED_CENTS, 'base', 'higher_than_remaining_invoice_amount'],
+    [total <= 0, 'base', 'total_amount_must_be_positive'],
+  ];
+  const faults: Record<string, string[]> = {};
+  for (const [broken, field, code] of rules) {
+    if (!broken) continue;
+    faults[field] ??= [];
+    faults[field].push(code);
+  }
+  return faults;
+}
+
+/** All fees with their taxes, without coupons: the most that notes of an invoice may come to. Rule: C.4 `feeTotal`. */
+export function feesWithTaxes(fees: readonly { amountCents: number; taxesRate: Decimal }[]): Cents {
+  const amount = fees.reduce((total, fee) => total + fee.amountCents, 0);
+  const taxes = sum(fees.map((fee) => fee.taxesRate.times(fee.amountCents))).div(100);
+  return cents(amount + roundToCents(taxes));
+}

@@ -1,0 +1,74 @@
+import { type Cents, cents, roundToCents } from '../money/cents.ts';
+import { type Decimal, decimal, min } from '../money/decimal.ts';
+import { alignedTotal, type NoteAmounts } from './credit-note-amounts.ts';
+
+/** The three parts of a note; they sum up to its total. Rule: credits-and-payments C.1. */
+export interface NoteParts {
+  /** Balance for later invoices. */
+  creditCents: Cents;
+  /** Sent back. */
+  refundCents: Cents;
+  /** Settles the same invoice at once. */
+  offsetCents: Cents;
+}
+
+export const totalOf = ({ creditCents, refundCents, offsetCents }: NoteParts): Cents =>
+  cents(creditCents + refundCents + offsetCents);
+
+/**
+ * Parts whose sum is the aligned total: cents that were asked for too much or too little change the credit part, without
+ * one the refund, else the offset.
+ *
+ *   credit 87224 of a note of 72686 + 14537 → 87223
+ *
+ * Rules: credits-and-payments C.5 "final alignment", J 7.
+ */
+export function alignParts(parts: NoteParts, amounts: NoteAmounts): NoteParts {
+  const difference = alignedTotal(amounts) - totalOf(parts);
+  if (difference === 0) return parts;
+  const bearer = parts.creditCents > 0 ? 'creditCents' : parts.refundCents > 0 ? 'refundCents' : 'offsetCents';
+  const changed = parts[bearer] + difference;
+  if (changed >= 0) return { ...parts, [bearer]: cents(changed) };
+  // A part of one cent cannot bear two: the next one bears the rest.
+  return alignParts({ ...parts, [bearer]: cents(0) }, amounts);
+}
+
+/** Who gets the credit of a subscription that ends. */
+export type TerminationCredit = 'credit' | 'refund' | 'offset';
+
+export interface RefundFacts {
+  /** Of the fee that was paid in advance: with taxes, coupons taken off. */
+  preciseFeeTotalCents: Decimal;
+  invoiceTotalWithTaxesCents: number;
+  invoicePaidCents: number;
+  /** What was used, taxes included. */
+  usedCents: Cents;
+  /** What may still be refunded of what was paid. */
+  refundableCents: number;
+}
+
+/**
+ * Parts of the note about unused days. A refund is what was paid for the fee beyond what was used, at most the note; the
+ * rest goes to the balance, or offsets the invoice.
+ *
+ *   total 1920, fee 3720 of an invoice of 7440, paid 5580, used 1800 → refund 2790 − 1800 = 990, rest 930
+ *
+ * Rules: credits-and-payments C.6, subscriptions-and-invoices B.7, D.6.
+ */
+export function terminationParts(choice: TerminationCredit, totalCents: Cents, facts: RefundFacts): NoteParts {
+  const refundCents = choice === 'credit' ? cents(0) : refundOf(totalCents, facts);
+  const rest = cents(totalCents - refundCents);
+  return {
+    creditCents: choice === 'offset' ? cents(0) : rest,
+    refundCents,
+    offsetCents: choice === 'offset' ? rest : cents(0),
+  };
+}
+
+function refundOf(totalCents: Cents, facts: RefundFacts): Cents {
+  if (facts.invoiceTotalWithTaxesCents === 0) return cents(0);
+  const paidShare = facts.preciseFeeTotalCents.times(facts.invoicePaidCents).div(facts.invoiceTotalWithTaxesCents);
+  const unused = paidShare.minus(facts.usedCents);
+  if (!unused.gt(0)) return cents(0);
+  return cents(Math.max(0, Math.min(roundToCents(min(unused, decimal(totalCents))), facts.refundableCents)));
+}

@@ -1,0 +1,60 @@
+import type { DateRange } from '../calendar/grid.ts';
+import { dayCount } from '../calendar/grid.ts';
+import { isDateAfter, type PlainDate } from '../calendar/instants.ts';
+import { Decimal, decimal, max, min, ZERO } from '../money/decimal.ts';
+
+const ITEM_DIGITS = 5;
+
+export interface UnusedDaysInput {
+  /** Price of the whole period, in cents. */
+  planAmountCents: number;
+  /** What was billed for it. */
+  feeAmountCents: number;
+  /** What notes gave back of the fee so far. */
+  creditedCents: number;
+  /** The period that holds the day of the end. */
+  period: DateRange;
+  /** First day that the fee bills. */
+  billedFrom: PlainDate;
+  endedOn: PlainDate;
+  /** The day of an upgrade belongs to the new plan, that of a termination to the old one. */
+  isUpgrade: boolean;
+  /** Day on which the trial ends, if there is one. */
+  trialEndsOn?: PlainDate | undefined;
+}
+
+export interface UnusedDays {
+  /** What is given back, before coupons and taxes, cut after 5 decimals; 0 when there is nothing. */
+  unusedCents: Decimal;
+  /** The same of the days that were used. */
+  usedCents: Decimal;
+}
+
+/**
+ * What the unused days of a period paid in advance are worth.
+ *
+ *   3100 in October, ended on the 15th → 16 days of 100, 1600; upgraded on the 15th → 1700
+ *   20000 a month of 30 days, 29 unused → 19333.33333
+ *
+ * Rules: credits-and-payments C.6, subscriptions-and-invoices D.6.
+ */
+export function unusedDays(input: UnusedDaysInput): UnusedDays {
+  const { period, endedOn, trialEndsOn } = input;
+  const dayPrice = decimal(input.planAmountCents).div(dayCount(period));
+  const countedFrom = input.isUpgrade ? endedOn.subtract({ days: 1 }) : endedOn;
+  const isHeldByTrial = trialEndsOn !== undefined && !isDateAfter(countedFrom, trialEndsOn);
+  const from = isHeldByTrial ? earlierDay(trialEndsOn.subtract({ days: 1 }), period.last) : countedFrom;
+  const worth = dayPrice.times(Math.max(daysUntil(from, period.last), 0));
+  const left = min(worth, decimal(input.feeAmountCents)).minus(input.creditedCents);
+
+  const usedFrom =
+    trialEndsOn !== undefined && isDateAfter(trialEndsOn, input.billedFrom) ? trialEndsOn : input.billedFrom;
+  const usedDays = Math.max(daysUntil(usedFrom, endedOn) + 1, 0);
+  return { unusedCents: cut(max(left, ZERO)), usedCents: cut(dayPrice.times(usedDays)) };
+}
+
+const daysUntil = (from: PlainDate, to: PlainDate): number => from.until(to, { largestUnit: 'day' }).days;
+
+const earlierDay = (a: PlainDate, b: PlainDate): PlainDate => (isDateAfter(a, b) ? b : a);
+
+const cut = (value: Decimal): Decimal => value.toDecimalPlaces(ITEM_DIGITS, Decimal.ROUND_DOWN);
