@@ -14,6 +14,8 @@ import { fixedChargeOperations } from './fixed-charges/routes.ts';
 import { invoiceOperations } from './invoices/routes.ts';
 import { lifetimeUsageOperations } from './lifetime-usage/routes.ts';
 import { organizationOperations } from './organizations/routes.ts';
+import { paymentReceiptOperations } from './payment-receipts/routes.ts';
+import { paymentOperations } from './payments/routes.ts';
 import { planOperations } from './plans/routes.ts';
 import { pricingUnitOperations } from './pricing-units/routes.ts';
 import { overrideOperations } from './subscriptions/overrides/routes.ts';
@@ -44,10 +46,12 @@ export const operations: Operation[] = [
   ...estimateOperations,
   ...feeOperations,
   ...invoiceOperations,
+  ...adjustedFeeOperations,
+  ...paymentOperations,
+  ...paymentReceiptOperations,
   ...subscriptionOperations,
   ...overrideOperations,
   ...alertOperations,
-  ...adjustedFeeOperations,
   ...lifetimeUsageOperations,
   ...usageOperations,
   ...eventCorrectionOperations,

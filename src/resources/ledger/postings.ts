@@ -4,9 +4,16 @@ import { newId } from '../../platform/ids.ts';
 
 export type AccountCode =
   | 'receivable'
+  | 'cash'
+  | 'dispute_losses'
   | 'unrecorded_receipts'
   | 'unapplied_receipts'
   | 'write_offs'
+  | 'customer_credit'
+  | 'partner_credit'
+  | 'refunds_payable'
+  | 'sales_returns'
+  | 'breakage'
   | 'tax_payable'
   | 'revenue.subscription'
   | 'revenue.usage'
@@ -25,6 +32,8 @@ export interface LedgerLine {
   side: 'debit' | 'credit';
   amountCents: number;
   taxCode?: string;
+  /** The invoice of this line alone, where a posting meets several. */
+  invoiceId?: string;
 }
 
 /** A balanced transaction of the journal and what it books. Rule: beyond 8.2. */
@@ -40,6 +49,9 @@ export interface Posting {
   documentDate: Temporal.PlainDate;
   customerId: string | null;
   invoiceId: string | null;
+  creditNoteId?: string;
+  /** The payment whose money moves, and the connection through which it came. */
+  payment?: { id: string; providerId: string | null };
   lines: readonly LedgerLine[];
 }
 
@@ -58,6 +70,7 @@ export async function post(db: Db, organizationId: string, posting: Posting): Pr
     side: line.side,
     amount_cents: line.amountCents,
     tax_code: line.taxCode ?? null,
+    invoice_id: line.invoiceId ?? posting.invoiceId,
   }));
   await db`
     with booked as (
@@ -70,11 +83,11 @@ export async function post(db: Db, organizationId: string, posting: Posting): Pr
       returning id
     )
     insert into ledger_entries (id, organization_id, transaction_id, billing_entity_id, account_code, currency, side,
-      amount_cents, booked_on, customer_id, invoice_id, tax_code)
+      amount_cents, booked_on, customer_id, invoice_id, credit_note_id, tax_code, payment_id, payment_provider_id)
     select line.id, ${organizationId}::uuid, booked.id, ${posting.billingEntityId}::uuid, line.account_code,
       ${posting.currency}, line.side, line.amount_cents, ${posting.bookedOn}, ${posting.customerId}::uuid,
-      ${posting.invoiceId}::uuid, line.tax_code
+      line.invoice_id, ${posting.creditNoteId ?? null}::uuid, line.tax_code, ${posting.payment?.id ?? null}::uuid, ${posting.payment?.providerId ?? null}::uuid
     from booked
     cross join jsonb_to_recordset(${rows as never}::jsonb) as line (id uuid, account_code text, side text,
-      amount_cents bigint, tax_code text)`;
+      amount_cents bigint, tax_code text, invoice_id uuid)`;
 }

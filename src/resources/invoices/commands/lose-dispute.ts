@@ -1,5 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { bookDisputeLost } from '../../ledger/payment-booked.ts';
+import type { InvoiceRow } from '../queries.ts';
 import { recordDisputeLost } from '../record.ts';
 import { showInvoice } from '../show.ts';
 import { changeInvoice, lockVisibleInvoice } from '../writes.ts';
@@ -13,9 +15,14 @@ import { changeInvoice, lockVisibleInvoice } from '../writes.ts';
 export async function loseDispute(ctx: Context, { svc_id }: { svc_id: string }) {
   const invoice = await lockVisibleInvoice(ctx, svc_id);
   if (invoice.status !== 'finalized' && invoice.status !== 'voided') throw refuse.notAllowed('not_disputable');
-  if (invoice.payment_dispute_lost_at === null) {
-    await changeInvoice(ctx, invoice.id, { payment_dispute_lost_at: ctx.now(), payment_overdue: false });
-    await recordDisputeLost(ctx, invoice.id);
-  }
+  await noteDisputeLost(ctx, invoice);
   return showInvoice(ctx, invoice.id);
+}
+
+/** What a lost dispute leaves behind, once; the invoice is locked. Rules: credits-and-payments E.11, beyond 8.3 L18. */
+export async function noteDisputeLost(ctx: Context, invoice: InvoiceRow): Promise<void> {
+  if (invoice.payment_dispute_lost_at !== null) return;
+  const changed = await changeInvoice(ctx, invoice.id, { payment_dispute_lost_at: ctx.now(), payment_overdue: false });
+  await bookDisputeLost(ctx, changed);
+  await recordDisputeLost(ctx, invoice.id);
 }

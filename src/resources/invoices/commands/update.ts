@@ -3,12 +3,11 @@ import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { bookMarkedPaid } from '../../ledger/marked-paid.ts';
+import { setPaymentStatus } from '../payment-status.ts';
 import type { InvoiceRow } from '../queries.ts';
-import { recordInvoice } from '../record.ts';
 import type { InvoiceUpdate } from '../schema.ts';
-import { partsOf, showInvoice } from '../show.ts';
-import { invoiceView } from '../view.ts';
-import { changeInvoice, lockVisibleInvoice, payFees, replaceMetadata } from '../writes.ts';
+import { showInvoice } from '../show.ts';
+import { lockVisibleInvoice, replaceMetadata } from '../writes.ts';
 
 /**
  * Sets what may still change of an invoice that is no draft: its payment status, which nothing else is asked about, and
@@ -26,7 +25,7 @@ export async function updateInvoice(ctx: Context, { svc_id, body }: { svc_id: st
   if (invoice.status === 'draft' && paymentStatus) throw refuse.notAllowed('payment_status_update_on_draft_invoice');
 
   if (metadata) await storeMetadata(ctx, invoice, metadata);
-  if (paymentStatus && paymentStatus !== invoice.payment_status) await setPaymentStatus(ctx, invoice, paymentStatus);
+  if (paymentStatus && paymentStatus !== invoice.payment_status) await markStatus(ctx, invoice, paymentStatus);
   return showInvoice(ctx, invoice.id);
 }
 
@@ -45,14 +44,8 @@ function storeMetadata(
   return replaceMetadata(ctx.db, ctx.organizationId, invoice.id, kept, ctx.now());
 }
 
-/** Paid invoices are not overdue; their fees follow them, and the journal keeps what was paid elsewhere (beyond 8.3 L20). */
-async function setPaymentStatus(ctx: Context, invoice: InvoiceRow, status: PaymentStatus): Promise<void> {
-  const before = invoiceView(await partsOf(ctx, invoice), ctx.now());
-  const changed = await changeInvoice(ctx, invoice.id, {
-    payment_status: status,
-    ...(status === 'succeeded' ? { payment_overdue: false } : {}),
-  });
-  await payFees(ctx.db, ctx.organizationId, invoice.id, status, ctx.now());
+/** The journal keeps what was paid elsewhere (beyond 8.3 L20). */
+async function markStatus(ctx: Context, invoice: InvoiceRow, status: PaymentStatus): Promise<void> {
+  const changed = await setPaymentStatus(ctx, invoice, status);
   if (invoice.status === 'finalized') await bookMarkedPaid(ctx, changed);
-  await recordInvoice(ctx, 'invoice.payment_status_updated', invoice.id, before);
 }

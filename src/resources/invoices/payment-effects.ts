@@ -1,0 +1,14 @@
+import type { PaymentStatus } from '../../engine/invoices/invoice-states.ts';
+import type { Context } from '../../platform/context.ts';
+import { resetDunningOfInvoice } from '../dunning-campaigns/counters.ts';
+import { closePagesOfInvoice } from '../payments/pages.ts';
+import type { InvoiceRow } from './queries.ts';
+
+/** What else happens when the payment status of an invoice changes; `invoice` is as it was before. */
+export type PaymentEffect = (ctx: Context, invoice: InvoiceRow, status: PaymentStatus) => Promise<void>;
+
+/**
+ * Everything that follows the payment status of an invoice, whoever set it: a payment, an offset, a person. In the same
+ * transaction, in this order. Rule: credits-and-payments E.6 "on every status write".
+ */
+export const paymentEffects: readonly PaymentEffect[] = [closePagesOfInvoice, resetDunningOfInvoice];

@@ -1,0 +1,29 @@
+import type { Operation } from '../../platform/operation.ts';
+import { listReceiptsPage, showReceipt } from './reads.ts';
+import { ReceiptEnvelope, ReceiptList, ReceiptsQuery } from './schema.ts';
+
+const common = { permission: 'payment_receipt', tag: 'payment_receipts' } as const;
+
+export const paymentReceiptOperations: Operation[] = [
+  {
+    ...common,
+    name: 'findAllPaymentReceipts',
+    method: 'get',
+    path: '/payment_receipts',
+    summary: 'List all payment receipts',
+    query: ReceiptsQuery,
+    answer: ReceiptList,
+    kind: 'read',
+    run: listReceiptsPage,
+  },
+  {
+    ...common,
+    name: 'findPaymentReceipt',
+    method: 'get',
+    path: '/payment_receipts/:svc_id',
+    summary: 'Retrieve a payment receipt',
+    answer: ReceiptEnvelope,
+    kind: 'read',
+    run: showReceipt,
+  },
+];

@@ -1,0 +1,15 @@
+import { seconds } from '../../platform/schema/view.ts';
+import type { PaymentRow } from '../payments/queries.ts';
+import { paymentView } from '../payments/view.ts';
+import type { ReceiptRow } from './queries.ts';
+import type { ReceiptView } from './schema.ts';
+
+/** A receipt as the API shows it. Rule: credits-and-payments E.9. */
+export const receiptView = (row: ReceiptRow, payment: PaymentRow): ReceiptView => ({
+  svc_id: row.id,
+  number: row.number,
+  file_url: null,
+  xml_url: null,
+  payment: paymentView(payment),
+  created_at: seconds(row.created_at),
+});

@@ -1,0 +1,116 @@
+import type { Temporal } from 'temporal-polyfill';
+import { VISIBLE_INVOICE_STATUSES } from '../../engine/invoices/invoice-states.ts';
+import type { Db } from '../../platform/db/connect.ts';
+import { isUuid } from '../../platform/ids.ts';
+import { limitOf, type Page } from '../../platform/lists/pagination.ts';
+import { assert, refuse } from '../../platform/refusal.ts';
+import type { ContractProvider } from '../payment-providers/types.ts';
+import type { PaymentStatus } from './states.ts';
+
+/** A payment with what its answer needs of customer, connection and invoices. */
+export interface PaymentRow {
+  id: string;
+  customer_id: string;
+  external_customer_id: string;
+  payable_type: 'Invoice' | 'PaymentRequest';
+  payable_id: string;
+  payment_type: 'manual' | 'provider';
+  amount_cents: number;
+  amount_currency: string;
+  /** The provider's own word. */
+  status: string;
+  payment_status: PaymentStatus;
+  reference: string | null;
+  payment_provider_id: string | null;
+  provider_type: ContractProvider | null;
+  provider_code: string | null;
+  provider_payment_id: string | null;
+  provider_customer_id: string | null;
+  payment_method_id: string | null;
+  next_action: Record<string, unknown>;
+  error: { code: string; message: string } | null;
+  charge_attempts: number;
+  invoices: { id: string; number: string }[];
+  created_at: Temporal.Instant;
+}
+
+const columns = (db: Db) => db`
+  payment.id, payment.customer_id, customer.external_id as external_customer_id, payment.payable_type, payment.payable_id,
+  payment.payment_type, payment.amount_cents, payment.amount_currency, payment.status, payment.payment_status,
+  payment.reference, payment.payment_provider_id,
+  coalesce(provider.emulates, provider.provider_type) as provider_type, provider.code as provider_code,
+  payment.provider_payment_id, payment.provider_customer_id, payment.payment_method_id, payment.next_action,
+  payment.error, payment.charge_attempts, payment.created_at,
+  (select coalesce(json_agg(json_build_object('id', invoice.id, 'number', invoice.number) order by invoice.id), '[]')
+   from payment_invoices share
+   join invoices invoice on invoice.organization_id = share.organization_id and invoice.id = share.invoice_id
+   where share.organization_id = payment.organization_id and share.payment_id = payment.id) as invoices`;
+
+const tables = (db: Db) => db`
+  payments payment
+  join customers customer on customer.organization_id = payment.organization_id and customer.id = payment.customer_id
+  left join payment_providers provider
+    on provider.organization_id = payment.organization_id and provider.id = payment.payment_provider_id`;
+
+const VISIBLE = VISIBLE_INVOICE_STATUSES as unknown as string[];
+
+// Payments of invoices that the API does not show are not shown either (credits-and-payments E.4).
+const shown = (db: Db, organizationId: string) => db`
+  payment.organization_id = ${organizationId} and (payment.payable_type <> 'Invoice' or exists (
+    select from invoices invoice where invoice.organization_id = payment.organization_id
+      and invoice.id = payment.payable_id and invoice.status = any (${VISIBLE})))`;
+
+/** @throws Refusal 404 payment */
+export async function getPayment(db: Db, organizationId: string, id: string): Promise<PaymentRow> {
+  const [row] = isUuid(id)
+    ? await db<PaymentRow[]>`
+      select ${columns(db)} from ${tables(db)} where ${shown(db, organizationId)} and payment.id = ${id}`
+    : [];
+  if (!row) throw refuse.notFound('payment');
+  return row;
+}
+
+/** Payments by id, shown or not: what documents name. */
+export const listPaymentsByIds = (db: Db, organizationId: string, ids: readonly string[]) => db<PaymentRow[]>`
+  select ${columns(db)} from ${tables(db)}
+  where payment.organization_id = ${organizationId} and payment.id = any (${ids as string[]})`;
+
+export async function readPayment(db: Db, organizationId: string, id: string): Promise<PaymentRow> {
+  const [row] = await listPaymentsByIds(db, organizationId, [id]);
+  assert(row, 'a payment that is referred to exists');
+  return row;
+}
+
+export interface PaymentFilters {
+  customerId?: string | undefined;
+  externalCustomerId?: string | undefined;
+  invoiceId?: string | undefined;
+}
+
+/** A page of payments, newest first, and their number. Rule: credits-and-payments E.4. */
+export async function listPayments(
+  db: Db,
+  organizationId: string,
+  filters: PaymentFilters,
+  page: Page,
+): Promise<{ rows: PaymentRow[]; totalCount: number }> {
+  const { limit, offset } = limitOf(page);
+  const { customerId, externalCustomerId, invoiceId } = filters;
+  const passing = db`${shown(db, organizationId)}
+    ${customerId === undefined ? db`` : db`and payment.customer_id = ${customerId}`}
+    ${externalCustomerId === undefined ? db`` : db`and customer.external_id = ${externalCustomerId}`}
+    ${
+      invoiceId === undefined
+        ? db``
+        : db`and exists (select from payment_invoices share where share.organization_id = payment.organization_id
+            and share.payment_id = payment.id and share.invoice_id = ${invoiceId})`
+    }`;
+  const [rows, [count]] = await Promise.all([
+    db<PaymentRow[]>`
+      select ${columns(db)} from ${tables(db)} where ${passing}
+      order by payment.created_at desc, payment.id desc
+      limit ${limit} offset ${offset}`,
+    db<{ total: number }[]>`select count(*) as total from ${tables(db)} where ${passing}`,
+  ]);
+  return { rows, totalCount: count!.total };
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { textFilter } from '../../platform/lists/filters.ts';
+import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { MANDATORY } from '../../platform/schema/fields.ts';
+import { CONTRACT_PROVIDERS } from '../payment-providers/types.ts';
+import { PAYMENT_STATUSES } from './states.ts';
+
+const asCents = (value: unknown): unknown =>
+  typeof value === 'string' && /^\d{1,15}$/.test(value.trim()) ? Number(value) : value;
+
+/** Input of `POST /payments`; the rest is judged in the order of credits-and-payments E.5. */
+export const PaymentCreate = z.object({
+  invoice_id: z.string({ error: () => MANDATORY }).refine((text) => text.trim() !== '', MANDATORY),
+  amount_cents: z.preprocess(
+    asCents,
+    z.int({ error: () => 'invalid_value' }).positive({ error: () => 'invalid_value' }),
+  ),
+  reference: z.unknown().optional(),
+  paid_at: z.unknown().optional(),
+});
+export type PaymentCreate = z.infer<typeof PaymentCreate>;
+
+export const CustomerPaymentsQuery = z.object({ ...pageQuery, invoice_id: textFilter });
+export type CustomerPaymentsQuery = z.infer<typeof CustomerPaymentsQuery>;
+export const PaymentsQuery = CustomerPaymentsQuery.extend({ external_customer_id: textFilter });
+export type PaymentsQuery = z.infer<typeof PaymentsQuery>;
+
+const textOrNull = z.string().nullable();
+
+export const PaymentView = z.object({
+  svc_id: z.uuid(),
+  svc_customer_id: z.uuid(),
+  external_customer_id: z.string(),
+  invoice_ids: z.array(z.uuid()),
+  invoice_numbers: z.array(z.string()),
+  svc_payable_id: z.uuid(),
+  payable_type: z.enum(['Invoice', 'PaymentRequest']),
+  amount_cents: z.int(),
+  amount_currency: z.string(),
+  status: z.string(),
+  payment_status: z.enum(PAYMENT_STATUSES),
+  type: z.enum(['manual', 'provider']),
+  reference: textOrNull,
+  payment_provider_code: textOrNull,
+  payment_provider_type: z.enum(CONTRACT_PROVIDERS).nullable(),
+  external_payment_id: textOrNull,
+  provider_payment_id: textOrNull,
+  provider_customer_id: textOrNull,
+  payment_method_id: textOrNull,
+  next_action: z.record(z.string(), z.unknown()),
+  created_at: z.string(),
+});
+export type PaymentView = z.infer<typeof PaymentView>;
+
+export const PaymentEnvelope = z.object({ payment: PaymentView });
+export const PaymentList = z.object({ payments: z.array(PaymentView), meta: PageMeta });
