@@ -3,6 +3,7 @@ import { realNow } from '../platform/clock/real-clock.ts';
 import { type Config, loadConfig } from '../platform/config.ts';
 import { connectDatabase, type Sql } from '../platform/db/connect.ts';
 import { migrate } from '../platform/db/migrate.ts';
+import { RATE_CATEGORIES } from '../platform/operation.ts';
 import { keyChangesChannel } from '../platform/redis/channels.ts';
 import { connectPatiently } from '../platform/redis/connect.ts';
 import { Refusal, refuse } from '../platform/refusal.ts';
@@ -13,11 +14,14 @@ import { findRunning } from '../platform/services/run-file.ts';
 import { withServices } from '../platform/services/with-services.ts';
 import { type CreatedOrganization, createOrganization } from '../resources/organizations/commands.ts';
 import { listOrganizations } from '../resources/organizations/queries.ts';
+import { type RateLimits, setRateLimits } from '../resources/organizations/rate-limits.ts';
 import { rotateApiKey } from '../resources/organizations/rotate-api-key.ts';
 
 /** Stands for a Redis that a command does not need, so that none is started for it. */
 const NO_REDIS = 'redis://none.invalid';
 const PUBLISH_TIMEOUT_MS = 2_000;
+/** Word for a limit that is not the organization's own. */
+const SETTING = 'setting';
 
 interface Rotation {
   organization: string;
@@ -47,7 +51,9 @@ program
   .option('--json', 'answer a line of JSON each', false)
   .action(({ json }: { json: boolean }) =>
     onDatabase(async ({ sql }) => {
-      for (const { id, created_at, ...row } of await listOrganizations(sql, realNow())) {
+      const organizations = await listOrganizations(sql, realNow());
+      if (organizations.length === 0) console.error('There is no organization yet: make one with "org create".');
+      for (const { id, created_at, ...row } of organizations) {
         const line = { organization_id: id, ...row, created_at: seconds(created_at) };
         const kind = row.sandbox ? 'sandbox' : 'live   ';
         console.log(
@@ -69,12 +75,37 @@ program
     onDatabase(
       async (place) => {
         const rotated = await rotateApiKey(place.sql, rotationOf(options));
-        await announce(place, options.organization);
+        await announce(place, options.organization, 'the old key');
         show(rotated, options.json);
       },
       { redis: true },
     ),
   );
+
+const limits = program
+  .command('limits')
+  .description('show how many requests an organization may send per second, or give it limits of its own')
+  .requiredOption('--organization <id>', 'the organization')
+  .option('--json', 'answer one line of JSON; null stands for the setting', false);
+for (const category of RATE_CATEGORIES) {
+  limits.option(
+    `--${category.replaceAll('_', '-')} <number>`,
+    `${category} per second, or "setting" for the setting's`,
+  );
+}
+limits.action((sent: SentLimits) =>
+  onDatabase(
+    async (place) => {
+      const changes = limitsOf(sent);
+      const changed = await setRateLimits(place.sql, sent.organization, changes);
+      if (Object.keys(changes).length > 0) await announce(place, sent.organization, 'the former limits');
+      const shown = { organization_id: sent.organization, ...changed };
+      if (sent.json) console.log(JSON.stringify(shown));
+      else for (const [key, value] of Object.entries(shown)) console.log(`${key.padEnd(16)} ${value ?? SETTING}`);
+    },
+    { redis: true },
+  ),
+);
 
 try {
   await program.parseAsync();
@@ -126,19 +157,35 @@ function rotationOf({ organization: organizationId, lastFour, name, expiresAt: e
   return { organizationId, lastFour, name, expiresAt };
 }
 
+/** Limits as they were sent, by category in camel case as the parser of options has it. */
+type SentLimits = { organization: string; json: boolean } & Record<string, string | boolean>;
+
+function limitsOf(sent: SentLimits): Partial<RateLimits> {
+  const given = RATE_CATEGORIES.map((category) => [category, sent[inCamelCase(category)]] as const);
+  return Object.fromEntries(
+    given
+      .filter(([, value]) => value !== undefined)
+      .map(([category, value]) => [category, value === SETTING ? null : Number(value)]),
+  );
+}
+
+function inCamelCase(name: string): string {
+  return name.replace(/_(.)/g, (_gap, letter: string) => letter.toUpperCase());
+}
+
 function show(organization: CreatedOrganization, json: boolean): void {
   if (json) console.log(JSON.stringify(organization));
   else for (const [key, value] of Object.entries(organization)) console.log(`${key.padEnd(16)} ${value}`);
 }
 
-/** Tells every ingress to forget the organization's keys; one that does not hear it does so within a minute. */
-async function announce({ config, redisUrl }: Place, organizationId: string): Promise<void> {
+/** Tells every ingress to forget what it knows of the organization's keys; one that does not hear it does so within a minute. */
+async function announce({ config, redisUrl }: Place, organizationId: string, former: string): Promise<void> {
   if (redisUrl === undefined) return;
   const redis = connectPatiently(redisUrl, 'meterstone org');
   const message = JSON.stringify({ organization_id: organizationId });
   const published = redis.publish(keyChangesChannel(config.REDIS_PREFIX), message).then(() => true);
   const late = new Promise<false>((resolve) => setTimeout(resolve, PUBLISH_TIMEOUT_MS, false).unref());
   if (!(await Promise.race([published, late])))
-    console.error('Redis did not answer: the old key may work for another minute');
+    console.error(`Redis did not answer: ${former} may hold for another minute`);
   redis.disconnect();
 }

@@ -3,7 +3,9 @@ import type { Context } from './context.ts';
 import type { Db } from './db/connect.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
-export type RateCategory = 'events' | 'events_bulk' | 'current_usage' | 'access' | 'default';
+/** What counts together for the rate limiter (platform C.1, beyond 0). */
+export const RATE_CATEGORIES = ['events', 'events_bulk', 'current_usage', 'access', 'default'] as const;
+export type RateCategory = (typeof RATE_CATEGORIES)[number];
 
 /** Answer of an operation that needs more than a body: its own status or headers. */
 export class Answer {

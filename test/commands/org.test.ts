@@ -17,20 +17,35 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
+/** What running ingresses are told. */
+async function listen(): Promise<{ heard: string[]; redis: Redis }> {
+  const heard: string[] = [];
+  const redis = new Redis(inject('redisUrl'));
+  redis.on('message', (_channel, message) => heard.push(message));
+  await redis.subscribe(keyChangesChannel(prefix));
+  return { heard, redis };
+}
+
 /** What the command prints; with its exit code and complaint when it fails. */
 async function org(...args: string[]): Promise<{ code: number; out: string; complaint: string }> {
   const env = { ...process.env, DATABASE_URL: database.url, REDIS_URL: inject('redisUrl'), REDIS_PREFIX: prefix };
   try {
-    const { stdout } = await run('npx', ['--no-install', 'tsx', 'src/commands/org.ts', ...args], {
+    const { stdout, stderr } = await run('npx', ['--no-install', 'tsx', 'src/commands/org.ts', ...args], {
       cwd: projectRoot(),
       env,
     });
-    return { code: 0, out: stdout, complaint: '' };
+    return { code: 0, out: stdout, complaint: stderr };
   } catch (error) {
     const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
     return { code, out: stdout, complaint: stderr };
   }
 }
+
+test('a list of nothing says so', async () => {
+  const listed = await org('list');
+  expect(listed).toMatchObject({ code: 0, out: '' });
+  expect(listed.complaint).toContain('There is no organization yet');
+});
 
 test('create prints one line of JSON; list shows the organization; rotate-key gives a new key and says so', async () => {
   const created = await org('create', '--name', 'Acme', '--sandbox', '--json');
@@ -56,16 +71,31 @@ test('create prints one line of JSON; list shows the organization; rotate-key gi
     },
   ]);
 
-  const heard: string[] = [];
-  const redis = new Redis(inject('redisUrl'));
-  redis.on('message', (_channel, message) => heard.push(message));
-  await redis.subscribe(keyChangesChannel(prefix));
+  const { heard, redis } = await listen();
   const rotated = JSON.parse((await org('rotate-key', '--organization', organization.organization_id, '--json')).out);
   expect(rotated).toMatchObject({ organization_id: organization.organization_id, hmac_key: organization.hmac_key });
   expect(rotated.api_key).not.toBe(organization.api_key);
   await until(() => heard.length === 1);
   expect(JSON.parse(heard[0]!)).toEqual({ organization_id: organization.organization_id });
   redis.disconnect();
+});
+
+test('limits of an organization are set, kept, announced, and put back', async () => {
+  const { organization_id: id } = JSON.parse((await org('create', '--name', 'Busy', '--json')).out);
+  const { heard, redis } = await listen();
+  expect(await org('limits', '--organization', id, '--events', '2000', '--current-usage', '7')).toMatchObject({
+    code: 0,
+  });
+  await until(() => heard.length === 1);
+  expect(heard.map((message) => JSON.parse(message))).toEqual([{ organization_id: id }]);
+  redis.disconnect();
+
+  expect((await org('limits', '--organization', id, '--events', 'setting')).out).toBe(
+    `organization_id  ${id}\nevents           setting\nevents_bulk      setting\naccess           setting\ncurrent_usage    7\ndefault          setting\n`,
+  );
+  const wrong = await org('limits', '--organization', id, '--default', '0', '--access', 'many');
+  expect(wrong.complaint).toContain('"access":["value_is_out_of_range"]');
+  expect(wrong.complaint).toContain('"default":["value_is_out_of_range"]');
 });
 
 test('a refusal is told, and the command fails', async () => {
