@@ -1,5 +1,5 @@
 import { addCents, type Cents, roundToCents } from '../money/cents.ts';
-import { type Decimal, decimal, sum, ZERO } from '../money/decimal.ts';
+import { type Decimal, decimal, max, sum, ZERO } from '../money/decimal.ts';
 import { roundToDigits, TAX_RATE_DIGITS } from '../money/precision.ts';
 import type { Tax } from '../taxes/tax.ts';
 
@@ -60,7 +60,9 @@ export function noteAmounts(items: readonly CreditedItem[], closing: readonly Ea
   const preciseCoupons = stored(sum(items.map(couponsOf)));
   const bases = taxBases(items);
   const overpaid = sum(closing.map((note) => decimal(note.taxesAmountCents).minus(note.preciseTaxesAmountCents)));
-  const preciseTaxes = stored(sum(bases.map(({ tax, base }) => taxed(base, tax))).minus(overpaid));
+  const ownTaxes = sum(bases.map(({ tax, base }) => taxed(base, tax)));
+  // Items without tax make nobody's rounding good, and no tax gets below nothing.
+  const preciseTaxes = bases.length === 0 ? ZERO : stored(max(ownTaxes.minus(overpaid), ZERO));
   const net = preciseItems.minus(preciseCoupons);
   return {
     preciseItemsAmountCents: preciseItems,

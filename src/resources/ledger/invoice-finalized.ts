@@ -49,10 +49,13 @@ function revenueLines({ fees }: BookedInvoice): LedgerLine[] {
 }
 
 /**
- * The invoice's tax by code, summing up to its total: the difference to the taxes' own roundings goes to the greatest,
+ * The tax of an invoice or note by code, summing up to its total: the difference to the taxes' own roundings goes to the greatest,
  * then to the smallest code. Rule: beyond 8.2-7.
  */
-function taxShares({ taxes, taxesAmountCents }: BookedInvoice): { code: string; amountCents: number }[] {
+export function taxShares({
+  taxes,
+  taxesAmountCents,
+}: Pick<BookedInvoice, 'taxes' | 'taxesAmountCents'>): { code: string; amountCents: number }[] {
   const difference = taxesAmountCents - taxes.reduce((total, { amountCents }) => total + amountCents, 0);
   const [bearer] = [...taxes].sort((a, b) => b.amountCents - a.amountCents || (a.code < b.code ? -1 : 1));
   return taxes.map((tax) => (tax === bearer ? { ...tax, amountCents: tax.amountCents + difference } : tax));

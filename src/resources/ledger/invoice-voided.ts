@@ -32,12 +32,14 @@ export function voidChanges(booked: readonly Change[], balances: Balances, isSel
   ];
 }
 
-/** What the invoice booked when it became final. */
+/** What the invoice booked when it became final, less the net and tax parts of its notes. */
 const listBooked = (db: Db, organizationId: string, invoiceId: string) => db<Change[]>`
   select entry.account_code as account, entry.tax_code as "taxCode",
     case entry.side when 'debit' then entry.amount_cents else -entry.amount_cents end as "amountCents"
   from ledger_transactions booked
   join ledger_entries entry on entry.organization_id = booked.organization_id and entry.transaction_id = booked.id
-  where booked.organization_id = ${organizationId} and booked.rule = 'invoice_finalized'
-    and booked.source_type = 'Invoice' and booked.source_id = ${invoiceId}
+  where booked.organization_id = ${organizationId}
+    and (booked.rule = 'invoice_finalized' and booked.source_type = 'Invoice' and booked.source_id = ${invoiceId}
+      or booked.rule = 'credit_note_created' and entry.invoice_id = ${invoiceId}
+        and entry.account_code in ('sales_returns', 'tax_payable', 'partner_costs', 'tax_recoverable'))
   order by entry.position`;
