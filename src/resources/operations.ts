@@ -2,9 +2,11 @@ import type { Operation } from '../platform/operation.ts';
 import { addOnOperations } from './add-ons/routes.ts';
 import { adjustedFeeOperations } from './adjusted-fees/routes.ts';
 import { alertOperations } from './alerts/routes.ts';
+import { appliedCouponOperations } from './applied-coupons/routes.ts';
 import { billableMetricOperations } from './billable-metrics/routes.ts';
 import { billingEntityOperations } from './billing-entities/routes.ts';
 import { chargeOperations } from './charges/routes.ts';
+import { couponOperations } from './coupons/routes.ts';
 import { customerOperations } from './customers/routes.ts';
 import { estimateOperations } from './estimates/routes.ts';
 import { eventCorrectionOperations } from './event-corrections/routes.ts';
@@ -37,6 +39,8 @@ export const operations: Operation[] = [
   ...addOnOperations,
   ...billableMetricOperations,
   ...billingEntityOperations,
+  ...couponOperations,
+  ...appliedCouponOperations,
   ...customerOperations,
   ...organizationOperations,
   ...taxOperations,

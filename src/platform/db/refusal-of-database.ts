@@ -13,6 +13,7 @@ const TAKEN: Record<string, string> = {
   charges_code_key: 'code',
   taxes_code_key: 'code',
   add_ons_code_key: 'code',
+  coupons_code_key: 'code',
   fixed_charges_code_key: 'code',
   billing_entities_code_key: 'code',
   organizations_slug_key: 'slug',

@@ -30,8 +30,11 @@ export async function partsOf(ctx: Pick<Context, 'db' | 'organizationId'>, invoi
     readCustomer(db, organizationId, invoice.customer_id),
     listFeesOfInvoice(db, organizationId, invoice.id),
     withSubscriptions(),
-    invoice.progressive_billing_credit_amount_cents === 0 ? [] : listCreditsOfInvoice(db, organizationId, invoice.id),
+    hasCredits(invoice) ? listCreditsOfInvoice(db, organizationId, invoice.id) : [],
     invoice.invoice_type === 'progressive_billing' ? listAppliedThresholds(db, organizationId, invoice.id) : [],
   ]);
   return { invoice, customer, fees, ...billed, credits, appliedThresholds };
 }
+
+const hasCredits = (invoice: InvoiceRow): boolean =>
+  invoice.progressive_billing_credit_amount_cents !== 0 || invoice.coupons_amount_cents !== 0;
