@@ -1,4 +1,8 @@
+import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { holdClock, lockClockCreation } from '../../src/platform/clock/organization-clock.ts';
+import { realNow } from '../../src/platform/clock/real-clock.ts';
+import { insertTestClock } from '../../src/resources/test-clocks/queries.ts';
 import { type Client, createClient } from '../support/client.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -85,6 +89,37 @@ describe('a test clock', () => {
     const second = await org.post('/test_clock', clockBody('2024-03-06T00:00:00Z'));
     expect(second.status).toBe(422);
     expect(second.body.error_details).toEqual({ base: ['value_already_exist'] });
+  });
+
+  test('waits for writes under way that carry real time, and writes wait for it', async () => {
+    const org = await service.org({ sandbox: true });
+    const id = org.organization.organization_id;
+    const waiting = () =>
+      until(async () => {
+        const [row] = await service.sql<{ count: number }[]>`
+          select count(*) from pg_locks join pg_database database on database.oid = pg_locks.database
+          where locktype = 'advisory' and not granted and datname = current_database()`;
+        return row!.count > 0;
+      });
+    let created: Promise<{ status: number }> | undefined;
+    await service.sql.begin(async (tx) => {
+      expect(await holdClock(tx, id)).toBeUndefined();
+      created = org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
+      await waiting();
+      expect((await org.get('/test_clock')).status).toBe(404);
+    });
+    expect((await created!).status).toBe(200);
+
+    const other = await service.org({ sandbox: true });
+    const otherId = other.organization.organization_id;
+    let customer: Promise<{ body: { customer: { created_at: string } } }> | undefined;
+    await service.sql.begin(async (tx) => {
+      await lockClockCreation(tx, otherId);
+      customer = other.post('/customers', { customer: { external_id: 'c1' } });
+      await waiting();
+      await insertTestClock(tx, otherId, Temporal.Instant.from('2024-03-05T00:00:00Z'), realNow());
+    });
+    expect((await customer!).body.customer.created_at).toBe('2024-03-05T00:00:00Z');
   });
 
   test('is not there before it was made', async () => {

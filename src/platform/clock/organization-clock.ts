@@ -11,15 +11,40 @@ export async function readOrganizationNow(db: Db, organizationId: string, sandbo
   return clock?.frozen_time ?? realNow();
 }
 
-/** The test clock of an organization, held `for share` until the end of the transaction; undefined without one. */
-export async function holdClock(
-  tx: Tx,
-  organizationId: string,
-): Promise<{ frozen_time: Temporal.Instant; status: string; lease_token: string | null } | undefined> {
-  const [clock] = await tx<{ frozen_time: Temporal.Instant; status: string; lease_token: string | null }[]>`
+// Namespace of the advisory locks of clocks that are being made; those of events are in usage-shapes/lock.ts.
+const CREATION_SEED = 5306;
+
+interface HeldClock {
+  frozen_time: Temporal.Instant;
+  status: string;
+  lease_token: string | null;
+}
+
+/**
+ * The test clock of an organization, held `for share` until the end of the transaction; undefined without one, and then
+ * none is made until the transaction ends.
+ */
+export async function holdClock(tx: Tx, organizationId: string): Promise<HeldClock | undefined> {
+  const clock = await lockedClock(tx, organizationId);
+  if (clock) return clock;
+  await holdClockCreation(tx, [organizationId]);
+  return lockedClock(tx, organizationId); // one may have been made before the lock was got
+}
+
+async function lockedClock(tx: Tx, organizationId: string): Promise<HeldClock | undefined> {
+  const [clock] = await tx<HeldClock[]>`
     select frozen_time, status, lease_token from test_clocks where organization_id = ${organizationId} for share`;
   return clock;
 }
+
+/** Keeps organizations from getting a test clock until the transaction ends: their time is the real one. */
+export const holdClockCreation = (db: Db, organizationIds: readonly string[]) => db`
+  select pg_advisory_xact_lock_shared(hashtextextended(id, ${CREATION_SEED}))
+  from unnest(${[...organizationIds].sort()}::text[]) id`;
+
+/** Waits for the writes under way of an organization without a clock, and keeps new ones waiting for the clock. */
+export const lockClockCreation = (db: Db, organizationId: string) => db`
+  select pg_advisory_xact_lock(hashtextextended(${organizationId}, ${CREATION_SEED}))`;
 
 /**
  * Present of an organization for a write: locks the clock row `for share`, so that an advance waits for writes under

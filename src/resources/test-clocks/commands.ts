@@ -1,4 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
+import { lockClockCreation } from '../../platform/clock/organization-clock.ts';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Context } from '../../platform/context.ts';
 import { writeTimeline } from '../../platform/records/timeline.ts';
@@ -43,6 +44,7 @@ export async function createTestClock(ctx: Context, { body }: ClockInput): Promi
   refuseOutsideSandbox(ctx);
   const frozenTime = readFrozenTime(body);
   const { year } = frozenTime.toZonedDateTimeISO('UTC');
+  await lockClockCreation(ctx.db, ctx.organizationId);
   const newest = await findNewestRecordAt(ctx.db, ctx.organizationId);
   if (year < FIRST_YEAR || year > LAST_YEAR || (newest && before(frozenTime, newest))) throw outOfRange();
   if (!(await insertTestClock(ctx.db, ctx.organizationId, frozenTime, realNow()))) {

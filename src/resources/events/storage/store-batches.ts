@@ -1,3 +1,4 @@
+import { holdClockCreation } from '../../../platform/clock/organization-clock.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { newId } from '../../../platform/ids.ts';
 import { assert, Refusal, refuse } from '../../../platform/refusal.ts';
@@ -121,9 +122,14 @@ function remember(rows: readonly EventRow[], newGroups: readonly NewGroup[]): Cr
   return crowded;
 }
 
-/** Present of each sandbox with a test clock, or the refusal while it advances. */
+/** Present of each sandbox with a test clock, or the refusal while it advances; the others get none meanwhile. */
 async function presentsOf(db: Db, sandboxes: readonly string[]): Promise<Map<string, string | Refusal>> {
-  const held = await holdClocks(db, sandboxes);
+  const held = [...(await holdClocks(db, sandboxes))];
+  const others = sandboxes.filter((id) => !held.some(({ organization_id }) => organization_id === id));
+  if (others.length > 0) {
+    await holdClockCreation(db, others);
+    held.push(...(await holdClocks(db, others)));
+  }
   return new Map(
     held.map(({ organization_id, present, status }) => [
       organization_id,
