@@ -6,7 +6,7 @@ import type { Sql } from '../platform/db/connect.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 import type { SharedMetrics } from '../platform/metrics/shared-metrics.ts';
 import type { Producer } from '../platform/queue/producer.ts';
-import { standingQueues } from '../platform/queue/progress.ts';
+import { ping, standingQueues } from '../platform/queue/progress.ts';
 import { type QueueName, queues } from '../queues.ts';
 import { sumUnmatchedByReason } from '../resources/unmatched-events/queries.ts';
 import { operatorOnly } from './operator-only.ts';
@@ -18,6 +18,9 @@ export function mountHealth(
   app: Express,
   deps: { sql: Sql; redis: Redis; producer: Producer; metrics: Metrics; sharedMetrics: SharedMetrics; config: Config },
 ): void {
+  const startedAtMs = realNowMs();
+  // So that a start waits for a job of each queue, not for the workers' next ping.
+  for (const name of Object.keys(queues) as QueueName[]) void ping(deps.producer.queue(name)).catch(() => {}); // workers ping too
   app.get('/health', (_request, response) => {
     response.json({ status: 'ok' });
   });
@@ -25,7 +28,7 @@ export function mountHealth(
     const [postgres, redis, standing] = await Promise.all([
       within(deps.sql`select 1`.then(() => true)),
       within(deps.redis.ping().then(() => true)),
-      within(standingQueues(deps.redis, deps.config.REDIS_PREFIX)),
+      within(standingQueues(deps.redis, deps.config.REDIS_PREFIX, startedAtMs)),
     ]);
     const ready = postgres === true && redis === true && standing?.length === 0;
     response.status(ready ? 200 : 503).json({

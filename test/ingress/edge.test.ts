@@ -86,3 +86,11 @@ test('ready tells the queues that nobody serves', async () => {
   expect(answer).toMatchObject({ status: 503, body: { status: 'not ready', postgres: true, redis: true } });
   expect(answer.body.standing_queues).toContain('events');
 });
+
+test('ready counts no job that was finished before the start', async () => {
+  const former = { events: String(Date.now() - 15_000), aggregation: String(Date.now()) };
+  await service.redis.hset(`${service.config.REDIS_PREFIX}:progress`, former);
+  const body = (await (await fetch(`${service.url}/ready`)).json()) as { standing_queues: string[] };
+  expect(body.standing_queues).toContain('events');
+  expect(body.standing_queues).not.toContain('aggregation');
+});

@@ -1,3 +1,4 @@
+import type { Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { type QueueName, queues } from '../../queues.ts';
 import { realNowMs } from '../clock/real-clock.ts';
@@ -10,14 +11,22 @@ export const PROGRESS_MAX_AGE_MS = 20_000;
 
 const keyOf = (prefix: string): string => `${prefix}:progress`;
 
+/** Sends the job through a queue; while one waits there, a second one is none. */
+export async function ping(queue: Queue): Promise<void> {
+  await queue.add(PING_JOB, {}, { jobId: PING_JOB, removeOnComplete: true, removeOnFail: true });
+}
+
 /** Notes that a job of this queue was finished just now. */
 export async function markProgress(redis: Redis, prefix: string, queue: QueueName): Promise<void> {
   await redis.hset(keyOf(prefix), queue, String(realNowMs()));
 }
 
-/** Queues whose last finished job is older than PROGRESS_MAX_AGE_MS, or that never finished one. */
-export async function standingQueues(redis: Redis, prefix: string): Promise<QueueName[]> {
+/**
+ * Queues whose last finished job is older than PROGRESS_MAX_AGE_MS, or that finished none since the caller started: the
+ * marks of workers that were stopped with it say nothing of those of today.
+ */
+export async function standingQueues(redis: Redis, prefix: string, startedAtMs: number): Promise<QueueName[]> {
   const marks = await redis.hgetall(keyOf(prefix));
-  const oldest = realNowMs() - PROGRESS_MAX_AGE_MS;
+  const oldest = Math.max(startedAtMs, realNowMs() - PROGRESS_MAX_AGE_MS);
   return (Object.keys(queues) as QueueName[]).filter((queue) => Number(marks[queue] ?? 0) < oldest);
 }

@@ -4,7 +4,7 @@ import { type JobName, type JobPayload, jobs, type QueueName, queues } from '../
 import { realNowMs } from '../clock/real-clock.ts';
 import type { Log } from '../log/log.ts';
 import { Refusal } from '../refusal.ts';
-import { markProgress, PING_EVERY_MS, PING_JOB } from './progress.ts';
+import { markProgress, PING_EVERY_MS, PING_JOB, ping } from './progress.ts';
 
 export interface JobInfo {
   id: string;
@@ -109,11 +109,9 @@ async function run(job: Job, token: string | undefined, handlers: Partial<Handle
 function keepPinging(name: QueueName, redis: Redis, prefix: string): { stop(): Promise<void> } {
   const queue = new Queue(name, { connection: redis, prefix });
   queue.on('error', () => {}); // the connection reconnects by itself
-  const ping = () => {
-    queue.add(PING_JOB, {}, { jobId: PING_JOB, removeOnComplete: true, removeOnFail: true }).catch(() => {}); // the next tick tries again
-  };
-  const timer = setInterval(ping, PING_EVERY_MS);
-  ping();
+  const pingOnce = () => void ping(queue).catch(() => {}); // the next tick tries again
+  const timer = setInterval(pingOnce, PING_EVERY_MS);
+  pingOnce();
   return {
     async stop() {
       clearInterval(timer);
