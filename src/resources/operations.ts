@@ -7,10 +7,12 @@ import { billableMetricOperations } from './billable-metrics/routes.ts';
 import { billingEntityOperations } from './billing-entities/routes.ts';
 import { chargeOperations } from './charges/routes.ts';
 import { couponOperations } from './coupons/routes.ts';
+import { creditNoteOperations } from './credit-notes/routes.ts';
 import { customerOperations } from './customers/routes.ts';
 import { estimateOperations } from './estimates/routes.ts';
 import { eventCorrectionOperations } from './event-corrections/routes.ts';
 import { eventOperations } from './events/routes.ts';
+import { feeExplanationOperations } from './fee-explanations/routes.ts';
 import { feeOperations } from './fees/routes.ts';
 import { fixedChargeOperations } from './fixed-charges/routes.ts';
 import { invoiceOperations } from './invoices/routes.ts';
@@ -41,6 +43,7 @@ export const operations: Operation[] = [
   ...billingEntityOperations,
   ...couponOperations,
   ...appliedCouponOperations,
+  ...creditNoteOperations,
   ...customerOperations,
   ...organizationOperations,
   ...taxOperations,
@@ -49,6 +52,7 @@ export const operations: Operation[] = [
   ...webhookOperations,
   ...estimateOperations,
   ...feeOperations,
+  ...feeExplanationOperations,
   ...invoiceOperations,
   ...adjustedFeeOperations,
   ...paymentOperations,

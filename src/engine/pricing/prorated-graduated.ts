@@ -14,21 +14,11 @@ import type { Range } from './ranges.ts';
  *
  * Rule: usage-and-charges D.5 "graduated, prorated".
  */
-export function proratedGraduatedPrice({ units }: Usage, moves: Moves, ranges: readonly Range[]): Priced {
-  if (units.isZero()) return priced(flatAmounts(ranges, ZERO), ZERO);
-
-  let total: Decimal = ZERO;
-  let highest: Decimal = ZERO;
-  const costs: Decimal[] = [];
-  for (const move of moves.list) {
-    costs.push(costOf(move, total, ranges));
-    total = total.plus(move.full);
-    highest = max(highest, total);
-  }
-  if (total.isNegative() && !total.isZero()) return priced(ZERO, ZERO);
-
-  const usagePart = max(sum(costs).div(moves.divisor), ZERO);
-  return priced(usagePart.plus(flatAmounts(ranges, highest)), total);
+export function proratedGraduatedPrice(usage: Usage, moves: Moves, ranges: readonly Range[]): Priced {
+  const { pieces, flat, fullUnits } = proratedPieces(usage, moves, ranges);
+  if (fullUnits.isNegative() && !fullUnits.isZero()) return priced(ZERO, ZERO);
+  const usagePart = sum(pieces.map(({ weighed, perUnit }) => weighed.times(perUnit))).div(moves.divisor);
+  return priced(max(usagePart, ZERO).plus(flat), fullUnits);
 }
 
 const priced = (amount: Decimal, fullUnits: Decimal): Priced => ({
@@ -37,17 +27,50 @@ const priced = (amount: Decimal, fullUnits: Decimal): Priced => ({
   details: {},
 });
 
-/** Cost of one move from a running total on, not yet divided. Weighed units without full ones cost the first price. */
-function costOf({ full, weighed }: Move, total: Decimal, ranges: readonly Range[]): Decimal {
-  if (full.isZero()) return weighed.times(pricePerUnit(ranges[0]!));
+/** A part of one event's move that lies in one range. */
+export interface Piece {
+  /** Units of the part, negative when they are given back; 0 when only weighed units are priced. */
+  full: Decimal;
+  /** Weighed, not yet divided. */
+  weighed: Decimal;
+  /** Number of the range, from 1. */
+  tier: number;
+  perUnit: Decimal;
+}
+
+/**
+ * The price in its pieces.
+ *
+ * flat       flat amounts up to the range of the highest total
+ * fullUnits  left at the end; below 0 everything costs nothing
+ */
+export function proratedPieces(
+  { units }: Usage,
+  moves: Moves,
+  ranges: readonly Range[],
+): { pieces: Piece[]; flat: Decimal; fullUnits: Decimal } {
+  if (units.isZero()) return { pieces: [], flat: flatAmounts(ranges, ZERO), fullUnits: ZERO };
+  let total: Decimal = ZERO;
+  let highest: Decimal = ZERO;
+  const pieces: Piece[] = [];
+  for (const move of moves.list) {
+    pieces.push(...piecesOf(move, total, ranges));
+    total = total.plus(move.full);
+    highest = max(highest, total);
+  }
+  return { pieces, flat: flatAmounts(ranges, highest), fullUnits: total };
+}
+
+/** Pieces of one move from a running total on. Weighed units without full ones cost the first price. */
+function piecesOf({ full, weighed }: Move, total: Decimal, ranges: readonly Range[]): Piece[] {
+  if (full.isZero()) return [{ full, weighed, tier: 1, perUnit: pricePerUnit(ranges[0]!) }];
   const [low, high] = full.isNegative() ? [total.plus(full), total] : [total, total.plus(full)];
-  const pieces = ranges.map((range, index) => lengthInside(low, high, ranges[index - 1]?.to ?? null, range.to));
-  const cost = sum(ranges.map((range, index) => pieces[index]!.times(pricePerUnit(range))));
-  // The weight of one unit: the event's weighed by its full units, both of the same sign.
-  return cost
-    .times(weighed)
-    .div(full)
-    .times(full.isNegative() ? -1 : 1);
+  return ranges.flatMap((range, index) => {
+    const length = lengthInside(low, high, ranges[index - 1]?.to ?? null, range.to);
+    if (length.isZero()) return [];
+    const own = full.isNegative() ? length.negated() : length;
+    return [{ full: own, weighed: own.times(weighed).div(full), tier: index + 1, perUnit: pricePerUnit(range) }];
+  });
 }
 
 /** Length of [low, high] between two bounds; the first range reaches down without end, the last one up. */

@@ -10,14 +10,17 @@ import type { AdjustedFeeRow } from '../../resources/adjusted-fees/queries.ts';
 import type { FixedChargeRow } from '../../resources/fixed-charges/queries.ts';
 import type { HeldTax } from '../../resources/usage/fee-taxes.ts';
 import { type InAdvanceFee, type LineFee, subscriptionFeeInput } from './fees.ts';
-import type { BilledLine } from './lines.ts';
+import { type BilledLine, sharedInstants } from './lines.ts';
 
 /** What a fee was computed from, as it is stored beside it. Rule: beyond 6.1. */
 export function feeInputs(fee: LineFee, taxes: readonly HeldTax[], draft: TakenOff): object {
   const { line } = fee;
   return plain({
     fee_type: fee.fee_type,
-    window: windowInputs(line, fee.window),
+    window: {
+      ...windowInputs(line, fee.window),
+      ...(fee.countedUntil === undefined ? {} : { renewed: true }),
+    },
     price: priceInputs(fee),
     metric: fee.charge === undefined ? null : metricInputs(fee),
     usage: fee.charge === undefined && fee.fixedCharge === undefined ? null : usageInputs(fee),
@@ -67,6 +70,7 @@ const windowInputs = (
   trial_end: trialEnd({ plan: subscription, subscription, firstStartedAt: subscription.first_started_at }) ?? null,
   succession,
   predecessor,
+  ...(windows.charges === null ? {} : sharedInstants({ subscription }, windows.charges)),
 });
 
 const priceInputs = (fee: LineFee): object => {
@@ -99,7 +103,7 @@ const chargePrice = ({ charge, charge_filter_id, true_up_parent_fee_id }: LineFe
   charge_model: charge!.charge_model,
   properties: (charge!.filters.find(({ id }) => id === charge_filter_id) ?? charge!).properties,
   charge_filter_id,
-  sibling_filters: charge!.filters.map(({ id, values }) => ({ id, values })),
+  sibling_filters: charge!.filters.map(({ id, values, created_at }) => ({ id, values, created_at })),
   pay_in_advance: charge!.pay_in_advance,
   prorated: charge!.prorated,
   pricing_unit_rate: charge!.conversion_rate,

@@ -110,7 +110,7 @@ export const prorationOf = ({ windows, zone, succession }: BilledLine, window: P
 
 /** Instants at which an event may belong to either of two records of an external id. Rule: usage-and-charges A.9. */
 export function sharedInstants(
-  { subscription }: BilledLine,
+  { subscription }: Pick<BilledLine, 'subscription'>,
   window: Period,
 ): { startedAs?: string; replacedBy?: string } {
   const { started_at, terminated_at, heir_id } = subscription;

@@ -1,0 +1,121 @@
+import { bucketOf } from '../../engine/explain/bucket.ts';
+import type { StoredFeeInputs } from '../../engine/explain/inputs.ts';
+import { instantOf } from '../../engine/explain/revive.ts';
+import type { FilterValues } from '../../engine/metrics/choose-filter.ts';
+import type { GroupedBy } from '../../engine/metrics/group-values.ts';
+import type { Db, Fragment } from '../../platform/db/connect.ts';
+import { isoText } from '../events/iso-text.ts';
+import type { ShownEvent } from '../events/view.ts';
+import { meteredNumber } from '../usage-shapes/numbers.ts';
+import type { FeeInputsRow } from './queries.ts';
+
+/** A usage fee whose events are asked for. */
+export interface CountedFee extends Pick<FeeInputsRow, 'fee_id' | 'inputs' | 'events_watermark'> {
+  external_subscription_id: string | null;
+}
+
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * The events behind a usage fee as `event`, each as it was when the fee was made: those of its charge's window up to the
+ * watermark, whatever was corrected since; of a fee of one event that one.
+ *
+ * Rules: beyond 5, 6.2 "versions valid then".
+ */
+export const eventsOfWindow = (db: Db, organizationId: string, fee: CountedFee): Fragment => db`
+  (
+    select e.id, e.transaction_id, e.external_subscription_id, e.created_at,
+      coalesce(former.timestamp, e.timestamp) as timestamp, coalesce(former.code, e.code) as code,
+      case when former.event_id is null then e.properties else former.properties end as properties,
+      case when former.event_id is null then e.precise_total_amount_cents else former.precise_total_amount_cents end
+        as precise_total_amount_cents
+    from events e
+    left join lateral (
+      select version.event_id, version.code, version.timestamp, version.properties, version.precise_total_amount_cents
+      from event_versions version
+      where version.organization_id = e.organization_id and version.event_id = e.id
+        and version.correction_id > ${fee.fee_id}
+      order by version.version
+      limit 1
+    ) former on true
+    where e.organization_id = ${organizationId} and e.external_subscription_id = ${fee.external_subscription_id}
+      and (e.deleted_at is null or former.event_id is not null)
+      and ${inWindow(db, fee)}
+  ) event`;
+
+/** The same of the fee's filter and group only, and only what its aggregation takes. */
+export const eventsOfFee = (db: Db, organizationId: string, fee: CountedFee): Fragment => db`
+  ${eventsOfWindow(db, organizationId, fee)}
+  where ${isTaken(db, fee.inputs)} and ${isOfBucket(db, fee.inputs)} and ${isOfGroup(db, fee.inputs.usage?.grouped_by ?? {})}`;
+
+/** A page of the events behind a fee, oldest first. */
+export const listEventsOfFee = (
+  db: Db,
+  organizationId: string,
+  fee: CountedFee,
+  page: { limit: number; offset: number },
+) => db<ShownEvent[]>`
+  select id, transaction_id, external_subscription_id, code, ${isoText(db, db`timestamp`)} as timestamp,
+    properties::text as properties, trim_scale(precise_total_amount_cents)::text as precise_total_amount_cents,
+    ${isoText(db, db`created_at`)} as created_at
+  from ${eventsOfFee(db, organizationId, fee)}
+  order by event.timestamp, event.created_at, event.id
+  limit ${page.limit} offset ${page.offset}`;
+
+export async function countEventsOfFee(db: Db, organizationId: string, fee: CountedFee): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*) from ${eventsOfFee(db, organizationId, fee)}`;
+  return row!.count;
+}
+
+function inWindow(db: Db, { fee_id, inputs, events_watermark: mark }: CountedFee): Fragment {
+  const { usage, metric, window } = inputs;
+  if (usage?.event !== undefined) return db`e.id = ${usage.event.id}`;
+  const to = instantOf(window.fee.to);
+  // Counting cuts the start to the millisecond.
+  const from = metric?.recurring
+    ? '-infinity'
+    : instantOf(window.fee.from).round({ smallestUnit: 'millisecond', roundingMode: 'trunc' }).toString();
+  const end = window.renewed ? instantOf(window.fee.from) : to;
+  // The first condition is what the index finds; the others look at the event as it was.
+  return db`(e.code = ${metric?.code ?? null} and e.timestamp >= ${from}::timestamptz and e.timestamp < ${end}
+      or e.id in (select corrected.event_id from event_versions corrected
+        where corrected.organization_id = e.organization_id and corrected.correction_id > ${fee_id}))
+    and coalesce(former.code, e.code) = ${metric?.code ?? null} and e.id <= ${mark?.max_id ?? NO_ID}
+    and coalesce(former.timestamp, e.timestamp) >= ${from}::timestamptz
+    and coalesce(former.timestamp, e.timestamp) < ${end}
+    ${window.startedAs === undefined ? db`` : db`and (coalesce(former.timestamp, e.timestamp) > ${from}::timestamptz or e.id > ${window.startedAs})`}
+    ${window.replacedBy === undefined ? db`` : db`and (coalesce(former.timestamp, e.timestamp) < ${end.subtract({ microseconds: 1 }).round({ smallestUnit: 'millisecond', roundingMode: 'floor' })} or e.id < ${window.replacedBy})`}`;
+}
+
+/** Events without a value that the metric adds up are not behind the fee. Rule: usage-and-charges C.1. */
+function isTaken(db: Db, { metric, usage }: StoredFeeInputs): Fragment {
+  if (metric === null || usage?.event !== undefined || metric.aggregation_type === 'count_agg') return db`true`;
+  const text = db`(event.properties ->> ${metric.field_name})`;
+  return metric.aggregation_type === 'unique_count_agg'
+    ? db`${text} is not null`
+    : db`${meteredNumber(db, text)} is not null`;
+}
+
+/** Rule: usage-and-charges C.5. */
+function isOfBucket(db: Db, inputs: StoredFeeInputs): Fragment {
+  if (inputs.usage?.event !== undefined) return db`true`;
+  const { own, stronger } = bucketOf(inputs);
+  const matches = (values: FilterValues): Fragment =>
+    Object.entries(values).reduce<Fragment>(
+      (all, [key, listed]) =>
+        db`${all} and coalesce(event.properties ->> ${key} = any (${[...listed]}::text[]), false)`,
+      db`true`,
+    );
+  return stronger.reduce<Fragment>(
+    (all, { values }) => db`${all} and not (${matches(values)})`,
+    own === undefined ? db`true` : matches(own.values),
+  );
+}
+
+/** Rule: usage-and-charges C.6. */
+const isOfGroup = (db: Db, groupedBy: GroupedBy): Fragment =>
+  Object.entries(groupedBy).reduce<Fragment>(
+    (all, [key, value]) => db`${all} and nullif(event.properties ->> ${key}, '') is not distinct from ${value}`,
+    db`true`,
+  );

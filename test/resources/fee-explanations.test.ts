@@ -1,0 +1,374 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Invoice, openStory, type Story } from '../flows/bill-subscriptions/story.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+// Fee explanations over HTTP: beyond 5 with its golden cases.
+let service: TestService;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+interface Metric {
+  aggregation_type?: string;
+  field_name?: string | null;
+  recurring?: boolean;
+  filters?: { key: string; values: string[] }[];
+}
+
+/** A story with one metric `calls` and a plan that charges it; events come before the month ends. */
+async function metered(charge: object, metric: Metric = {}, events: [string, object][] = [], plan: object = {}) {
+  const story = await openStory(service, '2024-03-01T00:00:00Z');
+  await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
+  await story.customer();
+  const made = await story.client.post('/billable_metrics', {
+    billable_metric: { name: 'Calls', code: 'calls', aggregation_type: 'sum_agg', field_name: 'calls', ...metric },
+  });
+  const billable_metric_id = made.body.billable_metric.svc_id;
+  await story.plan({ amount_cents: 0, charges: [{ billable_metric_id, ...charge }], ...plan });
+  await story.subscribe();
+  await send(story, events);
+  return story;
+}
+
+async function send(story: Story, events: [string, object][]) {
+  for (const [n, [timestamp, properties]] of events.entries()) {
+    const event = { transaction_id: `t${n}-${timestamp}`, external_subscription_id: 'sub', code: 'calls' };
+    const sent = await story.client.post('/events', {
+      event: { ...event, timestamp: Date.parse(timestamp) / 1000, properties },
+    });
+    expect(sent.status).toBe(200);
+  }
+}
+
+const billed = async (story: Story): Promise<Invoice[]> => {
+  await story.advance('2024-04-02T00:00:00Z');
+  const [invoice] = await story.invoices(1);
+  return invoice.fees.filter(({ item }: Invoice) => item.type === 'charge');
+};
+
+async function explain(story: Story, fee: Invoice) {
+  const { status, body } = await story.client.get(`/fees/${fee.svc_id}/explanation`);
+  expect(status).toBe(200);
+  expect(body.explanation.check).toMatchObject({ equal: true, stored_amount_cents: fee.amount_cents });
+  expect(body.explanation.texts).toHaveLength(body.explanation.steps.length);
+  return body.explanation;
+}
+
+const codes = (explanation: Invoice) => explanation.steps.map(({ code }: Invoice) => code);
+const step = (explanation: Invoice, code: string, n = 0) =>
+  explanation.steps.filter((each: Invoice) => each.code === code)[n];
+
+const GRADUATED = {
+  charge_model: 'graduated',
+  properties: {
+    graduated_ranges: [
+      { from_value: 0, to_value: 10, per_unit_amount: '10', flat_amount: '2' },
+      { from_value: 11, to_value: 20, per_unit_amount: '5', flat_amount: '3' },
+      { from_value: 21, to_value: null, per_unit_amount: '5', flat_amount: '3' },
+    ],
+  },
+};
+
+describe('usage fees', () => {
+  test('FX1: tiers, their sum, rounding, tax and total lead to the stored amount', async () => {
+    const story = await metered(GRADUATED, {}, [
+      ['2024-03-02T00:00:00Z', { calls: 5 }],
+      ['2024-03-03T00:00:00Z', { calls: 3 }],
+      ['2024-03-04T00:00:00Z', { calls: 3 }],
+      ['2024-03-31T23:59:59Z', { calls: 1 }],
+    ]);
+    const [fee] = await billed(story);
+    const explanation = await explain(story, fee);
+    expect(explanation).toMatchObject({
+      fee_type: 'charge',
+      charge_model: 'graduated',
+      currency: 'USD',
+      explainable: true,
+      provisional: false,
+      window: { from: '2024-03-01T00:00:00Z', to: '2024-03-31T23:59:59Z', timezone: 'UTC', days: 31, duration: 31 },
+      events: { count: 4, url: `/fees/${fee.svc_id}/events`, digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) },
+    });
+    expect(codes(explanation)).toEqual([
+      'choose_bucket',
+      'select_window',
+      'aggregate',
+      'price_tier',
+      'price_tier',
+      'sum',
+      'round_amount',
+      'tax',
+      'fee_total',
+    ]);
+    expect(step(explanation, 'choose_bucket')).toMatchObject({
+      output: 'default',
+      inputs: { filter: null, rule: 'no_filter_on_charge' },
+    });
+    expect(step(explanation, 'aggregate')).toMatchObject({
+      inputs: { aggregation: 'sum_agg', field_name: 'calls', events_count: 4 },
+      output: '12.0',
+    });
+    expect(step(explanation, 'price_tier', 0)).toMatchObject({
+      inputs: { from: '0.0', to: '10.0', units: '10.0', per_unit: '10.0', flat: '2.0' },
+      output: '102.0',
+    });
+    expect(step(explanation, 'price_tier', 1)).toMatchObject({
+      inputs: { from: '11.0', to: '20.0', units: '2.0', per_unit: '5.0', flat: '3.0' },
+      output: '13.0',
+    });
+    expect(step(explanation, 'sum').output).toBe('115.0');
+    expect(step(explanation, 'round_amount').output).toBe('11500');
+    expect(step(explanation, 'tax')).toMatchObject({
+      inputs: { tax_code: 'vat', rate: 20, base: '11500.0' },
+      output: '2300.0',
+    });
+    expect(step(explanation, 'fee_total').output).toBe('13800');
+    const events = await story.client.get(`/fees/${fee.svc_id}/events?per_page=3`);
+    expect(events.body.meta.total_count).toBe(4);
+    expect(events.body.events.map((each: Invoice) => each.properties.calls)).toEqual([5, 3, 3]);
+  });
+
+  test('FX2: limits of single events show the raw cost and the clamp', async () => {
+    const properties = { rate: '2.99', per_transaction_min_amount: '1.75', per_transaction_max_amount: '12' };
+    const story = await metered({ charge_model: 'percentage', properties }, {}, [
+      ['2024-03-02T00:00:00Z', { calls: 10 }],
+      ['2024-03-03T00:00:00Z', { calls: 80 }],
+      ['2024-03-04T00:00:00Z', { calls: 10000 }],
+    ]);
+    const explanation = await explain(story, (await billed(story))[0]);
+    expect(explanation.steps.filter(({ code }: Invoice) => code === 'price_event')).toMatchObject([
+      { inputs: { raw: '0.299', clamp: 'minimum' }, output: '1.75' },
+      { inputs: { raw: '2.392', clamp: 'none' }, output: '2.392' },
+      { inputs: { raw: '299.0', clamp: 'maximum' }, output: '12.0' },
+    ]);
+    expect(step(explanation, 'sum').output).toBe('16.142');
+    expect(step(explanation, 'round_amount').output).toBe('1614');
+  });
+
+  test('FX4: the rule that chose the filter is named, and the events of each filter are its own', async () => {
+    const story = await metered(
+      {
+        charge_model: 'standard',
+        properties: { amount: '1' },
+        filters: [
+          { values: { cloud: ['aws', 'gcp'] }, properties: { amount: '2' } },
+          { values: { cloud: ['aws'] }, properties: { amount: '3' } },
+        ],
+      },
+      { filters: [{ key: 'cloud', values: ['aws', 'gcp', 'azure'] }] },
+      [
+        ['2024-03-02T00:00:00Z', { calls: 10, cloud: 'aws' }],
+        ['2024-03-03T00:00:00Z', { calls: 7, cloud: 'gcp' }],
+        ['2024-03-04T00:00:00Z', { calls: 1, cloud: 'azure' }],
+        ['2024-03-05T00:00:00Z', { calls: 1 }],
+      ],
+    );
+    const fees = await billed(story);
+    const seen: unknown[] = [];
+    for (const fee of fees) {
+      const explanation = await explain(story, fee);
+      const { inputs } = step(explanation, 'choose_bucket');
+      const { events } = (await story.client.get(`/fees/${fee.svc_id}/events`)).body;
+      expect(events).toHaveLength(explanation.events.count);
+      seen.push([inputs.filter?.cloud ?? null, inputs.rule, events.map((each: Invoice) => each.properties.calls)]);
+    }
+    expect(seen).toEqual([
+      [['aws', 'gcp'], 'only_filter_that_matches', [7]],
+      [['aws'], 'narrower_values', [10]],
+      [null, 'no_filter_matches', [1, 1]],
+    ]);
+  });
+
+  test.each([
+    ['standard', { amount: '0.333' }],
+    ['package', { amount: '5', package_size: 5, free_units: 2 }],
+    ['percentage', { rate: '1.3', fixed_amount: '2', free_units_per_events: 1, free_units_per_total_aggregation: '3' }],
+    [
+      'volume',
+      {
+        volume_ranges: [
+          { from_value: 0, to_value: 10, per_unit_amount: '2', flat_amount: '1' },
+          { from_value: 11, to_value: null, per_unit_amount: '1', flat_amount: '0' },
+        ],
+      },
+    ],
+    [
+      'graduated_percentage',
+      {
+        graduated_percentage_ranges: [
+          { from_value: 0, to_value: 10, rate: '1', flat_amount: '2' },
+          { from_value: 11, to_value: null, rate: '2', flat_amount: '3' },
+        ],
+      },
+    ],
+    ['dynamic', {}],
+  ])('%s is explained to the cent', async (charge_model, properties) => {
+    const story = await metered(
+      { charge_model, properties, min_amount_cents: 50_000 },
+      { aggregation_type: 'sum_agg' },
+      [
+        ['2024-03-02T00:00:00Z', { calls: 5.5 }],
+        ['2024-03-03T00:00:00Z', { calls: 7 }],
+      ],
+    );
+    const fees = await billed(story);
+    expect(fees.length).toBeGreaterThanOrEqual(1);
+    for (const fee of fees) await explain(story, fee);
+    const trueUp = fees.find((fee) => fee.svc_true_up_parent_fee_id !== null);
+    expect(codes(await explain(story, trueUp)).slice(0, 4)).toEqual(['minimum', 'prorate_minimum', 'used', 'gap']);
+  });
+
+  test.each(['count_agg', 'max_agg', 'latest_agg', 'unique_count_agg', 'weighted_sum_agg'])(
+    '%s: the events behind the fee are those that it counted',
+    async (aggregation_type) => {
+      const metric = {
+        aggregation_type,
+        field_name: aggregation_type === 'count_agg' ? null : 'calls',
+        ...(aggregation_type === 'weighted_sum_agg' ? { weighted_interval: 'seconds', recurring: true } : {}),
+      };
+      const story = await metered(
+        { charge_model: 'standard', properties: { amount: '3', pricing_group_keys: ['zone'] } },
+        metric,
+        [
+          ['2024-03-02T00:00:00Z', { calls: 5, zone: 'a' }],
+          ['2024-03-03T00:00:00Z', { calls: 7, zone: 'b' }],
+          ['2024-03-04T00:00:00Z', { calls: 5, zone: 'b' }],
+        ],
+      );
+      const fees = await billed(story);
+      expect(fees).toHaveLength(2);
+      for (const fee of fees) {
+        const explanation = await explain(story, fee);
+        const { events } = (await story.client.get(`/fees/${fee.svc_id}/events`)).body;
+        expect(events.every((each: Invoice) => each.properties.zone === fee.item.grouped_by.zone)).toBe(true);
+        expect(events).toHaveLength(fee.item.grouped_by.zone === 'a' ? 1 : 2);
+        expect(step(explanation, 'group').output).toBe(`zone=${fee.item.grouped_by.zone}`);
+      }
+    },
+  );
+
+  test('a prorated graduated charge shows its pieces', async () => {
+    const story = await metered({ ...GRADUATED, prorated: true }, { recurring: true }, [
+      ['2024-03-10T00:00:00Z', { calls: 2 }],
+      ['2024-03-16T00:00:00Z', { calls: 15 }],
+      ['2024-03-20T00:00:00Z', { calls: -3 }],
+    ]);
+    const explanation = await explain(story, (await billed(story))[0]);
+    expect(codes(explanation)).toContain('prorate_units');
+    expect(codes(explanation)).toContain('price_piece');
+    expect(step(explanation, 'price_piece')).toMatchObject({ inputs: { full: '2.0', tier: 1, sign: 1 } });
+    expect(step(explanation, 'price_piece', 3)).toMatchObject({ inputs: { full: '-3.0', tier: 2, sign: -1 } });
+  });
+
+  test('each event in advance tells what it adds', async () => {
+    const story = await metered(
+      { charge_model: 'graduated', properties: GRADUATED.properties, pay_in_advance: true },
+      {},
+      [],
+    );
+    await story.advance('2024-03-10T00:00:00Z');
+    await send(story, [
+      ['2024-03-02T00:00:00Z', { calls: 10 }],
+      ['2024-03-03T00:00:00Z', { calls: -4 }],
+      ['2024-03-04T00:00:00Z', { calls: 8 }],
+    ]);
+    const invoices = await story.invoices(3);
+    const last = await explain(story, invoices[2].fees[0]);
+    expect(step(last, 'running_record')).toMatchObject({ inputs: { current: '14.0', max: '10.0' }, output: '4.0' });
+    expect(step(last, 'price_with').steps.map(({ code }: Invoice) => code)).toEqual([
+      'price_tier',
+      'price_tier',
+      'sum',
+    ]);
+    expect(step(last, 'difference').output).toBe('23.0');
+    expect((await story.client.get(`/fees/${invoices[2].fees[0].svc_id}/events`)).body.events).toHaveLength(1);
+    for (const { fees } of invoices) await explain(story, fees[0]);
+  });
+});
+
+describe('other fees', () => {
+  test('FX5: a first period names the case and the days', async () => {
+    const story = await openStory(service, '2024-03-05T10:00:00Z');
+    await story.customer();
+    await story.plan({ amount_cents: 1000 });
+    await story.subscribe();
+    await story.advance('2024-04-02T00:00:00Z');
+    const [invoice] = await story.invoices(1);
+    const explanation = await explain(story, invoice.fees[0]);
+    expect(step(explanation, 'case').output).toBe('first period');
+    expect(step(explanation, 'prorate')).toMatchObject({ inputs: { amount_cents: 1000, days: 27, duration: 31 } });
+    expect(step(explanation, 'round_amount').output).toBe('871');
+  });
+
+  test('commitments, fixed charges, drafts and add-ons are explained', async () => {
+    const story = await openStory(service, '2024-03-05T10:00:00Z');
+    await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '19', applied_to_organization: true } });
+    await story.customer({ billing_configuration: { invoice_grace_period: 3 } });
+    await story.client.post('/add_ons', {
+      add_on: { name: 'Seat', code: 'seat', amount_cents: 999, amount_currency: 'USD' },
+    });
+    const addOn = (await story.client.get('/add_ons/seat')).body.add_on;
+    await story.plan({
+      amount_cents: 1000,
+      minimum_commitment: { amount_cents: 50_000 },
+      fixed_charges: [
+        {
+          add_on_id: addOn.svc_id,
+          charge_model: 'graduated',
+          units: 7,
+          prorated: true,
+          properties: GRADUATED.properties,
+        },
+        {
+          add_on_id: addOn.svc_id,
+          code: 'two',
+          charge_model: 'standard',
+          units: 3,
+          pay_in_advance: true,
+          properties: { amount: '2.5' },
+        },
+      ],
+    });
+    await story.subscribe();
+    const one = await story.client.post('/invoices', {
+      invoice: { external_customer_id: 'acme', currency: 'USD', fees: [{ add_on_code: 'seat', units: '1.5' }] },
+    });
+    const ofAddOn = await explain(story, one.body.invoice.fees[0]);
+    expect(codes(ofAddOn)).toEqual(['unit_amount', 'units', 'round_amount', 'tax', 'fee_total']);
+    await story.advance('2024-04-02T00:00:00Z');
+    const invoices = await story.invoices(3);
+    const draft = invoices.find(({ status }) => status === 'draft');
+    const kinds = new Set<string>();
+    for (const { fees, status } of invoices)
+      for (const fee of fees) {
+        const explanation = await explain(story, fee);
+        expect(explanation.provisional).toBe(status === 'draft');
+        kinds.add(explanation.fee_type);
+      }
+    expect(draft).toBeDefined();
+    expect([...kinds].sort()).toEqual(['add_on', 'commitment', 'fixed_charge', 'subscription']);
+  });
+
+  test('a tampered fee is told and an unknown one is not found', async () => {
+    const story = await openStory(service, '2024-03-01T10:00:00Z');
+    await story.customer();
+    await story.plan({ amount_cents: 1000 });
+    await story.subscribe();
+    await story.advance('2024-04-02T00:00:00Z');
+    const [invoice] = await story.invoices(1);
+    const id = invoice.fees[0].svc_id;
+    await service.sql`update fees set amount_cents = 1001 where id = ${id}`;
+    expect((await story.client.get(`/fees/${id}/explanation`)).body.explanation.check).toMatchObject({
+      equal: false,
+      explained_amount_cents: 1000,
+      stored_amount_cents: 1001,
+    });
+    await service.sql`delete from fee_inputs where fee_id = ${id}`;
+    expect((await story.client.get(`/fees/${id}/explanation`)).body.explanation).toMatchObject({
+      explainable: false,
+      reason: 'inputs_not_stored',
+      steps: [],
+    });
+    expect((await story.client.get('/fees/nope/explanation')).body).toMatchObject({ status: 404, resource: 'fee' });
+  });
+});
