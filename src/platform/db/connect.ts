@@ -72,6 +72,8 @@ export function connectDatabase(url: string, options: DatabaseOptions = {}): Sql
       application_name: options.name ?? 'meterstone',
       search_path: options.schema ?? 'public',
       TimeZone: 'UTC',
+      // Compiling takes longer than any statement here runs. Measured: 58 ms for one that reads nothing, 0.4 ms without.
+      jit: false,
       statement_timeout: 60_000,
       idle_in_transaction_session_timeout: 60_000,
     },
