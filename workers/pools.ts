@@ -10,6 +10,7 @@ import { registryOf } from '../src/flows/run-periodic/registry.ts';
 import { startScheduler } from '../src/flows/run-periodic/scheduler.ts';
 import { stepRunHandlers } from '../src/flows/run-steps/jobs.ts';
 import { auditHandlers } from '../src/flows/write-api-logs/jobs.ts';
+import { sweepAfterStart } from '../src/flows/sweep-rows/sweep-after-start.ts';
 import { type Config, loadConfig } from '../src/platform/config.ts';
 import { createOutgoing } from '../src/platform/http/outgoing.ts';
 import { createLog, type Log } from '../src/platform/log/log.ts';
@@ -122,7 +123,7 @@ export async function startPools(config: Config, names: PoolName[], log?: Log): 
   runtime.log.info({ pools: names }, 'pools started');
   return {
     async close() {
-      await Promise.all(started.map((each) => each.close()));
+      await Promise.all([sweep.close(), ...started.map((each) => each.close())]);
       await runtime.close();
     },
   };
@@ -135,4 +136,5 @@ export async function runPools(names: PoolName[]): Promise<void> {
   const started = await startPools(config, names, log);
   process.send?.('ready');
   stopOnSignal(log, () => started.close());
+  const sweep = sweepAfterStart(runtime);
 }

@@ -16,9 +16,10 @@ const MOST_PAGES = 20;
 export async function nudgeLostSteps(
   deps: Pick<SweepDeps, 'sql' | 'producer'>,
   realNow: Temporal.Instant,
+  lostSince = realNow.subtract({ seconds: LOST_AFTER_SECONDS }),
 ): Promise<void> {
   for (let page = 0; page < MOST_PAGES; page += 1) {
-    const steps = await takeLostSteps(deps.sql, realNow);
+    const steps = await takeLostSteps(deps.sql, realNow, lostSince);
     await deps.producer.addMany(
       'step.run',
       steps.map((step) => ({
@@ -31,7 +32,9 @@ export async function nudgeLostSteps(
   }
 }
 
-const takeLostSteps = (sql: Sql, realNow: Temporal.Instant) => sql<{ id: string; organization_id: string }[]>`
+const takeLostSteps = (sql: Sql, realNow: Temporal.Instant, lostSince: Temporal.Instant) => sql<
+  { id: string; organization_id: string }[]
+>`
   update after_steps set enqueued_at = ${realNow}
   where id in (
     select step.id from after_steps step
@@ -39,9 +42,9 @@ const takeLostSteps = (sql: Sql, realNow: Temporal.Instant) => sql<{ id: string;
     where step.failed_at is null
       and case
         when clock.organization_id is not null then step.due_at is null and clock.status <> 'advancing'
-          and step.enqueued_at <= ${realNow.subtract({ seconds: LOST_AFTER_SECONDS })}
+          and step.enqueued_at <= ${lostSince}
         when step.due_at > step.enqueued_at then step.due_at <= ${realNow}
-        else step.enqueued_at <= ${realNow.subtract({ seconds: LOST_AFTER_SECONDS })}
+        else step.enqueued_at <= ${lostSince}
       end
     order by step.enqueued_at
     limit ${PAGE}

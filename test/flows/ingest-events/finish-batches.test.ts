@@ -5,9 +5,12 @@ import {
   finishOpenBatches,
   sweepEventBatches,
 } from '../../../src/flows/ingest-events/finish-batches.ts';
+import { sweepAfterStart } from '../../../src/flows/sweep-rows/sweep-after-start.ts';
 import { newId } from '../../../src/platform/ids.ts';
+import { createLog } from '../../../src/platform/log/log.ts';
 import { createOrganization } from '../../../src/resources/organizations/commands.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { until } from '../../support/until.ts';
 import { incoming, makeMetric, type Sent, storage } from './build.ts';
 
 let database: TestDatabase;
@@ -156,7 +159,8 @@ describe('activity', () => {
   });
 });
 
-test('a batch whose job was lost is enqueued again', async () => {
+/** Stores an event whose job is lost; `found` receives the batches that are enqueued again. */
+async function loseJob() {
   await finishOpenBatches(database.sql, organizationId);
   const { store } = storage(database.sql);
   await store(incoming(organizationId, [{}]));
@@ -165,9 +169,24 @@ test('a batch whose job was lost is enqueued again', async () => {
     sql: database.sql,
     producer: {
       addMany: async (_name: string, items: { payload: unknown }[]) =>
-        void found.push(...items.flatMap((item) => (item.payload as { batch_ids: string[] }).batch_ids)),
+        void found.push(...items.flatMap((item) => (item.payload as { batch_ids?: string[] }).batch_ids ?? [])),
     } as never,
   };
+  return { deps, found };
+}
+
+test('a process that starts looks for the batches of one that was killed', async () => {
+  const { deps, found } = await loseJob();
+  const sweep = sweepAfterStart({ ...deps, log: createLog({ level: 'silent', process: 'test' }) } as never, 50);
+  await until(() => found.length > 0);
+  await sweep.close();
+  const [batch] = await database.sql<{ id: string }[]>`
+    select id from event_batches where organization_ids @> array[${organizationId}::uuid]`;
+  expect(found).toContain(batch!.id);
+});
+
+test('a batch whose job was lost is enqueued again', async () => {
+  const { deps, found } = await loseJob();
   const [batch] = await database.sql<{ id: string; enqueued_at: Temporal.Instant }[]>`
     select id, enqueued_at from event_batches where organization_ids @> array[${organizationId}::uuid]`;
   const later = batch!.enqueued_at.add({ minutes: 5 });
