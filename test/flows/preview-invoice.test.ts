@@ -331,7 +331,7 @@ describe('refusals', () => {
       422,
       'only_one_subscription_allowed_for_termination',
     ],
-    [{ customer, plan_code: 'plan', coupons: [{ code: 'x' }] }, 422, 'unsupported_value'],
+    [{ customer, plan_code: 'plan', coupons: [{ code: 'x' }] }, 404, 'coupon'],
   ])('%j', async (body, status, code) => {
     const before = await rowCounts();
     const answer = await ask(body);

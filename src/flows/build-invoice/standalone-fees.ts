@@ -20,7 +20,7 @@ export async function storeStandaloneFees(ctx: Context, payer: PayerFacts, fees:
   const { subscription } = first.line;
   const billingEntityId = subscription.billing_entity_id ?? payer.billing_entity_id;
   const issuer = await readIssuer(ctx.db, ctx.organizationId, billingEntityId);
-  const { draft, taxes } = await totalFees(ctx, { payer, issuer, fees, isFinalizing: true });
+  const { draft, taxes } = await totalFees(ctx, { payer, issuer, fees, isFinalizing: true, standAlone: true });
   const owner = {
     organizationId: ctx.organizationId,
     invoiceId: null,

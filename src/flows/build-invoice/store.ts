@@ -9,6 +9,7 @@ import { recordInvoice } from '../../resources/invoices/record.ts';
 import { invoiceFinalizedLines } from '../../resources/ledger/invoice-finalized.ts';
 import { post } from '../../resources/ledger/postings.ts';
 import type { Computation } from './compute.ts';
+import { storeCouponUses } from './coupons.ts';
 import type { LineFee } from './fees.ts';
 import { feeInputs, invoiceInputs } from './inputs.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
@@ -52,6 +53,7 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
   await insertFees(db, owner, fees, draft);
   await insertInvoiceTaxes(db, owner, draft);
   await insertCredits(db, owner, draft);
+  await storeCouponUses(ctx, owner, draft);
   await storeAmounts(db, owner, draft, { status: draft.status, dates, now: ctx.now(), snapshot });
   // Fees of drafts are explained too.
   if (draft.status !== 'closed') await storeFeeInputs(ctx, owner, invoice);

@@ -5,11 +5,15 @@ import { keepsZeroAmount } from '../../engine/invoices/zero-amount.ts';
 import type { Context } from '../../platform/context.ts';
 import { listHeldTaxes, taxesOfFee } from '../../resources/usage/fee-taxes.ts';
 import type { Computation } from './compute.ts';
+import { activeCoupons } from './coupons.ts';
 import type { LineFee } from './fees.ts';
 import { progressiveCredits } from './progressive-credits.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
 
-/** Chooses the taxes of fees and runs the steps of the invoice that they make. Reads only. */
+/**
+ * Chooses the taxes of fees and runs the steps of the invoice that they make. Reads only, and holds the coupons that a final
+ * invoice may use.
+ */
 export async function totalFees(
   ctx: Context,
   input: {
@@ -18,9 +22,12 @@ export async function totalFees(
     fees: readonly LineFee[];
     isFinalizing: boolean;
     invoiceType?: InvoiceType;
+    /** Fees on no invoice: nothing but taxes concerns them. */
+    standAlone?: boolean;
   },
 ): Promise<Computation> {
-  const { payer, issuer, fees, isFinalizing, invoiceType = 'subscription' } = input;
+  const { payer, issuer, fees, isFinalizing, invoiceType = 'subscription', standAlone = false } = input;
+  const usesCoupons = isFinalizing && !standAlone && fees.length > 0;
   const progressive = await progressiveCredits(ctx, payer.id, fees);
   const held = await listHeldTaxes(ctx.db, ctx.organizationId, {
     chargeIds: [...new Set(fees.flatMap(({ charge }) => (charge === undefined ? [] : [charge.id])))],
@@ -51,6 +58,14 @@ export async function totalFees(
         taxes: taxes.get(id)!,
       })),
       progressiveCredits: progressive,
+      ...(usesCoupons
+        ? {
+            coupons: {
+              currency: fees[0]!.line.subscription.amount_currency,
+              active: await activeCoupons(ctx, payer.id, fees),
+            },
+          }
+        : {}),
     }),
   );
   return { fees, taxes, draft };

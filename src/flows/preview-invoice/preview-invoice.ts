@@ -18,6 +18,7 @@ import { linesOfStep } from '../bill-subscriptions/step.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
 import { lockPayer, type PayerFacts, readIssuer } from '../build-invoice/sql.ts';
 import { type ComingInvoice, comingInvoice } from './coming.ts';
+import { giveCoupons } from './coupons.ts';
 import { previewedCustomer } from './customer.ts';
 import { type Imagined, imagine } from './imagine.ts';
 
@@ -31,7 +32,7 @@ const NOTHING_ELSE = { name: undefined, payment_method: undefined, purchase_orde
  * and stores nothing: the story is let happen at its own instants and then taken back. It shows as a draft without
  * number, though coupons, credits and wallets have been applied.
  *
- * @throws Refusal 400 without customer; 404 customer, plan, subscription, billing_entity; 422 of what does not go together
+ * @throws Refusal 400 without customer; 404 customer, plan, subscription, coupon, billing_entity; 422 of what does not go together
  * Rule: subscriptions-and-invoices F.16.
  */
 export async function previewInvoice(ctx: Context, { body }: { body: Input }) {
@@ -42,6 +43,7 @@ export async function previewInvoice(ctx: Context, { body }: { body: Input }) {
 
   return imagine(ctx, async (imagined) => {
     const customer = await previewedCustomer(imagined.at(ctx.now()), body);
+    await giveCoupons(imagined.at(ctx.now()), customer, body.coupons);
     const coming =
       wanted.length > 0
         ? await ofSubscriptions(imagined, ctx, customer.id, body)

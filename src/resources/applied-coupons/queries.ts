@@ -152,3 +152,10 @@ export async function overlaps(
     ) as found`;
   return row!.found;
 }
+
+export async function hasActiveCoupons(db: Db, organizationId: string, customerId: string): Promise<boolean> {
+  const [row] = await db<{ found: boolean }[]>`
+    select exists (select from applied_coupons
+      where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'active') as found`;
+  return row!.found;
+}

@@ -1,9 +1,11 @@
 import { z } from 'zod';
-import { isCurrency } from '../../engine/money/currency.ts';
+import { COUPON_TYPES } from '../../engine/credits/coupon.ts';
+import { CURRENCIES, isCurrency } from '../../engine/money/currency.ts';
 import { refuse } from '../../platform/refusal.ts';
-import { cleanText, INVALID, optionalText, text } from '../../platform/schema/fields.ts';
+import { cleanText, INVALID, integer, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
 import { instantField, parseInstant } from '../../platform/schema/instant-field.ts';
 import { addressFields, clearable, timeZone } from '../../platform/schema/typed-text.ts';
+import { PERIODS_MAX, percentage } from '../coupons/schema.ts';
 
 // Known to the interface, and refused by name while nothing stands behind them.
 const notYet = z
@@ -43,6 +45,18 @@ const PreviewSubscriptions = z.object({
   terminated_at: TerminatedAt,
 });
 
+/** A stored coupon by its code, or the terms of one that is made up. */
+const PreviewCoupon = z.object({
+  code: optionalText(),
+  name: optionalText(),
+  coupon_type: oneOf(COUPON_TYPES).optional(),
+  amount_cents: clearable(integer({ min: 1 })),
+  amount_currency: clearable(oneOf(CURRENCIES)),
+  percentage_rate: percentage(),
+  frequency_duration: clearable(integer({ min: 1, max: PERIODS_MAX })),
+});
+export type PreviewCoupon = z.infer<typeof PreviewCoupon>;
+
 /** Input of `POST /invoices/preview`; an unknown billing time is as good as none. Rule: subscriptions-and-invoices F.16. */
 export const InvoicePreview = z.object({
   customer: PreviewCustomer.nullish(),
@@ -53,7 +67,7 @@ export const InvoicePreview = z.object({
     .transform((value) => (value === 'anniversary' ? 'anniversary' : 'calendar')),
   subscription_at: instantField().nullish(),
   subscriptions: PreviewSubscriptions.nullish(),
-  coupons: notYet,
+  coupons: z.array(PreviewCoupon, INVALID).nullish(),
   billing_entity_code: optionalText(),
 });
 export type InvoicePreview = z.infer<typeof InvoicePreview>;

@@ -1,6 +1,7 @@
 import { canInvoiceMove } from '../../../engine/invoices/invoice-states.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { giveBackCoupons } from '../../applied-coupons/endings.ts';
 import { bookVoid } from '../../ledger/invoice-voided.ts';
 import { markUsage } from '../../usage-thresholds/marks.ts';
 import { type InvoiceRow, listLinesOfInvoice } from '../queries.ts';
@@ -27,6 +28,7 @@ export async function voidInvoice(ctx: Context, { svc_id, body }: { svc_id: stri
     ready_for_payment_processing: false,
   });
   await bookVoid(ctx, voided);
+  await giveBackCoupons(ctx, invoice.id);
   // What was invoiced counts towards thresholds over the lifetime (usage-and-charges G.4).
   const lines = await listLinesOfInvoice(ctx.db, ctx.organizationId, invoice.id);
   await markUsage(ctx, { ids: lines.map((line) => line.subscription_id) });
