@@ -9,8 +9,8 @@ import { periodicTickHandlers, periodicWorkHandlers } from '../src/flows/run-per
 import { registryOf } from '../src/flows/run-periodic/registry.ts';
 import { startScheduler } from '../src/flows/run-periodic/scheduler.ts';
 import { stepRunHandlers } from '../src/flows/run-steps/jobs.ts';
-import { auditHandlers } from '../src/flows/write-api-logs/jobs.ts';
 import { sweepAfterStart } from '../src/flows/sweep-rows/sweep-after-start.ts';
+import { auditHandlers } from '../src/flows/write-api-logs/jobs.ts';
 import { type Config, loadConfig } from '../src/platform/config.ts';
 import { createOutgoing } from '../src/platform/http/outgoing.ts';
 import { createLog, type Log } from '../src/platform/log/log.ts';
@@ -121,6 +121,7 @@ export async function startPools(config: Config, names: PoolName[], log?: Log): 
   const runtime = openRuntime(config, names.length === 1 ? names[0]! : 'workers', log);
   const started = (await Promise.all(names.map((name) => (pools[name] as PoolStart)(runtime)))).flat();
   runtime.log.info({ pools: names }, 'pools started');
+  const sweep = sweepAfterStart(runtime);
   return {
     async close() {
       await Promise.all([sweep.close(), ...started.map((each) => each.close())]);
@@ -136,5 +137,4 @@ export async function runPools(names: PoolName[]): Promise<void> {
   const started = await startPools(config, names, log);
   process.send?.('ready');
   stopOnSignal(log, () => started.close());
-  const sweep = sweepAfterStart(runtime);
 }
