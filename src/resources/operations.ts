@@ -7,6 +7,7 @@ import { billableMetricOperations } from './billable-metrics/routes.ts';
 import { billingEntityOperations } from './billing-entities/routes.ts';
 import { chargeOperations } from './charges/routes.ts';
 import { couponOperations } from './coupons/routes.ts';
+import { creditNoteOperations } from './credit-notes/routes.ts';
 import { customerOperations } from './customers/routes.ts';
 import { estimateOperations } from './estimates/routes.ts';
 import { eventCorrectionOperations } from './event-corrections/routes.ts';
@@ -42,6 +43,7 @@ export const operations: Operation[] = [
   ...billingEntityOperations,
   ...couponOperations,
   ...appliedCouponOperations,
+  ...creditNoteOperations,
   ...customerOperations,
   ...organizationOperations,
   ...taxOperations,

@@ -6,12 +6,15 @@ import type { Tax } from '../taxes/tax.ts';
 /** Fractional digits of the precise amounts of a note. Rule: credits-and-payments 0.2. */
 const NOTE_DIGITS = 5;
 
+/** A tax as a fee carries it; of a tax that is in no list of ours the id is null. */
+export type CarriedTax = Omit<Tax, 'id'> & { id: string | null };
+
 /** A fee as a note sees it. */
 export interface CreditedFee {
   amountCents: Cents;
   /** What coupons and progressive credits took off it. */
   preciseCouponsAmountCents: Decimal;
-  taxes: readonly Tax[];
+  taxes: readonly CarriedTax[];
 }
 
 /** How much of a fee is given back, before taxes and before its coupons. */
@@ -21,7 +24,7 @@ export interface CreditedItem {
 }
 
 export interface NoteTax {
-  tax: Tax;
+  tax: CarriedTax;
   baseAmountCents: Cents;
   amountCents: Cents;
 }
@@ -91,10 +94,10 @@ export const couponsOf = ({ fee, preciseAmountCents }: CreditedItem): Decimal =>
 
 const stored = (value: Decimal): Decimal => roundToDigits(value, NOTE_DIGITS);
 
-const taxed = (base: Decimal, { rate }: Tax): Decimal => base.times(decimal(rate)).div(100);
+const taxed = (base: Decimal, { rate }: CarriedTax): Decimal => base.times(decimal(rate)).div(100);
 
 interface TaxBase {
-  tax: Tax;
+  tax: CarriedTax;
   base: Decimal;
   carriers: number;
 }

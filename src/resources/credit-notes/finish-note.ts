@@ -1,0 +1,27 @@
+import type { Context } from '../../platform/context.ts';
+import { setPaymentStatus } from '../invoices/payment-status.ts';
+import { readInvoice } from '../invoices/queries.ts';
+import { bookNoteCreated } from '../ledger/credit-notes.ts';
+import { readCreditNote } from './queries.ts';
+import { recordCreditNoteCreated } from './record.ts';
+import { insertSettlement } from './writes.ts';
+
+/**
+ * What follows when a note becomes final: it settles its invoice by the offset part, is booked and announced.
+ * Rules: credits-and-payments C.11, beyond 8.3 L11, L13.
+ */
+export async function finishNote(ctx: Context, id: string, isOfVoided: boolean): Promise<void> {
+  const note = await readCreditNote(ctx.db, ctx.organizationId, id);
+  await bookNoteCreated(ctx, note, isOfVoided);
+  await recordCreditNoteCreated(ctx, id);
+  if (note.offset_amount_cents === 0) return;
+  await insertSettlement(ctx, note);
+  await ctx.db`
+    update invoices
+    set total_offsetted_credit_note_amount_cents = total_offsetted_credit_note_amount_cents + ${note.offset_amount_cents},
+      updated_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and id = ${note.invoice_id}`;
+  const invoice = await readInvoice(ctx.db, ctx.organizationId, note.invoice_id);
+  const settled = invoice.total_paid_amount_cents + invoice.total_offsetted_credit_note_amount_cents;
+  if (settled >= invoice.total_amount_cents) await setPaymentStatus(ctx, invoice, 'succeeded');
+}
