@@ -5,10 +5,13 @@ import type { Db, Sql, Tx } from '../../platform/db/connect.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import { raiseShapesVersion } from '../../resources/usage-shapes/commands.ts';
 import { lockOrganizationEvents } from '../../resources/usage-shapes/lock.ts';
+import { sumsUpToDays } from '../../resources/usage-shapes/shape.ts';
 import {
   type BuildingShape,
   countEventsUpTo,
   holdBuildingShape,
+  holdsManyGroups,
+  keepDays,
   listBuildingShapes,
   listManyGroups,
   listSubscriptionsWithEvents,
@@ -104,6 +107,8 @@ async function refillPage(tx: Db, shape: BuildingShape): Promise<boolean> {
   const ids = rows.map((row) => row.id);
   if (ids.length === 0) return false;
   await refillSubscriptions(tx, shape, ids);
+  if (!shape.keeps_days && sumsUpToDays(shape.aggregation_type) && (await holdsManyGroups(tx, shape)))
+    await keepDays(tx, shape);
   const crowded = await listManyGroups(tx, shape, ids, MOST_GROUPS);
   if (crowded.length > 0)
     await markRaw(

@@ -2,14 +2,15 @@ import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Sql, Tx } from '../../platform/db/connect.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { SweepDeps, SweepJob } from '../../platform/periodic-job.ts';
-import { raiseShapesVersion } from '../../resources/usage-shapes/commands.ts';
+import { raiseShapesVersion, rebuildShape } from '../../resources/usage-shapes/commands.ts';
 import { lockOrganizationEvents } from '../../resources/usage-shapes/lock.ts';
-import type { Shape } from '../../resources/usage-shapes/shape.ts';
+import { type Shape, sumsUpToDays } from '../../resources/usage-shapes/shape.ts';
 import { MOST_GROUPS } from './build-shape.ts';
 import {
   deleteRetired,
   findLiveShape,
   type HourKey,
+  holdsManyGroups,
   listDifferingHours,
   listManyGroups,
   markRaw,
@@ -77,7 +78,9 @@ async function repairPending(tx: Tx, shape: Shape): Promise<void> {
 
 /**
  * Job `rollup.guard`: looks whether a subscription has more groups of a shape in a month than rolling up pays for, and
- * if so leaves it to scans from now on. Rule: performance-design 5.1.
+ * if so leaves it to scans from now on; else whether the shape has grown so many that it is to keep days.
+ *
+ * Rules: performance-design 5.1, 5.4.
  */
 export async function guardGroups(
   sql: Sql,
@@ -89,7 +92,11 @@ export async function guardGroups(
     const shape = await findLiveShape(tx, organizationId, shapeId);
     if (!shape) return;
     const crowded = await listManyGroups(tx, shape, [externalSubscriptionId], MOST_GROUPS);
-    if (crowded.length === 0) return;
+    if (crowded.length === 0) {
+      const isWide = !shape.keeps_days && sumsUpToDays(shape.aggregation_type) && (await holdsManyGroups(tx, shape));
+      if (isWide) await rebuildShape(tx, shape, realNow());
+      return;
+    }
     await lockOrganizationEvents(tx, organizationId);
     await markRaw(tx, shape, [externalSubscriptionId], realNow());
     await raiseShapesVersion(tx, organizationId);

@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../platform/db/connect.ts';
-import { hourOf, rawBuckets, rawUniques } from '../../resources/usage-shapes/raw-buckets.ts';
-import type { Shape } from '../../resources/usage-shapes/shape.ts';
+import { dayOf, daysOf, hourOf, rawBuckets, rawUniques } from '../../resources/usage-shapes/raw-buckets.ts';
+import { MOST_GROUPS_BY_HOURS, type Shape } from '../../resources/usage-shapes/shape.ts';
 
 // Namespace of the advisory locks of builds; the others are in usage-shapes/lock.ts.
 const BUILD_SEED = 5303;
@@ -27,7 +27,8 @@ export async function holdBuildingShape(
 ): Promise<BuildingShape | undefined> {
   await db`select pg_advisory_xact_lock(hashtextextended(${shapeId}, ${BUILD_SEED}))`;
   const [row] = await db<BuildingShape[]>`
-    select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, built_through
+    select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, keeps_days,
+      built_through
     from usage_shapes
     where organization_id = ${organizationId} and id = ${shapeId} and state = 'building'`;
   return row;
@@ -71,6 +72,9 @@ export async function refillSubscriptions(db: Db, shape: Shape, subscriptionIds:
     with unique_rows as (
       delete from usage_uniques
       where organization_id = ${shape.organization_id} and external_subscription_id = any (${ids}) and shape_id = ${shape.id}
+    ), days as (
+      delete from usage_days
+      where organization_id = ${shape.organization_id} and external_subscription_id = any (${ids}) and shape_id = ${shape.id}
     )
     delete from usage_buckets
     where organization_id = ${shape.organization_id} and external_subscription_id = any (${ids}) and shape_id = ${shape.id}`;
@@ -78,7 +82,35 @@ export async function refillSubscriptions(db: Db, shape: Shape, subscriptionIds:
     events e where e.organization_id = ${shape.organization_id} and e.external_subscription_id = any (${ids})
       and e.code = ${shape.code} and e.deleted_at is null`;
   await fill(db, shape, source);
+  if (shape.keeps_days) await fillDays(db, shape, db`external_subscription_id = any (${ids})`);
 }
+
+/** Whether a shape holds more groups than are read by hours. */
+export async function holdsManyGroups(db: Db, shape: Shape): Promise<boolean> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*) as count from (
+      select from usage_groups where organization_id = ${shape.organization_id} and shape_id = ${shape.id}
+      limit ${MOST_GROUPS_BY_HOURS + 1}
+    ) as counted`;
+  return row!.count > MOST_GROUPS_BY_HOURS;
+}
+
+/** Has a shape in building keep days from now on, with those of the buckets that it has. */
+export async function keepDays(db: Db, shape: BuildingShape): Promise<void> {
+  await db`
+    update usage_shapes set keeps_days = true where organization_id = ${shape.organization_id} and id = ${shape.id}`;
+  await fillDays(db, shape, db`true`);
+  shape.keeps_days = true;
+}
+
+const fillDays = (db: Db, shape: Shape, where: Fragment) => db`
+  insert into usage_days (organization_id, external_subscription_id, shape_id, day, group_hash, events_count, valid_count,
+    sum, moment)
+  ${daysOf(
+    db,
+    shape,
+    db`usage_buckets where organization_id = ${shape.organization_id} and shape_id = ${shape.id} and ${where}`,
+  )}`;
 
 /** The same for single hours. Writers of a live shape must be kept out: see lockOrganizationEvents. */
 export async function refillHours(db: Db, shape: Shape, keys: readonly HourKey[]): Promise<void> {
@@ -93,6 +125,21 @@ export async function refillHours(db: Db, shape: Shape, keys: readonly HourKey[]
     where b.organization_id = ${shape.organization_id} and b.external_subscription_id = key.subscription
       and b.shape_id = ${shape.id} and b.hour = key.hour`;
   await fill(db, shape, eventsOf(db, shape, key));
+  if (shape.keeps_days) await refillDays(db, shape, key);
+}
+
+async function refillDays(db: Db, shape: Shape, key: Fragment): Promise<void> {
+  const days = db`(select distinct subscription, ${dayOf(db, db`hour`)} as day from (${key}) key)`;
+  await db`
+    delete from usage_days d using ${days} key
+    where d.organization_id = ${shape.organization_id} and d.external_subscription_id = key.subscription
+      and d.shape_id = ${shape.id} and d.day = key.day`;
+  await fillDays(
+    db,
+    shape,
+    db`exists (select from ${days} key where external_subscription_id = key.subscription
+      and hour >= key.day and hour < key.day + interval '1 day')`,
+  );
 }
 
 const hourKeys = (db: Db, keys: readonly HourKey[]) => db`
@@ -173,6 +220,10 @@ export const markRaw = (db: Db, shape: Shape, subscriptionIds: readonly string[]
     delete from usage_uniques
     where organization_id = ${shape.organization_id} and external_subscription_id = any (${subscriptionIds as string[]})
       and shape_id = ${shape.id}
+  ), days as (
+    delete from usage_days
+    where organization_id = ${shape.organization_id} and external_subscription_id = any (${subscriptionIds as string[]})
+      and shape_id = ${shape.id}
   )
   delete from usage_buckets
   where organization_id = ${shape.organization_id} and external_subscription_id = any (${subscriptionIds as string[]})
@@ -193,7 +244,7 @@ export async function putLive(db: Db, shape: Shape): Promise<boolean> {
 
 export async function findLiveShape(db: Db, organizationId: string, shapeId: string): Promise<Shape | undefined> {
   const [row] = await db<Shape[]>`
-    select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state
+    select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, keeps_days
     from usage_shapes
     where organization_id = ${organizationId} and id = ${shapeId} and state = 'live'`;
   return row;
@@ -226,9 +277,30 @@ export const listDifferingHours = (db: Db, shape: Shape, keys: readonly HourKey[
   from raw full join kept using (external_subscription_id, hour, group_hash)
   where (raw.events_count, raw.valid_count, raw.sum, raw.moment, raw.max)
     is distinct from (kept.events_count, kept.valid_count, kept.sum, kept.moment, kept.max)
+  ${shape.keeps_days ? differingDays(db, shape, key) : db``}
   union
   select external_subscription_id, hour from late where (external_subscription_id, hour) not in (select * from waiting)`;
 };
+
+/** Days that are not the sum of their hours, each as its first hour. */
+const differingDays = (db: Db, shape: Shape, key: Fragment) => db`
+  union
+  select external_subscription_id, day
+  from (select distinct subscription, ${dayOf(db, db`hour`)} as day from (${key}) key) key
+  cross join lateral (
+    select external_subscription_id, group_hash, events_count, valid_count, sum, moment from usage_days d
+    where d.organization_id = ${shape.organization_id} and d.external_subscription_id = key.subscription
+      and d.shape_id = ${shape.id} and d.day = key.day
+    except
+    select external_subscription_id, group_hash, events_count, valid_count, sum, moment from (
+      ${daysOf(
+        db,
+        shape,
+        db`usage_buckets b where b.organization_id = ${shape.organization_id} and b.shape_id = ${shape.id}
+          and b.external_subscription_id = key.subscription and b.hour >= key.day and b.hour < key.day + interval '1 day'`,
+      )}
+    ) as summed (organization_id, external_subscription_id, shape_id, day, group_hash, events_count, valid_count, sum, moment)
+  ) as different`;
 
 const differingUniques = (db: Db, shape: Shape, key: Fragment) => db`
   union all
@@ -280,6 +352,10 @@ export async function deleteRetired(db: Db, limit: number): Promise<boolean> {
     delete from usage_uniques where ctid in (
       select ctid from usage_uniques where organization_id = ${shape.organization_id} and shape_id = ${shape.id} limit ${limit})`;
   if (uniques.count === limit) return false;
+  const days = await db`
+    delete from usage_days where ctid in (
+      select ctid from usage_days where organization_id = ${shape.organization_id} and shape_id = ${shape.id} limit ${limit})`;
+  if (days.count === limit) return false;
   await db`delete from usage_groups where organization_id = ${shape.organization_id} and shape_id = ${shape.id}`;
   await db`delete from usage_dirty_hours where organization_id = ${shape.organization_id} and shape_id = ${shape.id}`;
   await db`delete from usage_raw_subscriptions where organization_id = ${shape.organization_id} and shape_id = ${shape.id}`;

@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../platform/db/connect.ts';
 import { lockOrganizationEvents } from '../usage-shapes/lock.ts';
-import { hourOf, rawBuckets, rawUniques } from '../usage-shapes/raw-buckets.ts';
+import { dayOf, daysOf, hourOf, rawBuckets, rawUniques } from '../usage-shapes/raw-buckets.ts';
 import { isRolledUp, type Shape } from '../usage-shapes/shape.ts';
 
 /** A shape that events to be corrected are in, and whether the subscription is rolled up at all. */
@@ -33,13 +33,17 @@ export async function holdShapes(
   codes: readonly string[],
 ): Promise<ShapeOfEvents[]> {
   const read = () => readShapes(db, organizationId, externalSubscriptionId, codes);
-  if ((await read()).some(isAddedLater)) await lockOrganizationEvents(db, organizationId);
+  if (areTakenAlone(await read())) await lockOrganizationEvents(db, organizationId);
   else await db`select hold_shapes_version(${organizationId}::uuid)`;
   const shapes = await read();
   // A metric that was changed between the two looks.
-  if (shapes.some(isAddedLater)) await lockOrganizationEvents(db, organizationId);
+  if (areTakenAlone(shapes)) await lockOrganizationEvents(db, organizationId);
   return shapes;
 }
+
+/** Of several shapes one after the other, hours would be locked after days: writers lock all hours first. */
+const areTakenAlone = (shapes: readonly Shape[]): boolean =>
+  shapes.some(isAddedLater) || (shapes.length > 1 && shapes.some(({ keeps_days }) => keeps_days));
 
 const isAddedLater = ({ aggregation_type: type }: Shape): boolean =>
   type === 'latest_agg' || type === 'unique_count_agg';
@@ -48,7 +52,7 @@ const readShapes = (db: Db, organizationId: string, externalSubscriptionId: stri
   ShapeOfEvents[]
 >`
   select shape.id, shape.organization_id, shape.billable_metric_id, shape.code, shape.aggregation_type, shape.field_name,
-    shape.property_names, shape.state, exists (
+    shape.property_names, shape.state, shape.keeps_days, exists (
       select from usage_raw_subscriptions raw
       where raw.organization_id = shape.organization_id and raw.shape_id = shape.id
         and raw.external_subscription_id = ${externalSubscriptionId}) as is_raw
@@ -108,7 +112,7 @@ const moveBuckets = (db: Db, shape: Shape, { before, after }: Moved) => db<Bucke
       from come
     ) as moved
     group by organization_id, external_subscription_id, hour, group_hash
-  )
+  )${shape.keeps_days ? movedDays(db, shape) : db``}
   insert into usage_buckets as bucket (organization_id, external_subscription_id, shape_id, hour, group_hash,
     events_count, valid_count, sum, moment, max)
   select organization_id, external_subscription_id, ${shape.id}::uuid, hour, group_hash, events_count, valid_count, sum,
@@ -122,6 +126,18 @@ const moveBuckets = (db: Db, shape: Shape, { before, after }: Moved) => db<Bucke
     moment = bucket.moment + excluded.moment,
     max = greatest(bucket.max, excluded.max)
   returning bucket.hour, encode(bucket.group_hash, 'hex') as group_hash`;
+
+const movedDays = (db: Db, shape: Shape) => db`, days as (
+    insert into usage_days as kept (organization_id, external_subscription_id, shape_id, day, group_hash, events_count,
+      valid_count, sum, moment)
+    ${daysOf(db, shape, db`difference`)}
+    order by 4, 5
+    on conflict (organization_id, external_subscription_id, shape_id, day, group_hash) do update set
+      events_count = kept.events_count + excluded.events_count,
+      valid_count = kept.valid_count + excluded.valid_count,
+      sum = kept.sum + excluded.sum,
+      moment = kept.moment + excluded.moment
+  )`;
 
 /** Drops buckets that hold nothing any more; finds the greatest, last and members of the others again. */
 async function settleBuckets(
@@ -140,6 +156,12 @@ async function settleBuckets(
     b.organization_id = ${organizationId} and b.external_subscription_id = ${externalSubscriptionId}
     and b.shape_id = ${shape.id} and b.hour = key.hour and b.group_hash = key.group_hash`;
   await db`delete from usage_buckets b using (${key}) key where ${isOfKey} and b.events_count = 0`;
+  if (shape.keeps_days)
+    await db`
+      delete from usage_days b using (${key}) key
+      where b.organization_id = ${organizationId} and b.external_subscription_id = ${externalSubscriptionId}
+        and b.shape_id = ${shape.id} and b.day = ${dayOf(db, db`key.hour`)} and b.group_hash = key.group_hash
+        and b.events_count = 0`;
   // The offset keeps the planner, whose statistics may be old, from joining whole tables.
   const left = db`
     (select distinct hour from (${key}) key) touched cross join lateral (

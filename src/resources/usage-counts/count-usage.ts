@@ -5,52 +5,17 @@ import { splitUsage } from '../../engine/metrics/split-usage.ts';
 import { ZERO } from '../../engine/money/decimal.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { assert } from '../../platform/refusal.ts';
-import { addBilledGroups, type BilledTotals, billedTotals } from './billed-totals.ts';
+import { sharedRaw, sharedRollups } from './ask.ts';
+import { addBilledGroups, billedTotals } from './billed-totals.ts';
+import type { Counting, Listing, Row, Scanning, Summing } from './counting.ts';
 import { figuresOf, type Portion, type ReadEvent, type ShareRead } from './figures.ts';
 import { planOfReading, planOfScanning, type ReadPlan } from './hours.ts';
 import { eventsOfMember, valueHash } from './members.ts';
-import { countRawEvents, listBilledTotals, listEvents, type RawRequest, type TotalRequest } from './queries.ts';
-import { type MembersWindow, readingOf, type SummedWindow } from './reading.ts';
+import { countRawEvents, listBilledTotals, listEvents, type TotalRequest } from './queries.ts';
+import { readingOf } from './reading.ts';
 import type { ChargeToCount, CountedCharge, CountedShare, CountRequest, UsageWindow } from './request.ts';
-import { type Counted, listMembers, type RollupRequest, sumBuckets } from './rollup-queries.ts';
-
-/** A charge on its way to be counted. */
-interface Counting {
-  charge: ChargeToCount;
-  /** Sorted names of all properties that tell its events apart. */
-  names: string[];
-  rows: Row[];
-  totals: BilledTotals;
-}
-
-/** One window to sum up. */
-interface Summing extends SummedWindow {
-  counting: Counting;
-  plan: ReadPlan;
-}
-
-/** One window of a unique count. */
-interface Listing extends MembersWindow {
-  counting: Counting;
-  plan: ReadPlan;
-}
-
-/** Windows whose events are read one by one. */
-interface Scanning {
-  counting: Counting;
-  window: UsageWindow;
-  raw: ReadPlan['raw'];
-}
-
-/** What one row of a statement tells of events with the same property texts. */
-interface Row {
-  texts: Texts;
-  portion?: Portion;
-  isBefore?: boolean;
-  event?: ReadEvent;
-}
-
-const EVER = '-infinity';
+import { type Counted, listMembers, sumBuckets } from './rollup-queries.ts';
+import { allNames } from './share-requests.ts';
 
 /**
  * Counts the usage of charges: units before rounding and number of events, per filter and group, in the order asked.
@@ -73,12 +38,12 @@ export async function countUsage(db: Db, request: CountRequest): Promise<Counted
     const counting: Counting = { charge, names: neededNames(charge), rows: [], totals: new Map() };
     summings.push(...sums.map((each) => ({ ...each, counting, plan: planOfReading(each.window) })));
     listings.push(...members.map((each) => ({ ...each, counting, plan: planOfReading(each.window) })));
-    if (events) scannings.push({ counting, window: events, raw: planOfScanning(events).raw });
+    if (events) scannings.push({ counting, window: events, plan: planOfScanning(events) });
     return counting;
   });
   await Promise.all([addBuckets(db, organizationId, mode, summings), addMembers(db, organizationId, mode, listings)]);
   for (const { counting, window, plan } of [...summings.filter(({ days }) => days !== null), ...listings])
-    scannings.push({ counting, window, raw: plan.raw });
+    scannings.push({ counting, window, plan });
   await Promise.all([
     addRawSums(db, organizationId, summings),
     addEvents(db, organizationId, scannings),
@@ -91,60 +56,72 @@ type Mode = CountRequest['mode'];
 
 /** Adds full hours from rollups; windows that none answers for are to be scanned. */
 async function addBuckets(db: Db, organizationId: string, mode: Mode, summings: readonly Summing[]): Promise<void> {
-  const requests = summings.flatMap((each, n) => (mode !== 'scan' && each.isRolledUp ? rollupRequest(each, n) : []));
+  const requests = sharedRollups(summings, ({ isRolledUp }) => mode !== 'scan' && isRolledUp);
   const rows = requests.length === 0 ? [] : await sumBuckets(db, organizationId, requests);
   for (const row of rows) {
     if (row.events_count === null) continue;
-    const { counting, isBefore } = summings[row.n]!;
-    assert(row.texts !== null, 'a group is stored before its first bucket');
-    counting.rows.push({ texts: row.texts, isBefore, portion: portionOf(row, row.hour) });
+    const { texts } = row;
+    assert(texts !== null, 'a group is stored before its first bucket');
+    const portion = portionOf(row, row.hour);
+    for (const n of row.ns) {
+      const { counting, isBefore } = summings[n]!;
+      counting.rows.push({ texts, isBefore, portion });
+    }
   }
   scanUnanswered(summings, rows);
 }
 
 /** Adds members of unique counts from rollups; windows that none answers for are to be scanned. */
 async function addMembers(db: Db, organizationId: string, mode: Mode, listings: readonly Listing[]): Promise<void> {
-  const requests = mode === 'scan' ? [] : listings.flatMap(rollupRequest);
+  const requests = sharedRollups(listings, () => mode !== 'scan');
   const rows = requests.length === 0 ? [] : await listMembers(db, organizationId, requests);
-  for (const { n, texts, members } of rows) {
+  for (const { ns, texts, members } of rows) {
     if (members === null) continue;
-    const { counting, days } = listings[n]!;
     assert(texts !== null, 'a group is stored before its first member');
-    for (const entry of members)
-      counting.rows.push(...eventsOfMember(entry, days !== null).map((event) => ({ texts, event })));
+    for (const n of ns) {
+      const { counting, days } = listings[n]!;
+      for (const entry of members)
+        counting.rows.push(...eventsOfMember(entry, days !== null).map((event) => ({ texts, event })));
+    }
   }
   scanUnanswered(listings, rows);
 }
 
-function scanUnanswered(readings: readonly { window: UsageWindow; plan: ReadPlan }[], rows: readonly { n: number }[]) {
-  const answered = new Set(rows.map(({ n }) => n));
+function scanUnanswered(
+  readings: readonly { window: UsageWindow; plan: ReadPlan }[],
+  rows: readonly { ns: number[] }[],
+) {
+  const answered = new Set(rows.flatMap(({ ns }) => ns));
   for (const [n, reading] of readings.entries()) {
     if (!answered.has(n)) reading.plan = planOfScanning(reading.window);
   }
 }
 
+/** Edges of windows whose days matter are read event by event. */
+const READ_OTHERWISE = { raw: [] };
+
 async function addRawSums(db: Db, organizationId: string, summings: readonly Summing[]): Promise<void> {
-  const requests = summings.flatMap(({ counting, window, plan, days }, n) =>
-    days === null ? plan.raw.map((range) => rawRequest(counting, window, range, n)) : [],
-  );
+  const requests = sharedRaw(summings.map((each) => (each.days === null ? each : { ...each, plan: READ_OTHERWISE })));
   const rows = requests.length === 0 ? [] : await countRawEvents(db, organizationId, requests);
   for (const row of rows) {
-    const { counting, isBefore } = summings[row.n]!;
+    const shared = requests[row.n]!;
+    const texts = textsOf(allNames(shared), row.texts);
     const portion = { ...portionOf(row, null), preciseTotalAmountCents: row.precise_total_amount_cents };
-    counting.rows.push({ texts: textsOf(counting, row.texts), isBefore, portion });
+    for (const { n } of shared.askers) {
+      const { counting, isBefore } = summings[n]!;
+      counting.rows.push({ texts, isBefore, portion });
+    }
   }
 }
 
 async function addEvents(db: Db, organizationId: string, scannings: readonly Scanning[]): Promise<void> {
-  const requests = scannings.flatMap(({ counting, window, raw }, n) =>
-    raw.map((range) => rawRequest(counting, window, range, n)),
-  );
+  const requests = sharedRaw(scannings);
   const rows = requests.length === 0 ? [] : await listEvents(db, organizationId, requests);
   for (const row of rows) {
-    const { counting } = scannings[row.n]!;
-    const isUnique = counting.charge.metric.aggregation_type === 'unique_count_agg';
-    const event = isUnique ? { ...row, text: valueHash(row.text) } : row;
-    counting.rows.push({ texts: textsOf(counting, row.texts), event });
+    const shared = requests[row.n]!;
+    const texts = textsOf(allNames(shared), row.texts);
+    const event = row.key === null ? row : { ...row, text: valueHash(row.text) };
+    for (const { n } of shared.askers) scannings[n]!.counting.rows.push({ texts, event });
   }
 }
 
@@ -164,57 +141,12 @@ async function addBilledTotals(db: Db, organizationId: string, countings: readon
   }
 }
 
-function rollupRequest({ counting, plan, days }: Summing | Listing, n: number): RollupRequest[] {
-  if (plan.hours === null) return [];
-  const { charge, names } = counting;
-  const { metric } = charge;
-  return [
-    {
-      n,
-      names,
-      subscription: charge.externalSubscriptionId,
-      metric_id: metric.id,
-      code: metric.code,
-      aggregation: metric.aggregation_type,
-      field: metric.field_name,
-      from: plan.hours.from?.toString() ?? EVER,
-      to: plan.hours.to.toString(),
-      days: days?.map((day) => day.toString()) ?? null,
-    },
-  ];
-}
-
-function rawRequest(
-  { charge, names }: Counting,
-  window: UsageWindow,
-  { from, to }: ReadPlan['raw'][number],
-  n: number,
-): RawRequest {
-  return {
-    n,
-    names,
-    subscription: charge.externalSubscriptionId,
-    code: charge.metric.code,
-    aggregation: charge.metric.aggregation_type,
-    field: charge.metric.field_name,
-    from: from?.toString() ?? EVER,
-    to: to.toString(),
-    start_at: window.from?.toString() ?? null,
-    start_id: (window.from && window.startedAs) ?? null,
-    end_at: window.to
-      .subtract({ microseconds: 1 })
-      .round({ smallestUnit: 'millisecond', roundingMode: 'floor' })
-      .toString(),
-    end_id: window.replacedBy ?? null,
-  };
-}
-
 function neededNames({ filters, groupKeys, only, presentationKeys = [] }: ChargeToCount): string[] {
   const names = filters.flatMap((filter) => [...Object.keys(filter.values), ...filter.groupKeys]);
   return [...new Set([...names, ...groupKeys, ...presentationKeys, ...Object.keys(only ?? {})])].sort();
 }
 
-const textsOf = ({ names }: Counting, texts: readonly (string | null)[]): Texts =>
+const textsOf = (names: readonly string[], texts: readonly (string | null)[]): Texts =>
   Object.fromEntries(names.map((name, index) => [name, texts[index]]));
 
 const portionOf = ({ events_count, valid_count, sum, moment, max, last }: Counted, hour: Portion['hour']): Portion => ({

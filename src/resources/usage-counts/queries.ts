@@ -5,14 +5,13 @@ import type { Db } from '../../platform/db/connect.ts';
 import { meteredNumber } from '../usage-shapes/numbers.ts';
 import { lastOf } from '../usage-shapes/raw-buckets.ts';
 import { type Counted, eventKey } from './rollup-queries.ts';
+import { allNames, type SharedRequest } from './share-requests.ts';
 
 export interface RawRequest {
-  n: number;
   subscription: string;
   code: string;
   aggregation: string;
   field: string | null;
-  names: string[];
   from: string;
   to: string;
   /** Events up to this instant count only with a greater id than that. */
@@ -24,13 +23,18 @@ export interface RawRequest {
 }
 
 export interface RawRow extends Counted {
+  /** Position of the request. */
+  n: number;
+  /** Of all names that were asked for. */
   texts: (string | null)[];
   /** Of the numeric events, absent ones 0. */
   precise_total_amount_cents: Decimal;
 }
 
 /** Raw events by the texts of the needed properties, in the order of their names. */
-export const countRawEvents = (db: Db, organizationId: string, requests: readonly RawRequest[]) => db<RawRow[]>`
+export const countRawEvents = (db: Db, organizationId: string, requests: readonly SharedRequest<RawRequest>[]) => db<
+  RawRow[]
+>`
   with ${requestedEvents(db, requests)}
   select request.n, to_jsonb(texts) as texts, events_count, valid_count, sum, moment, max, precise_total_amount_cents, last
   from request
@@ -63,7 +67,9 @@ export interface EventRow {
  * Single raw events that an aggregation takes, in processing order: of unique counts those with the property, of others
  * those whose property is a number. Rule: usage-and-charges C.1.
  */
-export const listEvents = (db: Db, organizationId: string, requests: readonly RawRequest[]) => db<EventRow[]>`
+export const listEvents = (db: Db, organizationId: string, requests: readonly SharedRequest<RawRequest>[]) => db<
+  EventRow[]
+>`
   with ${requestedEvents(db, requests)}
   select request.n, to_jsonb(texts) as texts, text, operation, timestamp, key
   from request
@@ -78,9 +84,10 @@ export const listEvents = (db: Db, organizationId: string, requests: readonly Ra
   where text is not null
   order by request.n, timestamp, created_at, id`;
 
-const requestedEvents = (db: Db, requests: readonly RawRequest[]) => db`
+const requestedEvents = (db: Db, requests: readonly SharedRequest<RawRequest>[]) => db`
   request as materialized (
-    select * from jsonb_to_recordset(${JSON.stringify(requests)}::text::jsonb) as request (n int, subscription text, code text,
+    select * from jsonb_to_recordset(
+      ${JSON.stringify(requests.map((each, n) => ({ n, names: allNames(each), ...each.request })))}::text::jsonb) as request (n int, subscription text, code text,
       aggregation text, field text, names text[], "from" timestamptz, "to" timestamptz, start_at timestamptz, start_id uuid,
       end_at timestamptz, end_id uuid)
   )`;

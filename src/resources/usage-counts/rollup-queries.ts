@@ -4,11 +4,10 @@ import type { Decimal } from '../../engine/money/decimal.ts';
 import type { Db, Fragment } from '../../platform/db/connect.ts';
 import { meteredNumber } from '../usage-shapes/numbers.ts';
 import { operationOf, sortableText } from '../usage-shapes/raw-buckets.ts';
+import type { SharedRequest } from './share-requests.ts';
 
 /** What is counted of the events of one combination of property texts. */
 export interface Counted {
-  /** Position in the request. */
-  n: number;
   events_count: number;
   valid_count: number;
   sum: Decimal;
@@ -20,51 +19,61 @@ export interface Counted {
 }
 
 export interface RollupRequest {
-  n: number;
   subscription: string;
   metric_id: string;
   code: string;
   aggregation: string;
   field: string | null;
-  /** Properties that the charge needs to tell apart. */
-  names: string[];
   /** Full hours, `[from, to)`. */
   from: string;
   to: string;
+  /** The full UTC days within them, `[day_from, day_to)`, that may be read as wholes; null: hours are needed. */
+  day_from: string | null;
+  day_to: string | null;
   /** Starts of local days, each a full hour, that are to be kept apart; null: nothing is. */
   days: string[] | null;
 }
 
-/** Counted hours of a charge whose rollup answers; one row without a count when it answers and there is nothing. */
+/** Counted hours of the charges at the positions `ns`, whose rollup answers; without a count when there is nothing. */
 export type RollupRow =
-  | (Counted & { texts: Texts | null; hour: Temporal.Instant | null })
-  | { n: number; events_count: null };
+  | (Counted & { ns: number[]; texts: Texts | null; hour: Temporal.Instant | null })
+  | { ns: number[]; events_count: null };
 
 /**
  * Sums of buckets, only of charges whose metric's live shape knows all they need, with no repair pending and not too many
- * groups. Shapes, buckets and the open batches, whose last values the buckets do not have yet, are of one snapshot.
+ * groups. Shapes, buckets and the open batches, whose last values the buckets do not have yet, are of one snapshot. Buckets
+ * that several charges ask for are read once; where the shape keeps days, full days are read as one row.
  */
-export const sumBuckets = (db: Db, organizationId: string, requests: readonly RollupRequest[]) => db<RollupRow[]>`
+export const sumBuckets = (db: Db, organizationId: string, requests: readonly SharedRequest<RollupRequest>[]) => db<
+  RollupRow[]
+>`
   with ${answeringShapes(db, organizationId, requests)}, ${waitingEvents(db, organizationId, 'latest_agg')}
-  select answering.n, grp.properties as texts, summed.events_count, summed.valid_count, summed.sum, summed.moment, summed.max,
+  select scan.ns, grp.properties as texts, summed.events_count, summed.valid_count, summed.sum, summed.moment, summed.max,
     summed.last, summed.hour
-  from answering
+  from scan
   left join lateral (
     select group_hash, min(hour) as hour, sum(events_count)::bigint as events_count,
       sum(valid_count)::bigint as valid_count, sum(sum) as sum, max(max) as max,
-      coalesce(sum(moment + sum * extract(epoch from hour)) filter (where answering.aggregation = 'weighted_sum_agg'), 0)
+      coalesce(sum(moment + sum * extract(epoch from hour)) filter (where scan.aggregation = 'weighted_sum_agg'), 0)
         as moment,
       max(array[${sortableText(db, db`last_ts`)}, ${sortableText(db, db`last_created_at`)}, last_id::text, last_value::text]
         collate "C") filter (where last_ts is not null) as last
-    from usage_buckets b
-    where b.organization_id = ${organizationId} and b.external_subscription_id = answering.subscription
-      and b.shape_id = answering.shape_id and b.hour >= answering."from" and b.hour < answering."to"
-    group by group_hash, width_bucket(hour, answering.days)
+    from (
+      ${bucketsBetween(db, organizationId, db`scan."from"`, db`scan.day_from`)}
+      union all
+      ${bucketsBetween(db, organizationId, db`scan.day_to`, db`scan."to"`)}
+      union all
+      select day, group_hash, events_count, valid_count, sum, moment, null, null, null, null, null
+      from usage_days d
+      where d.organization_id = ${organizationId} and d.external_subscription_id = scan.subscription
+        and d.shape_id = scan.shape_id and d.day >= scan.day_from and d.day < scan.day_to
+    ) as part
+    group by group_hash, width_bucket(hour, scan.days)
   ) summed on true
-  left join usage_groups grp on grp.organization_id = ${organizationId} and grp.shape_id = answering.shape_id
+  left join usage_groups grp on grp.organization_id = ${organizationId} and grp.shape_id = scan.shape_id
     and grp.group_hash = summed.group_hash
   union all
-  select n, texts, 0, 0, 0, 0, null,
+  select array[n], texts, 0, 0, 0, 0, null,
     array[${sortableText(db, db`timestamp`)}, ${sortableText(db, db`created_at`)}, id::text, value::text], null
   from (
     select waiting.*, ${meteredNumber(db, db`waiting.text`)} as value from waiting
@@ -75,7 +84,7 @@ export const sumBuckets = (db: Db, organizationId: string, requests: readonly Ro
 export type MemberEntry = [value: string, hasAdd: boolean, isMember: boolean, key: string, hour: string, at: string];
 
 export interface MemberRow {
-  n: number;
+  ns: number[];
   texts: Texts | null;
   /** Null: the rollup answers and there is nothing. */
   members: MemberEntry[] | null;
@@ -85,10 +94,12 @@ export interface MemberRow {
  * Members of unique counts, of the charges that `sumBuckets` would answer for: of each group and value its last hour in the
  * window, all of its hours where days matter; and every event of the open batches, which the rows do not have yet.
  */
-export const listMembers = (db: Db, organizationId: string, requests: readonly RollupRequest[]) => db<MemberRow[]>`
+export const listMembers = (db: Db, organizationId: string, requests: readonly SharedRequest<RollupRequest>[]) => db<
+  MemberRow[]
+>`
   with ${answeringShapes(db, organizationId, requests)}, ${waitingEvents(db, organizationId, 'unique_count_agg')}
-  select answering.n, grp.properties as texts, listed.members
-  from answering
+  select scan.ns, grp.properties as texts, listed.members
+  from scan
   left join lateral (
     select group_hash, jsonb_agg(jsonb_build_array(encode(value_hash, 'hex'), has_add, is_member,
       ${sortableText(db, db`last_ts`)} || ' ' || ${sortableText(db, db`last_created_at`)} || ' ' || last_id,
@@ -98,24 +109,24 @@ export const listMembers = (db: Db, organizationId: string, requests: readonly R
         select distinct on (group_hash, value_hash) group_hash, value_hash, has_add, is_member, last_ts, last_created_at,
           last_id, hour
         from usage_uniques u
-        where answering.days is null and u.organization_id = ${organizationId}
-          and u.external_subscription_id = answering.subscription and u.shape_id = answering.shape_id
-          and u.hour >= answering."from" and u.hour < answering."to"
+        where scan.days is null and u.organization_id = ${organizationId}
+          and u.external_subscription_id = scan.subscription and u.shape_id = scan.shape_id
+          and u.hour >= scan."from" and u.hour < scan."to"
         order by group_hash, value_hash, hour desc
       )
       union all
       select group_hash, value_hash, has_add, is_member, last_ts, last_created_at, last_id, hour
       from usage_uniques u
-      where answering.days is not null and u.organization_id = ${organizationId}
-        and u.external_subscription_id = answering.subscription and u.shape_id = answering.shape_id
-        and u.hour >= answering."from" and u.hour < answering."to"
+      where scan.days is not null and u.organization_id = ${organizationId}
+        and u.external_subscription_id = scan.subscription and u.shape_id = scan.shape_id
+        and u.hour >= scan."from" and u.hour < scan."to"
     ) as row
     group by group_hash
   ) listed on true
-  left join usage_groups grp on grp.organization_id = ${organizationId} and grp.shape_id = answering.shape_id
+  left join usage_groups grp on grp.organization_id = ${organizationId} and grp.shape_id = scan.shape_id
     and grp.group_hash = listed.group_hash
   union all
-  select n, texts, jsonb_build_array(jsonb_build_array(
+  select array[n], texts, jsonb_build_array(jsonb_build_array(
     encode(substring(sha256(convert_to(text, 'UTF8')) for 16), 'hex'), operation = 'add', operation = 'add',
     ${sortableText(db, db`timestamp`)} || ' ' || ${sortableText(db, db`created_at`)} || ' ' || id,
     ${sortableText(db, db`timestamp`)}, ${sortableText(db, db`timestamp`)}))
@@ -125,17 +136,30 @@ export const listMembers = (db: Db, organizationId: string, requests: readonly R
 export const eventKey = (db: Db, event: Fragment) => db`
   ${sortableText(db, db`${event}.timestamp`)} || ' ' || ${sortableText(db, db`${event}.created_at`)} || ' ' || ${event}.id`;
 
-const answeringShapes = (db: Db, organizationId: string, requests: readonly RollupRequest[]) => db`
+/** The hours of a scan's shape between two instants. */
+const bucketsBetween = (db: Db, organizationId: string, from: Fragment, to: Fragment) => db`
+  select hour, group_hash, events_count, valid_count, sum, moment, max, last_ts, last_created_at, last_id, last_value
+  from usage_buckets b
+  where b.organization_id = ${organizationId} and b.external_subscription_id = scan.subscription
+    and b.shape_id = scan.shape_id and b.hour >= ${from} and b.hour < ${to}`;
+
+/**
+ * `answering`: the charges that a rollup answers for, by their position n. `scan`: what is read for them, each once; without
+ * days its hours reach to "to", where the days begin and end.
+ */
+const answeringShapes = (db: Db, organizationId: string, requests: readonly SharedRequest<RollupRequest>[]) => db`
   request as materialized (
-    select * from jsonb_to_recordset(${JSON.stringify(requests)}::text::jsonb) as request (n int, subscription text,
-      metric_id uuid, code text, aggregation text, field text, names text[], "from" timestamptz, "to" timestamptz,
-      days timestamptz[])
+    select row_number() over () as s, request.*
+    from jsonb_to_recordset(${JSON.stringify(requests.map(({ request, askers }) => ({ ...request, askers })))}::text::jsonb)
+      as request (askers jsonb, subscription text, metric_id uuid, code text, aggregation text, field text,
+        "from" timestamptz, "to" timestamptz, day_from timestamptz, day_to timestamptz, days timestamptz[])
   ), answering as materialized (
-    select request.*, shape.id as shape_id
+    select request.*, asker.n, asker.names, shape.id as shape_id, shape.keeps_days
     from request
+    cross join lateral jsonb_to_recordset(request.askers) as asker (n int, names text[])
     join usage_shapes shape on shape.organization_id = ${organizationId} and shape.billable_metric_id = request.metric_id
       and shape.state = 'live' and shape.code = request.code and shape.aggregation_type = request.aggregation
-      and shape.field_name is not distinct from request.field and shape.property_names @> request.names
+      and shape.field_name is not distinct from request.field and shape.property_names @> asker.names
     where not exists (
       select from usage_raw_subscriptions raw
       where raw.organization_id = ${organizationId} and raw.shape_id = shape.id
@@ -145,6 +169,12 @@ const answeringShapes = (db: Db, organizationId: string, requests: readonly Roll
       where dirty.organization_id = ${organizationId} and dirty.shape_id = shape.id
         and dirty.external_subscription_id = request.subscription
     )
+  ), scan as materialized (
+    select subscription, aggregation, "from", "to", days, shape_id, array_agg(n) as ns,
+      case when keeps_days then coalesce(day_from, "to") else "to" end as day_from,
+      case when keeps_days then coalesce(day_to, "to") else "to" end as day_to
+    from answering
+    group by s, subscription, aggregation, "from", "to", days, shape_id, keeps_days, answering.day_from, answering.day_to
   )`;
 
 /** Events of open batches in the windows of the answered charges of an aggregation; none is looked for without such a charge. */

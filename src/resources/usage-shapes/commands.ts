@@ -5,7 +5,7 @@ import { newId } from '../../platform/ids.ts';
 import { requestHeal } from '../unmatched-events/request-heal.ts';
 import { lockOrganizationEvents, lockShapeDefinitions } from './lock.ts';
 import { listShapes, listWantedShapes, type WantedShape } from './queries.ts';
-import { isRolledUp, isSameDefinition, type Shape } from './shape.ts';
+import { isRolledUp, isSameDefinition, type Shape, type ShapeDefinition } from './shape.ts';
 
 /** What a command changed: a metric itself, or only charges, filters and group keys on it. */
 export type ShapeChange = 'metric' | 'charges';
@@ -54,11 +54,28 @@ function planOf(wanted: WantedShape, present: readonly Shape[]): { retire: strin
   const idsOf = (shapes: readonly Shape[]) => shapes.map((shape) => shape.id);
   if (!wanted.is_charged || !isRolledUp(wanted.aggregation_type)) return { retire: idsOf(own), build: [] };
   if (own.some((shape) => shape.state === 'live' && isSameDefinition(shape, wanted)))
-    return { retire: idsOf(own.filter((shape) => shape.state === 'building')), build: [] };
+    return {
+      retire: idsOf(own.filter((shape) => shape.state === 'building' && !isSameDefinition(shape, wanted))),
+      build: [],
+    };
   const building = own.find((shape) => shape.state === 'building');
   if (building && isSameDefinition(building, wanted)) return { retire: [], build: [] };
   // The live shape goes on: it still answers for the charges whose properties it holds.
   return { retire: building ? [building.id] : [], build: [wanted] };
+}
+
+/**
+ * Has a live shape built again, because of what building decides by its size; nothing when one of its metric is in
+ * building. The job that `sweepBuildingShapes` enqueues does it.
+ */
+export async function rebuildShape(db: Db, shape: Shape, now: Temporal.Instant): Promise<void> {
+  const { organization_id: organizationId, billable_metric_id: metricId } = shape;
+  await lockShapeDefinitions(db, [metricId]);
+  const present = await listShapes(db, organizationId, [metricId]);
+  if (present.some(({ state }) => state === 'building') || !present.some(({ id }) => id === shape.id)) return;
+  await lockOrganizationEvents(db, organizationId);
+  await raiseShapesVersion(db, organizationId);
+  await insertBuildingShape(db, organizationId, newId(), shape, now);
 }
 
 /** To be called under the organization's exclusive lock: writers then fetch the catalog anew. */
@@ -73,7 +90,13 @@ const insertBuildingShape = (
   db: Db,
   organizationId: string,
   id: string,
-  { billable_metric_id, code, aggregation_type, field_name, property_names }: WantedShape,
+  {
+    billable_metric_id,
+    code,
+    aggregation_type,
+    field_name,
+    property_names,
+  }: ShapeDefinition & Pick<Shape, 'billable_metric_id'>,
   now: Temporal.Instant,
 ) => db`
   insert into usage_shapes (id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, created_at)

@@ -13,7 +13,7 @@ export interface CatalogRow {
 /** What storing looks at, of several organizations, each as of one version: one statement, one snapshot. */
 export const listCatalogs = (db: Db, organizationIds: readonly string[]) => db<CatalogRow[]>`
   with shape as materialized (
-    select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state
+    select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, keeps_days
     from usage_shapes
     where organization_id = any (${organizationIds as string[]}::uuid[]) and state in ('building', 'live')
   )
@@ -74,7 +74,7 @@ export const listWantedShapes = (db: Db, organizationId: string, metricIds: read
 
 /** Shapes of metrics that are live or in building. */
 export const listShapes = (db: Db, organizationId: string, metricIds: readonly string[]) => db<Shape[]>`
-  select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state
+  select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, keeps_days
   from usage_shapes
   where organization_id = ${organizationId} and billable_metric_id = any (${metricIds as string[]}::uuid[])
     and state in ('building', 'live')`;

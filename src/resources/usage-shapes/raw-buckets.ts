@@ -72,5 +72,16 @@ export const lastOf = (db: Db, what: Fragment, where: Fragment) => db`
 export const sortableText = (db: Db, instant: Fragment) =>
   db`to_char(${instant} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
+/** The UTC day of an instant. */
+export const dayOf = (db: Db, instant: Fragment) => db`date_bin('1 day', ${instant}, timestamptz 'epoch')`;
+
+/** Rows of days of a shape that keeps them, summed up from buckets: all that stands after `from`. */
+export const daysOf = (db: Db, shape: Pick<Shape, 'id' | 'aggregation_type'>, buckets: Fragment) => db`
+  select organization_id, external_subscription_id, ${shape.id}::uuid, ${dayOf(db, db`hour`)} as day, group_hash,
+    sum(events_count)::bigint, sum(valid_count)::bigint, sum(sum),
+    ${shape.aggregation_type === 'weighted_sum_agg' ? db`sum(moment + sum * extract(epoch from hour - ${dayOf(db, db`hour`)}))` : db`0::numeric`}
+  from ${buckets}
+  group by organization_id, external_subscription_id, day, group_hash`;
+
 /** The full hour of an instant. */
 export const hourOf = (db: Db, instant: Fragment) => db`date_bin('1 hour', ${instant}, timestamptz 'epoch')`;

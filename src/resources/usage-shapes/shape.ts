@@ -15,10 +15,19 @@ export interface Shape {
   /** Sorted. */
   property_names: string[];
   state: 'building' | 'live' | 'retired';
+  /** Whether sums of full days are kept beside those of hours. */
+  keeps_days: boolean;
 }
 
 /** What makes a shape: when it changes, a new one is built. */
 export type ShapeDefinition = Pick<Shape, 'code' | 'aggregation_type' | 'field_name' | 'property_names'>;
+
+/** Groups of a shape beyond which sums of full days are kept beside those of hours (performance-design 5.4). */
+export const MOST_GROUPS_BY_HOURS = 20;
+
+/** Aggregations whose buckets sum up to days; others are read by hours. */
+export const sumsUpToDays = (type: AggregationType): boolean =>
+  type === 'count_agg' || type === 'sum_agg' || type === 'weighted_sum_agg';
 
 /** Aggregations that are rolled up; the others are counted by scan. */
 export const isRolledUp = (type: AggregationType): boolean => type !== 'custom_agg';

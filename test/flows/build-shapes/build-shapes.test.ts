@@ -134,6 +134,24 @@ describe('what a shape is made of', () => {
   });
 });
 
+/** Days of the live shape, and what its hours sum up to. */
+const days = async () => {
+  const kept = await database.sql`
+    select d.external_subscription_id as subscription, d.day::text, encode(d.group_hash, 'hex') as hash, d.events_count,
+      d.valid_count, trim_scale(d.sum)::text as sum, trim_scale(d.moment)::text as moment
+    from usage_days d join usage_shapes s on s.id = d.shape_id and s.state = 'live'
+    where d.organization_id = ${organizationId} order by 1, 2, 3`;
+  const summed = await database.sql`
+    select b.external_subscription_id as subscription, date_trunc('day', b.hour)::text as day,
+      encode(b.group_hash, 'hex') as hash, sum(b.events_count)::bigint as events_count,
+      sum(b.valid_count)::bigint as valid_count, trim_scale(sum(b.sum))::text as sum,
+      trim_scale(sum(case when s.aggregation_type = 'weighted_sum_agg'
+        then b.moment + b.sum * extract(hour from b.hour) * 3600 else 0 end))::text as moment
+    from usage_buckets b join usage_shapes s on s.id = b.shape_id and s.state = 'live'
+    where b.organization_id = ${organizationId} group by 1, 2, 3 order by 1, 2, 3`;
+  return { kept, summed };
+};
+
 /** Builds what the sweeper would enqueue. */
 async function build() {
   const jobs: { organization_id: string; shape_id: string }[] = [];
@@ -202,6 +220,75 @@ describe('building', () => {
         (select count(*) from events where organization_id = ${organizationId}) as events`;
     expect(counted!.buckets).toBe(counted!.events);
     expect(await auditHours(database.sql, log, 100)).toMatchObject({ repaired: 0 });
+  });
+});
+
+describe('days', () => {
+  const wide = { aggregation_type: 'sum_agg', field_name: 'v' };
+  const teams = (count: number, from = 0) =>
+    Array.from({ length: count }, (_, index) => ({
+      transaction_id: `t${from + index}`,
+      timestamp: `${1709287200 + index * 9000}`,
+      properties: { v: index + 1, team: `${from + index}` },
+    }));
+
+  test.each([
+    ['count_agg', null],
+    ['sum_agg', 'v'],
+    ['weighted_sum_agg', 'v'],
+  ])('of %s are kept once there are more than 20 groups, and go on', async (aggregation_type, field_name) => {
+    const { store } = storage(database.sql);
+    const metric = await makeMetric(database.sql, organizationId, { aggregation_type, field_name });
+    await charge(metric.id, { pricing_group_keys: ['team'] });
+    await store(incoming(organizationId, teams(20)));
+    await refresh([metric.id]);
+    await build();
+    expect((await days()).kept).toEqual([]);
+
+    await store(incoming(organizationId, teams(1, 20)));
+    await charge(metric.id, { pricing_group_keys: ['team', 'region'] });
+    await refresh([metric.id], 'charges');
+    await build();
+    await store(incoming(organizationId, teams(30, 21)));
+    const { kept, summed } = await days();
+    expect(kept).toEqual(summed);
+    expect(kept).toHaveLength(51);
+    expect((await auditHours(database.sql, log, 100)).repaired).toBe(0);
+  });
+
+  test('are kept once a live shape has grown, built beside it', async () => {
+    const { store, jobs } = storage(database.sql);
+    const metric = await makeMetric(database.sql, organizationId, { ...wide, shape: ['team'] });
+    await charge(metric.id, { pricing_group_keys: ['team'] });
+    const looks = () => jobs.filter((job) => job.name === 'rollup.guard');
+    await store(incoming(organizationId, teams(20)));
+    expect(looks()).toEqual([]);
+    await store(incoming(organizationId, teams(1, 20)));
+    expect(looks()).toHaveLength(1);
+    for (let look = 0; look < 2; look += 1) await guardGroups(database.sql, organizationId, metric.shapeId, 's');
+    expect((await shapes()).map((shape) => shape.state)).toEqual(['live', 'building']);
+    await refresh([metric.id]);
+    await store(incoming(organizationId, teams(5, 30)));
+    await build();
+    expect((await shapes()).map((shape) => shape.state)).toEqual(['retired', 'live']);
+    await store(incoming(organizationId, teams(5, 40)));
+    const { kept, summed } = await days();
+    expect(kept).toEqual(summed);
+    expect(kept).toHaveLength(31);
+  });
+
+  test('that differ from their hours are found and repaired', async () => {
+    const { store } = storage(database.sql);
+    const metric = await makeMetric(database.sql, organizationId, wide);
+    await charge(metric.id, { pricing_group_keys: ['team'] });
+    await store(incoming(organizationId, teams(25)));
+    await refresh([metric.id]);
+    await build();
+    await database.sql`update usage_days set sum = sum + 1 where organization_id = ${organizationId}`;
+    expect((await auditHours(database.sql, log, 100)).repaired).toBeGreaterThan(0);
+    const { kept, summed } = await days();
+    expect(kept).toEqual(summed);
+    expect((await auditHours(database.sql, log, 100)).repaired).toBe(0);
   });
 });
 
@@ -320,6 +407,7 @@ test('writers ask for a look at a subscription after 2 000 new groups', async ()
       organizationId,
       Array.from({ length: 1000 }, (_, index) => ({ properties: { team: `${from + index}` } })),
     );
+  await database.sql`update usage_shapes set keeps_days = true where id = ${metric.shapeId}`;
   await store(batch(0));
   await store(batch(0));
   expect(jobs.filter((job) => job.name === 'rollup.guard')).toEqual([]);

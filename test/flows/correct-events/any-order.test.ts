@@ -25,6 +25,14 @@ type Code = (typeof METRICS)[number]['code'];
 
 beforeAll(async () => {
   service = await startService();
+  // As if every shape had many groups: sums of days are corrected too.
+  await service.sql.unsafe(`
+    create function keep_days() returns trigger language plpgsql as $$
+    begin
+      new.keeps_days := new.aggregation_type in ('count_agg', 'sum_agg', 'weighted_sum_agg');
+      return new;
+    end $$;
+    create trigger keep_days before insert on usage_shapes for each row execute function keep_days();`);
   story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer();
   for (const metric of METRICS) {

@@ -56,6 +56,8 @@ beforeAll(async () => {
     code: 'seats',
     aggregation_type: 'unique_count_agg',
   });
+  // Histories lie within two days, so that some windows hold a full one.
+  await database.sql`update usage_shapes set keeps_days = true where id = any (${[total.shapeId, disks.shapeId]})`;
 });
 afterAll(() => database.drop());
 

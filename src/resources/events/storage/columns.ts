@@ -86,6 +86,7 @@ export function columnsOf(
       hours: plainArray(buckets.map(({ hour }) => `${hour}:00Z`)),
       hashes: bytesArray(buckets.map(({ hash }) => hash)),
       keepMax: plainArray(buckets.map(({ shape }) => shape.aggregation_type === 'max_agg')),
+      dayOffsets: plainArray(buckets.map(dayOffset)),
     },
     groups: {
       organizations: plainArray(newGroups.map((each) => each.organization_id)),
@@ -178,6 +179,12 @@ const sortedByKey = <Thing>(things: ReadonlyMap<string, Thing>): Thing[] =>
   [...things].sort(([a], [b]) => order(a, b)).map(([, thing]) => thing);
 
 const hourOf = (iso: string): string => `${iso.slice(0, 13)}:00Z`;
+
+/** Seconds from the day's beginning to the hour's, null when no days are kept; only moments look at it. */
+const dayOffset = ({ shape, hour }: Bucket): number | null => {
+  if (!shape.keeps_days) return null;
+  return shape.aggregation_type === 'weighted_sum_agg' ? Number(hour.slice(11, 13)) * 3600 : 0;
+};
 
 /** Seconds since the hour began, only of events whose bucket keeps a moment (performance-design 5.2). */
 function weightedOffset({ rollup, timestamp }: PreparedEvent): string | null {

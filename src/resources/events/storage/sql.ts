@@ -44,22 +44,40 @@ export const insertEvents = (db: Db, columns: Columns, batch: { id: string; now:
     from input where is_fresh
     on conflict (organization_id, transaction_id, external_subscription_id) do nothing
     returning id, organization_id
-  ), rolled as (
-    select bucket, count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum,
-      coalesce(sum(value * seconds), 0) as moment, max(value) as max
-    from input join inserted using (id)
-    where bucket is not null
-    group by bucket
+  ), rolled as materialized (
+    select (${organizations.ids}::uuid[])[key.o] as organization_id, key.subscription, key.shape_id, key.hour, key.hash,
+      key.keeps_max, key.day_offset, key.n, events_count, valid_count, sum, moment, max
+    from (
+      select bucket, count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum,
+        coalesce(sum(value * seconds), 0) as moment, max(value) as max
+      from input join inserted using (id)
+      where bucket is not null
+      group by bucket
+    ) as summed
+    join unnest(${buckets.organizations}::int[], ${buckets.subscriptions}::text[], ${buckets.shapes}::uuid[],
+      ${buckets.hours}::timestamptz[], ${buckets.hashes}::bytea[], ${buckets.keepMax}::boolean[],
+      ${buckets.dayOffsets}::int[])
+      with ordinality as key (o, subscription, shape_id, hour, hash, keeps_max, day_offset, n) on key.n = summed.bucket
+  ), day as ( -- stands before the hours, since what nothing reads is run last one first: hours are locked before days
+    insert into usage_days as day (organization_id, external_subscription_id, shape_id, day, group_hash, events_count,
+      valid_count, sum, moment)
+    select organization_id, subscription, shape_id, date_bin('1 day', hour, timestamptz 'epoch') as day, hash,
+      sum(events_count), sum(valid_count), sum(sum), sum(moment + sum * day_offset)
+    from rolled where day_offset is not null
+    group by organization_id, subscription, shape_id, day, hash
+    order by organization_id, subscription collate "C", shape_id, day, hash
+    on conflict (organization_id, external_subscription_id, shape_id, day, group_hash) do update set
+      events_count = day.events_count + excluded.events_count,
+      valid_count = day.valid_count + excluded.valid_count,
+      sum = day.sum + excluded.sum,
+      moment = day.moment + excluded.moment
   ), bucket as (
     insert into usage_buckets as bucket (organization_id, external_subscription_id, shape_id, hour, group_hash,
       events_count, valid_count, sum, moment, max)
-    select (${organizations.ids}::uuid[])[key.o], key.subscription, key.shape_id, key.hour, key.hash,
-      events_count, valid_count, sum, moment, case when key.keeps_max then max end
+    select organization_id, subscription, shape_id, hour, hash, events_count, valid_count, sum, moment,
+      case when keeps_max then max end
     from rolled
-    join unnest(${buckets.organizations}::int[], ${buckets.subscriptions}::text[], ${buckets.shapes}::uuid[],
-      ${buckets.hours}::timestamptz[], ${buckets.hashes}::bytea[], ${buckets.keepMax}::boolean[])
-      with ordinality as key (o, subscription, shape_id, hour, hash, keeps_max, n) on key.n = rolled.bucket
-    order by key.n
+    order by n
     on conflict (organization_id, external_subscription_id, shape_id, hour, group_hash) do update set
       events_count = bucket.events_count + excluded.events_count,
       valid_count = bucket.valid_count + excluded.valid_count,

@@ -2,7 +2,8 @@ import { holdClockCreation } from '../../../platform/clock/organization-clock.ts
 import type { Db } from '../../../platform/db/connect.ts';
 import { newId } from '../../../platform/ids.ts';
 import { assert, Refusal, refuse } from '../../../platform/refusal.ts';
-import type { Catalog } from '../../usage-shapes/catalog.ts';
+import type { Catalog, LiveShape } from '../../usage-shapes/catalog.ts';
+import { MOST_GROUPS_BY_HOURS, sumsUpToDays } from '../../usage-shapes/shape.ts';
 import type { IncomingBatch, Verdict } from '../incoming.ts';
 import { eventText } from '../view.ts';
 import { byKey, columnsOf, type EventRow, type NewGroup, newGroupsOf } from './columns.ts';
@@ -113,7 +114,8 @@ function remember(rows: readonly EventRow[], newGroups: readonly NewGroup[]): Cr
     const { external_subscription_id } = event;
     const count = (rollup.shape.newGroups.get(external_subscription_id) ?? 0) + 1;
     rollup.shape.newGroups.set(external_subscription_id, count);
-    return count % LOOK_EVERY === 0 ? [{ organization_id, shape_id: rollup.shape.id, external_subscription_id }] : [];
+    const isLookedAt = count % LOOK_EVERY === 0 || (count === MOST_GROUPS_BY_HOURS + 1 && mayKeepDays(rollup.shape));
+    return isLookedAt ? [{ organization_id, shape_id: rollup.shape.id, external_subscription_id }] : [];
   });
   for (const { shape, group } of newGroups) {
     group.isStored = true;
@@ -121,6 +123,9 @@ function remember(rows: readonly EventRow[], newGroups: readonly NewGroup[]): Cr
   }
   return crowded;
 }
+
+const mayKeepDays = ({ aggregation_type, keeps_days }: LiveShape): boolean =>
+  sumsUpToDays(aggregation_type) && !keeps_days;
 
 /** Present of each sandbox with a test clock, or the refusal while it advances; the others get none meanwhile. */
 async function presentsOf(db: Db, sandboxes: readonly string[]): Promise<Map<string, string | Refusal>> {
