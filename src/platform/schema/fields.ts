@@ -93,11 +93,19 @@ export const boolean = () =>
 
 const PLAIN_DECIMAL = /^[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?$/;
 
-/** Decimal as number or numeric text; comes out as text so that it never passes through a binary float afterwards. */
+/**
+ * Decimal as number or numeric text; comes out as text so that it never passes through a binary float afterwards. Rules
+ * that follow see decimals only. Bad text ends this field and nothing around it: an aborting rule would keep the errors of
+ * lists from being renamed.
+ */
 export const decimalInput = () =>
   z
     .union([z.string(), z.number()], {
       error: (issue) => (issue.input === undefined || issue.input === null ? MANDATORY : INVALID),
     })
-    .transform((value) => String(value).trim())
-    .refine((value) => PLAIN_DECIMAL.test(value), { error: INVALID, abort: true });
+    .transform((value, context): string => {
+      const text = String(value).trim();
+      if (PLAIN_DECIMAL.test(text)) return text;
+      context.addIssue({ code: 'custom', message: INVALID });
+      return z.NEVER;
+    });

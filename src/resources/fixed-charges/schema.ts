@@ -7,7 +7,6 @@ import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import {
   boolean,
   decimalInput,
-  INVALID,
   OUT_OF_RANGE,
   oneOf,
   optionalText,
@@ -23,14 +22,8 @@ const CODE_MAX = 300;
 /** The column holds 20 digits before the point. */
 const MOST_UNITS = '1e20';
 
-// Read here, since an aborted rule would keep the errors of lists from being renamed.
 const units = resettable(
-  z.unknown().transform((value, context): string => {
-    const read = decimalInput().safeParse(value);
-    const isInRange = read.success && decimal(read.data).gte(0) && decimal(read.data).lt(MOST_UNITS);
-    if (!isInRange) context.addIssue({ code: 'custom', message: read.success ? OUT_OF_RANGE : INVALID });
-    return read.data ?? '0';
-  }),
+  decimalInput().refine((value) => decimal(value).gte(0) && decimal(value).lt(MOST_UNITS), OUT_OF_RANGE),
   '0',
 );
 

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { decimal } from '../../../src/engine/money/decimal.ts';
+import { elementErrors } from '../../../src/platform/schema/element-errors.ts';
+import { refuseIssues } from '../../../src/platform/schema/field-errors.ts';
+import { decimalInput, OUT_OF_RANGE } from '../../../src/platform/schema/fields.ts';
+
+const units = decimalInput().refine((value) => decimal(value).gte(0), OUT_OF_RANGE);
+const Plan = z
+  .object({ trial_period: units.nullish(), fixed_charges: z.array(z.object({ units })) })
+  .check(elementErrors('fixed_charges'));
+
+const errorsOf = (input: unknown): unknown => {
+  const parsed = Plan.safeParse(input);
+  return parsed.success ? parsed.data : refuseIssues(parsed.error).body.error_details;
+};
+
+test('a decimal comes out as the text that was written', () => {
+  expect(errorsOf({ trial_period: 1.5, fixed_charges: [{ units: ' 0.10 ' }] })).toEqual({
+    trial_period: '1.5',
+    fixed_charges: [{ units: '0.10' }],
+  });
+});
+
+test.each([
+  [{ fixed_charges: [{ units: '1' }, { units: 'abc' }] }, { units: ['value_is_invalid'] }],
+  [
+    { trial_period: 'abc', fixed_charges: [{ units: '-1' }] },
+    { trial_period: ['value_is_invalid'], units: ['value_is_out_of_range'] },
+  ],
+  [
+    { trial_period: '-1', fixed_charges: [{ units: {} }, {}] },
+    { trial_period: ['value_is_out_of_range'], units: ['value_is_invalid', 'value_is_mandatory'] },
+  ],
+])('a bad decimal keeps the name of its field, in a list too: %j', (input, errors) => {
+  expect(errorsOf(input)).toEqual(errors);
+});
