@@ -4,14 +4,7 @@ import { FIXED_CHARGE_MODELS } from '../../engine/pricing/fixed-charge-rules.ts'
 import { SUBSCRIPTION_STATUSES } from '../../engine/subscriptions/subscription-states.ts';
 import { textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
-import {
-  boolean,
-  decimalInput,
-  OUT_OF_RANGE,
-  oneOf,
-  optionalText,
-  text,
-} from '../../platform/schema/fields.ts';
+import { boolean, decimalInput, OUT_OF_RANGE, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { resettable, textList } from '../../platform/schema/typed-text.ts';
 import { Properties } from '../charges/schema.ts';
