@@ -15,6 +15,7 @@ import { eventOperations } from './events/routes.ts';
 import { feeExplanationOperations } from './fee-explanations/routes.ts';
 import { feeOperations } from './fees/routes.ts';
 import { fixedChargeOperations } from './fixed-charges/routes.ts';
+import { invoiceVerificationOperations } from './invoice-verifications/routes.ts';
 import { invoiceOperations } from './invoices/routes.ts';
 import { lifetimeUsageOperations } from './lifetime-usage/routes.ts';
 import { organizationOperations } from './organizations/routes.ts';
@@ -54,6 +55,7 @@ export const operations: Operation[] = [
   ...feeOperations,
   ...feeExplanationOperations,
   ...invoiceOperations,
+  ...invoiceVerificationOperations,
   ...adjustedFeeOperations,
   ...paymentOperations,
   ...paymentReceiptOperations,

@@ -123,7 +123,7 @@ function checkOf(fee: FeeRow, { computed, tail }: ExplainedFee) {
 }
 
 /** Whether a fee was counted from events: no true-up, nothing set by hand or taken over. */
-const hasEvents = ({ inputs }: FeeInputsRow): boolean =>
+export const hasEvents = ({ inputs }: FeeInputsRow): boolean =>
   inputs.fee_type === 'charge' && inputs.facts === undefined && inputs.usage?.aggregated_units !== undefined;
 
 function eventsLink(fee: FeeRow, stored: FeeInputsRow | undefined) {

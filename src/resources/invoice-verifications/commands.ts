@@ -1,0 +1,184 @@
+import type { ExplainedFee } from '../../engine/explain/explain-fee.ts';
+import type { StoredFeeInputs } from '../../engine/explain/inputs.ts';
+import { cents } from '../../engine/money/cents.ts';
+import { decimal } from '../../engine/money/decimal.ts';
+import { ENGINE_VERSION } from '../../engine/version.ts';
+import { canonicalDigest } from '../../platform/canonical-json.ts';
+import type { Context } from '../../platform/context.ts';
+import { isUuid, newId } from '../../platform/ids.ts';
+import { refuse } from '../../platform/refusal.ts';
+import { seconds } from '../../platform/schema/view.ts';
+import { explainOrNot } from '../fee-explanations/explain.ts';
+import { type FeeInputsRow, listFeeInputs } from '../fee-explanations/queries.ts';
+import { type FeeRow, listFeesOfInvoice } from '../fees/queries.ts';
+import { getVisibleInvoice, type InvoiceRow } from '../invoices/queries.ts';
+import { type Comparison, causeOf, newComparison } from './comparison.ts';
+import { type Since, verifyEvents } from './events.ts';
+import { findInvoiceInputs, findVerification, type InvoiceInputsRow, insertVerification } from './queries.ts';
+import type { Difference, Verification, VerificationCreate } from './schema.ts';
+import { type TotalledFee, type Totals, totalsOf } from './totals.ts';
+
+/**
+ * Computes an issued invoice once more: every fee and the totals from what was stored with them and, at level `events`,
+ * the usage from the raw events as they were then. Nothing but the result is written.
+ *
+ * @throws Refusal 404 invoice; 405 invalid_status, unless it is finalized or voided
+ * Rule: beyond 6.2.
+ */
+export async function verifyInvoice(ctx: Context, { svc_id, body }: { svc_id: string; body?: VerificationCreate }) {
+  const { db, organizationId } = ctx;
+  const invoice = await getVisibleInvoice(db, organizationId, svc_id);
+  if (invoice.status !== 'finalized' && invoice.status !== 'voided') throw refuse.notAllowed('invalid_status');
+  const level = body?.level ?? 'inputs';
+  const fees = await listFeesOfInvoice(db, organizationId, invoice.id);
+  const [inputs, whole] = [
+    await listFeeInputs(
+      db,
+      organizationId,
+      fees.map(({ id }) => id),
+    ),
+    await findInvoiceInputs(db, organizationId, invoice.id),
+  ];
+  const stored = new Map(inputs.map((row) => [row.fee_id, row]));
+  const comparison = newComparison();
+  const checked = fees.map((fee) => verifyFee(comparison, fee, stored.get(fee.id)));
+  if (whole === undefined) comparison.notVerified.push({ path: 'inputs', reason: 'inputs_not_stored' });
+  else verifyTotals(comparison, invoice, whole, fees, checked);
+  const since: Since = { events_added: 0, corrections: 0 };
+  if (level === 'events') await verifyEvents(ctx, comparison, fees, stored, since);
+
+  const verification: Verification = {
+    svc_id: newId(),
+    svc_invoice_id: invoice.id,
+    level,
+    status: statusOf(comparison),
+    engine_version: { stored: whole?.engine_version ?? null, current: ENGINE_VERSION },
+    compared: { fees: fees.length, amounts: comparison.amounts },
+    differences: comparison.differences,
+    not_verified: comparison.notVerified,
+    since,
+    verified_at: seconds(ctx.now()),
+  };
+  await insertVerification(db, organizationId, verification, ctx.now());
+  return { verification };
+}
+
+/** @throws Refusal 404 verification */
+export async function showVerification(ctx: Context, { svc_id }: { svc_id: string }) {
+  const verification = isUuid(svc_id) ? await findVerification(ctx.db, ctx.organizationId, svc_id) : undefined;
+  if (verification === undefined) throw refuse.notFound('verification');
+  return { verification };
+}
+
+const statusOf = ({ differences, notVerified }: Comparison): Verification['status'] => {
+  if (differences.length > 0) return 'different';
+  return notVerified.length > 0 ? 'not_verifiable' : 'equal';
+};
+
+/** Compares a fee with what its inputs amount to; undefined when they are not stored. */
+function verifyFee(comparison: Comparison, fee: FeeRow, row: FeeInputsRow | undefined): ExplainedFee | undefined {
+  const path = `fees[${fee.id}]`;
+  const explained = row && explainOrNot(row.inputs);
+  if (row === undefined || explained === undefined) {
+    comparison.notVerified.push({ path, reason: 'inputs_not_stored' });
+    return undefined;
+  }
+  const isDigestRight = verifyDigest(comparison, `${path}.inputs`, row);
+  const { computed, tail } = explained;
+  const cause = causeOf(row.engine_version, isDigestRight);
+  comparison.compare(`${path}.amount_cents`, fee.amount_cents, computed.amountCents, cause);
+  comparison.compare(`${path}.precise_amount_cents`, fee.precise_amount_cents, computed.preciseAmountCents, cause);
+  comparison.compare(`${path}.units`, fee.units, computed.units, cause);
+  comparison.compare(
+    `${path}.precise_coupons_amount_cents`,
+    fee.precise_coupons_amount_cents,
+    tail.preciseCouponsAmountCents,
+    cause,
+  );
+  comparison.compare(`${path}.taxes_amount_cents`, fee.taxes_amount_cents, tail.taxesAmountCents, cause);
+  compareTaxes(
+    comparison,
+    path,
+    fee.applied_taxes,
+    new Map(tail.appliedTaxes.map(({ tax, amountCents }) => [tax.code, amountCents])),
+    cause,
+  );
+  return explained;
+}
+
+function verifyDigest(
+  comparison: Comparison,
+  path: string,
+  { inputs, digest }: { inputs: StoredFeeInputs | InvoiceInputsRow['inputs']; digest: Buffer },
+): boolean {
+  const computed = canonicalDigest(inputs);
+  comparison.amounts += 1;
+  if (computed.equals(digest)) return true;
+  comparison.differs(path, digest.toString('hex'), computed.toString('hex'), 'inputs_digest_mismatch');
+  return false;
+}
+
+function compareTaxes(
+  comparison: Comparison,
+  path: string,
+  stored: readonly { tax_code: string; amount_cents: number }[],
+  computed: ReadonlyMap<string, number>,
+  cause: Difference['cause'],
+): void {
+  const storedByCode = new Map(stored.map(({ tax_code, amount_cents }) => [tax_code, amount_cents]));
+  for (const code of new Set([...storedByCode.keys(), ...computed.keys()]))
+    comparison.compare(
+      `${path === '' ? '' : `${path}.`}applied_taxes[${code}].amount_cents`,
+      storedByCode.get(code) ?? null,
+      computed.get(code) ?? null,
+      cause,
+    );
+}
+
+/** Compares the totals with the steps over the fees as they were computed, then over the fees as they are stored. */
+function verifyTotals(
+  comparison: Comparison,
+  invoice: InvoiceRow,
+  row: InvoiceInputsRow,
+  fees: readonly FeeRow[],
+  checked: readonly (ExplainedFee | undefined)[],
+): void {
+  const cause = causeOf(row.engine_version, verifyDigest(comparison, 'inputs', row));
+  const byInputs = totalsOf(
+    invoice.invoice_type,
+    fees.map((fee, index) => computedFee(checked[index]) ?? storedFee(fee)),
+    row.inputs,
+  );
+  const byRows = totalsOf(invoice.invoice_type, fees.map(storedFee), row.inputs);
+  for (const { totals } of [byInputs, byRows])
+    for (const [name, computed] of Object.entries(totals) as [keyof Totals, number][])
+      comparison.compare(name, invoice[name], computed, cause);
+  if (invoice.invoice_type !== 'advance_charges')
+    compareTaxes(comparison, '', invoice.applied_taxes, byInputs.taxes, cause);
+}
+
+function computedFee(explained: ExplainedFee | undefined): TotalledFee | undefined {
+  if (explained === undefined) return undefined;
+  const { computed, tail } = explained;
+  return {
+    amountCents: computed.amountCents,
+    preciseAmountCents: computed.preciseAmountCents,
+    preciseCouponsAmountCents: tail.preciseCouponsAmountCents,
+    taxesAmountCents: tail.taxesAmountCents,
+    taxes: tail.appliedTaxes.map(({ tax }) => tax),
+  };
+}
+
+const storedFee = (fee: FeeRow): TotalledFee => ({
+  amountCents: cents(fee.amount_cents),
+  preciseAmountCents: fee.precise_amount_cents,
+  preciseCouponsAmountCents: fee.precise_coupons_amount_cents,
+  taxesAmountCents: cents(fee.taxes_amount_cents),
+  taxes: fee.applied_taxes.map(({ tax_code, tax_name, tax_rate }) => ({
+    id: tax_code,
+    code: tax_code,
+    name: tax_name,
+    description: null,
+    rate: decimal(tax_rate),
+  })),
+});
