@@ -7,7 +7,7 @@ import type { Decimal } from '../../engine/money/decimal.ts';
 import type { Context } from '../../platform/context.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import type { FixedChargeRow } from './queries.ts';
-import { insertUnits } from './writes.ts';
+import { insertUnits, type NewUnits } from './writes.ts';
 
 /** Name of the owed work that bills changes of units at once. */
 const BILL_FIXED_CHARGES_STEP = 'bill-fixed-charges';
@@ -82,10 +82,12 @@ export async function followUnits(
   { bills }: { bills: boolean },
 ): Promise<void> {
   if (changes.length === 0) return;
-  for (const subscription of await listRunning(ctx.db, ctx.organizationId, plan.id)) {
+  const running = await listRunning(ctx.db, ctx.organizationId, plan.id);
+  const records = running.flatMap((subscription) => {
     const own = changes.filter(({ fixedCharge }) => !subscription.overridden.includes(fixedCharge.id));
-    await changeUnits(ctx, plan, subscription, own, { bills });
-  }
+    return unitsFrom(ctx, plan, subscription, own, { bills });
+  });
+  await insertUnits(ctx.db, ctx.organizationId, records, ctx.now());
 }
 
 /** As followUnits, for one subscription, whatever its own units. */
@@ -96,8 +98,19 @@ export async function changeUnits(
   changes: readonly UnitsChange[],
   { bills }: { bills: boolean },
 ): Promise<void> {
+  await insertUnits(ctx.db, ctx.organizationId, unitsFrom(ctx, plan, subscription, changes, { bills }), ctx.now());
+}
+
+/** The records that changes make for a subscription; owes the invoice of what is billed at once. */
+function unitsFrom(
+  ctx: Context,
+  plan: PlanTerms,
+  subscription: SubscriptionTerms & { id: string; status: string; zone: string },
+  changes: readonly UnitsChange[],
+  { bills }: { bills: boolean },
+): NewUnits[] {
   const isActive = subscription.status === 'active';
-  if (changes.length === 0 || !(isActive || subscription.status === 'incomplete')) return;
+  if (changes.length === 0 || !(isActive || subscription.status === 'incomplete')) return [];
   const next = nextPeriodStart(plan, subscription, subscription.zone, ctx.now());
   const records = changes.map(({ fixedCharge, isImmediate }) => ({
     subscription_id: subscription.id,
@@ -105,15 +118,15 @@ export async function changeUnits(
     units: fixedCharge.units,
     effective_at: isImmediate && isActive ? ctx.now() : next,
   }));
-  await insertUnits(ctx.db, ctx.organizationId, records, ctx.now());
   const billed = changes.filter(({ fixedCharge, isImmediate }) => isImmediate && fixedCharge.pay_in_advance);
-  if (!bills || !isActive || billed.length === 0) return;
+  if (!bills || !isActive || billed.length === 0) return records;
   const payload: BillFixedChargesStep = {
     subscription_id: subscription.id,
     fixed_charge_ids: billed.map(({ fixedCharge }) => fixedCharge.id),
     at: ctx.now().toString(),
   };
   ctx.after({ job: BILL_FIXED_CHARGES_STEP, payload });
+  return records;
 }
 
 /** First instant of the fixed-charges period after the one in progress. */

@@ -61,6 +61,38 @@ test('113: 10, 5, 15 bill 10000, nothing, 5000', async () => {
   expect((await story.invoices(3)).map(fees)).toEqual([[[10, 10000]], [[0, 0]], [[5, 5000]]]);
 });
 
+test('many changes of one subscription at once: no unit in use is left out, none is billed twice', async () => {
+  const story = await open();
+  const wanted = [12, 31, 17, 25, 11, 40, 15, 22];
+  const answers = await Promise.all(
+    wanted.map((units) =>
+      story.client.put('/subscriptions/sub/fixed_charges/seats', {
+        fixed_charge: { units, apply_units_immediately: true },
+      }),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(wanted.map(() => 200));
+  const billed = (await story.invoices(1 + wanted.length)).flatMap(fees);
+  const total = billed.reduce((sum, [units]) => sum + units!, 0);
+  const { body } = await story.client.get('/subscriptions/sub/fixed_charges/seats');
+  expect(wanted).toContain(Number(body.fixed_charge.units));
+  // A change that another one followed before it was billed is not billed by itself.
+  expect(total).toBeGreaterThanOrEqual(Number(body.fixed_charge.units));
+  expect(total).toBeLessThanOrEqual(40);
+  expect(billed.reduce((sum, [, cents]) => sum + cents!, 0)).toBe(total * 1000);
+});
+
+test('a change of a plan is written for all its subscriptions in one statement', async () => {
+  const story = await open();
+  for (let n = 0; n < 4; n += 1) await story.subscribe({ external_id: `sub${n}` });
+  await story.invoices(5);
+  await setUnits(story, 15);
+  const records = await service.sql<{ count: number }[]>`
+    select count(*) from fixed_charge_units where organization_id = ${story.organizationId} and units = 15 group by xmin`;
+  expect(records.map(({ count }) => Number(count))).toEqual([5]);
+  expect((await story.invoices(10)).filter((invoice) => fees(invoice)[0]![1] === 5000)).toHaveLength(5);
+});
+
 test('units raised inside a prorated period are billed for the days left, today included', async () => {
   const story = await open({ prorated: true }, '2024-04-01T00:00:00Z');
   await story.advance('2024-04-16T18:00:00Z');
