@@ -14,6 +14,13 @@ const METRICS = [
   { code: 'seats', aggregation_type: 'latest_agg', field_name: 'gb' },
   { code: 'users', aggregation_type: 'unique_count_agg', field_name: 'user' },
   { code: 'disk', aggregation_type: 'sum_agg', field_name: 'gb', recurring: true },
+  { code: 'held', aggregation_type: 'weighted_sum_agg', field_name: 'gb', weighted_interval: 'seconds' },
+  {
+    code: 'cost',
+    aggregation_type: 'sum_agg',
+    field_name: 'sum',
+    expression: 'event.properties.a * event.properties.b',
+  },
 ];
 
 beforeAll(async () => {
@@ -144,6 +151,38 @@ test('retracting an event takes its usage away at once, whatever the aggregation
   });
   expect(after).not.toHaveProperty('calls {"team":"blue"}');
   expect((await client.get('/events/b')).status).toBe(404);
+});
+
+test('a weighted sum follows amended and retracted values and times', async () => {
+  const id = await subscription();
+  // March has 31 days: a value held from the 17th on weighs 15 of them.
+  await send(event(id, 'w1', 'held', '2024-03-17T00:00:00Z', { gb: '31' }));
+  await send(event(id, 'w2', 'held', '2024-03-17T00:30:00Z', { gb: '62' }));
+  expect((await usage(id)).held).toBe('44.95833333333333333334'); // 31 × 15/31 + 62 × (15 − 1/48)/31
+  expect((await correct(id, { kind: 'retract', transaction_id: 'w2' })).status).toBe(200);
+  expect((await usage(id)).held).toBe('15.0');
+  const moved = { kind: 'amend', transaction_id: 'w1', timestamp: seconds('2024-03-27T00:00:00Z') };
+  expect((await correct(id, moved)).status).toBe(200);
+  expect((await usage(id)).held).toBe('5.0');
+  const doubled = { kind: 'amend', transaction_id: 'w1', properties: { gb: '62' } };
+  expect((await correct(id, doubled)).status).toBe(200);
+  expect((await usage(id)).held).toBe('10.0');
+});
+
+test('amended properties go through the expression of their metric', async () => {
+  const id = await subscription();
+  await send(event(id, 'x1', 'cost', '2024-03-05T10:00:00Z', { a: 3, b: 4 }));
+  expect((await usage(id)).cost).toBe('12.0');
+  const amended = await correct(id, { kind: 'amend', transaction_id: 'x1', properties: { a: 5, b: '2.5' } });
+  expect(amended.status, amended.text).toBe(200);
+  expect((await usage(id)).cost).toBe('12.5');
+  expect((await client.get('/events/x1')).body.event.properties).toMatchObject({ a: 5, b: '2.5', sum: '12.5' });
+  const failing = await correct(id, { kind: 'amend', transaction_id: 'x1', properties: { a: 5 } });
+  expect(failing).toMatchObject({
+    status: 422,
+    body: { error_details: { expression: ['expression_evaluation_failed: Variable: b not found'] } },
+  });
+  expect((await usage(id)).cost).toBe('12.5');
 });
 
 test('amending moves usage to another value, group and period', async () => {

@@ -121,6 +121,34 @@ test.each([
   expect(made.map((fee) => fee.event_transaction_id)).toEqual(values.map((_, index) => `e${index}`));
 });
 
+test.each([
+  ['100: on the filter', '0', { region: ['europe'] }, { region: 'europe' }, [20000, '20.0']],
+  [
+    '101: on no filter',
+    '10',
+    { region: ['europe'], cloud: ['AWS'] },
+    { region: 'africa', cloud: 'AWS' },
+    [10000, null],
+  ],
+])('golden case %s', async (_name, amount, values, properties, expected) => {
+  const filters = [
+    { key: 'region', values: ['europe', 'africa'] },
+    { key: 'cloud', values: ['AWS'] },
+  ];
+  const story = await subscribed(
+    { ...SUM, filters },
+    {
+      charge_model: 'standard',
+      invoiceable: false,
+      properties: { amount },
+      filters: [{ values, properties: { amount: '20' }, invoice_display_name: '20.0' }],
+    },
+  );
+  await send(story, event('e', { v: 10, ...properties }));
+  const [fee] = await fees(story, 1);
+  expect([fee.amount_cents, fee.item.filter_invoice_display_name]).toEqual(expected);
+});
+
 test('golden case 98: a dynamic charge bills the amount of the event', async () => {
   const story = await subscribed(SUM, { charge_model: 'dynamic', properties: {} });
   await send(

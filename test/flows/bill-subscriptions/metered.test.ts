@@ -91,6 +91,14 @@ test.each<[string, object, object, (object | [object, string])[], object]>([
     [{ value: 5 }, { value: -2 }],
     { units: '0.0', amount_cents: 0, events_count: 2 },
   ],
+  ['5', SUM, standard('10'), [{ value: -3 }], { units: '0.0', amount_cents: 0, events_count: 1 }],
+  [
+    '11',
+    SUM,
+    standard('1'),
+    [{ value: '5' }, { value: 'abc' }, { value: '1e3' }, { value: 2 }],
+    { units: '7.0', amount_cents: 700, events_count: 2 },
+  ],
   [
     '12',
     SUM,
@@ -145,6 +153,58 @@ test.each<[string, object, object, (object | [object, string])[], object]>([
   expect(await charged(story)).toMatchObject(expected);
   const [fee] = await billed(story, '2024-04-01T02:00:00Z', 1);
   expect(fee).toMatchObject(expected);
+});
+
+const CLOUDS = { filters: [{ key: 'cloud', values: ['aws', 'gcp'] }] };
+const priced = (amount: string, values: object) => ({ values, properties: { amount } });
+
+test.each<[string, object[], [string | null, string, number][]]>([
+  [
+    '102: the narrower of two filters takes its events',
+    [priced('5', { cloud: ['aws', 'gcp'] }), priced('3', { cloud: ['aws'] })],
+    [
+      ['aws, gcp', '7.0', 3500],
+      ['aws', '10.0', 3000],
+    ],
+  ],
+  [
+    '103: of two like filters the older takes all events',
+    [
+      { ...priced('5', { cloud: ['aws'] }), invoice_display_name: 'older' },
+      { ...priced('3', { cloud: ['aws'] }), invoice_display_name: 'younger' },
+    ],
+    [['older', '10.0', 5000]],
+  ],
+])('%s', async (_name, filters, expected) => {
+  const story = await subscribed({
+    metric: { ...SUM, ...CLOUDS },
+    charge: standard('0', { filters }),
+    now: '2024-03-01T00:00:00Z',
+  });
+  await send(story, '2024-03-02T00:00:00Z', { value: 10, cloud: 'aws' });
+  if (expected.length > 1) await send(story, '2024-03-02T00:00:01Z', { value: 7, cloud: 'gcp' });
+  const { filters: shown } = await charged(story);
+  expect(shown).toHaveLength(3);
+  expect(shown.at(-1)).toMatchObject({ values: {}, units: '0.0', amount_cents: 0 });
+  const fees = await billed(story, '2024-04-01T02:00:00Z', 1);
+  expect(
+    fees.map(({ item, units, amount_cents }: Invoice) => [item.filter_invoice_display_name, units, amount_cents]),
+  ).toEqual(expected);
+});
+
+test('105: one fee per group', async () => {
+  const story = await subscribed({
+    metric: SUM,
+    charge: { properties: { amount: '0.5', pricing_group_keys: ['region'] } },
+    now: '2024-03-01T00:00:00Z',
+  });
+  await send(story, '2024-03-02T00:00:00Z', { value: 100, region: 'us' });
+  await send(story, '2024-03-02T00:00:01Z', { value: 200, region: 'eu' });
+  const fees = await billed(story, '2024-04-01T02:00:00Z', 1);
+  expect(fees.map(({ item, amount_cents }: Invoice) => [item.grouped_by, amount_cents])).toEqual([
+    [{ region: 'eu' }, 10000],
+    [{ region: 'us' }, 5000],
+  ]);
 });
 
 test('80, 81: a recurring weighted sum carries its total from fee to fee', async () => {
