@@ -265,6 +265,25 @@ describe('cascade_updates', () => {
     expect((await own()).amount_cents).toBe(5);
   });
 
+  test('waits for a customer before it holds the copy, as changes of a subscription do', async () => {
+    const { plan, same, settled } = await family();
+    const { sql } = catalog.service;
+    const { svc_id: copyId } = await same();
+    await sql.begin(async (tx) => {
+      await tx`select from customers where organization_id = ${catalog.organizationId} for no key update`;
+      await org.put(`/plans/${plan.code}`, { plan: { amount_cents: 3000, cascade_updates: true } });
+      await until(async () => {
+        const [row] = await sql<{ count: number }[]>`
+          select count(*) from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%from customers%'`;
+        return row!.count > 0;
+      });
+      await tx`select from plans where id = ${copyId} for update nowait`;
+    });
+    await settled();
+    expect((await same()).amount_cents).toBe(3000);
+  });
+
   test('takes prices to the copies that equalled the plan, group keys to all', async () => {
     const { plan, same, own, settled } = await family();
     await org.put(`/plans/${plan.code}/charges/calls`, {
