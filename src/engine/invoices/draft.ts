@@ -1,4 +1,5 @@
 import type { ActiveCoupon, CouponUse } from '../credits/coupon.ts';
+import type { CreditNoteUse, SpendableNote } from '../credits/credit-note-use.ts';
 import { type Cents, ZERO_CENTS } from '../money/cents.ts';
 import { type Decimal, ZERO } from '../money/decimal.ts';
 import type { Tax } from '../taxes/tax.ts';
@@ -18,6 +19,8 @@ export interface DraftFee extends FeeTaxes {
   taxes: readonly Tax[];
   /** What coupons and progressive billing credits took off this fee, 5 decimals. */
   preciseCouponsAmountCents: Decimal;
+  /** What credit notes paid of this fee with its taxes, 5 decimals. */
+  preciseCreditNotesAmountCents: Decimal;
 }
 
 /** An invoice while it is computed. Amounts that no step has set yet are 0. */
@@ -34,6 +37,9 @@ export interface Draft extends InvoiceTaxes {
   /** What the customer has, oldest first; and what of it was used. */
   coupons: { currency: string; active: readonly ActiveCoupon[] };
   couponUses: readonly CouponUse[];
+  /** Notes that may pay, oldest first; and what they pay. */
+  creditNotes: readonly SpendableNote[];
+  creditNoteUses: readonly CreditNoteUse[];
   feesAmountCents: Cents;
   progressiveBillingCreditAmountCents: Cents;
   couponsAmountCents: Cents;
@@ -54,19 +60,30 @@ export interface DraftInput {
   progressiveCredits?: readonly ProgressiveCredit[];
   /** Absent: none. Only an invoice that leaves draft uses them. */
   coupons?: Draft['coupons'];
+  /** Absent: none. Only an invoice that leaves draft is paid by them. */
+  creditNotes?: Draft['creditNotes'];
 }
 
 const NO_COUPONS = { currency: '', active: [] };
 
 /** The draft with which the steps begin: fees without taxes, all amounts 0. */
-export const newDraft = ({ fees, progressiveCredits = [], coupons = NO_COUPONS, ...input }: DraftInput): Draft => ({
+export const newDraft = ({
+  fees,
+  progressiveCredits = [],
+  coupons = NO_COUPONS,
+  creditNotes = [],
+  ...input
+}: DraftInput): Draft => ({
   ...input,
   progressiveCredits,
   coupons,
   couponUses: [],
+  creditNotes,
+  creditNoteUses: [],
   fees: fees.map((fee) => ({
     ...fee,
     preciseCouponsAmountCents: ZERO,
+    preciseCreditNotesAmountCents: ZERO,
     appliedTaxes: [],
     taxesAmountCents: ZERO_CENTS,
     taxesPreciseAmountCents: ZERO,

@@ -1,7 +1,8 @@
 import { useCoupons } from '../credits/coupon.ts';
+import { useCreditNotes } from '../credits/credit-note-use.ts';
 import { addCents, subtractCents, sumCents } from '../money/cents.ts';
 import { ZERO } from '../money/decimal.ts';
-import { taxFee } from '../taxes/tax-fee.ts';
+import { taxBase, taxFee } from '../taxes/tax-fee.ts';
 import { taxInvoice } from '../taxes/tax-invoice.ts';
 import type { Draft } from './draft.ts';
 
@@ -60,6 +61,22 @@ const totalWithTaxes: Step = (draft) => ({
   subTotalIncludingTaxesAmountCents: addCents(draft.subTotalExcludingTaxesAmountCents, draft.taxesAmountCents),
 });
 
+/** Rule: credits-and-payments C.8. */
+const payWithCreditNotes: Step = (draft) => {
+  if (!draft.isFinalizing || draft.creditNotes.length === 0) return draft;
+  const { uses, shares } = useCreditNotes(
+    draft.creditNotes,
+    draft.fees.map((fee) => ({ key: fee.key, totalCents: taxBase(fee).plus(fee.taxesAmountCents) })),
+    draft.subTotalIncludingTaxesAmountCents,
+  );
+  return {
+    ...draft,
+    fees: draft.fees.map((fee) => ({ ...fee, preciseCreditNotesAmountCents: shares.get(fee.key) ?? ZERO })),
+    creditNoteUses: uses,
+    creditNotesAmountCents: sumCents([draft.creditNotesAmountCents, ...uses.map(({ amountCents }) => amountCents)]),
+  };
+};
+
 const total: Step = (draft) => ({
   ...draft,
   totalAmountCents: subtractCents(
@@ -95,6 +112,7 @@ export const INVOICE_STEPS: readonly Step[] = [
   taxFees,
   taxWhole,
   totalWithTaxes,
+  payWithCreditNotes,
   total,
   settle,
   closeOrFinalize,

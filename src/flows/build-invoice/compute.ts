@@ -70,7 +70,7 @@ export async function compute(
 
   const commitments = (await commitmentFees(ctx, lines, feesOfLines)).map(adjuster.fee);
   const fees = lines.flatMap((line) => [...feesOfLines, ...commitments].filter((fee) => fee.line === line));
-  return totalFees(ctx, { payer, issuer, fees, isFinalizing });
+  return totalFees(ctx, { payer, issuer, fees, isFinalizing, lines: skipUsage ? [] : lines });
 }
 
 type Charges = Awaited<ReturnType<typeof listPricedCharges>>;

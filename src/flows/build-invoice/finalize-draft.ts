@@ -5,6 +5,7 @@ import type { InvoicingReason } from '../../engine/invoices/invoice-types.ts';
 import type { Context } from '../../platform/context.ts';
 import { assert } from '../../platform/refusal.ts';
 import { listAdjustedFees } from '../../resources/adjusted-fees/queries.ts';
+import { followInvoice } from '../credit-notes/follow-invoice.ts';
 import { compute } from './compute.ts';
 import { billedLine } from './lines.ts';
 import { lockPayer, readBilledSubscriptions, readIssuer } from './sql.ts';
@@ -112,6 +113,7 @@ async function computeAnew(
     computation,
     isKnown: staysDraft,
   });
+  await followInvoice(ctx, invoiceId);
   return true;
 }
 

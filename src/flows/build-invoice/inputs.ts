@@ -205,7 +205,11 @@ export const invoiceInputs = (draft: Draft, billedAt: Instant): object =>
     })),
     taxes_amount_cents: draft.taxesAmountCents,
     sub_total_including_taxes_amount_cents: draft.subTotalIncludingTaxesAmountCents,
-    credit_notes: [],
+    credit_notes: draft.creditNoteUses.map(({ creditNoteId, amountCents }) => ({
+      credit_note_id: creditNoteId,
+      balance_cents: draft.creditNotes.find(({ id }) => id === creditNoteId)!.balanceCents,
+      amount_cents: amountCents,
+    })),
     credit_notes_amount_cents: draft.creditNotesAmountCents,
     wallets: [],
     prepaid_credit_amount_cents: draft.prepaidCreditAmountCents,

@@ -12,8 +12,8 @@ import type { LineFee } from './fees.ts';
 import type { BilledLine } from './lines.ts';
 
 /**
- * What progressive invoices of the windows that fees bill take off them; drafts too, each time they are computed. Fees of
- * single events were never on a progressive invoice. Reads only.
+ * What progressive invoices of the windows that fees or lines bill take off them; drafts too, each time they are computed.
+ * Fees of single events were never on a progressive invoice. Reads only.
  *
  * Rule: subscriptions-and-invoices G.2.
  */
@@ -21,8 +21,11 @@ export async function progressiveCredits(
   ctx: Context,
   customerId: string,
   fees: readonly LineFee[],
+  billed: readonly BilledLine[] = [],
 ): Promise<ProgressiveCredit[]> {
-  const lines = new Map<BilledLine, LineFee[]>();
+  const lines = new Map<BilledLine, LineFee[]>(
+    billed.filter(({ usageWindow }) => usageWindow !== undefined).map((line) => [line, []]),
+  );
   for (const fee of fees) {
     if (fee.charge === undefined || fee.inAdvance !== undefined || fee.line.usageWindow === undefined) continue;
     const own = lines.get(fee.line);
@@ -41,12 +44,10 @@ export async function progressiveCredits(
       at: line.usageWindow!.from.toString(),
     })),
   );
-  return found
-    .map(({ position, id, left_cents, fees: billed }) => {
-      const invoice: ProgressiveInvoice = { id, leftCents: cents(left_cents), fees: billed.map(creditable) };
-      return progressiveCredit(invoice, lines.get(asked[position]!)!.map(creditableOf));
-    })
-    .filter(({ amountCents }) => amountCents > 0);
+  return found.map(({ position, id, left_cents, fees: progressive }) => {
+    const invoice: ProgressiveInvoice = { id, leftCents: cents(left_cents), fees: progressive.map(creditable) };
+    return progressiveCredit(invoice, lines.get(asked[position]!)!.map(creditableOf));
+  });
 }
 
 interface BilledFee {
@@ -86,7 +87,11 @@ const listProgressiveInvoices = (
       from credits credit
       join invoices used on used.organization_id = credit.organization_id and used.id = credit.invoice_id
       where credit.organization_id = ${organizationId} and credit.progressive_billing_invoice_id = progressive.id
-        and used.status not in ('voided', 'closed', 'deleted')), 0), 0)::bigint as left_cents,
+        and used.status not in ('voided', 'closed', 'deleted')), 0) - coalesce((
+      select sum(note.credit_amount_cents)
+      from credit_notes note
+      where note.organization_id = ${organizationId} and note.invoice_id = progressive.id and note.status = 'finalized'
+        and note.credit_status in ('available', 'consumed')), 0), 0)::bigint as left_cents,
     coalesce((
       select jsonb_agg(jsonb_build_object('charge_id', fee.charge_id, 'charge_filter_id', fee.charge_filter_id,
         'grouped_by', fee.grouped_by, 'amount_cents', fee.amount_cents))

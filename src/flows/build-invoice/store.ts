@@ -11,6 +11,7 @@ import { post } from '../../resources/ledger/postings.ts';
 import type { Computation } from './compute.ts';
 import { storeCouponUses } from './coupons.ts';
 import type { LineFee } from './fees.ts';
+import { storeCreditNoteUses } from './credit-notes.ts';
 import { feeInputs, invoiceInputs } from './inputs.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
 import { insertFeeInputs, insertInvoiceInputs, readWatermarks, type StoredInputs } from './stored-inputs.ts';
@@ -67,6 +68,7 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
     );
     await book(ctx, invoice);
   }
+    await storeCreditNoteUses(ctx, owner, draft, invoice);
   if (draft.status !== 'closed' && !invoice.isKnown)
     await recordInvoice(ctx, isFinal ? 'invoice.created' : 'invoice.drafted', invoice.invoiceId);
 }

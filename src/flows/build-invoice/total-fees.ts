@@ -6,13 +6,15 @@ import type { Context } from '../../platform/context.ts';
 import { listHeldTaxes, taxesOfFee } from '../../resources/usage/fee-taxes.ts';
 import type { Computation } from './compute.ts';
 import { activeCoupons } from './coupons.ts';
+import { spendableNotes } from './credit-notes.ts';
 import type { LineFee } from './fees.ts';
+import type { BilledLine } from './lines.ts';
 import { progressiveCredits } from './progressive-credits.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
 
 /**
- * Chooses the taxes of fees and runs the steps of the invoice that they make. Reads only, and holds the coupons that a final
- * invoice may use.
+ * Chooses the taxes of fees and runs the steps of the invoice that they make. Of a final invoice it holds the coupons and
+ * notes that may be used, and gives back what was billed progressively beyond its usage; else it only reads.
  */
 export async function totalFees(
   ctx: Context,
@@ -24,11 +26,14 @@ export async function totalFees(
     invoiceType?: InvoiceType;
     /** Fees on no invoice: nothing but taxes concerns them. */
     standAlone?: boolean;
+    /** Lines whose usage is billed, also those that it came to nothing on. */
+    lines?: readonly BilledLine[];
   },
 ): Promise<Computation> {
-  const { payer, issuer, fees, isFinalizing, invoiceType = 'subscription', standAlone = false } = input;
-  const usesCoupons = isFinalizing && !standAlone && fees.length > 0;
-  const progressive = await progressiveCredits(ctx, payer.id, fees);
+  const { payer, issuer, fees, isFinalizing, invoiceType = 'subscription', standAlone = false, lines = [] } = input;
+  const currency = (lines[0] ?? fees[0]?.line)?.subscription.amount_currency;
+  const isSettled = isFinalizing && !standAlone && currency !== undefined;
+  const progressive = await progressiveCredits(ctx, payer.id, fees, lines);
   const held = await listHeldTaxes(ctx.db, ctx.organizationId, {
     chargeIds: [...new Set(fees.flatMap(({ charge }) => (charge === undefined ? [] : [charge.id])))],
     fixedChargeIds: fees.flatMap(({ fixedCharge }) => (fixedCharge === undefined ? [] : [fixedCharge.id])),
@@ -57,13 +62,14 @@ export async function totalFees(
         preciseAmountCents,
         taxes: taxes.get(id)!,
       })),
-      progressiveCredits: progressive,
-      ...(usesCoupons
+      progressiveCredits: progressive.filter(({ amountCents }) => amountCents > 0),
+      ...(isSettled
         ? {
             coupons: {
-              currency: fees[0]!.line.subscription.amount_currency,
+              currency,
               active: await activeCoupons(ctx, payer.id, fees),
             },
+            creditNotes: await spendableNotes(ctx, payer.id, currency, progressive),
           }
         : {}),
     }),

@@ -1,13 +1,13 @@
 import type { PaymentStatus } from '../../engine/invoices/invoice-states.ts';
 import type { Db } from '../../platform/db/connect.ts';
 
-/** What took money off an invoice: a coupon, or the usage that a progressive invoice had billed. */
+/** What took money off an invoice: a coupon, the usage that a progressive invoice had billed, or a credit note. */
 export interface CreditRow {
   id: string;
   amount_cents: number;
   amount_currency: string;
   before_taxes: boolean;
-  item_type: 'coupon' | 'invoice';
+  item_type: 'coupon' | 'credit_note' | 'invoice';
   item_id: string;
   item_code: string;
   item_name: string;
@@ -19,9 +19,10 @@ export interface CreditRow {
 
 const columns = (db: Db) => db`
   credit.id, credit.amount_cents, credit.amount_currency, credit.before_taxes,
-  case when coupon.id is null then 'invoice' else 'coupon' end as item_type,
-  coalesce(coupon.id, progressive.id) as item_id, coalesce(coupon.code, progressive.number) as item_code,
-  coalesce(coupon.name, progressive.number) as item_name, coupon.description as item_description,
+  case when coupon.id is not null then 'coupon' when note.id is not null then 'credit_note' else 'invoice' end as item_type,
+  coalesce(coupon.id, note.id, progressive.id) as item_id,
+  coalesce(coupon.code, note.number, progressive.number) as item_code,
+  coalesce(coupon.name, noted.number, progressive.number) as item_name, coupon.description as item_description,
   coalesce(progressive.id, invoice.id) as invoice_id,
   coalesce(progressive.payment_status, invoice.payment_status) as payment_status`;
 
@@ -32,7 +33,9 @@ const joined = (db: Db) => db`
     and progressive.id = credit.progressive_billing_invoice_id
   left join applied_coupons applied on applied.organization_id = credit.organization_id
     and applied.id = credit.applied_coupon_id
-  left join coupons coupon on coupon.organization_id = applied.organization_id and coupon.id = applied.coupon_id`;
+  left join coupons coupon on coupon.organization_id = applied.organization_id and coupon.id = applied.coupon_id
+  left join credit_notes note on note.organization_id = credit.organization_id and note.id = credit.credit_note_id
+  left join invoices noted on noted.organization_id = note.organization_id and noted.id = note.invoice_id`;
 
 /** Credits of an invoice in the order in which they were taken off. */
 export const listCreditsOfInvoice = (db: Db, organizationId: string, invoiceId: string) => db<CreditRow[]>`

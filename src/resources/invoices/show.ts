@@ -37,4 +37,6 @@ export async function partsOf(ctx: Pick<Context, 'db' | 'organizationId'>, invoi
 }
 
 const hasCredits = (invoice: InvoiceRow): boolean =>
-  invoice.progressive_billing_credit_amount_cents !== 0 || invoice.coupons_amount_cents !== 0;
+  invoice.progressive_billing_credit_amount_cents !== 0 ||
+  invoice.coupons_amount_cents !== 0 ||
+  invoice.credit_notes_amount_cents !== 0;

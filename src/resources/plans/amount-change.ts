@@ -1,7 +1,7 @@
 import { isUpgrade } from '../../engine/subscriptions/comparison-amount.ts';
 import type { Context } from '../../platform/context.ts';
 import type { Db } from '../../platform/db/connect.ts';
-import { assert, Refusal, refuse } from '../../platform/refusal.ts';
+import { assert } from '../../platform/refusal.ts';
 import { cancelPending } from '../subscriptions/commands/cancel.ts';
 import { changePlan } from '../subscriptions/commands/change-plan.ts';
 import type { SubscriptionRow } from '../subscriptions/queries.ts';
@@ -21,7 +21,7 @@ interface PendingChange {
  * Follows a new amount of a plan in the plan changes that wait: one to a plan that now costs more than this one is
  * withdrawn, and one to this plan that has become an upgrade happens now.
  *
- * @throws Refusal 422 amount_cents: unsupported_value, when such an upgrade owes a credit note
+ * @throws Refusal 405 cannot_terminate_with_pending_taxes, of such an upgrade
  * Rule: subscriptions-and-invoices A.3 "amount change side effects".
  */
 export async function followAmountChange(ctx: Context, planId: string): Promise<void> {
@@ -40,9 +40,7 @@ export async function followAmountChange(ctx: Context, planId: string): Promise<
     }
     const currentPlan = await getPlanFacts(ctx.db, ctx.organizationId, current.plan_id);
     if (isUpgrade(currentPlan, plan))
-      await refusingByName(
-        changePlan(ctx, { ...upgradeOf(current, pending, customer.external_id, plan.code), plan, customer }),
-      );
+      await changePlan(ctx, { ...upgradeOf(current, pending, customer.external_id, plan.code), plan, customer });
   }
 }
 
@@ -79,13 +77,3 @@ const upgradeOf = (
     payment_method: { payment_method_type: pending.payment_method_type },
   },
 });
-
-// The change of a subscription names its plan; here the amount is what was sent.
-async function refusingByName(change: Promise<unknown>): Promise<void> {
-  try {
-    await change;
-  } catch (error) {
-    if (error instanceof Refusal) throw refuse.invalid({ amount_cents: ['unsupported_value'] });
-    throw error;
-  }
-}

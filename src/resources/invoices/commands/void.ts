@@ -2,25 +2,30 @@ import { canInvoiceMove } from '../../../engine/invoices/invoice-states.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { giveBackCoupons } from '../../applied-coupons/endings.ts';
+import { giveBackToNotes, makeNotesOfVoid } from '../../credit-notes/commands/on-invoice-void.ts';
 import { bookVoid } from '../../ledger/invoice-voided.ts';
 import { markUsage } from '../../usage-thresholds/marks.ts';
-import { type InvoiceRow, listLinesOfInvoice } from '../queries.ts';
+import { listLinesOfInvoice } from '../queries.ts';
 import { recordInvoice } from '../record.ts';
 import type { InvoiceVoid } from '../schema.ts';
 import { showInvoice } from '../show.ts';
 import { changeInvoice, lockVisibleInvoice } from '../writes.ts';
 
 /**
- * Annuls a final invoice, paid or not: it keeps its number, owes nothing and is asked for no more.
+ * Annuls a final invoice, paid or not: it keeps its number, owes nothing and is asked for no more. What paid for it is given
+ * back, or covered by a credit note when one is asked for.
  *
- * @throws Refusal 404 invoice; 405 not_voidable; 422 credit_refund_amount, when more is asked back than the invoice came
- *   to; 422 generate_credit_note, since credit notes cannot be made yet
+ * @throws Refusal 404 invoice; 405 not_voidable; 422 credit_refund_amount, when more is asked back than is left of the
+ *   invoice; 405 credit_note_voided, when a note that paid for it was voided since
  * Rules: subscriptions-and-invoices F.12, credits-and-payments C.12.
  */
 export async function voidInvoice(ctx: Context, { svc_id, body }: { svc_id: string; body?: InvoiceVoid }) {
   const invoice = await lockVisibleInvoice(ctx, svc_id);
   if (!canInvoiceMove(invoice.status, 'voided')) throw refuse.notAllowed('not_voidable');
-  if (body?.generate_credit_note) refuseCreditNote(invoice, body);
+  if (body?.generate_credit_note) {
+    const asked = { creditCents: body.credit_amount ?? 0, refundCents: body.refund_amount ?? 0 };
+    await makeNotesOfVoid(ctx, invoice, asked);
+  } else await giveBackToNotes(ctx, invoice);
   const voided = await changeInvoice(ctx, invoice.id, {
     status: 'voided',
     voided_at: ctx.now(),
@@ -34,12 +39,4 @@ export async function voidInvoice(ctx: Context, { svc_id, body }: { svc_id: stri
   await markUsage(ctx, { ids: lines.map((line) => line.subscription_id) });
   await recordInvoice(ctx, 'invoice.voided', invoice.id);
   return showInvoice(ctx, invoice.id);
-}
-
-function refuseCreditNote(invoice: InvoiceRow, body: InvoiceVoid): never {
-  const { credit_amount: credit = 0, refund_amount: refund = 0 } = body;
-  const creditable = invoice.sub_total_including_taxes_amount_cents;
-  if (credit + refund > creditable || refund > invoice.total_paid_amount_cents)
-    throw refuse.invalid({ credit_refund_amount: ['total_amount_exceeds_invoice_amount'] });
-  throw refuse.invalid({ generate_credit_note: ['unsupported_value'] });
 }

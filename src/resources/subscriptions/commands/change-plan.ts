@@ -1,7 +1,7 @@
 import { isUpgrade } from '../../../engine/subscriptions/comparison-amount.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
-import { refuse } from '../../../platform/refusal.ts';
+import { creditUnusedDays } from '../../credit-notes/commands/on-termination.ts';
 import { recordStartUnits } from '../../fixed-charges/units.ts';
 import { saveFirstUnits } from '../overrides/apply.ts';
 import type { SubscriptionRow } from '../queries.ts';
@@ -36,6 +36,7 @@ interface PlanChange {
  * progress; a subscription that is yet to start just gets the plan. The same plan changes nothing.
  *
  * @returns id of the new record of an upgrade, else of the current one
+ * @throws Refusal 405 cannot_terminate_with_pending_taxes, of an upgrade
  * Rules: subscriptions-and-invoices B.2, B.5, B.6.
  */
 export async function changePlan(ctx: Context, change: PlanChange): Promise<string> {
@@ -60,7 +61,11 @@ export async function changePlan(ctx: Context, change: PlanChange): Promise<stri
 async function upgrade(ctx: Context, change: PlanChange, currentPlan: PlanFacts): Promise<string> {
   const { current, plan, customer } = change;
   const now = ctx.now();
-  if (await owesCredit(ctx, current, currentPlan)) throw refuse.invalid({ plan_code: ['unsupported_value'] });
+  // A stored refund or offset counts as credit: the new plan is paid with it (B.5).
+  if (currentPlan.pay_in_advance && current.on_termination_credit_note !== 'skip') {
+    const ending = { plan: currentPlan, subscription: current, at: now, choice: 'credit', isUpgrade: true } as const;
+    await creditUnusedDays(ctx, ending);
+  }
 
   await cancelPendingSuccessors(ctx, current);
   await endSubscription(ctx, current, { terminated_at: now });
@@ -77,18 +82,6 @@ async function upgrade(ctx: Context, change: PlanChange, currentPlan: PlanFacts)
   await recordStartUnits(ctx, next, now, customer.zone);
   await billUpgrade(ctx, change, currentPlan, next);
   return next.id;
-}
-
-/** Whether unused days were paid for: their credit is a credit note, which cannot be made yet. Rule: D.6. */
-async function owesCredit(ctx: Context, current: SubscriptionRow, plan: PlanFacts): Promise<boolean> {
-  if (!plan.pay_in_advance || current.on_termination_credit_note === 'skip') return false;
-  const [row] = await ctx.db<{ found: boolean }[]>`
-    select exists (
-      select from fees
-      where organization_id = ${ctx.organizationId} and subscription_id = ${current.id} and fee_type = 'subscription'
-        and amount_cents > 0 and deleted_at is null
-    ) as found`;
-  return row!.found;
 }
 
 /** One invoice a second later, of what ends and of what begins; two when their purchase orders, entities or currencies differ. Rule: B.5. */

@@ -3,6 +3,7 @@ import { assert } from '../../../engine/assert.ts';
 import { canSubscriptionMove } from '../../../engine/subscriptions/subscription-states.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { creditUnusedDays } from '../../credit-notes/commands/on-termination.ts';
 import type { CreditNoteOnTermination, InvoiceOnTermination, SubscriptionRow } from '../queries.ts';
 import { recordSubscription } from '../record.ts';
 import {
@@ -29,7 +30,7 @@ export interface TerminationInput {
  * Ends the active record of an external id now, or withdraws the pending one when the query says so.
  *
  * @returns id of the record
- * @throws Refusal 404 subscription; 422 on_termination_credit_note, when it asks for a credit that cannot be made yet
+ * @throws Refusal 404 subscription; 405 cannot_terminate_with_pending_taxes
  * Rule: subscriptions-and-invoices B.7.
  */
 export async function deleteSubscription(ctx: Context, { external_id, query }: TerminationInput): Promise<string> {
@@ -57,10 +58,11 @@ export async function lockRecords(ctx: Context, externalId: string): Promise<Sub
 }
 
 /**
- * Ends an active subscription now: its scheduled plan change is withdrawn, and unless told otherwise its last invoice is
- * owed. The behaviours used are stored; a plan in arrears has nothing to credit. The caller holds the customer's lock.
+ * Ends an active subscription now: its scheduled plan change is withdrawn, what was paid in advance for its unused days is
+ * given back, and unless told otherwise its last invoice is owed. The behaviours used are stored; a plan in arrears has
+ * nothing to credit. The caller holds the customer's lock.
  *
- * @throws Refusal 422 on_termination_credit_note
+ * @throws Refusal 405 cannot_terminate_with_pending_taxes
  * Rule: subscriptions-and-invoices B.7.
  */
 export async function terminateSubscription(
@@ -70,7 +72,11 @@ export async function terminateSubscription(
 ): Promise<void> {
   const plan = await getPlanFacts(ctx.db, ctx.organizationId, subscription.plan_id);
   const invoice = asked.invoice ?? subscription.on_termination_invoice;
-  const creditNote = plan.pay_in_advance ? creditNoteOnTermination(asked.creditNote) : null;
+  const creditNote = plan.pay_in_advance
+    ? (asked.creditNote ?? subscription.on_termination_credit_note ?? 'credit')
+    : null;
+  if (creditNote !== null && creditNote !== 'skip')
+    await creditUnusedDays(ctx, { plan, subscription, at: ctx.now(), choice: creditNote, isUpgrade: false });
 
   await cancelPendingSuccessors(ctx, subscription);
   await endSubscription(ctx, subscription, {
@@ -80,13 +86,6 @@ export async function terminateSubscription(
   });
   await recordSubscription(ctx, 'subscription.terminated', subscription.id);
   if (invoice === 'generate') ctx.after({ job: BILL_STEP, payload: closingStep(subscription.id, ctx.now()) });
-}
-
-/** Credit notes cannot be made yet: a request for one is refused, silence ends the subscription without. */
-function creditNoteOnTermination(asked: CreditNoteOnTermination | undefined): CreditNoteOnTermination {
-  if (asked !== undefined && asked !== 'skip')
-    throw refuse.invalid({ on_termination_credit_note: ['unsupported_value'] });
-  return 'skip';
 }
 
 const closingStep = (subscriptionId: string, at: Temporal.Instant): BillStep => ({

@@ -54,7 +54,6 @@ export async function updateSubscription(
   ];
   if (subscription.status === 'incomplete') throw refuse.notAllowed('subscription_incomplete');
   refusePurchaseOrder(subscription, body);
-  refuseCredit(plan, body);
   refuseFrozen(subscription, plan, customer!.external_id, body);
   const mayMove = isUnstarted(subscription);
   const subscriptionAt =
@@ -66,6 +65,7 @@ export async function updateSubscription(
     subscription_at: subscriptionAt,
     billing_entity_id: billingEntityId,
     on_termination_invoice: body.on_termination_invoice ?? undefined,
+    // A plan in arrears has nothing to credit and takes any value.
     on_termination_credit_note: plan.pay_in_advance ? body.on_termination_credit_note : undefined,
   });
   const before = await getShown(ctx.db, ctx.organizationId, subscription.id);
@@ -100,12 +100,6 @@ function refusePurchaseOrder(subscription: SubscriptionRow, body: SubscriptionUp
 /** Only the start of a pending record that follows none may be moved. */
 const isUnstarted = (subscription: SubscriptionRow): boolean =>
   subscription.status === 'pending' && subscription.previous_subscription_id === null;
-
-/** Credit notes cannot be made yet; a plan in arrears has nothing to credit and takes any value. */
-function refuseCredit(plan: PlanFacts, { on_termination_credit_note: behaviour }: SubscriptionUpdate): void {
-  if (plan.pay_in_advance && behaviour && behaviour !== 'skip')
-    throw refuse.invalid({ on_termination_credit_note: ['unsupported_value'] });
-}
 
 /** Fields that can no longer change may be sent again with their stored value (README decision 1). */
 function refuseFrozen(
