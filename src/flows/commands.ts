@@ -1,6 +1,7 @@
 import type { Operation } from '../platform/operation.ts';
 import { createAdjustedFee, destroyAdjustedFee, previewAdjustedFee } from './adjust-fee/adjust-fee.ts';
 import { billOneOff } from './bill-one-off/bill-one-off.ts';
+import { retryPayment } from './collect-payments/collect-invoice.ts';
 import { finalizeInvoice } from './finalize-invoice/finalize-invoice.ts';
 import { previewInvoice } from './preview-invoice/preview-invoice.ts';
 import { refreshInvoice } from './refresh-invoice/refresh-invoice.ts';
@@ -19,4 +20,5 @@ export const flowCommands: Readonly<Record<string, Operation['run']>> = {
   previewAdjustedFee,
   destroyAdjustedFee,
   regenerateInvoice,
+  retryPayment,
 };

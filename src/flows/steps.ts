@@ -10,6 +10,10 @@ import { billProgressively } from './bill-progressively/bill-progressively.ts';
 import { finalizePlanDrafts } from './bill-subscriptions/finalize-plan-drafts.ts';
 import { billStep } from './bill-subscriptions/step.ts';
 import { buildShapeStep } from './build-shapes/build-shape.ts';
+import { chargeSandboxPayment, tellSandboxEvent } from './collect-payments/charge-sandbox.ts';
+import { collectInvoice } from './collect-payments/collect-invoice.ts';
+import { collectRequest } from './collect-payments/collect-request.ts';
+import { handleProviderEvent } from './collect-payments/handle-event.ts';
 import { rematchEvents } from './correct-events/rematch-events.ts';
 import { retractRange } from './correct-events/retract-range.ts';
 import { finalizePendingInvoice } from './finalize-invoice/pending.ts';
@@ -46,4 +50,9 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'redate-drafts': redateDrafts,
   'finalize-draft': finalizeOneDraft,
   'finalize-pending-invoice': finalizePendingInvoice,
+  'collect-invoice': collectInvoice,
+  'collect-payment-request': collectRequest,
+  'charge-sandbox-payment': chargeSandboxPayment,
+  'tell-sandbox-event': tellSandboxEvent,
+  'handle-provider-event': handleProviderEvent,
 };

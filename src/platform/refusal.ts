@@ -39,6 +39,12 @@ export const refuse = {
   unsupportedMediaType: () => new Refusal(415, { error: 'Unsupported Media Type', code: 'unsupported_media_type' }),
   invalid: (details: FieldErrors) =>
     new Refusal(422, { error: 'Unprocessable Entity', code: 'validation_errors', error_details: details }),
+  thirdParty: (provider: string, error: string) =>
+    new Refusal(422, {
+      error: 'Unprocessable Entity',
+      code: 'third_party_error',
+      error_details: { third_party: provider, thirdparty_error: error },
+    }),
   locked: () => new Refusal(422, { error: 'Unprocessable Entity', code: 'lock_acquisition_failed', error_details: {} }),
   tooManyRequests: () => new Refusal(429, { error: 'Too Many Requests', code: 'too_many_requests' }),
   unavailable: () => new Refusal(503, { error: 'Service Unavailable', code: 'service_unavailable' }),

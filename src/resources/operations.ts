@@ -19,10 +19,14 @@ import { invoiceVerificationOperations } from './invoice-verifications/routes.ts
 import { invoiceOperations } from './invoices/routes.ts';
 import { lifetimeUsageOperations } from './lifetime-usage/routes.ts';
 import { organizationOperations } from './organizations/routes.ts';
+import { paymentMethodOperations } from './payment-methods/routes.ts';
+import { paymentProviderOperations } from './payment-providers/routes.ts';
 import { paymentReceiptOperations } from './payment-receipts/routes.ts';
+import { paymentRequestOperations } from './payment-requests/routes.ts';
 import { paymentOperations } from './payments/routes.ts';
 import { planOperations } from './plans/routes.ts';
 import { pricingUnitOperations } from './pricing-units/routes.ts';
+import { sandboxOperations } from './sandbox/routes.ts';
 import { overrideOperations } from './subscriptions/overrides/routes.ts';
 import { subscriptionOperations } from './subscriptions/routes.ts';
 import { taxOperations } from './taxes/routes.ts';
@@ -59,6 +63,10 @@ export const operations: Operation[] = [
   ...adjustedFeeOperations,
   ...paymentOperations,
   ...paymentReceiptOperations,
+  ...paymentMethodOperations,
+  ...paymentProviderOperations,
+  ...paymentRequestOperations,
+  ...sandboxOperations,
   ...subscriptionOperations,
   ...overrideOperations,
   ...alertOperations,

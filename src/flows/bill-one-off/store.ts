@@ -8,6 +8,7 @@ import { assignNumber } from '../../resources/invoices/numbering.ts';
 import { recordInvoice } from '../../resources/invoices/record.ts';
 import { invoiceFinalizedLines } from '../../resources/ledger/invoice-finalized.ts';
 import { post } from '../../resources/ledger/postings.ts';
+import { oweCollection } from '../../resources/payments/owe-collection.ts';
 import { invoiceInputs, takenOff } from '../build-invoice/inputs.ts';
 import type { IssuerFacts, PayerFacts } from '../build-invoice/sql.ts';
 import { insertInputs } from '../build-invoice/stored-inputs.ts';
@@ -52,6 +53,7 @@ export async function storeOneOff(ctx: Context, invoice: ComputedOneOff): Promis
   const selfBilled = payer.account_type === 'partner';
   await assignNumber(db, organizationId, { id: invoiceId, customer: payer, issuer, selfBilled }, ctx.now());
   await book(ctx, invoice);
+  oweCollection(ctx, invoiceId, snapshot);
   await recordInvoice(ctx, 'invoice.one_off_created', invoiceId);
 }
 

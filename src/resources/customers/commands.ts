@@ -5,17 +5,12 @@ import { refuse } from '../../platform/refusal.ts';
 import { seconds } from '../../platform/schema/view.ts';
 import { type BillingEntityRow, findBillingEntity, getDefaultBillingEntity } from '../billing-entities/queries.ts';
 import { loosenNextBilling } from '../subscriptions/commands/next-billing.ts';
+import { applyEuTaxes } from '../taxes/eu/apply.ts';
 import { findTaxesByCodes, listTaxesOfCustomers, replaceCustomerTaxes, type TaxRow } from '../taxes/queries.ts';
+import { announceLink } from './announce-link.ts';
 import { fieldsOf } from './input-fields.ts';
-import { providerLink } from './provider-link.ts';
-import {
-  type CustomerFields,
-  type CustomerRow,
-  getCustomer,
-  hasBillingHistory,
-  lockCustomer,
-  readCustomer,
-} from './queries.ts';
+import { type ProviderLink, providerLink } from './provider-link.ts';
+import { type CustomerFields, type CustomerRow, hasBillingHistory, lockCustomer, readCustomer } from './queries.ts';
 import type { CustomerInput } from './schema.ts';
 import { customerView, customerWebhookView } from './view.ts';
 import {
@@ -49,9 +44,9 @@ const DRAFT_DATING = [
 export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInput }) {
   const stored = await lockCustomer(ctx.db, ctx.organizationId, body.external_id);
   const entity = await chosenEntity(ctx, body, stored);
-  const fields = await checkedFields(ctx, body, stored);
+  const { fields, link } = await checkedFields(ctx, body, stored);
   const taxes = body.tax_codes && (await findTaxesByCodes(ctx.db, ctx.organizationId, body.tax_codes));
-  if (stored) return change(ctx, { stored, body, entity, fields, taxes });
+  if (stored) return change(ctx, { stored, body, entity, fields, link, taxes });
 
   const id = await create(
     ctx,
@@ -63,7 +58,11 @@ export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInp
   if (id === undefined) return upsertCustomer(ctx, { body });
   if (taxes?.length) await replaceCustomerTaxes(ctx.db, ctx.organizationId, id, idsOf(taxes));
   if (body.metadata?.length) await storeMetadata(ctx, id, body.metadata, []);
-  return announce(ctx, 'created', await readCustomer(ctx.db, ctx.organizationId, id), taxes ?? []);
+  const customer = await readCustomer(ctx.db, ctx.organizationId, id);
+  const euTaxes = await applyEuTaxes(ctx, { customer, sent: taxes });
+  const answer = announce(ctx, 'created', customer, euTaxes ?? taxes ?? []);
+  await announceLink(ctx, customer, link);
+  return answer;
 }
 
 /**
@@ -83,18 +82,6 @@ export async function deleteCustomer(ctx: Context, { external_id }: { external_i
   return { customer: object };
 }
 
-/**
- * Link to a page where the customer enters a way to pay. Nobody is linked to a provider yet, which is what it answers.
- * Rule: platform F.4.
- *
- * @throws Refusal 404 customer
- * @throws Refusal 422 base no_linked_payment_provider
- */
-export async function makeCheckoutUrl(ctx: Context, { external_id }: { external_id: string }): Promise<never> {
-  await getCustomer(ctx.db, ctx.organizationId, external_id);
-  throw refuse.invalid({ base: ['no_linked_payment_provider'] });
-}
-
 /** The entity that was named; undefined when none was. An archived one stays with the customers it has. */
 async function chosenEntity(
   ctx: Context,
@@ -112,8 +99,8 @@ async function checkedFields(
   ctx: Context,
   body: CustomerInput,
   stored: CustomerRow | undefined,
-): Promise<Partial<CustomerFields>> {
-  const link = providerLink(body.billing_configuration ?? {}, stored);
+): Promise<{ fields: Partial<CustomerFields>; link: ProviderLink }> {
+  const link = await providerLink(ctx, body.billing_configuration ?? {}, stored);
   const faults = { ...link.faults };
   if (body.skip_invoice_custom_sections && body.invoice_custom_section_codes?.length)
     faults.invoice_custom_sections = ['skip_sections_and_selected_ids_sent_together'];
@@ -121,7 +108,7 @@ async function checkedFields(
     if (await hasBillingHistory(ctx.db, ctx.organizationId, stored.id)) faults.account_type = ['value_is_frozen'];
   }
   if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
-  return { ...fieldsOf(body), ...link.changes };
+  return { fields: { ...fieldsOf(body), ...link.changes }, link };
 }
 
 async function create(
@@ -153,10 +140,11 @@ interface Change {
   body: CustomerInput;
   entity: BillingEntityRow | undefined;
   fields: Partial<CustomerFields>;
+  link: ProviderLink;
   taxes: TaxRow[] | undefined;
 }
 
-async function change(ctx: Context, { stored, body, entity, fields, taxes }: Change) {
+async function change(ctx: Context, { stored, body, entity, fields, link, taxes }: Change) {
   const { db, organizationId } = ctx;
   const formerTaxes = await listTaxesOfCustomers(db, organizationId, [stored.id]);
   await updateCustomer(db, organizationId, stored.id, {
@@ -174,8 +162,11 @@ async function change(ctx: Context, { stored, body, entity, fields, taxes }: Cha
   if (DRAFT_DATING.some((key) => fields[key] !== undefined && fields[key] !== stored[key]))
     ctx.after({ job: 'redate-drafts', payload: { customer_id: stored.id } });
   const customer = await readCustomer(db, organizationId, stored.id);
+  const euTaxes = await applyEuTaxes(ctx, { customer, before: { customer: stored, taxes: formerTaxes }, sent: taxes });
   if (zoneOf(customer) !== zoneOf(stored)) await loosenNextBilling(db, organizationId, { customerId: stored.id });
-  return announce(ctx, 'updated', customer, taxes ?? formerTaxes, customerView(stored, formerTaxes));
+  const answer = announce(ctx, 'updated', customer, euTaxes ?? taxes ?? formerTaxes, customerView(stored, formerTaxes));
+  await announceLink(ctx, customer, link);
+  return answer;
 }
 
 const zoneOf = (customer: CustomerRow): string => customer.timezone ?? customer.billing_entity_timezone;

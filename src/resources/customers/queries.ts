@@ -62,6 +62,8 @@ export interface CustomerFields {
   payment_provider: (typeof PAYMENT_PROVIDERS)[number] | null;
   payment_provider_code: string | null;
   provider_customer_id: string | null;
+  /** The connection that holds the customer; null while it is only named. */
+  payment_provider_id: string | null;
   provider_payment_methods: string[];
 }
 
@@ -92,7 +94,7 @@ const columns = (db: Db) => db`
   customer.skip_invoice_custom_sections, customer.external_salesforce_id, customer.invoice_grace_period,
   customer.subscription_invoice_issuing_date_anchor, customer.subscription_invoice_issuing_date_adjustment,
   customer.document_locale, customer.payment_provider, customer.payment_provider_code, customer.provider_customer_id,
-  customer.provider_payment_methods, customer.deleted_at, customer.created_at, customer.updated_at,
+  customer.provider_payment_methods, customer.payment_provider_id, customer.deleted_at, customer.created_at, customer.updated_at,
   entity.code as billing_entity_code, entity.timezone as billing_entity_timezone,
   coalesce((
     select jsonb_agg(jsonb_build_object('svc_id', item.id, 'key', item.key, 'value', item.value,

@@ -1,6 +1,7 @@
 import type { Operation } from '../../platform/operation.ts';
 import { CheckoutUrlEnvelope, CustomerEnvelope, CustomerList, PortalUrlEnvelope } from './answers.ts';
-import { deleteCustomer, makeCheckoutUrl, upsertCustomer } from './commands.ts';
+import { makeCheckoutUrl, showCheckoutUrl } from './checkout-url.ts';
+import { deleteCustomer, upsertCustomer } from './commands.ts';
 import { listCustomersPage, showCustomer, showPortalUrl } from './reads.ts';
 import { CustomerInput, CustomerListQuery } from './schema.ts';
 
@@ -69,5 +70,6 @@ export const customerOperations: Operation[] = [
     answer: CheckoutUrlEnvelope,
     kind: 'command',
     run: makeCheckoutUrl,
+    settle: showCheckoutUrl,
   },
 ];

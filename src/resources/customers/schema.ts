@@ -50,7 +50,7 @@ const BillingConfiguration = z.object({
   subscription_invoice_issuing_date_anchor: clearable(oneOf(ISSUING_DATE_ANCHORS)),
   subscription_invoice_issuing_date_adjustment: clearable(oneOf(ISSUING_DATE_ADJUSTMENTS)),
   document_locale: clearable(locale()),
-  payment_provider: clearable(oneOf(PAYMENT_PROVIDERS)),
+  payment_provider: clearable(oneOf(['sandbox', ...PAYMENT_PROVIDERS])),
   payment_provider_code: cleanText(),
   provider_customer_id: cleanText(),
   sync: flag(),

@@ -107,6 +107,12 @@ export async function readInvoice(db: Db, organizationId: string, id: string): P
   return row!;
 }
 
+/** Invoices in whatever status, by ids of ours, oldest first. */
+export const listInvoicesByIds = (db: Db, organizationId: string, ids: readonly string[]) => db<InvoiceRow[]>`
+  select ${invoiceColumns(db)} from ${invoiceTables(db)}
+  where invoice.organization_id = ${organizationId} and invoice.id = any (${ids as string[]})
+  order by invoice.id`;
+
 /** @throws Refusal 404 invoice, when there is none or the API does not show its status. Rule: subscriptions-and-invoices F.2. */
 export async function getVisibleInvoice(db: Db, organizationId: string, id: string): Promise<InvoiceRow> {
   const [row] = isUuid(id)

@@ -16,7 +16,7 @@ import type { InvoiceLineRow, InvoiceRow } from './queries.ts';
 const PUBLISHED_VERSION_KEYS = { file_url: null, xml_url: null, web_url: null };
 
 /** The figures of an invoice. Rules: subscriptions-and-invoices F.6, F.7. */
-const invoiceBaseView = (row: InvoiceRow) => ({
+export const invoiceBaseView = (row: InvoiceRow) => ({
   svc_id: row.id,
   billing_entity_code: row.billing_entity_code,
   // The contract has no null here: a draft, which has none yet, leaves the key out.

@@ -1,7 +1,17 @@
-import type { Operation } from '../../platform/operation.ts';
+import { type Operation, runsAsFlow } from '../../platform/operation.ts';
 import { createPayment } from './commands.ts';
+import { makePaymentUrl, showPaymentUrl } from './payment-url.ts';
 import { listPaymentsOfCustomer, listPaymentsPage, showPayment } from './reads.ts';
-import { CustomerPaymentsQuery, PaymentCreate, PaymentEnvelope, PaymentList, PaymentsQuery } from './schema.ts';
+import {
+  CustomerPaymentsQuery,
+  NoBody,
+  PaymentCreate,
+  PaymentEnvelope,
+  PaymentList,
+  PaymentRetry,
+  PaymentsQuery,
+  PaymentUrlEnvelope,
+} from './schema.ts';
 
 const common = { permission: 'payment', tag: 'payments' } as const;
 
@@ -49,5 +59,30 @@ export const paymentOperations: Operation[] = [
     answer: PaymentList,
     kind: 'read',
     run: listPaymentsOfCustomer,
+  },
+  {
+    permission: 'invoice',
+    tag: 'invoices',
+    name: 'retryPayment',
+    method: 'post',
+    path: '/invoices/:svc_id/retry_payment',
+    summary: 'Charge an invoice once more',
+    body: PaymentRetry,
+    bodyOptional: true,
+    answer: NoBody,
+    kind: 'command',
+    run: runsAsFlow,
+  },
+  {
+    permission: 'invoice',
+    tag: 'invoices',
+    name: 'invoicePaymentUrl',
+    method: 'post',
+    path: '/invoices/:svc_id/payment_url',
+    summary: 'Get a link where an invoice is paid',
+    answer: PaymentUrlEnvelope,
+    kind: 'command',
+    run: makePaymentUrl,
+    settle: showPaymentUrl,
   },
 ];

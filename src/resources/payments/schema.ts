@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { MANDATORY } from '../../platform/schema/fields.ts';
+import { MethodReference } from '../payment-methods/schema.ts';
 import { CONTRACT_PROVIDERS } from '../payment-providers/types.ts';
 import { PAYMENT_STATUSES } from './states.ts';
 
@@ -54,3 +55,17 @@ export type PaymentView = z.infer<typeof PaymentView>;
 
 export const PaymentEnvelope = z.object({ payment: PaymentView });
 export const PaymentList = z.object({ payments: z.array(PaymentView), meta: PageMeta });
+
+/** Input of `POST /invoices/{id}/retry_payment`: how it is to be paid this time. */
+export const PaymentRetry = z.object({ payment_method: MethodReference });
+export const NoBody = z.null();
+
+export const PaymentUrlEnvelope = z.object({
+  invoice_payment_details: z.object({
+    svc_customer_id: z.uuid(),
+    external_customer_id: z.string(),
+    payment_provider: z.enum(CONTRACT_PROVIDERS),
+    svc_invoice_id: z.uuid(),
+    payment_url: z.string(),
+  }),
+});

@@ -1,0 +1,112 @@
+import type { Context } from '../../platform/context.ts';
+import type { ProviderEvent } from '../../platform/payments/port.ts';
+import { parseSandboxEvent } from '../../platform/payments/sandbox-events.ts';
+import { paymentStatusOf } from '../../platform/payments/status-words.ts';
+import { noteDisputeLost } from '../../resources/invoices/commands/lose-dispute.ts';
+import { readInvoice } from '../../resources/invoices/queries.ts';
+import { discardMethod, storeMethod } from '../../resources/payment-methods/writes.ts';
+import { contractName, findProviderById, type ProviderRow } from '../../resources/payment-providers/queries.ts';
+import { applyAnswer, lockPayment } from './apply-outcome.ts';
+
+interface StoredEvent {
+  id: string;
+  connection_id: string;
+  event_type: string;
+  payload: Record<string, unknown>;
+  status: string;
+}
+
+/**
+ * Step `handle-provider-event`: does what a stored event of a provider asks for, once. One that names nothing of ours is
+ * ignored. Rules: credits-and-payments E.1, beyond 13.2.
+ */
+export async function handleProviderEvent(
+  ctx: Context,
+  { inbound_event_id: id }: { inbound_event_id: string },
+): Promise<void> {
+  const { db, organizationId } = ctx;
+  const [event] = await db<StoredEvent[]>`
+    select id, connection_id, event_type, payload, status from inbound_events
+    where organization_id = ${organizationId} and id = ${id} for update`;
+  if (!event || event.status === 'succeeded') return;
+  const provider = await findProviderById(db, organizationId, event.connection_id);
+  if (provider) await handle(ctx, provider, event.event_type, parse(provider, event.payload));
+  await db`
+    update inbound_events set status = 'succeeded', attempts = attempts + 1, updated_at = ${ctx.now()}
+    where organization_id = ${organizationId} and id = ${id}`;
+}
+
+const parse = (provider: ProviderRow, payload: Record<string, unknown>): ProviderEvent =>
+  provider.provider_type === 'sandbox' ? parseSandboxEvent(payload) : { kind: 'ignored' };
+
+async function handle(ctx: Context, provider: ProviderRow, type: string, event: ProviderEvent): Promise<void> {
+  const { db, organizationId } = ctx;
+  switch (event.kind) {
+    case 'payment': {
+      const paymentId = await findPayment(ctx, provider, event.providerPaymentId, event.metadata.payment_id);
+      if (!paymentId) return;
+      const payment = await lockPayment(ctx, paymentId);
+      const status = paymentStatusOf(contractName(provider), event.status);
+      await applyAnswer(
+        ctx,
+        payment,
+        {
+          kind: 'answered',
+          status: event.status,
+          paymentStatus: status === 'pending' ? 'processing' : status,
+          providerPaymentId: event.providerPaymentId,
+          ...(event.error ? { error: event.error } : {}),
+        },
+        { isEvent: true, isReturn: type === 'payment.charged_back' },
+      );
+      return;
+    }
+    case 'dispute_closed': {
+      const paymentId = await findPayment(ctx, provider, event.providerPaymentId, undefined);
+      if (!paymentId || !event.isLost) return;
+      const payment = await lockPayment(ctx, paymentId);
+      for (const { id } of payment.invoices) await noteDisputeLost(ctx, await readInvoice(db, organizationId, id));
+      return;
+    }
+    case 'method_attached': {
+      const [customer] = await db<{ id: string }[]>`
+        select id from customers where organization_id = ${organizationId} and payment_provider_id = ${provider.id}
+          and provider_customer_id = ${event.providerCustomerId} and deleted_at is null for no key update`;
+      if (!customer) return;
+      await storeMethod(db, organizationId, {
+        customerId: customer.id,
+        providerId: provider.id,
+        providerCustomerId: event.providerCustomerId,
+        providerMethodId: event.providerMethodId,
+        type: event.methodType,
+        details: event.details,
+        isDefault: true,
+        now: ctx.now(),
+      });
+      return;
+    }
+    case 'method_detached': {
+      const [method] = await db<{ id: string }[]>`
+        select id from payment_methods where organization_id = ${organizationId} and payment_provider_id = ${provider.id}
+          and provider_method_id = ${event.providerMethodId} and deleted_at is null`;
+      if (method) await discardMethod(db, organizationId, method.id, ctx.now());
+      return;
+    }
+    default:
+  }
+}
+
+/** A payment of ours by the provider's id for it, else by the id that we gave along. */
+async function findPayment(
+  ctx: Context,
+  provider: ProviderRow,
+  providerPaymentId: string,
+  ownId: string | undefined,
+): Promise<string | undefined> {
+  const [row] = await ctx.db<{ id: string }[]>`
+    select id from payments
+    where organization_id = ${ctx.organizationId} and payment_provider_id = ${provider.id}
+      and (provider_payment_id = ${providerPaymentId} or (provider_payment_id is null and id::text = ${ownId ?? ''}))
+    order by provider_payment_id is null limit 1`;
+  return row?.id;
+}

@@ -1,0 +1,109 @@
+/** Why a provider did not do what it was asked. */
+export interface ProviderError {
+  code: string;
+  message: string;
+}
+
+/** What became of an attempt to charge. Rule: credits-and-payments E.6. */
+export type ChargeOutcome =
+  /** The provider answered: `status` is its own word, `paymentStatus` ours. */
+  | {
+      kind: 'answered';
+      status: string;
+      paymentStatus: 'processing' | 'succeeded' | 'failed';
+      providerPaymentId: string;
+      nextAction?: Record<string, unknown>;
+      error?: ProviderError;
+    }
+  /** Below what the provider takes: nothing was charged, a greater amount may be later. */
+  | { kind: 'amount_too_small'; error: ProviderError }
+  /** Refused off-line; the customer has to confirm. */
+  | { kind: 'authentication_required'; error: ProviderError; providerPaymentId?: string }
+  /** Nobody knows: the same call, with the same key, tells. */
+  | { kind: 'unreachable'; error: ProviderError };
+
+/** One charge; `idempotencyKey` makes a repetition of it the same charge. */
+export interface ChargeRequest {
+  idempotencyKey: string;
+  amountCents: number;
+  currency: string;
+  providerCustomerId: string;
+  providerMethodId: string;
+  description: string;
+  metadata: Record<string, string>;
+}
+
+/** A hosted page: to pay an amount, or to store a method. */
+export interface PageRequest {
+  idempotencyKey: string;
+  providerCustomerId: string;
+  methodTypes: readonly string[];
+  successUrl: string;
+  /** Absent: a method is stored, nothing is paid. */
+  payment?: { amountCents: number; currency: string; description: string; metadata: Record<string, string> };
+}
+
+/** What a provider tells us, in our words. Rule: credits-and-payments E.1 "incoming events". */
+export type ProviderEvent =
+  | {
+      kind: 'payment';
+      providerPaymentId: string;
+      status: string;
+      amountCents: number | null;
+      metadata: Record<string, string>;
+      error?: ProviderError;
+    }
+  | {
+      kind: 'method_attached';
+      providerCustomerId: string;
+      providerMethodId: string;
+      methodType: string;
+      details: Record<string, string>;
+    }
+  | { kind: 'method_detached'; providerMethodId: string }
+  | { kind: 'dispute_closed'; providerPaymentId: string; isLost: boolean; reason: string | null }
+  | { kind: 'refund'; providerRefundId: string; status: string }
+  | { kind: 'ignored' };
+
+/**
+ * A payment provider over the network. No method is called inside a transaction. Refusals come back as values; trouble on
+ * the way is an Outage. Rule: credits-and-payments E.1 "the provider abstraction".
+ */
+export interface PaymentProvider {
+  /** Whether the credentials work. @throws Outage */
+  check(): Promise<{ ok: true } | { ok: false; error: ProviderError }>;
+  /** @throws ProviderRefusal, Outage */
+  createCustomer(customer: {
+    idempotencyKey: string;
+    name: string | null;
+    email: string | null;
+    metadata: Record<string, string>;
+  }): Promise<string>;
+  charge(request: ChargeRequest): Promise<ChargeOutcome>;
+  /** What the provider holds about a payment. @throws Outage */
+  readPayment(providerPaymentId: string): Promise<ChargeOutcome>;
+  /** @throws ProviderRefusal, Outage */
+  openPage(request: PageRequest): Promise<{ id: string; url: string }>;
+  expirePage(id: string): Promise<void>;
+  cancel(providerPaymentId: string): Promise<void>;
+  /** @throws ProviderRefusal, Outage */
+  refund(refund: {
+    idempotencyKey: string;
+    providerPaymentId: string;
+    amountCents: number;
+    metadata: Record<string, string>;
+  }): Promise<{ providerRefundId: string; status: string }>;
+  /** Makes the provider tell us its events at `url`. @throws ProviderRefusal, Outage */
+  registerInbound(url: string, formerId: string | null): Promise<{ id: string; secret: string }>;
+}
+
+/** A provider said no. */
+export class ProviderRefusal extends Error {
+  readonly error: ProviderError;
+
+  constructor(error: ProviderError) {
+    super(`${error.code}: ${error.message}`);
+    this.name = 'ProviderRefusal';
+    this.error = error;
+  }
+}

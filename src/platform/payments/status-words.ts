@@ -1,0 +1,43 @@
+type Known = 'processing' | 'succeeded' | 'failed';
+
+/** The words of each provider for the states of a payment, the usual one first. Rule: credits-and-payments E.1. */
+const WORDS: Record<string, Record<Known, readonly string[]>> = {
+  stripe: {
+    processing: ['processing', 'requires_capture', 'requires_action', 'requires_confirmation'],
+    succeeded: ['succeeded'],
+    failed: ['requires_payment_method', 'canceled'],
+  },
+  gocardless: {
+    processing: ['pending_submission', 'pending_customer_approval', 'submitted', 'confirmed'],
+    succeeded: ['paid_out'],
+    failed: ['failed', 'cancelled', 'customer_approval_denied', 'charged_back'],
+  },
+  adyen: {
+    processing: ['AuthorisedPending', 'Received'],
+    succeeded: ['Authorised', 'SentForSettle', 'SettleScheduled', 'Settled', 'Refunded'],
+    failed: ['Refused', 'Cancelled', 'CaptureFailed', 'Error', 'Expired'],
+  },
+  cashfree: { processing: ['PARTIALLY_PAID'], succeeded: ['PAID'], failed: ['EXPIRED', 'CANCELLED'] },
+  flutterwave: { processing: ['pending'], succeeded: ['successful'], failed: ['failed', 'cancelled'] },
+  moneyhash: {
+    processing: ['PENDING', 'PENDING_AUTHENTICATION', 'UNPROCESSED'],
+    succeeded: ['SUCCESSFUL', 'PROCESSED'],
+    failed: ['FAILED'],
+  },
+};
+
+const OURS: readonly string[] = ['pending', 'processing', 'succeeded', 'failed'];
+
+/**
+ * Our state for a provider's word. One that is not listed passes if it is one of ours, else the payment stays
+ * `processing`. Rule: credits-and-payments E.1.
+ */
+export function paymentStatusOf(provider: string, word: string): 'pending' | Known {
+  for (const [status, words] of Object.entries(WORDS[provider] ?? {})) {
+    if (words.includes(word)) return status as Known;
+  }
+  return OURS.includes(word) ? (word as Known) : 'processing';
+}
+
+/** The usual word of a provider for one of our states. */
+export const wordOf = (provider: string, status: Known): string => WORDS[provider]?.[status][0] ?? status;

@@ -1,0 +1,88 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../platform/db/connect.ts';
+import { limitOf, type Page } from '../../platform/lists/pagination.ts';
+import { refuse } from '../../platform/refusal.ts';
+import type { ContractProvider, ProviderType } from './types.ts';
+
+/** A connection to a payment provider. */
+export interface ProviderRow {
+  id: string;
+  provider_type: ProviderType;
+  emulates: ContractProvider | null;
+  code: string;
+  name: string;
+  success_redirect_url: string | null;
+  /** Sealed texts by name. */
+  secrets: Record<string, string>;
+  secrets_last4: Record<string, string>;
+  settings: Record<string, boolean>;
+  status: 'connected' | 'unverified' | 'failing';
+  last_error: string | null;
+  inbound_endpoint_id: string | null;
+  customers_count: number;
+  deleted_at: Temporal.Instant | null;
+  created_at: Temporal.Instant;
+}
+
+const columns = (db: Db) => db`
+  provider.id, provider.provider_type, provider.emulates, provider.code, provider.name, provider.success_redirect_url,
+  provider.secrets, provider.secrets_last4, provider.settings, provider.status, provider.last_error,
+  provider.inbound_endpoint_id, provider.deleted_at, provider.created_at,
+  (select count(*) from customers customer where customer.organization_id = provider.organization_id
+    and customer.payment_provider_id = provider.id and customer.deleted_at is null) as customers_count`;
+
+/** The name under which a connection appears in objects of the contract. */
+export const contractName = (provider: Pick<ProviderRow, 'provider_type' | 'emulates'>): ContractProvider =>
+  provider.emulates ?? (provider.provider_type as ContractProvider);
+
+export async function findProvider(db: Db, organizationId: string, code: string): Promise<ProviderRow | undefined> {
+  const [row] = await db<ProviderRow[]>`
+    select ${columns(db)} from payment_providers provider
+    where provider.organization_id = ${organizationId} and provider.code = ${code} and provider.deleted_at is null`;
+  return row;
+}
+
+/** @throws Refusal 404 payment_provider */
+export async function getProvider(db: Db, organizationId: string, code: string): Promise<ProviderRow> {
+  const row = await findProvider(db, organizationId, code);
+  if (!row) throw refuse.notFound('payment_provider');
+  return row;
+}
+
+/** A connection by its id, deleted ones too: payments under way still need them. */
+export async function findProviderById(db: Db, organizationId: string, id: string): Promise<ProviderRow | undefined> {
+  const [row] = await db<ProviderRow[]>`
+    select ${columns(db)} from payment_providers provider
+    where provider.organization_id = ${organizationId} and provider.id = ${id}`;
+  return row;
+}
+
+/** Live connections that carry a name of the contract, or any if none is named; of one code if that is given. */
+export const listProvidersNamed = (db: Db, organizationId: string, name: string | null, code: string | null) => db<
+  ProviderRow[]
+>`
+  select ${columns(db)} from payment_providers provider
+  where provider.organization_id = ${organizationId} and provider.deleted_at is null
+    ${name === null ? db`` : db`and coalesce(provider.emulates, provider.provider_type) = ${name}`}
+    ${code === null ? db`` : db`and provider.code = ${code}`}
+  order by provider.created_at, provider.id
+  limit 2`;
+
+/** A page of connections, oldest first, and their number. */
+export async function listProviders(
+  db: Db,
+  organizationId: string,
+  types: readonly string[] | undefined,
+  page: Page,
+): Promise<{ rows: ProviderRow[]; totalCount: number }> {
+  const { limit, offset } = limitOf(page);
+  const passing = db`provider.organization_id = ${organizationId} and provider.deleted_at is null
+    ${types === undefined ? db`` : db`and provider.provider_type = any (${types as string[]})`}`;
+  const [rows, [count]] = await Promise.all([
+    db<ProviderRow[]>`
+      select ${columns(db)} from payment_providers provider where ${passing}
+      order by provider.created_at, provider.id limit ${limit} offset ${offset}`,
+    db<{ total: number }[]>`select count(*) as total from payment_providers provider where ${passing}`,
+  ]);
+  return { rows, totalCount: count!.total };
+}

@@ -1,0 +1,58 @@
+import type { Context } from '../../platform/context.ts';
+import type { ProviderError } from '../../platform/payments/port.ts';
+import { readCustomer } from '../customers/queries.ts';
+import type { PaymentRow } from './queries.ts';
+
+/** Tells that an invoice could not be charged. Rule: credits-and-payments E.6 "refusal". */
+export async function recordInvoiceFailure(
+  ctx: Context,
+  invoice: { id: string; customer_id: string },
+  error: ProviderError,
+  payment?: PaymentRow,
+): Promise<void> {
+  ctx.record({
+    webhook: {
+      type: 'invoice.payment_failure',
+      objectType: 'payment_provider_invoice_payment_error',
+      objectId: invoice.id,
+      customerId: invoice.customer_id,
+      object: { svc_invoice_id: invoice.id, ...(await failureOf(ctx, invoice.customer_id, error, payment)) },
+    },
+  });
+}
+
+/** Tells that a payment request could not be charged. Rule: credits-and-payments E.8. */
+export async function recordRequestFailure(
+  ctx: Context,
+  request: { id: string; customer_id: string },
+  invoiceIds: readonly string[],
+  error: ProviderError,
+  payment?: PaymentRow,
+): Promise<void> {
+  ctx.record({
+    webhook: {
+      type: 'payment_request.payment_failure',
+      objectType: 'payment_provider_payment_request_payment_error',
+      objectId: request.id,
+      customerId: request.customer_id,
+      object: {
+        svc_payment_request_id: request.id,
+        svc_invoice_ids: invoiceIds,
+        ...(await failureOf(ctx, request.customer_id, error, payment)),
+      },
+    },
+  });
+}
+
+async function failureOf(ctx: Context, customerId: string, error: ProviderError, payment?: PaymentRow) {
+  const customer = await readCustomer(ctx.db, ctx.organizationId, customerId);
+  return {
+    svc_customer_id: customer.id,
+    external_customer_id: customer.external_id,
+    provider_customer_id: payment?.provider_customer_id ?? customer.provider_customer_id,
+    payment_provider: payment?.provider_type ?? customer.payment_provider,
+    payment_provider_code: payment?.provider_code ?? customer.payment_provider_code,
+    provider_error: { message: error.message, error_code: error.code },
+    error_details: { code: error.code, message: error.message },
+  };
+}

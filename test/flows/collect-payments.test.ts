@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
+
+// Automatic payments at a sandbox connection: credits-and-payments E.3, E.6 to E.8, E.11, beyond 13.3.
+let service: TestService;
+let story: Story;
+
+beforeAll(async () => {
+  service = await startService({ settings: { WRITE_TIMEOUT_SECONDS: '60' } });
+});
+afterAll(() => service.stop());
+
+beforeEach(async () => {
+  story = await openStory(service, '2024-05-01T10:00:00Z');
+  await ok(
+    story.client.post('/payment_providers', { payment_provider: { type: 'sandbox', code: 'test', name: 'Test' } }),
+  );
+  await story.customer({
+    email: 'billing@acme.test',
+    billing_configuration: { payment_provider: 'sandbox', sync_with_provider: true },
+  });
+  await ok(
+    story.client.post('/add_ons', {
+      add_on: { name: 'Setup', code: 'setup', amount_cents: 1200, amount_currency: 'USD' },
+    }),
+  );
+});
+
+async function ok(answer: ReturnType<Story['client']['post']>): Promise<Invoice> {
+  const { status, text, body } = await answer;
+  expect(status, text).toBe(200);
+  return body;
+}
+
+const card = async (number: string) =>
+  (
+    await ok(
+      story.client.post('/customers/acme/payment_methods', {
+        payment_method: number.startsWith('DE') ? { iban: number } : { card_number: number },
+      }),
+    )
+  ).payment_method;
+
+const invoice = async (fields: object = {}): Promise<Invoice> =>
+  (
+    await ok(
+      story.client.post('/invoices', {
+        invoice: { external_customer_id: 'acme', currency: 'USD', fees: [{ add_on_code: 'setup', ...fields }] },
+      }),
+    )
+  ).invoice;
+const read = async (made: Invoice): Promise<Invoice> =>
+  (await ok(story.client.get(`/invoices/${made.svc_id}`))).invoice;
+const payments = async (made: Invoice): Promise<Invoice[]> =>
+  (await ok(story.client.get(`/payments?invoice_id=${made.svc_id}`))).payments;
+const payment = (made: Invoice, status: string) =>
+  until(async () => (await payments(made)).find((each) => each.payment_status === status));
+const entries = (rule: string) => service.sql`
+  select entry.account_code as account, entry.side, entry.amount_cents as amount
+  from ledger_entries entry join ledger_transactions booked on booked.id = entry.transaction_id
+  where entry.organization_id = ${story.organizationId} and booked.rule = ${rule} order by entry.position`;
+
+describe('cards', () => {
+  test('a card that succeeds pays at once, with a receipt and its booking (PP1)', async () => {
+    const method = await card('4242 4242 4242 4242');
+    expect(method).toMatchObject({ is_default: true, payment_provider_type: 'stripe', payment_provider_code: 'test' });
+    const made = await invoice();
+    expect(await payment(made, 'succeeded')).toMatchObject({
+      type: 'provider',
+      status: 'succeeded',
+      amount_cents: 1200,
+      payment_provider_type: 'stripe',
+      payment_method_id: method.svc_id,
+      invoice_ids: [made.svc_id],
+    });
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+    expect((await ok(story.client.get('/payment_receipts'))).meta.total_count).toBe(1);
+    expect(await entries('payment_succeeded')).toEqual([
+      { account: 'cash', side: 'debit', amount: 1200 },
+      { account: 'receivable', side: 'credit', amount: 1200 },
+    ]);
+  });
+
+  test('a refused card fails payment and invoice; a retry with another pays (PP2, golden 79)', async () => {
+    await card('4000000000009995');
+    const made = await invoice();
+    await payment(made, 'failed');
+    expect(await read(made)).toMatchObject({ payment_status: 'failed', total_due_amount_cents: 1200 });
+    await card('5555555555554444');
+    await ok(story.client.post(`/invoices/${made.svc_id}/retry_payment`));
+    await payment(made, 'succeeded');
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded' });
+    const late = await story.client.post(`/invoices/${made.svc_id}/retry_payment`);
+    expect(late.body.code).toBe('invalid_status');
+  });
+
+  test('a card that asks waits for its customer, then succeeds (PP3, golden 80)', async () => {
+    await card('4000000000003220');
+    const made = await invoice();
+    const waiting = await payment(made, 'processing');
+    expect(waiting).toMatchObject({ status: 'requires_action', next_action: { type: 'sandbox_confirm' } });
+    expect((await read(made)).payment_status).toBe('pending');
+    const retried = await story.client.post(`/invoices/${made.svc_id}/retry_payment`);
+    expect(retried.body.code).toBe('payment_processor_is_currently_handling_payment');
+    await ok(story.client.post(`/sandbox/payments/${waiting.svc_id}/confirm`, { outcome: 'succeeded' }));
+    await payment(made, 'succeeded');
+    expect((await read(made)).payment_status).toBe('succeeded');
+  });
+
+  test('a slow card succeeds after 5 minutes of the clock (PP4)', async () => {
+    await card('4000000000000077');
+    const made = await invoice();
+    await payment(made, 'processing');
+    await story.advance('2024-05-01T10:04:00Z');
+    expect((await read(made)).payment_status).toBe('pending');
+    await story.advance('2024-05-01T10:05:00Z');
+    expect((await read(made)).payment_status).toBe('succeeded');
+  });
+
+  test('a disputed card is lost after a day (PP7, L18)', async () => {
+    await card('4000000000000259');
+    const made = await invoice();
+    await payment(made, 'succeeded');
+    await story.advance('2024-05-02T11:00:00Z');
+    expect(await read(made)).toMatchObject({
+      payment_status: 'succeeded',
+      payment_dispute_lost_at: '2024-05-02T10:00:00Z',
+    });
+    expect(await entries('dispute_lost')).toEqual([
+      { account: 'dispute_losses', side: 'debit', amount: 1200 },
+      { account: 'cash', side: 'credit', amount: 1200 },
+    ]);
+  });
+
+  test('a debit that comes back leaves the invoice due again (LG18)', async () => {
+    await card('DE35 3704 0044 0532 0130 02');
+    const made = await invoice();
+    await payment(made, 'processing');
+    await story.advance('2024-05-04T11:00:00Z');
+    expect((await read(made)).payment_status).toBe('succeeded');
+    await story.advance('2024-05-06T11:00:00Z');
+    expect(await read(made)).toMatchObject({ payment_status: 'failed', total_due_amount_cents: 1200 });
+    expect(await entries('payment_reversed')).toEqual([
+      { account: 'cash', side: 'credit', amount: 1200 },
+      { account: 'receivable', side: 'debit', amount: 1200 },
+    ]);
+  });
+
+  test('a broken line is tried again and charges once', async () => {
+    await card('4000000000006975');
+    const made = await invoice();
+    await until(async () => (await payments(made)).length === 1 || undefined);
+    await story.advance('2024-05-01T11:00:00Z');
+    expect((await read(made)).payment_status).toBe('succeeded');
+    expect(await payments(made)).toHaveLength(1);
+  });
+
+  test('an amount too small stays pending and may be tried again', async () => {
+    await card('4242424242424242');
+    const made = await invoice({ unit_amount_cents: 49 });
+    await until(async () => (await payments(made))[0]);
+    await story.advance('2024-05-01T10:01:00Z');
+    expect((await payments(made))[0]).toMatchObject({ payment_status: 'pending' });
+    expect((await read(made)).payment_status).toBe('pending');
+    await ok(story.client.post(`/invoices/${made.svc_id}/retry_payment`));
+    expect(await payments(made)).toHaveLength(1);
+  });
+});
+
+test('twins of a retry start one charge', async () => {
+  const made = await invoice();
+  await card('4242424242424242');
+  await Promise.all(Array.from({ length: 20 }, () => story.client.post(`/invoices/${made.svc_id}/retry_payment`)));
+  await payment(made, 'succeeded');
+  expect(await payments(made)).toHaveLength(1);
+  expect((await read(made)).total_paid_amount_cents).toBe(1200);
+});
+
+test('a page is the same for a day, pays, and is closed then (golden 82)', async () => {
+  const made = await invoice();
+  const url = async () =>
+    (await ok(story.client.post(`/invoices/${made.svc_id}/payment_url`))).invoice_payment_details.payment_url;
+  const first = await url();
+  expect(await url()).toBe(first);
+  const path = first.slice(first.indexOf('/sandbox'));
+  const wrong = await story.client.post(path, { checkout: { card_number: '1' } });
+  expect(wrong.body.error_details).toEqual({ card_number: ['value_is_invalid'] });
+  await ok(story.client.post(path, { checkout: { card_number: '4242424242424242' } }));
+  await payment(made, 'succeeded');
+  expect((await story.client.post(path, { checkout: { card_number: '4242424242424242' } })).status).toBe(404);
+  const late = await story.client.post(`/invoices/${made.svc_id}/payment_url`);
+  expect(late.body.error_details).toEqual({ base: ['invalid_invoice_status_or_payment_status'] });
+});
+
+test('methods: one default, the newest unless said otherwise; unlinking discards them', async () => {
+  const [a, b] = [await card('4242424242424242'), await card('5555555555554444')];
+  const list = async () => (await ok(story.client.get('/customers/acme/payment_methods'))).payment_methods;
+  expect((await list()).map((each: Invoice) => [each.svc_id, each.is_default])).toEqual([
+    [b.svc_id, true],
+    [a.svc_id, false],
+  ]);
+  await ok(story.client.put(`/customers/acme/payment_methods/${a.svc_id}/set_as_default`));
+  await ok(story.client.delete(`/customers/acme/payment_methods/${b.svc_id}`));
+  expect((await list()).map((each: Invoice) => [each.svc_id, each.is_default])).toEqual([[a.svc_id, true]]);
+  expect((await story.client.delete(`/customers/acme/payment_methods/${b.svc_id}`)).body.resource).toBe(
+    'payment_method',
+  );
+  await story.customer({ billing_configuration: { payment_provider: null } });
+  expect(await list()).toEqual([]);
+});
+
+test('a request is charged as a whole and pays its invoices (golden 84, LG11)', async () => {
+  const [a, b] = [await invoice({ unit_amount_cents: 14900 }), await invoice({ unit_amount_cents: 600 })];
+  await story.advance('2024-05-03T00:30:00Z');
+  await card('4242424242424242');
+  const { payment_request: request } = await ok(
+    story.client.post('/payment_requests', {
+      payment_request: { external_customer_id: 'acme', svc_invoice_ids: [a.svc_id, b.svc_id] },
+    }),
+  );
+  expect(request).toMatchObject({ amount_cents: 15500, email: 'billing@acme.test', payment_status: 'pending' });
+  await until(async () => {
+    const { payment_request: now } = await ok(story.client.get(`/payment_requests/${request.svc_id}`));
+    return now.payment_status === 'succeeded' ? now : undefined;
+  });
+  for (const made of [a, b])
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', payment_overdue: false });
+  const sorted = [...(await entries('payment_succeeded'))].sort((x, y) => y.amount - x.amount);
+  expect(sorted).toEqual([
+    { account: 'cash', side: 'debit', amount: 15500 },
+    { account: 'receivable', side: 'credit', amount: 14900 },
+    { account: 'receivable', side: 'credit', amount: 600 },
+  ]);
+  expect(
+    (await ok(story.client.get('/customers/acme/payment_requests?payment_status=succeeded'))).meta.total_count,
+  ).toBe(1);
+});
+
+test('a request that is refused mails a link', async () => {
+  const made = await invoice();
+  await story.advance('2024-05-03T00:30:00Z');
+  await card('4000000000000002');
+  await ok(
+    story.client.post('/payment_requests', {
+      payment_request: { external_customer_id: 'acme', svc_invoice_ids: [made.svc_id] },
+    }),
+  );
+  const mail = await until(async () => (await ok(story.client.get('/sandbox/mails'))).mails[0]);
+  expect(mail.to).toEqual(['billing@acme.test']);
+  expect(mail.text).toContain('/sandbox/checkouts/');
+  expect((await read(made)).payment_status).toBe('failed');
+  await ok(story.client.delete('/sandbox/mails'));
+  expect((await ok(story.client.get('/sandbox/mails'))).mails).toEqual([]);
+});
+
+test('connections: words of the routes', async () => {
+  const post = (fields: object) =>
+    story.client.post('/payment_providers', { payment_provider: { type: 'sandbox', code: 'b', name: 'B', ...fields } });
+  expect((await post({ code: 'test' })).body.error_details).toEqual({ code: ['value_already_exist'] });
+  expect((await post({ type: 'adyen' })).body.error_details).toEqual({ type: ['unsupported_value'] });
+  expect((await post({ type: 'stripe' })).body.error_details).toEqual({ secret_key: ['value_is_mandatory'] });
+  expect((await post({ type: 'cash' })).body.error_details).toEqual({ type: ['value_is_invalid'] });
+  const secret = 'whsec_very_secret_1234';
+  const { payment_provider: made, ...rest } = await ok(post({ webhook_secret: secret }) as never);
+  expect(rest).toEqual({});
+  expect(made).toMatchObject({
+    status: 'connected',
+    emulates: 'stripe',
+    webhook_secret_last4: '1234',
+    customers_count: 0,
+  });
+  const everything = await service.sql`select row_to_json(p)::text as text from payment_providers p`;
+  expect(JSON.stringify(everything)).not.toContain(secret);
+  await ok(story.client.put('/payment_providers/test', { payment_provider: { code: 'renamed' } }));
+  const customer = (await ok(story.client.get('/customers/acme'))).customer;
+  expect(customer.billing_configuration).toMatchObject({
+    payment_provider: 'stripe',
+    payment_provider_code: 'renamed',
+  });
+  await ok(story.client.delete('/payment_providers/renamed'));
+  const unlinked = (await ok(story.client.get('/customers/acme'))).customer;
+  expect(unlinked.billing_configuration).not.toHaveProperty('payment_provider');
+});
