@@ -59,6 +59,27 @@ export const schedule = (config: Config): ScheduleRow[] => [
   },
   { job: 'trial-end', tick: { minuteOfHour: 35 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   {
+    job: 'expire-wallets',
+    tick: { minuteOfHour: 45 },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
+  {
+    job: 'expire-top-up-rules',
+    tick: { minuteOfHour: 50 },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
+  {
+    job: 'interval-top-ups',
+    tick: { minuteOfHour: 55 },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'one top-up, for the latest missed date',
+  },
+  {
     job: 'refresh-drafts',
     tick: { everySeconds: 300 },
     clock: 'B',
@@ -72,6 +93,14 @@ export const schedule = (config: Config): ScheduleRow[] => [
     clock: 'B',
     catchUp: 'latest',
     afterMissedTicks: 'marks stay',
+    worksOffMarks: true,
+  },
+  {
+    job: 'wallet-ongoing',
+    tick: { everySeconds: config.WALLET_REFRESH_SECONDS },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'flags stay',
     worksOffMarks: true,
   },
   {

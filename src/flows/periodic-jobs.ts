@@ -15,6 +15,7 @@ import { cleanIdempotency } from './sweep-rows/clean-idempotency.ts';
 import { housekeeping } from './sweep-rows/housekeeping.ts';
 import { keyUsage } from './sweep-rows/key-usage.ts';
 import { rowSweeper } from './sweep-rows/row-sweeper.ts';
+import { expireTopUpRules, expireWallets, intervalTopUps, walletOngoing } from './wallets/jobs.ts';
 import { usageActivity } from './watch-usage/usage-activity.ts';
 
 /** Jobs of clock B: what falls due in an organization's own time. Each has its row in src/schedule.ts. */
@@ -29,6 +30,10 @@ export const periodicJobs: readonly PeriodicJob[] = [
   trialEnd,
   refreshDrafts,
   usageActivity,
+  walletOngoing,
+  expireWallets,
+  expireTopUpRules,
+  intervalTopUps,
   dailyUsage,
 ];
 

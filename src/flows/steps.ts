@@ -20,6 +20,8 @@ import { finalizePendingInvoice } from './finalize-invoice/pending.ts';
 import { finishBatchStep } from './ingest-events/finish-batches.ts';
 import { healEvents, recountUnmatched } from './ingest-events/heal.ts';
 import { finalizeCustomerDrafts, finalizeOneDraft, redateDrafts } from './redate-drafts/steps.ts';
+import { bookFirstCredits } from './wallets/first-credits.ts';
+import { refreshWalletsStep } from './wallets/refresh.ts';
 
 /**
  * Runs one after-step in a transaction of its own that also deletes its row; safe to run twice, since a step whose
@@ -50,6 +52,8 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'redate-drafts': redateDrafts,
   'finalize-draft': finalizeOneDraft,
   'finalize-pending-invoice': finalizePendingInvoice,
+  'book-first-credits': bookFirstCredits,
+  'refresh-wallets': refreshWalletsStep,
   'collect-invoice': collectInvoice,
   'collect-payment-request': collectRequest,
   'charge-sandbox-payment': chargeSandboxPayment,

@@ -33,6 +33,8 @@ import { taxOperations } from './taxes/routes.ts';
 import { testClockOperations } from './test-clocks/routes.ts';
 import { unmatchedEventOperations } from './unmatched-events/routes.ts';
 import { usageOperations } from './usage/routes.ts';
+import { walletTransactionOperations } from './wallet-transactions/routes.ts';
+import { walletOperations } from './wallets/routes.ts';
 import { webhookEndpointOperations } from './webhook-endpoints/routes.ts';
 import { webhookOperations } from './webhooks/routes.ts';
 
@@ -70,6 +72,8 @@ export const operations: Operation[] = [
   ...subscriptionOperations,
   ...overrideOperations,
   ...alertOperations,
+  ...walletOperations,
+  ...walletTransactionOperations,
   ...lifetimeUsageOperations,
   ...usageOperations,
   ...eventCorrectionOperations,

@@ -50,8 +50,8 @@ export async function finishOpenBatches(sql: Sql, organizationId: string): Promi
 /** Step `finish-event-batch`: of events that a command stored. */
 export async function finishBatchStep(ctx: Context, { batch_id }: { batch_id: string }): Promise<void> {
   const owed = createOwed();
-  for (const { organization_id, subscription_id } of await finishBatches(ctx.db, [batch_id], owed))
-    ctx.after({ job: 'periodic.work', payload: workOf(organization_id, subscription_id, ctx.now()), ownRow: true });
+  for (const watched of await finishBatches(ctx.db, [batch_id], owed))
+    ctx.after({ job: 'periodic.work', payload: workOf(watched, ctx.now()), ownRow: true });
   for (const { id } of owed.steps) ctx.after({ job: 'step.run', payload: { step_id: id }, ownRow: true });
 }
 

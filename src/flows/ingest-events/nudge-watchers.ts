@@ -3,18 +3,16 @@ import type { Db } from '../../platform/db/connect.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import type { EventToMatch } from '../../resources/unmatched-events/match-event.ts';
 import { type MarkToSet, markWatched, USAGE_ACTIVITY } from '../../resources/usage-thresholds/marks.ts';
+import { markWalletsOfUsage, WALLET_ONGOING } from '../../resources/wallets/marks.ts';
 import type { MatchedEvent } from './match-all.ts';
 
-/** A subscription whose usage is to be looked at. */
-export interface Watched {
-  organization_id: string;
-  subscription_id: string;
-}
+/** A subscription whose usage is to be looked at, or a customer whose wallets are. */
+export type Watched = { organization_id: string } & ({ subscription_id: string } | { customer_id: string });
 
 /** Looks of one subscription are this far apart at least: usage that comes in a rush is counted once for all of it. */
 const COALESCE_MS = 500;
 
-/** Marks the active subscriptions of events that somebody watches. */
+/** Marks the active subscriptions of events that somebody watches, and the customers of any that have wallets. */
 export async function markUsed(tx: Db, matched: readonly MatchedEvent<EventToMatch>[]): Promise<Watched[]> {
   const marks = new Map<string, MarkToSet>();
   for (const { event, subscription } of matched) {
@@ -27,20 +25,27 @@ export async function markUsed(tx: Db, matched: readonly MatchedEvent<EventToMat
       at: event.created_at,
     });
   }
-  return marks.size === 0 ? [] : [...(await markWatched(tx, [...marks.values()]))];
+  if (marks.size === 0) return [];
+  // One after the other on the wire, without waiting between.
+  const [watched, wallets] = await Promise.all([
+    markWatched(tx, [...marks.values()]),
+    markWalletsOfUsage(tx, [...marks.values()]),
+  ]);
+  return [...watched, ...wallets];
 }
 
-/** Payload of the job that looks at a subscription. */
-export const workOf = (organizationId: string, subscriptionId: string, at: Temporal.Instant) => ({
-  job: USAGE_ACTIVITY,
-  organization_id: organizationId,
+/** Payload of the job that looks at a subscription, or at the wallets of a customer. */
+export const workOf = ({ organization_id, ...item }: Watched, at: Temporal.Instant) => ({
+  job: 'customer_id' in item ? WALLET_ONGOING : USAGE_ACTIVITY,
+  organization_id,
   at: at.toString(),
-  item: { subscription_id: subscriptionId },
+  item,
 });
 
 /**
- * After commit: has marked subscriptions looked at. All nudges of half a second share one job at its end, which therefore
- * starts after the last mark it is for; the job `usage-activity` finds marks whose nudge was lost.
+ * After commit: has what was marked looked at. All nudges of half a second share one job at its end, which therefore
+ * starts after the last mark it is for; the jobs `usage-activity` and `wallet-ongoing` find marks
+ * whose nudge was lost.
  */
 export async function nudgeWatchers(
   producer: Pick<Producer, 'addMany'>,
@@ -49,14 +54,14 @@ export async function nudgeWatchers(
 ): Promise<void> {
   const nowMs = realNow.epochMilliseconds;
   const slot = Math.floor(nowMs / COALESCE_MS) + 1;
-  const at = new Map(watched.map((each) => [each.subscription_id, each]));
+  const at = new Map(watched.map((each) => [idOf(each), each]));
   await producer
     .addMany(
       'periodic.work',
-      [...at.values()].map(({ organization_id, subscription_id }) => ({
-        payload: workOf(organization_id, subscription_id, realNow),
+      [...at.values()].map((each) => ({
+        payload: workOf(each, realNow),
         options: {
-          id: `${USAGE_ACTIVITY}-${organization_id}-${subscription_id}-${slot}`,
+          id: `${workOf(each, realNow).job}-${each.organization_id}-${idOf(each)}-${slot}`,
           delayMs: slot * COALESCE_MS - nowMs,
           forgetFailed: true,
         },
@@ -64,3 +69,5 @@ export async function nudgeWatchers(
     )
     .catch(() => {}); // see above
 }
+
+const idOf = (watched: Watched): string => ('customer_id' in watched ? watched.customer_id : watched.subscription_id);

@@ -18,6 +18,7 @@ const TAKEN: Record<string, string> = {
   billing_entities_code_key: 'code',
   organizations_slug_key: 'slug',
   webhook_endpoints_url_key: 'webhook_url',
+  wallets_code_key: 'code',
   subscriptions_active_key: 'external_id',
   subscriptions_incomplete_key: 'external_id',
 };

@@ -4,7 +4,6 @@ import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { findBillableMetricByCode } from '../billable-metrics/queries.ts';
-import { markUsage } from '../usage-thresholds/marks.ts';
 import {
   type AlertFaults,
   codeFaults,
@@ -14,35 +13,25 @@ import {
   textOrNull,
   typeFaults,
 } from './definition.ts';
-import {
-  type AlertOwner,
-  type AlertRow,
-  checkSubscription,
-  getAlert,
-  listAlertKeys,
-  lockAlert,
-  lockAlerts,
-} from './queries.ts';
+import { type AlertRow, getAlert, listAlertKeys, lockAlert, lockAlerts } from './queries.ts';
 import type { AlertCreateBody, GivenAlert } from './schema.ts';
 import { showAlert, showAlerts } from './shown.ts';
+import { type AlertPlace, type AlertTarget, findTarget, lockTarget } from './target.ts';
 import { insertAlerts, markAlertsDeleted, type NewAlert, updateAlertRow } from './writes.ts';
 
 type AlertKey = Pick<AlertRow, 'id' | 'code' | 'alert_type' | 'billable_metric_id'>;
 
 /**
- * Makes one alert of a subscription, or several, all or nothing, and has the usage looked at.
+ * Makes one alert of a subscription or a wallet, or several, all or nothing, and has its figures looked at.
  *
- * @throws Refusal 404 subscription, billable_metric
+ * @throws Refusal 404 subscription, customer, wallet, billable_metric
  * @throws Refusal 422 by field; of several alerts by index, each with what was sent: `{"0": {params, errors}}`
  * Rule: credits-and-payments G.2.
  */
-export async function createSubscriptionAlerts(
-  ctx: Context,
-  { external_id, body }: { external_id: string; body: AlertCreateBody },
-) {
+export async function createAlerts(ctx: Context, { body, ...place }: AlertPlace & { body: AlertCreateBody }) {
   const { db, organizationId } = ctx;
-  await checkSubscription(db, organizationId, external_id);
-  const owner = { external_subscription_id: external_id };
+  const target = await lockTarget(ctx, place);
+  const { owner } = target;
   const given = 'alert' in body ? [body.alert] : body.alerts;
   if (given.length === 0) throw refuse.invalid({ alerts: ['no_alerts'] });
   const refuseFaults = (faults: ReadonlyMap<number, AlertFaults>) => {
@@ -52,12 +41,12 @@ export async function createSubscriptionAlerts(
       Object.fromEntries([...faults].map(([index, errors]) => [index, { params: given[index], errors }])),
     );
   };
-  const alerts = await readNewAlerts(ctx, given, refuseFaults);
+  const alerts = await readNewAlerts(ctx, target, given, refuseFaults);
   refuseFaults(takenFaults(alerts, await listAlertKeys(db, organizationId, owner)));
   const stored = await insertAlerts(db, organizationId, owner, alerts, ctx.now());
   // Somebody else was faster: now their alerts are seen.
   if (stored < alerts.length) refuseFaults(takenFaults(alerts, await listAlertKeys(db, organizationId, owner)));
-  await markUsage(ctx, { external_id });
+  await target.look();
 
   const byId = new Map((await lockAlerts(db, organizationId, owner)).map((alert) => [alert.id, alert]));
   const rows = alerts.map(({ id }) => byId.get(id)!);
@@ -65,18 +54,18 @@ export async function createSubscriptionAlerts(
 }
 
 /**
- * Changes an alert of a subscription; what is absent stays, its type always does. Thresholds that are given replace all. With
+ * Changes an alert; what is absent stays, its type always does. Thresholds that are given replace all. With
  * another metric the comparison starts again.
  *
  * @throws Refusal 404 alert, billable_metric; 422 by field
  */
-export async function updateSubscriptionAlert(
+export async function updateAlert(
   ctx: Context,
-  { external_id, code, body }: { external_id: string; code: string; body: GivenAlert },
+  { code, body, ...place }: AlertPlace & { code: string; body: GivenAlert },
 ) {
   const { db, organizationId } = ctx;
-  await checkSubscription(db, organizationId, external_id);
-  const owner: AlertOwner = { external_subscription_id: external_id };
+  const target = await lockTarget(ctx, place);
+  const { owner } = target;
   // All of them, in the order in which evaluations lock them.
   const alerts = await lockAlerts(db, organizationId, owner);
   const stored = alerts.find((alert) => alert.code === code);
@@ -111,29 +100,26 @@ export async function updateSubscriptionAlert(
   const taken = takenFaults([changed], alerts).get(0);
   if (taken) throw refuse.invalid(taken);
   await updateAlertRow(db, organizationId, changed, ctx.now());
-  await markUsage(ctx, { external_id });
+  await target.look();
   return showAlert(ctx, await getAlert(db, organizationId, owner, changed.code));
 }
 
 /**
  * Deletes an alert: its code and type are free again. Answers it as it was.
  *
- * @throws Refusal 404 subscription, alert
+ * @throws Refusal 404 subscription, customer, wallet, alert
  */
-export async function deleteSubscriptionAlert(
-  ctx: Context,
-  { external_id, code }: { external_id: string; code: string },
-) {
-  await checkSubscription(ctx.db, ctx.organizationId, external_id);
-  const alert = await lockAlert(ctx.db, ctx.organizationId, { external_subscription_id: external_id }, code);
+export async function deleteAlert(ctx: Context, { code, ...place }: AlertPlace & { code: string }) {
+  const { owner } = await findTarget(ctx, place);
+  const alert = await lockAlert(ctx.db, ctx.organizationId, owner, code);
   await markAlertsDeleted(ctx.db, ctx.organizationId, [alert.id], ctx.now());
   return showAlert(ctx, alert);
 }
 
-/** Deletes every alert of a subscription. @throws Refusal 404 subscription */
-export async function deleteSubscriptionAlerts(ctx: Context, { external_id }: { external_id: string }) {
-  await checkSubscription(ctx.db, ctx.organizationId, external_id);
-  const alerts = await lockAlerts(ctx.db, ctx.organizationId, { external_subscription_id: external_id });
+/** Deletes every alert of a subscription or a wallet. @throws Refusal 404 subscription, customer, wallet */
+export async function deleteAlerts(ctx: Context, place: AlertPlace) {
+  const { owner } = await findTarget(ctx, place);
+  const alerts = await lockAlerts(ctx.db, ctx.organizationId, owner);
   await markAlertsDeleted(
     ctx.db,
     ctx.organizationId,
@@ -146,13 +132,14 @@ export async function deleteSubscriptionAlerts(ctx: Context, { external_id }: { 
 /** Reads alerts in the order of the checks: what can be told from the input first, then the metric, then its fitting. */
 async function readNewAlerts(
   ctx: Context,
+  target: AlertTarget,
   given: readonly unknown[],
   refuseFaults: (faults: ReadonlyMap<number, AlertFaults>) => void,
 ): Promise<NewAlert[]> {
   const items = given.map((each) => (typeof each === 'object' && each !== null ? (each as GivenAlert) : {}));
   const read = items.map((item) => readThresholds(item.thresholds));
   refuseFaults(
-    faulty(items, (item, index) => ({ ...typeFaults(item.alert_type, 'subscription'), ...read[index]!.faults })),
+    faulty(items, (item, index) => ({ ...typeFaults(item.alert_type, target.kind), ...read[index]!.faults })),
   );
   const metricIds = new Map<string, string>();
   for (const { billable_metric_code: given } of items) {
@@ -173,6 +160,7 @@ async function readNewAlerts(
     code: String(item.code).trim(),
     name: textOrNull(item.name),
     thresholds: read[index]!.thresholds,
+    previous_value: target.presentOf(item.alert_type as AlertType),
   }));
 }
 

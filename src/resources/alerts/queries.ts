@@ -16,6 +16,7 @@ export interface AlertRow {
   id: string;
   external_subscription_id: string | null;
   wallet_id: string | null;
+  wallet_code: string | null;
   alert_type: AlertType;
   billable_metric_id: string | null;
   code: string;
@@ -28,7 +29,9 @@ export interface AlertRow {
 }
 
 const columns = (db: Db) => db`
-  alert.id, alert.external_subscription_id, alert.wallet_id, alert.alert_type, alert.billable_metric_id, alert.code,
+  alert.id, alert.external_subscription_id, alert.wallet_id,
+  (select wallet.code from wallets wallet
+    where wallet.organization_id = alert.organization_id and wallet.id = alert.wallet_id) as wallet_code, alert.alert_type, alert.billable_metric_id, alert.code,
   alert.name, alert.thresholds, alert.previous_value, alert.evaluations, alert.last_processed_at, alert.created_at`;
 
 /** Whose alerts. */

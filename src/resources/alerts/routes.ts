@@ -1,86 +1,108 @@
 import { z } from 'zod';
 import type { Operation } from '../../platform/operation.ts';
-import {
-  createSubscriptionAlerts,
-  deleteSubscriptionAlert,
-  deleteSubscriptionAlerts,
-  updateSubscriptionAlert,
-} from './commands.ts';
+import { createAlerts, deleteAlert, deleteAlerts, updateAlert } from './commands.ts';
 import {
   AlertCreateBody,
-  AlertCreateDocumented,
   AlertEnvelope,
   AlertList,
   AlertListQuery,
   AlertOrAlerts,
   AlertUpdate,
   AlertUpdateDocumented,
+  SubscriptionAlertCreateDocumented,
+  WalletAlertCreateDocumented,
 } from './schema.ts';
-import { listSubscriptionAlerts, showSubscriptionAlert } from './shown.ts';
+import { listAllAlerts, showOneAlert } from './shown.ts';
 
-const shared = { permission: 'alert', tag: 'subscriptions' } as const;
-const ofAll = { ...shared, path: '/subscriptions/:external_id/alerts' } as const;
-const ofOne = { ...shared, path: '/subscriptions/:external_id/alerts/:code', answer: AlertEnvelope } as const;
+interface Place {
+  path: string;
+  tag: string;
+  /** As it stands in the operations' names. */
+  noun: string;
+  summary: string;
+  documentedBody: z.ZodType;
+}
 
-const updateOne: Operation = {
-  ...ofOne,
-  name: 'updateSubscriptionAlert',
-  method: 'put',
-  summary: 'Update an alert of a subscription',
-  root: 'alert',
-  body: AlertUpdate,
-  documentedBody: AlertUpdateDocumented,
-  kind: 'command',
-  run: updateSubscriptionAlert,
-};
+/** The same six operations on the alerts of a subscription and on those of a wallet. */
+function operationsOf({ path, tag, noun, summary, documentedBody }: Place): Operation[] {
+  const ofAll = { permission: 'alert', tag, path } as const;
+  const ofOne = { permission: 'alert', tag, path: `${path}/:code`, answer: AlertEnvelope } as const;
+  const updateOne: Operation = {
+    ...ofOne,
+    name: `update${noun}Alert`,
+    method: 'put',
+    summary: `Update an alert of ${summary}`,
+    root: 'alert',
+    body: AlertUpdate,
+    documentedBody: AlertUpdateDocumented,
+    kind: 'command',
+    run: updateAlert,
+  };
+  return [
+    {
+      ...ofAll,
+      name: `get${noun}Alerts`,
+      method: 'get',
+      summary: `List the alerts of ${summary}`,
+      query: AlertListQuery,
+      answer: AlertList,
+      kind: 'read',
+      run: listAllAlerts,
+    },
+    {
+      ...ofAll,
+      name: `create${noun}Alert`,
+      method: 'post',
+      summary: `Create one or several alerts of ${summary}`,
+      body: AlertCreateBody,
+      documentedBody,
+      answer: AlertOrAlerts,
+      kind: 'command',
+      run: createAlerts,
+    },
+    {
+      ...ofAll,
+      name: `deleteAll${noun}Alerts`,
+      method: 'delete',
+      summary: `Delete all alerts of ${summary}`,
+      answer: z.null(),
+      kind: 'command',
+      run: deleteAlerts,
+    },
+    {
+      ...ofOne,
+      name: `get${noun}Alert`,
+      method: 'get',
+      summary: `Retrieve an alert of ${summary}`,
+      kind: 'read',
+      run: showOneAlert,
+    },
+    updateOne,
+    { ...updateOne, name: `patch${noun}Alert`, method: 'patch', hidden: true },
+    {
+      ...ofOne,
+      name: `delete${noun}Alert`,
+      method: 'delete',
+      summary: `Delete an alert of ${summary}`,
+      kind: 'command',
+      run: deleteAlert,
+    },
+  ];
+}
 
 export const alertOperations: Operation[] = [
-  {
-    ...ofAll,
-    name: 'getSubscriptionAlerts',
-    method: 'get',
-    summary: 'List the alerts of a subscription',
-    query: AlertListQuery,
-    answer: AlertList,
-    kind: 'read',
-    run: listSubscriptionAlerts,
-  },
-  {
-    ...ofAll,
-    name: 'createSubscriptionAlert',
-    method: 'post',
-    summary: 'Create one or several alerts of a subscription',
-    body: AlertCreateBody,
-    documentedBody: AlertCreateDocumented,
-    answer: AlertOrAlerts,
-    kind: 'command',
-    run: createSubscriptionAlerts,
-  },
-  {
-    ...ofAll,
-    name: 'deleteAllSubscriptionAlerts',
-    method: 'delete',
-    summary: 'Delete all alerts of a subscription',
-    answer: z.null(),
-    kind: 'command',
-    run: deleteSubscriptionAlerts,
-  },
-  {
-    ...ofOne,
-    name: 'getSubscriptionAlert',
-    method: 'get',
-    summary: 'Retrieve an alert of a subscription',
-    kind: 'read',
-    run: showSubscriptionAlert,
-  },
-  updateOne,
-  { ...updateOne, name: 'patchSubscriptionAlert', method: 'patch', hidden: true },
-  {
-    ...ofOne,
-    name: 'deleteSubscriptionAlert',
-    method: 'delete',
-    summary: 'Delete an alert of a subscription',
-    kind: 'command',
-    run: deleteSubscriptionAlert,
-  },
+  ...operationsOf({
+    path: '/subscriptions/:external_id/alerts',
+    tag: 'subscriptions',
+    noun: 'Subscription',
+    summary: 'a subscription',
+    documentedBody: SubscriptionAlertCreateDocumented,
+  }),
+  ...operationsOf({
+    path: '/customers/:external_customer_id/wallets/:wallet_code/alerts',
+    tag: 'wallets',
+    noun: 'CustomerWallet',
+    summary: 'a wallet',
+    documentedBody: WalletAlertCreateDocumented,
+  }),
 ];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SUBSCRIPTION_ALERT_TYPES } from '../../engine/alerts/alert-types.ts';
+import { SUBSCRIPTION_ALERT_TYPES, WALLET_ALERT_TYPES } from '../../engine/alerts/alert-types.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
 
@@ -36,11 +36,12 @@ const alertInput = {
   billable_metric_code: z.string().nullish(),
   thresholds: z.array(AlertThresholdInput),
 };
-const AlertInput = z.object({ alert_type: z.enum(SUBSCRIPTION_ALERT_TYPES), ...alertInput });
-export const AlertCreateDocumented = z.union([
-  z.object({ alert: AlertInput }),
-  z.object({ alerts: z.array(AlertInput) }),
-]);
+const createDocumented = (types: readonly [string, ...string[]]) => {
+  const input = z.object({ alert_type: z.enum(types), ...alertInput });
+  return z.union([z.object({ alert: input }), z.object({ alerts: z.array(input) })]);
+};
+export const SubscriptionAlertCreateDocumented = createDocumented(SUBSCRIPTION_ALERT_TYPES);
+export const WalletAlertCreateDocumented = createDocumented(WALLET_ALERT_TYPES);
 export const AlertUpdateDocumented = z.object({ alert: z.object(alertInput).partial() });
 
 const AlertObject = z.object({

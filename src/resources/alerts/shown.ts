@@ -1,7 +1,8 @@
 import type { Context } from '../../platform/context.ts';
 import { type Page, pageMeta } from '../../platform/lists/pagination.ts';
 import { listBillableMetricsById } from '../billable-metrics/queries.ts';
-import { type AlertRow, checkSubscription, countAlerts, getAlert, listAlerts } from './queries.ts';
+import { type AlertRow, countAlerts, getAlert, listAlerts } from './queries.ts';
+import { type AlertPlace, findTarget } from './target.ts';
 import { alertView } from './view.ts';
 
 type Reading = Pick<Context, 'db' | 'organizationId'>;
@@ -22,13 +23,9 @@ export const showAlerts = async (ctx: Reading, alerts: readonly AlertRow[], page
   meta: pageMeta(page, total),
 });
 
-/** @throws Refusal 404 subscription */
-export async function listSubscriptionAlerts(
-  ctx: Context,
-  { external_id, query }: { external_id: string; query: Page },
-) {
-  await checkSubscription(ctx.db, ctx.organizationId, external_id);
-  const owner = { external_subscription_id: external_id };
+/** @throws Refusal 404 subscription, customer, wallet */
+export async function listAllAlerts(ctx: Context, { query, ...place }: AlertPlace & { query: Page }) {
+  const { owner } = await findTarget(ctx, place);
   const [alerts, total] = await Promise.all([
     listAlerts(ctx.db, ctx.organizationId, owner, query),
     countAlerts(ctx.db, ctx.organizationId, owner),
@@ -36,12 +33,8 @@ export async function listSubscriptionAlerts(
   return showAlerts(ctx, alerts, query, total);
 }
 
-/** @throws Refusal 404 subscription, alert */
-export async function showSubscriptionAlert(
-  ctx: Context,
-  { external_id, code }: { external_id: string; code: string },
-) {
-  await checkSubscription(ctx.db, ctx.organizationId, external_id);
-  const owner = { external_subscription_id: external_id };
+/** @throws Refusal 404 subscription, customer, wallet, alert */
+export async function showOneAlert(ctx: Context, { code, ...place }: AlertPlace & { code: string }) {
+  const { owner } = await findTarget(ctx, place);
   return showAlert(ctx, await getAlert(ctx.db, ctx.organizationId, owner, code));
 }

@@ -18,7 +18,7 @@ export const alertView = (alert: AlertRow, metric: BillableMetricRow | undefined
   subscription_external_id: alert.external_subscription_id,
   external_subscription_id: alert.external_subscription_id,
   svc_wallet_id: alert.wallet_id,
-  wallet_code: null,
+  wallet_code: alert.wallet_code,
   alert_type: alert.alert_type,
   code: alert.code,
   name: alert.name,

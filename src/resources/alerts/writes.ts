@@ -4,7 +4,10 @@ import type { Db } from '../../platform/db/connect.ts';
 import type { AlertOwner, AlertRow, ThresholdJson } from './queries.ts';
 
 /** An alert to store. */
-export type NewAlert = Pick<AlertRow, 'id' | 'alert_type' | 'billable_metric_id' | 'code' | 'name' | 'thresholds'>;
+export type NewAlert = Pick<
+  AlertRow,
+  'id' | 'alert_type' | 'billable_metric_id' | 'code' | 'name' | 'thresholds' | 'previous_value'
+>;
 
 /**
  * Stores alerts of one owner.
@@ -22,11 +25,11 @@ export async function insertAlerts(
     'wallet_id' in owner ? [null, owner.wallet_id] : [owner.external_subscription_id, null];
   const { count } = await db`
     insert into alerts (id, organization_id, external_subscription_id, wallet_id, alert_type, billable_metric_id, code,
-      name, thresholds, created_at, updated_at)
+      name, thresholds, previous_value, created_at, updated_at)
     select id, ${organizationId}::uuid, ${externalId}::text, ${walletId}::uuid, alert_type, billable_metric_id, code,
-      name, thresholds, ${now}, ${now}
+      name, thresholds, previous_value, ${now}, ${now}
     from jsonb_to_recordset(${alerts as never}::jsonb) as alert (id uuid, alert_type text, billable_metric_id uuid,
-      code text, name text, thresholds jsonb)
+      code text, name text, thresholds jsonb, previous_value numeric)
     on conflict do nothing`;
   return count;
 }

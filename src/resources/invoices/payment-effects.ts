@@ -2,6 +2,7 @@ import type { PaymentStatus } from '../../engine/invoices/invoice-states.ts';
 import type { Context } from '../../platform/context.ts';
 import { resetDunningOfInvoice } from '../dunning-campaigns/counters.ts';
 import { closePagesOfInvoice } from '../payments/pages.ts';
+import { followTopUpPayment } from '../wallet-transactions/top-up-payment.ts';
 import type { InvoiceRow } from './queries.ts';
 
 /** What else happens when the payment status of an invoice changes; `invoice` is as it was before. */
@@ -11,4 +12,8 @@ export type PaymentEffect = (ctx: Context, invoice: InvoiceRow, status: PaymentS
  * Everything that follows the payment status of an invoice, whoever set it: a payment, an offset, a person. In the same
  * transaction, in this order. Rule: credits-and-payments E.6 "on every status write".
  */
-export const paymentEffects: readonly PaymentEffect[] = [closePagesOfInvoice, resetDunningOfInvoice];
+export const paymentEffects: readonly PaymentEffect[] = [
+  closePagesOfInvoice,
+  resetDunningOfInvoice,
+  followTopUpPayment,
+];

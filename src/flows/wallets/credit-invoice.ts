@@ -1,0 +1,115 @@
+import { localDate } from '../../engine/calendar/local-day.ts';
+import type { BookedCredits } from '../../engine/credits/wallet-money.ts';
+import { dateSettings, datesAtCreation } from '../../engine/invoices/dates.ts';
+import { newDraft } from '../../engine/invoices/draft.ts';
+import { draftNumber } from '../../engine/invoices/number.ts';
+import { computeInvoice } from '../../engine/invoices/steps.ts';
+import { exponentOf } from '../../engine/money/currency.ts';
+import { decimal } from '../../engine/money/decimal.ts';
+import type { Context } from '../../platform/context.ts';
+import { newId } from '../../platform/ids.ts';
+import { readCustomer } from '../../resources/customers/queries.ts';
+import { customerBaseView } from '../../resources/customers/view.ts';
+import type { TransactionWishes } from '../../resources/wallet-transactions/writes.ts';
+import type { WalletRow } from '../../resources/wallets/queries.ts';
+import { invoiceInputs } from '../build-invoice/inputs.ts';
+import { lockPayer, readIssuer } from '../build-invoice/sql.ts';
+import { insertFeeInputs, insertInvoiceInputs } from '../build-invoice/stored-inputs.ts';
+import { type InvoiceOwner, insertInvoice, storeAmounts } from '../build-invoice/writes.ts';
+
+interface NewPurchase {
+  /** The transaction's. */
+  id: string;
+  booked: BookedCredits;
+  wishes: TransactionWishes;
+  status: 'open' | 'finalized';
+}
+
+/**
+ * Makes the invoice of credits that are bought, without taxes: final where it may be seen unpaid, else open.
+ *
+ * @returns its id
+ * Rules: credits-and-payments D.4-2, D.4-3.
+ */
+export async function creditInvoice(
+  ctx: Context,
+  wallet: WalletRow,
+  { id, booked, wishes, status }: NewPurchase,
+): Promise<string> {
+  const { db, organizationId } = ctx;
+  const payer = await lockPayer(db, organizationId, wallet.customer_id);
+  const issuer = await readIssuer(db, organizationId, wallet.billing_entity_id);
+  const invoiceId = newId();
+  const dates = datesAtCreation(
+    { invoiceType: 'credit', isRecurring: false, isInAdvanceCharge: false, settings: dateSettings(payer, issuer) },
+    localDate(ctx.now(), payer.zone),
+  );
+  await insertInvoice(db, {
+    id: invoiceId,
+    organization_id: organizationId,
+    billing_entity_id: issuer.id,
+    customer_id: payer.id,
+    invoice_type: 'credit',
+    self_billed: false,
+    skip_usage: false,
+    number: draftNumber(issuer.document_number_prefix),
+    currency: wallet.currency,
+    timezone: payer.zone,
+    purchase_order_number: wishes.purchase_order_number ?? wallet.purchase_order_number,
+    dates,
+    now: ctx.now(),
+  });
+  const owner: InvoiceOwner = {
+    organizationId,
+    invoiceId,
+    billingEntityId: issuer.id,
+    customerId: payer.id,
+    currency: wallet.currency,
+    createdAt: ctx.now(),
+  };
+  const feeId = newId();
+  const { amountCents } = booked;
+  const draft = computeInvoice(
+    newDraft({
+      invoiceType: 'credit',
+      isFinalizing: true,
+      keepsZeroAmount: true,
+      fees: [{ key: feeId, amountCents, preciseAmountCents: decimal(amountCents), taxes: [] }],
+    }),
+  );
+  await insertCreditFee(ctx, owner, wallet, { feeId, transactionId: id, booked, name: wishes.name ?? null });
+  const snapshot = status === 'open' ? null : customerBaseView(await readCustomer(db, organizationId, payer.id));
+  await storeAmounts(db, owner, draft, { status, dates, now: ctx.now(), snapshot });
+  const inputs = {
+    fee_type: 'credit',
+    price: { rate_amount: wallet.rate_amount },
+    usage: { units: booked.credits },
+    tail: { coupons: [], progressive_credit_cents: 0, taxes: [], exponent: exponentOf(wallet.currency) },
+  };
+  const stored = [{ feeId, inputs: JSON.parse(JSON.stringify(inputs)) as object, watermark: null }];
+  await insertFeeInputs(db, owner, stored, ctx.now());
+  await insertInvoiceInputs(db, owner, invoiceInputs(draft, ctx.now()), ctx.now());
+  return invoiceId;
+}
+
+/** Rule: credits-and-payments D.4-2: units are credits, the amount is their money. */
+const insertCreditFee = (
+  ctx: Context,
+  owner: InvoiceOwner,
+  wallet: WalletRow,
+  fee: { feeId: string; transactionId: string; booked: BookedCredits; name: string | null },
+) => ctx.db`
+  insert into fees (id, organization_id, billing_entity_id, customer_id, invoice_id, fee_type, item_id, item_code,
+    item_name, invoice_display_name, amount_cents, amount_currency, precise_amount_cents, unit_amount_cents,
+    precise_unit_amount, units, total_aggregated_units, created_at, updated_at)
+  values (${fee.feeId}, ${owner.organizationId}, ${owner.billingEntityId}, ${owner.customerId}, ${owner.invoiceId},
+    'credit', ${fee.transactionId}, 'credit', 'credit', ${fee.name ?? 'credit'}, ${fee.booked.amountCents},
+    ${owner.currency}, ${fee.booked.amountCents}, ${unitCents(wallet)}, ${wallet.rate_amount}, ${fee.booked.credits},
+    ${fee.booked.credits}, ${owner.createdAt}, ${owner.createdAt})`;
+
+/** What one credit costs, cut to whole cents. */
+const unitCents = ({ rate_amount, currency }: WalletRow): number =>
+  rate_amount
+    .times(decimal(10).pow(exponentOf(currency)))
+    .trunc()
+    .toNumber();

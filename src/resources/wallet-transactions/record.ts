@@ -1,0 +1,37 @@
+import type { Context } from '../../platform/context.ts';
+import { changedKeys } from '../../platform/records/changes.ts';
+import type { WalletRow } from '../wallets/queries.ts';
+import { walletBaseView } from '../wallets/view.ts';
+import { getTransaction, type TransactionRow } from './queries.ts';
+import { transactionView } from './view.ts';
+
+/** Writes a transaction into the audit trail of its wallet and tells those who listen. Rules: platform G.1, H.1. */
+export async function recordTransaction(
+  ctx: Context,
+  type: 'wallet_transaction.created' | 'wallet_transaction.updated',
+  id: string,
+  wallet: WalletRow,
+  before?: TransactionRow,
+): Promise<TransactionRow> {
+  const transaction = await getTransaction(ctx.db, ctx.organizationId, id);
+  const own = transactionView(transaction);
+  const object = { ...own, wallet: walletBaseView(wallet) };
+  ctx.record({
+    activity: {
+      type,
+      resourceType: 'Wallet',
+      resourceId: wallet.id,
+      object,
+      ...(before === undefined ? {} : { changes: changedKeys(transactionView(before), own) }),
+      externalCustomerId: wallet.external_customer_id,
+    },
+    webhook: {
+      type,
+      objectType: 'wallet_transaction',
+      objectId: id,
+      customerId: wallet.customer_id,
+      object,
+    },
+  });
+  return transaction;
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { decimal } from '../../engine/money/decimal.ts';
+
+/** Credits have at most this many digits before the point. Rule: credits-and-payments D.3. */
+const CREDITS = /^\d{1,25}(\.\d*)?$/;
+
+/**
+ * Credits as numeric text, ≥ 0; absent or null is none. Anything else is told with a code of the field's own.
+ * Rule: credits-and-payments D.1, D.3.
+ */
+export const creditsInput = (field: 'paid_credits' | 'granted_credits' | 'voided_credits') =>
+  z
+    .unknown()
+    .optional()
+    .transform((value, context): string | null => {
+      if (value === undefined || value === null || value === '') return null;
+      const text = typeof value === 'number' && Number.isFinite(value) ? decimal(value).toFixed() : value;
+      if (typeof text === 'string' && CREDITS.test(text.trim()))
+        return decimal(text.trim().replace(/\.$/, '')).toFixed();
+      for (const message of [`invalid_${field}`, 'invalid_amount']) context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    });
+
+const MOST_PAIRS = 15;
+/** Of wallets and their rules. */
+export const MOST_PAIRS_OF_WALLET = 5;
+const KEY_MAX = 20;
+const VALUE_MAX = 100;
+
+/** Pairs of a key and a value that a transaction carries. Rule: credits-and-payments D.3 "metadata". */
+export const pairsInput = (most = MOST_PAIRS) =>
+  z
+    .unknown()
+    .optional()
+    .transform((value, context) => {
+      const fault = value === undefined || value === null ? undefined : faultOfPairs(value, most);
+      if (fault === undefined) return (value ?? []) as { key: string; value: string }[];
+      context.addIssue({ code: 'custom', message: fault });
+      return z.NEVER;
+    });
+
+/** What is wrong with pairs, as one code. */
+export function faultOfPairs(value: unknown, most: number): string | undefined {
+  if (!Array.isArray(value)) return 'invalid_type';
+  if (value.length > most) return 'too_many_keys';
+  return value.map(faultOfPair).find((fault) => fault !== undefined);
+}
+
+function faultOfPair(pair: unknown): string | undefined {
+  const isPair = typeof pair === 'object' && pair !== null && !Array.isArray(pair);
+  if (!isPair || Object.keys(pair).sort().join() !== 'key,value') return 'invalid_key_value_pair';
+  const { key, value } = pair as { key: unknown; value: unknown };
+  if (typeof value === 'object' && value !== null) return 'nested_structure_not_allowed';
+  if (typeof key !== 'string' || key === '' || typeof value !== 'string') return 'invalid_key_value_pair';
+  if (!key.isWellFormed() || !value.isWellFormed() || `${key}${value}`.includes('\0')) return 'invalid_key_value_pair';
+  if (key.length > KEY_MAX) return 'key_too_long';
+  return value.length > VALUE_MAX ? 'value_too_long' : undefined;
+}
+
+/** 1 pays first, 50 last. */
+export const priorityInput = () =>
+  z
+    .unknown()
+    .optional()
+    .transform((value, context) => {
+      if (value === undefined || value === null) return undefined;
+      const number = typeof value === 'string' && /^\d{1,2}$/.test(value.trim()) ? Number(value) : value;
+      if (typeof number === 'number' && Number.isInteger(number) && number >= 1 && number <= 50) return number;
+      context.addIssue({ code: 'custom', message: 'value_is_invalid' });
+      return z.NEVER;
+    });
+
+/** How something is to be paid; no method can be stored under a wallet yet, so none can be named by its id. */
+export const paymentMethodInput = () =>
+  z
+    .object(
+      {
+        payment_method_type: z.enum(['provider', 'manual'], 'invalid_payment_method').nullish(),
+        payment_method_id: z.null('invalid_payment_method').optional(),
+      },
+      'invalid_payment_method',
+    )
+    .nullish();
+
+/** No custom section can be made yet, so none can be named. */
+export const customSectionInput = () =>
+  z
+    .object({
+      skip_invoice_custom_sections: z.boolean().nullish(),
+      invoice_custom_section_codes: z.array(z.unknown()).max(0, 'unsupported_value').nullish(),
+    })
+    .nullish();
