@@ -27,5 +27,6 @@ export const apps = [
   pool('billing'),
   pool('clocks'),
   pool('webhooks'),
+  pool('documents'),
   pool('scheduler'),
 ];

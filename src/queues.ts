@@ -20,7 +20,8 @@ export const queues = {
   aggregation: { purpose: 'steps after stored events, rollups: build, repair, audit', ...RETRIED },
   billing: { purpose: 'periodic billing and steps after commands', ...RETRIED },
   clocks: { purpose: 'advances of test clocks', ...RETRIED },
-  webhooks: { purpose: 'deliveries to webhook endpoints', ...RETRIED },
+  webhooks: { purpose: 'deliveries to webhook endpoints, questions to the VAT register', ...RETRIED },
+  documents: { purpose: 'drawing of invoices, credit notes and receipts', ...RETRIED },
   periodic: { purpose: 'ticks of the schedule', ...RETRIED, attempts: 3 },
   audit: { purpose: 'API log rows of requests that the ingress refused', ...RETRIED },
 } satisfies Record<string, QueueSpec>;
@@ -81,6 +82,11 @@ export const jobs = {
       delivery_ids: z.array(z.string()).max(10),
     }),
   },
+  'document.render': {
+    queue: 'documents',
+    payload: z.object({ organization_id: z.string(), document_id: z.string() }),
+  },
+  'vat.check': { queue: 'webhooks', payload: z.object({ organization_id: z.string(), check_id: z.string() }) },
   'periodic.tick': { queue: 'periodic', payload: z.object({ job: z.string(), at: z.string() }) },
   'api-log.write': { queue: 'audit', payload: z.object({ rows: z.array(z.unknown()) }) },
 } as const satisfies Record<string, { queue: QueueName; payload: z.ZodType }>;

@@ -1,9 +1,11 @@
 import { advanceDeps, clockAdvances, fallsDueBy, watchAbandonedAdvances } from '../src/flows/advance-clock/jobs.ts';
 import { shapeHandlers } from '../src/flows/build-shapes/jobs.ts';
+import { vatCheckHandlers } from '../src/flows/check-vat-numbers/jobs.ts';
 import { flowCommands } from '../src/flows/commands.ts';
 import { deliveryHandlers } from '../src/flows/deliver-webhooks/deliver.ts';
 import { finishHandlers, storeHandlers } from '../src/flows/ingest-events/jobs.ts';
 import { createFinisherNudge } from '../src/flows/ingest-events/nudge-finisher.ts';
+import { documentHandlers } from '../src/flows/render-documents/jobs.ts';
 import { commandHandlers } from '../src/flows/run-command/jobs.ts';
 import { periodicTickHandlers, periodicWorkHandlers } from '../src/flows/run-periodic/jobs.ts';
 import { registryOf } from '../src/flows/run-periodic/registry.ts';
@@ -12,6 +14,7 @@ import { stepRunHandlers } from '../src/flows/run-steps/jobs.ts';
 import { sweepAfterStart } from '../src/flows/sweep-rows/sweep-after-start.ts';
 import { auditHandlers } from '../src/flows/write-api-logs/jobs.ts';
 import { type Config, loadConfig } from '../src/platform/config.ts';
+import { createRenderer } from '../src/platform/documents/renderer.ts';
 import { createOutgoing } from '../src/platform/http/outgoing.ts';
 import { createLog, type Log } from '../src/platform/log/log.ts';
 import { openRuntime, type Runtime } from '../src/platform/process/runtime.ts';
@@ -94,13 +97,31 @@ export const pools = {
   },
   webhooks: (runtime) => {
     const outgoing = createOutgoing({ allowPrivate: runtime.config.WEBHOOK_ALLOW_PRIVATE_NETWORKS });
-    const handlers = deliveryHandlers({ ...runtime, outgoing });
+    const register = createOutgoing({ allowPrivate: true });
+    const handlers = {
+      ...deliveryHandlers({ ...runtime, outgoing }),
+      ...vatCheckHandlers({ ...runtime, outgoing: register }),
+    };
     const served = serve(runtime, 'webhooks', runtime.config.CONCURRENCY_WEBHOOKS, handlers);
     return [
       {
         async close() {
           await served.close();
           await outgoing.close();
+          await register.close();
+        },
+      },
+    ];
+  },
+  documents: (runtime) => {
+    const renderer = createRenderer({ fallbackFont: runtime.config.DOCUMENT_FONT ?? null });
+    const handlers = documentHandlers({ ...runtime, renderer });
+    const served = serve(runtime, 'documents', runtime.config.CONCURRENCY_DOCUMENTS, handlers);
+    return [
+      {
+        async close() {
+          await served.close();
+          await renderer.close();
         },
       },
     ];

@@ -16,6 +16,7 @@ import { createApp, literalFirst } from './app.ts';
 import { KeyCache } from './authenticate.ts';
 import { createCommandLane } from './command-lane.ts';
 import { mountDocs } from './docs.ts';
+import { mountDocuments } from './documents.ts';
 import type { EdgeDeps } from './edge.ts';
 import { createEventsLane } from './events-lane/lane.ts';
 import { mountHealth } from './health.ts';
@@ -87,6 +88,7 @@ export async function startIngress(
   }
   const app = createApp(deps, literalFirst(operations), {
     mount(root) {
+      mountDocuments(root, deps);
       mountHealth(root, { ...runtime, config });
       const documented = { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() };
       mountDocs(root, () => deps.wire.documentation(JSON.stringify(openApiDocument(operations, documented))));

@@ -61,7 +61,16 @@ const Settings = z.object({
   USAGE_ACTIVITY_SECONDS: seconds(60).describe('Tick of usage-activity'),
   LIFETIME_USAGE_SECONDS: seconds(300).describe('Tick of lifetime-usage'),
   WALLET_REFRESH_SECONDS: seconds(300).describe('Tick of wallet-ongoing'),
+  VAT_REGISTER_URL: z
+    .url()
+    .default('https://ec.europa.eu/taxation_customs/vies/rest-api/check-vat-number')
+    .describe('Register that is asked about VAT numbers of customers'),
   PORTAL_TOKEN_TTL_HOURS: whole(12).describe('Life of a link to the pages of a customer'),
+  DOCUMENT_LINK_TTL_HOURS: whole(24).describe('Life of a link to a document'),
+  DOCUMENT_FONT: z
+    .string()
+    .optional()
+    .describe('TTF or OTF file for Chinese, Japanese and Korean in documents; without it zh-TW prints in English'),
   AUDIT_LOGS_PERIOD_DAYS: whole(30).describe('Days that activity and API logs stay visible'),
   TEST_CLOCK_MAX_SPAN_YEARS: whole(5).describe('Farthest advance of a test clock'),
   TEST_CLOCK_MAX_STEPS: whole(100_000).describe('Instants with work in one advance'),
@@ -76,6 +85,7 @@ const Settings = z.object({
   CONCURRENCY_AGGREGATION: whole(8).describe('Jobs at once in an aggregation worker'),
   CONCURRENCY_BILLING: whole(8).describe('Jobs at once in a billing worker'),
   CONCURRENCY_WEBHOOKS: whole(50).describe('Jobs at once in a webhooks worker'),
+  CONCURRENCY_DOCUMENTS: whole(2).describe('Documents read at once in a documents worker, which draws one at a time'),
   CONCURRENCY_CLOCKS: whole(2).describe('Test clocks advanced at once in a clocks worker'),
 });
 

@@ -6,6 +6,7 @@ import type { InvoiceType } from '../../engine/invoices/invoice-types.ts';
 import { decimalText } from '../../engine/money/decimal.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { newId } from '../../platform/ids.ts';
+import { issuerSnapshot } from '../render-documents/sql.ts';
 import type { LineFee } from './fees.ts';
 import type { BilledLine } from './lines.ts';
 
@@ -153,8 +154,8 @@ export async function insertFees(
       unit_amount_cents: fee.unitAmountCents,
       precise_unit_amount: fee.preciseUnitAmount,
       precise_coupons_amount_cents: taxed.preciseCouponsAmountCents,
-      taxes_amount_cents: taxed.taxesAmountCents,
       precise_credit_notes_amount_cents: taxed.preciseCreditNotesAmountCents,
+      taxes_amount_cents: taxed.taxesAmountCents,
       taxes_precise_amount_cents: taxed.taxesPreciseAmountCents,
       taxes_rate: taxed.taxesRate,
       units: fee.units,
@@ -264,6 +265,13 @@ const taxColumns = (tax: Draft['appliedTaxes'][number]['tax']) => ({
   tax_description: tax.description,
 });
 
+/** The issuer as a final invoice prints it, whatever becomes of it later. */
+const issuerOf = (db: Db, status: InvoiceStatus) =>
+  status === 'finalized'
+    ? db`(select ${issuerSnapshot(db)} from billing_entities entity
+        where entity.organization_id = invoices.organization_id and entity.id = invoices.billing_entity_id)`
+    : null;
+
 /** The amounts of a computation, and the status that it ends in. */
 export const storeAmounts = (
   db: Db,
@@ -281,7 +289,7 @@ export const storeAmounts = (
     sub_total_including_taxes_amount_cents = ${draft.subTotalIncludingTaxesAmountCents},
     credit_notes_amount_cents = ${draft.creditNotesAmountCents},
     prepaid_credit_amount_cents = ${draft.prepaidCreditAmountCents}, total_amount_cents = ${draft.totalAmountCents},
-    customer_snapshot = ${state.snapshot as never}, ready_to_be_refreshed = false,
+    customer_snapshot = ${state.snapshot as never}, issuer_snapshot = ${issuerOf(db, state.status)}, ready_to_be_refreshed = false,
     tax_status = case when tax_status = 'pending' and ${state.status !== 'draft'} then 'succeeded' else tax_status end,
     finalized_at = ${state.status === 'finalized' ? state.now : null}, updated_at = ${state.now}
   where organization_id = ${owner.organizationId} and id = ${owner.invoiceId}`;

@@ -1,7 +1,9 @@
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { SweepDeps, SweepJob } from '../../platform/periodic-job.ts';
 import { sweepBuildingShapes } from '../build-shapes/build-shape.ts';
+import { sweepVatChecks } from '../check-vat-numbers/jobs.ts';
 import { sweepEventBatches } from '../ingest-events/finish-batches.ts';
+import { sweepDocuments } from '../render-documents/jobs.ts';
 import { nudgeLostSteps } from './lost-steps.ts';
 import { nudgeLostTicks } from './lost-ticks.ts';
 
@@ -18,6 +20,8 @@ export const rowSweeper: SweepJob = {
       nudgeLostTicks(deps, now),
       sweepEventBatches(deps, now.subtract({ seconds: LOST_AFTER_SECONDS }), now),
       sweepBuildingShapes(deps, now),
+      sweepVatChecks(deps, now),
+      sweepDocuments(deps, now.subtract({ seconds: LOST_AFTER_SECONDS }), now),
     ]);
   },
 };

@@ -1,8 +1,11 @@
 import type { Context } from '../../platform/context.ts';
 import { changedKeys } from '../../platform/records/changes.ts';
+import { readCustomer } from '../customers/queries.ts';
+import { documentLink } from '../documents/link.ts';
+import { findRenderedDocument } from '../documents/queries.ts';
 import { readInvoice } from './queries.ts';
 import { partsOf } from './show.ts';
-import { invoiceView } from './view.ts';
+import { invoiceListView, invoiceView } from './view.ts';
 
 /** Above this number the audit trail leaves fees out (platform H.1). */
 const MOST_LOGGED_FEES = 25;
@@ -74,6 +77,38 @@ export async function recordDisputeLost(ctx: Context, invoiceId: string): Promis
       objectId: invoiceId,
       customerId: invoice.customer_id,
       object: { invoice: invoiceView(await partsOf(ctx, invoice), ctx.now()) },
+    },
+  });
+}
+
+/** Tells those who listen that the document of an invoice is there, and where. Rule: platform G.1 `invoice.generated`. */
+export async function recordInvoiceGenerated(ctx: Context, invoiceId: string): Promise<void> {
+  const { db, organizationId } = ctx;
+  const invoice = await readInvoice(db, organizationId, invoiceId);
+  const documentId = await findRenderedDocument(db, organizationId, 'invoice', invoiceId);
+  const customer = await readCustomer(db, organizationId, invoice.customer_id);
+  const {
+    metadata: _metadata,
+    applied_taxes: _taxes,
+    ...object
+  } = {
+    ...invoiceListView(invoice, customer),
+    file_url: await documentLink(db, ctx.config, documentId!),
+  };
+  ctx.record({
+    activity: {
+      type: 'invoice.generated',
+      resourceType: 'Invoice',
+      resourceId: invoiceId,
+      object,
+      externalCustomerId: customer.external_id,
+    },
+    webhook: {
+      type: 'invoice.generated',
+      objectType: 'invoice',
+      objectId: invoiceId,
+      customerId: invoice.customer_id,
+      object,
     },
   });
 }

@@ -4,6 +4,7 @@ import { type Operation, runsAsFlow } from '../../platform/operation.ts';
 import { checkBillingEntityCodes } from '../billing-entities/queries.ts';
 import { getCustomer, listCustomersByIds } from '../customers/queries.ts';
 import { deleteInvoice } from './commands/delete.ts';
+import { downloadInvoice } from './commands/download.ts';
 import { loseDispute } from './commands/lose-dispute.ts';
 import { retryInvoice } from './commands/retry.ts';
 import { updateInvoice } from './commands/update.ts';
@@ -34,6 +35,15 @@ const update: Operation = {
   root: 'invoice',
   body: InvoiceUpdate,
   run: updateInvoice,
+};
+
+const download: Operation = {
+  ...write,
+  name: 'downloadInvoice',
+  method: 'post',
+  path: '/invoices/:svc_id/download',
+  summary: 'Get the document of an invoice',
+  run: downloadInvoice,
 };
 
 export const invoiceOperations: Operation[] = [
@@ -122,6 +132,8 @@ export const invoiceOperations: Operation[] = [
     ignoresIdempotencyKey: true,
     run: runsAsFlow,
   },
+  download,
+  { ...download, name: 'downloadInvoicePdf', path: '/invoices/:svc_id/download_pdf', hidden: true },
   {
     ...write,
     name: 'voidInvoice',

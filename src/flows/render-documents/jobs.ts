@@ -1,0 +1,59 @@
+import type { Temporal } from 'temporal-polyfill';
+import { isSandbox, readOrganizationNow } from '../../platform/clock/organization-clock.ts';
+import { realNow } from '../../platform/clock/real-clock.ts';
+import type { Renderer } from '../../platform/documents/renderer.ts';
+import type { SweepDeps } from '../../platform/periodic-job.ts';
+import type { Handlers } from '../../platform/queue/worker.ts';
+import { nudge } from '../../platform/records/nudge.ts';
+import { type SystemDeps, systemTransaction } from '../../platform/records/system-transaction.ts';
+import { findPendingDocument, storeDocument, takeLostDocuments } from '../../resources/documents/queries.ts';
+import { documentSubjects } from './subjects.ts';
+
+const LOST_AT_ONCE = 100;
+
+/**
+ * Handler of `document.render`: reads what the document says, draws it, keeps it and tells those who listen. No
+ * transaction is open while it is drawn. Run twice, the first one stays.
+ */
+export function documentHandlers(deps: SystemDeps & { renderer: Renderer }): Pick<Handlers, 'document.render'> {
+  const { sql, config, renderer, producer } = deps;
+  return {
+    async 'document.render'({ organization_id: organizationId, document_id: id }) {
+      const document = await findPendingDocument(sql, organizationId, id);
+      if (!document) return;
+      const subject = documentSubjects[document.kind];
+      if (!subject) throw new Error(`nothing draws documents of kind ${document.kind}`);
+      const model = await subject.read({ db: sql, organizationId }, document.subject_id, {
+        drawsEastAsian: config.DOCUMENT_FONT !== undefined,
+      });
+      const content = await renderer.render(model);
+      const sandbox = await isSandbox(sql, organizationId);
+      const nudges = await systemTransaction(
+        deps,
+        { id: organizationId, sandbox },
+        (tx) => readOrganizationNow(tx, organizationId, sandbox),
+        async (ctx) => {
+          const isOurs = await storeDocument(ctx.db, organizationId, id, content, realNow());
+          if (isOurs) await subject.announce(ctx, document.subject_id);
+        },
+      );
+      if (nudges) await nudge(producer, organizationId, nudges);
+    },
+  };
+}
+
+/** Enqueues documents again whose job was lost. */
+export async function sweepDocuments(
+  { sql, producer }: Pick<SweepDeps, 'sql' | 'producer'>,
+  before: Temporal.Instant,
+  now: Temporal.Instant,
+): Promise<void> {
+  const lost = await takeLostDocuments(sql, before, now, LOST_AT_ONCE);
+  await producer.addMany(
+    'document.render',
+    lost.map(({ id, organization_id }) => ({
+      payload: { organization_id, document_id: id },
+      options: { id: `document-${id}-${now.epochMilliseconds}` },
+    })),
+  );
+}

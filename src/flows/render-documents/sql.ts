@@ -1,0 +1,46 @@
+import type { Db } from '../../platform/db/connect.ts';
+import type { Address, PartyFacts } from './party.ts';
+
+/** Frozen with the invoice; read as they are now where it was made before they were. */
+export interface Printed {
+  issuer: PartyFacts & { legal_name: string | null; invoice_footer: string | null; document_locale: string };
+  customer: (Omit<PartyFacts, 'name'> & CustomerNames) | null;
+  logo_url: string | null;
+  customer_locale: string | null;
+  sections: { name: string; display_name: string | null; details: string | null }[];
+}
+
+interface CustomerNames {
+  name: string | null;
+  legal_name: string | null;
+  firstname: string | null;
+  lastname: string | null;
+  external_id: string;
+  shipping_address: Address;
+  metadata: { key: string; value: string; display_in_invoice: boolean }[];
+}
+
+/** What an invoice prints beside its figures: its parties as they were when it was finalized, and its sections. */
+export async function readPrinted(db: Db, organizationId: string, invoiceId: string): Promise<Printed> {
+  const [row] = await db<Printed[]>`
+    select coalesce(invoice.issuer_snapshot, ${issuerSnapshot(db)}) as issuer, invoice.customer_snapshot as customer,
+      entity.logo_url, customer.document_locale as customer_locale,
+      (select coalesce(json_agg(json_build_object('name', section.name, 'display_name', section.display_name,
+         'details', section.details) order by section.id), '[]')
+       from applied_invoice_custom_sections section
+       where section.organization_id = invoice.organization_id and section.invoice_id = invoice.id) as sections
+    from invoices invoice
+    join billing_entities entity on entity.organization_id = invoice.organization_id
+      and entity.id = invoice.billing_entity_id
+    join customers customer on customer.organization_id = invoice.organization_id and customer.id = invoice.customer_id
+    where invoice.organization_id = ${organizationId} and invoice.id = ${invoiceId}`;
+  return row!;
+}
+
+/** The columns of `entity` that a document prints, its logo apart, which would be copied with every invoice. */
+export const issuerSnapshot = (db: Db) => db`
+  jsonb_build_object('name', entity.name, 'legal_name', entity.legal_name, 'address_line1', entity.address_line1,
+    'address_line2', entity.address_line2, 'city', entity.city, 'state', entity.state, 'zipcode', entity.zipcode,
+    'country', entity.country, 'email', entity.email, 'phone', entity.phone, 'legal_number', entity.legal_number,
+    'tax_identification_number', entity.tax_identification_number, 'invoice_footer', entity.invoice_footer,
+    'document_locale', entity.document_locale)`;

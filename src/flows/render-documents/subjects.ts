@@ -1,0 +1,33 @@
+import type { Context } from '../../platform/context.ts';
+import type { DocumentModel } from '../../platform/documents/model.ts';
+import type { DocumentKind } from '../../resources/documents/queries.ts';
+import { readInvoice } from '../../resources/invoices/queries.ts';
+import { recordInvoiceGenerated } from '../../resources/invoices/record.ts';
+import { partsOf } from '../../resources/invoices/show.ts';
+import { invoiceModel } from './invoice-model.ts';
+import { readPrinted } from './sql.ts';
+import { languageOf } from './texts/by-locale.ts';
+
+/** What can be drawn: how its document is read, and who is told when it is there. */
+interface DocumentSubject {
+  read(
+    ctx: Pick<Context, 'db' | 'organizationId'>,
+    subjectId: string,
+    fonts: { drawsEastAsian: boolean },
+  ): Promise<DocumentModel>;
+  announce(ctx: Context, subjectId: string): Promise<void>;
+}
+
+export const documentSubjects: Readonly<Partial<Record<DocumentKind, DocumentSubject>>> = {
+  invoice: {
+    async read(ctx, invoiceId, fonts) {
+      const [parts, printed] = await Promise.all([
+        readInvoice(ctx.db, ctx.organizationId, invoiceId).then((invoice) => partsOf(ctx, invoice)),
+        readPrinted(ctx.db, ctx.organizationId, invoiceId),
+      ]);
+      const language = languageOf(printed.customer_locale, printed.issuer.document_locale, fonts);
+      return invoiceModel(parts, printed, language);
+    },
+    announce: recordInvoiceGenerated,
+  },
+};

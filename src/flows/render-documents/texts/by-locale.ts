@@ -1,0 +1,41 @@
+import { de } from './de.ts';
+import { en } from './en.ts';
+import { es } from './es.ts';
+import { fr } from './fr.ts';
+import { it } from './it.ts';
+import { nb } from './nb.ts';
+import { ptBr } from './pt-br.ts';
+import { sv } from './sv.ts';
+import type { DocumentTexts } from './texts.ts';
+import { zhTw } from './zh-tw.ts';
+
+/** Languages of documents. Rule: platform E "locales". */
+const BY_LOCALE = { de, en, es, fr, it, nb, 'pt-BR': ptBr, sv, 'zh-TW': zhTw } as const satisfies Record<
+  string,
+  DocumentTexts
+>;
+
+type DocumentLocale = keyof typeof BY_LOCALE;
+
+const isKnown = (locale: string | null): locale is DocumentLocale => locale !== null && locale in BY_LOCALE;
+
+export interface Language {
+  locale: DocumentLocale;
+  texts: DocumentTexts;
+}
+
+/**
+ * Language of a document: the customer's locale, else the billing entity's, else English. Chinese needs a font for it,
+ * without which every sign would be an empty box: English then.
+ *
+ * Rule: subscriptions-and-invoices F.10 "locale".
+ */
+export function languageOf(
+  customers: string | null,
+  entitys: string | null,
+  { drawsEastAsian }: { drawsEastAsian: boolean },
+): Language {
+  const wanted = isKnown(customers) ? customers : isKnown(entitys) ? entitys : 'en';
+  const locale = wanted === 'zh-TW' && !drawsEastAsian ? 'en' : wanted;
+  return { locale, texts: BY_LOCALE[locale] };
+}

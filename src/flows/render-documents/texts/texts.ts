@@ -1,0 +1,51 @@
+/** Every word that a document prints by itself, in one language; a missing one does not compile. Braces are filled in. */
+export interface DocumentTexts {
+  titles: { invoice: string; selfBilledInvoice: string; creditNote: string; receipt: string };
+  number: string;
+  issuedOn: string;
+  dueOn: string;
+  purchaseOrder: string;
+  paymentTerm: string;
+  issuer: string;
+  payer: string;
+  shipTo: string;
+  taxNumber: string;
+  legalNumber: string;
+  /** `{amount}`. */
+  amountDue: string;
+  /** `{date}`. */
+  payableUntil: string;
+  item: string;
+  units: string;
+  unitPrice: string;
+  tax: string;
+  amount: string;
+  subscriptionFee: string;
+  commitment: string;
+  spendingMinimum: string;
+  otherItems: string;
+  /** `{from}`, `{to}`. */
+  tier: string;
+  /** `{from}`. */
+  lastTier: string;
+  flatFee: string;
+  freeUnits: string;
+  packages: string;
+  rate: string;
+  minMaxAdjustment: string;
+  ungrouped: string;
+  subTotal: string;
+  progressiveCredit: string;
+  coupons: string;
+  netTotal: string;
+  /** `{name}`, `{rate}`, `{base}`. */
+  taxOn: string;
+  noTax: string;
+  grossTotal: string;
+  creditNotes: string;
+  prepaidCredits: string;
+  total: string;
+  selfBilledNote: string;
+  /** `{page}`, `{pages}`. */
+  page: string;
+}

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Express, Request, Response } from 'express';
+import { realNowMs } from '../platform/clock/real-clock.ts';
+import { refuse } from '../platform/refusal.ts';
+import { checkDocumentLink, DOCUMENTS_PATH } from '../resources/documents/link.ts';
+import { readFile } from '../resources/documents/queries.ts';
+import type { EdgeDeps } from './edge.ts';
+import type { EdgeLocals } from './rate-limit.ts';
+import { answerOfError } from './refusals.ts';
+import { requestIdOf } from './request-id.ts';
+import { send } from './send.ts';
+
+/** A document that is still being drawn is waited for; what takes longer comes with the next try. */
+const PATIENCE_MS = 10_000;
+const LOOK_EVERY_MS = 100;
+
+/**
+ * `/documents/{id}`: the file behind a signed link, for browsers without a key. Counts for the caller's address, as every
+ * call without a key does. Drawing happens in the documents pool, never here.
+ */
+export function mountDocuments(root: Express, deps: Pick<EdgeDeps, 'sql' | 'log' | 'limiters' | 'wire'>): void {
+  root.get(`${DOCUMENTS_PATH}/:id`, async (request, response) => {
+    const requestId = requestIdOf(request);
+    response.setHeader('X-Request-Id', requestId);
+    try {
+      await deps.limiters.address(request, response);
+      await serve(deps, request, response);
+    } catch (error) {
+      const answer = answerOfError(error, deps.log, { requestId });
+      const text = JSON.stringify(answer.body);
+      send(
+        response,
+        deps.wire.answer({ status: answer.status, text, headers: answer.headers }),
+        (response.locals as EdgeLocals).rate,
+      );
+    }
+  });
+}
+
+async function serve({ sql }: Pick<EdgeDeps, 'sql'>, request: Request, response: Response): Promise<void> {
+  // The app parses no queries; this route reads its own.
+  const query = new URL(request.originalUrl, 'http://documents').searchParams;
+  const documentId = request.params.id as string;
+  await checkDocumentLink(sql, { documentId, expires: query.get('expires'), signature: query.get('signature') });
+  const untilMs = realNowMs() + PATIENCE_MS;
+  for (;;) {
+    const file = await readFile(sql, documentId);
+    if (!file) throw refuse.notFound('document');
+    if (file.content !== null) return sendFile(response, file.file_name, file.content);
+    if (realNowMs() >= untilMs || response.destroyed) throw refuse.unavailable();
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+function sendFile(response: Response, name: string, content: Uint8Array): void {
+  response.setHeader('Content-Type', 'application/pdf');
+  response.setHeader('Content-Disposition', `inline; filename="${name.replace(/[^\w.-]/g, '_')}"`);
+  response.setHeader('Cache-Control', 'private, max-age=3600');
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  response.end(content);
+}

@@ -1,0 +1,236 @@
+import type { Content, ContentColumns, TableCell, TDocumentDefinitions } from 'pdfmake/interfaces.js';
+import type { Column, DocumentModel, DocumentTable, Note, Party, Row, Total } from './model.ts';
+import { type FontName, runsOf } from './runs.ts';
+
+const PAGE_MARGIN = 42;
+const PAGE_WIDTH = 595.28 - 2 * PAGE_MARGIN;
+const TEXT_SIZE = 8.5;
+const SMALL_SIZE = 7.5;
+const INK = '#1c2430';
+const MUTED = '#5c6675';
+const RULE = '#d5dae2';
+const SHADE = '#f3f5f8';
+const LOGO_BOX: [number, number] = [150, 56];
+/** Width of a character of figures in points, a little above the widest digit of the font. */
+const FIGURE_WIDTH = 5.1;
+const [PADDING_LEFT, PADDING_RIGHT] = [5, 4];
+const PARTY_GAP = 20;
+const FIGURE_COLUMN_MIN = 46;
+/** What the first column keeps at the least; wider figures wrap instead. */
+const FIRST_COLUMN_MIN = 150;
+const INDENTS: Record<Row['kind'], number> = { heading: 0, line: 0, part: 10, detail: 20 };
+/** Rows of a figure column that are looked at for its width: more would cost more than they tell. */
+const ROWS_MEASURED = 5000;
+
+/**
+ * The page description of a document: A4, one table a group of lines with its head repeated on every page, totals kept
+ * together, page numbers at the foot.
+ *
+ * @param fallback font for scripts that the main one lacks, when there is one
+ */
+export function definitionOf(model: DocumentModel, fallback: FontName | null): TDocumentDefinitions {
+  const text = (value: string) => runsOf(value, fallback);
+  return {
+    info: { title: `${model.title} ${model.number}`, creator: 'Meterstone', producer: 'Meterstone' },
+    language: model.language,
+    pageSize: 'A4',
+    pageMargins: [PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, 54],
+    defaultStyle: { font: 'main', fontSize: TEXT_SIZE, color: INK, lineHeight: 1.2 },
+    footer: (page: number, pages: number): Content => ({
+      margin: [PAGE_MARGIN, 18, PAGE_MARGIN, 0],
+      fontSize: SMALL_SIZE,
+      color: MUTED,
+      columns: [
+        { text: text(`${model.title} ${model.number}`) },
+        {
+          text: text(model.pageLabel.replace('{page}', `${page}`).replace('{pages}', `${pages}`)),
+          alignment: 'right',
+          width: 'auto',
+        },
+      ],
+    }),
+    content: [
+      ...headOf(model, text),
+      ...model.tables.map((table) => tableOf(table, model.columns, widthsOf(model), text)),
+      totalsOf(model.totals, text),
+      ...model.notes.map((note) => noteOf(note, text)),
+    ],
+  };
+}
+
+type Text = (value: string) => Content;
+type PageColumn = ContentColumns['columns'][number];
+
+function headOf({ title, number, logo, facts, parties, headline }: DocumentModel, text: Text): Content[] {
+  const named: PageColumn = {
+    width: '*',
+    stack: [
+      { text: text(title), fontSize: 22, bold: true, lineHeight: 1.1 },
+      { text: text(number), fontSize: 11, color: MUTED },
+    ],
+  };
+  const partyWidth = (PAGE_WIDTH - (parties.length - 1) * PARTY_GAP) / parties.length;
+  const image: PageColumn[] =
+    logo === null ? [] : [{ width: 'auto', stack: [{ image: logo, fit: LOGO_BOX, alignment: 'right' }] }];
+  return [
+    { columns: [named, ...image], columnGap: 16, margin: [0, 0, 0, 18] },
+    {
+      table: {
+        widths: ['auto', '*'],
+        body: facts.map(({ label, value }): TableCell[] => [
+          { text: text(label), color: MUTED, noWrap: true },
+          { text: text(value), bold: true },
+        ]),
+      },
+      layout: { defaultBorder: false, ...padding(0, 1.2), paddingRight: (index: number) => (index === 0 ? 14 : 0) },
+      margin: [0, 0, 0, 16],
+    },
+    { columns: parties.map((party) => partyOf(party, partyWidth, text)), columnGap: PARTY_GAP, margin: [0, 0, 0, 20] },
+    ...(headline === null
+      ? []
+      : [
+          {
+            stack: [
+              { text: text(headline.text), fontSize: 15, bold: true },
+              { text: text(headline.note), color: MUTED },
+            ],
+            margin: [0, 0, 0, 16],
+          } satisfies Content,
+        ]),
+  ];
+}
+
+const partyOf = ({ label, lines }: Party, width: number, text: Text): PageColumn => ({
+  width,
+  stack: [
+    { text: text(label), fontSize: SMALL_SIZE, color: MUTED, margin: [0, 0, 0, 3] },
+    ...lines.map((line, index): Content => ({ text: text(line), bold: index === 0 })),
+  ],
+});
+
+function tableOf({ title, rows }: DocumentTable, columns: readonly Column[], widths: number[], text: Text): Content {
+  const heading = (words: string): TableCell => ({
+    text: text(words),
+    bold: true,
+    fontSize: 10,
+    colSpan: columns.length,
+    margin: [0, 0, 0, 3],
+  });
+  const labels = columns.map(
+    ({ label, isFigure }): TableCell => ({
+      text: text(label),
+      alignment: isFigure ? 'right' : 'left',
+      fontSize: SMALL_SIZE,
+      color: MUTED,
+      fillColor: SHADE,
+    }),
+  );
+  const head = title === null ? [labels] : [spanned(heading(title), columns), labels];
+  const body = [...head, ...rows.map((row) => rowOf(row, columns, text))];
+  const rowAt = (index: number): Row | undefined => rows[index - head.length];
+  return {
+    table: { headerRows: head.length, keepWithHeaderRows: 1, dontBreakRows: true, widths, body },
+    layout: {
+      // A detail belongs to the line above it, so no rule stands between them.
+      hLineWidth: (index: number) =>
+        index > head.length && (index === body.length || startsBlock(rowAt(index))) ? 0.5 : 0,
+      hLineColor: RULE,
+      vLineWidth: () => 0,
+      paddingLeft: () => PADDING_LEFT,
+      paddingRight: () => PADDING_RIGHT,
+      paddingTop: (index: number) => (rowAt(index)?.kind === 'detail' ? 0 : 3.5),
+      paddingBottom: (index: number) => (rowAt(index + 1)?.kind === 'detail' ? 1 : 3.5),
+    },
+    margin: [0, 0, 0, 14],
+  };
+}
+
+const startsBlock = (row: Row | undefined): boolean => row !== undefined && row.kind !== 'detail';
+
+function rowOf(row: Row, columns: readonly Column[], text: Text): TableCell[] {
+  const first: TableCell & object = {
+    stack: [
+      { text: text(row.cells[0] ?? ''), bold: row.kind === 'heading' },
+      ...(row.note === undefined ? [] : [{ text: text(row.note), color: MUTED, fontSize: SMALL_SIZE }]),
+    ],
+    margin: [INDENTS[row.kind], 0, 0, 0],
+  };
+  const look = row.kind === 'detail' ? { color: MUTED, fontSize: SMALL_SIZE } : {};
+  if (row.kind === 'heading') return spanned({ ...first, colSpan: columns.length }, columns);
+  return [
+    { ...first, ...look },
+    ...columns.slice(1).map(
+      ({ isFigure }, index): TableCell => ({
+        text: text(row.cells[index + 1] ?? ''),
+        alignment: isFigure ? 'right' : 'left',
+        ...look,
+      }),
+    ),
+  ];
+}
+
+const spanned = (cell: TableCell, columns: readonly Column[]): TableCell[] => [
+  cell,
+  ...columns.slice(1).map((): TableCell => ({})),
+];
+
+/** Figure columns are as wide as their longest text, alike in all tables; the first column takes the rest. */
+function widthsOf({ columns, tables }: DocumentModel): number[] {
+  const rows = tables.flatMap((table) => table.rows).slice(0, ROWS_MEASURED);
+  const figures = columns.slice(1).map(({ label }, index) => {
+    const longest = rows.reduce((most, row) => Math.max(most, row.cells[index + 1]?.length ?? 0), 0);
+    return Math.max(FIGURE_COLUMN_MIN, longest * FIGURE_WIDTH, label.length * FIGURE_WIDTH);
+  });
+  const paddings = columns.length * (PADDING_LEFT + PADDING_RIGHT);
+  const wanted = figures.reduce((total, width) => total + width, 0);
+  const room = PAGE_WIDTH - paddings - FIRST_COLUMN_MIN;
+  const shrink = Math.min(1, room / wanted);
+  const fitting = figures.map((width) => width * shrink);
+  return [PAGE_WIDTH - paddings - fitting.reduce((total, width) => total + width, 0), ...fitting];
+}
+
+const totalsOf = (totals: readonly Total[], text: Text): Content => ({
+  unbreakable: true,
+  columns: [
+    { width: '*', text: '' },
+    {
+      width: 300,
+      table: {
+        widths: ['*', 'auto'],
+        body: totals.map(({ label, value, kind }): TableCell[] => {
+          const look = kind === 'plain' ? {} : { bold: true };
+          const size = kind === 'grand' ? { fontSize: 11 } : {};
+          return [
+            { text: text(label), ...look, ...size },
+            { text: text(value), alignment: 'right', noWrap: true, ...look, ...size },
+          ];
+        }),
+      },
+      layout: {
+        hLineWidth: (index: number) =>
+          totals[index]?.kind === 'grand' ? 1 : index > 0 && index < totals.length ? 0.5 : 0,
+        hLineColor: (index: number) => (totals[index]?.kind === 'grand' ? INK : RULE),
+        vLineWidth: () => 0,
+        ...padding(4, 3.5),
+      },
+    },
+  ],
+  margin: [0, 0, 0, 18],
+});
+
+const noteOf = ({ title, text: words }: Note, text: Text): Content => ({
+  stack: [
+    ...(title === null
+      ? []
+      : [{ text: text(title), bold: true, margin: [0, 0, 0, 2] as [number, number, number, number] }]),
+    { text: text(words), color: MUTED, preserveLeadingSpaces: true },
+  ],
+  margin: [0, 0, 0, 10],
+});
+
+const padding = (horizontal: number, vertical: number) => ({
+  paddingLeft: () => horizontal,
+  paddingRight: () => horizontal,
+  paddingTop: () => vertical,
+  paddingBottom: () => vertical,
+});

@@ -1,0 +1,91 @@
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { DocumentModel } from './model.ts';
+
+/** A document that takes longer is given up: the largest one measured, 20 000 lines, takes a fraction of it. */
+const MOST_MS = 120_000;
+/** Heap of the thread in MiB: what a document beyond any use would take must not end the process. */
+const MOST_HEAP_MB = 1536;
+
+export interface Renderer {
+  /** PDF of a document. Rejects when it cannot be drawn within two minutes. */
+  render(model: DocumentModel): Promise<Uint8Array>;
+  close(): Promise<void>;
+}
+
+/**
+ * Draws documents in a thread of its own, one after the other: laying out a page is pure computation (about 1 ms a line),
+ * so on the main thread an invoice of thousands of lines would hold up every other job of the process for seconds. The
+ * thread starts with the first document and a failed one is replaced.
+ */
+export function createRenderer({ fallbackFont }: { fallbackFont: string | null }): Renderer {
+  let thread: Worker | undefined;
+  let line: Promise<unknown> = Promise.resolve();
+  let underWay: { resolve(bytes: Uint8Array): void; reject(error: Error): void } | undefined;
+
+  const start = (): Worker => {
+    const started = startThread(fallbackFont);
+    started.on('message', ({ bytes, failure }: { bytes?: Uint8Array; failure?: string }) => {
+      if (bytes) underWay?.resolve(bytes);
+      else underWay?.reject(new Error(`the document cannot be drawn: ${failure}`));
+    });
+    started.on('error', (error) => underWay?.reject(error));
+    started.on('exit', (code) => {
+      if (thread === started) thread = undefined;
+      underWay?.reject(new Error(`the drawing thread ended with ${code}`));
+    });
+    return started;
+  };
+
+  const drawNow = async (model: DocumentModel): Promise<Uint8Array> => {
+    thread ??= start();
+    const current = thread;
+    const drawn = new Promise<Uint8Array>((resolve, reject) => {
+      underWay = { resolve, reject };
+    });
+    const timer = setTimeout(() => underWay?.reject(new Error(`not drawn within ${MOST_MS} ms`)), MOST_MS);
+    try {
+      current.postMessage(model);
+      return await drawn;
+    } catch (error) {
+      if (thread === current) thread = undefined;
+      await current.terminate();
+      throw error;
+    } finally {
+      underWay = undefined;
+      clearTimeout(timer);
+    }
+  };
+
+  return {
+    render(model) {
+      const drawn = line.then(() => drawNow(model));
+      line = drawn.catch(() => undefined); // whoever asked for it hears of the failure
+      return drawn;
+    },
+    async close() {
+      await line;
+      await thread?.terminate();
+    },
+  };
+}
+
+/** The built file beside this one, or its source where that is what runs: the loader does not reach threads by itself. */
+function startThread(fallbackFont: string | null): Worker {
+  const options = { workerData: { fallbackFont }, resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MB } };
+  const thread = import.meta.url.endsWith('.ts')
+    ? new Worker(fromSource(new URL('./draw-thread.ts', import.meta.url)), { ...options, eval: true })
+    : new Worker(new URL('./draw-thread.js', import.meta.url), options);
+  thread.unref();
+  return thread;
+}
+
+const fromSource = (file: URL): string => {
+  const loader = new URL(
+    'dist/esm/api/index.mjs',
+    pathToFileURL(createRequire(import.meta.url).resolve('tsx/package.json')),
+  );
+  const [api, entry] = [JSON.stringify(loader.href), JSON.stringify(file.href)];
+  return `import(${api}).then(({ register }) => { register(); return import(${entry}); });`;
+};

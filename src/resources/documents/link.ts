@@ -1,0 +1,41 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { realNowMs } from '../../platform/clock/real-clock.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Db } from '../../platform/db/connect.ts';
+import { isUuid } from '../../platform/ids.ts';
+import { linkSecret } from '../../platform/keys/deployment-keys.ts';
+import { publicUrl } from '../../platform/public-url.ts';
+import { refuse } from '../../platform/refusal.ts';
+
+/** Where documents are served, outside the base path of the API: a browser opens them without a key. */
+export const DOCUMENTS_PATH = '/documents';
+
+/** Address of a document that works without a key until it expires. Real time, also under a test clock. */
+export async function documentLink(db: Db, config: Config, documentId: string): Promise<string> {
+  const expires = Math.floor(realNowMs() / 1000) + config.DOCUMENT_LINK_TTL_HOURS * 3600;
+  const signature = signatureOf(await linkSecret(db), documentId, String(expires));
+  return `${publicUrl(config)}${DOCUMENTS_PATH}/${documentId}?expires=${expires}&signature=${signature}`;
+}
+
+/**
+ * Checks the link of a document.
+ *
+ * @throws Refusal 403 invalid_signature, when it was not made here or changed since
+ * @throws Refusal 403 link_expired
+ */
+export async function checkDocumentLink(
+  db: Db,
+  link: { documentId: string; expires: unknown; signature: unknown },
+): Promise<void> {
+  const { documentId, expires, signature } = link;
+  if (!isUuid(documentId) || typeof expires !== 'string' || typeof signature !== 'string')
+    throw refuse.forbidden('invalid_signature');
+  const expected = Buffer.from(signatureOf(await linkSecret(db), documentId, expires));
+  const given = Buffer.from(signature);
+  if (given.length !== expected.length || !timingSafeEqual(given, expected))
+    throw refuse.forbidden('invalid_signature');
+  if (Number(expires) * 1000 < realNowMs()) throw refuse.forbidden('link_expired');
+}
+
+const signatureOf = (secret: string, documentId: string, expires: string): string =>
+  createHmac('sha256', secret).update(`document:${documentId}:${expires}`).digest('base64url');

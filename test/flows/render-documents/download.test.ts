@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openHookReceiver } from '../../support/hook-receiver.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+
+type Org = Awaited<ReturnType<TestService['org']>>;
+
+let service: TestService;
+let org: Org;
+let invoiceId: string;
+
+beforeAll(async () => {
+  service = await startService();
+  org = await service.org();
+  await org.post('/add_ons', {
+    add_on: { name: 'Setup', code: 'setup', amount_cents: 5000, amount_currency: 'EUR' },
+  });
+  await org.post('/customers', {
+    customer: {
+      external_id: 'ada',
+      legal_name: 'Ada Lovelace Ltd',
+      country: 'FR',
+      city: 'Paris',
+      zipcode: '75001',
+      address_line1: '1 rue de Rivoli',
+      billing_configuration: { document_locale: 'fr' },
+    },
+  });
+  invoiceId = await oneOff(2);
+});
+afterAll(() => service.stop());
+
+async function oneOff(units: number): Promise<string> {
+  const made = await org.post('/invoices', {
+    invoice: { external_customer_id: 'ada', currency: 'EUR', fees: [{ add_on_code: 'setup', units }] },
+  });
+  expect(made.status).toBe(200);
+  return made.body.invoice.svc_id;
+}
+
+/** The address that the answer names, at the port where this test listens. */
+const here = (fileUrl: string) => fileUrl.replace(/^https?:\/\/[^/]+/, service.url);
+
+const download = async (id: string) => {
+  const answer = await org.post(`/invoices/${id}/download`);
+  expect(answer.status).toBe(200);
+  return answer.body.invoice.file_url as string;
+};
+
+test('a download answers the invoice with an address that serves the document without a key', async () => {
+  const url = await download(invoiceId);
+  const file = await fetch(here(url));
+  expect(file.status).toBe(200);
+  expect(file.headers.get('content-type')).toBe('application/pdf');
+  expect(file.headers.get('content-disposition')).toMatch(/^inline; filename="[\w-]+\.pdf"$/);
+  const bytes = Buffer.from(await file.arrayBuffer());
+  expect(bytes.subarray(0, 5).toString()).toBe('%PDF-');
+  expect(bytes.subarray(-6).toString().trim()).toBe('%%EOF');
+});
+
+test('the document is drawn once: later downloads and changed parties get the same bytes', async () => {
+  const first = Buffer.from(await (await fetch(here(await download(invoiceId)))).arrayBuffer());
+  await org.post('/customers', { customer: { external_id: 'ada', legal_name: 'Other Ltd' } });
+  const answer = await org.post(`/invoices/${invoiceId}/download_pdf`);
+  const second = Buffer.from(await (await fetch(here(answer.body.invoice.file_url))).arrayBuffer());
+  expect(second.equals(first)).toBe(true);
+  const [row] = await service.sql`select count(*) as count from documents where subject_id = ${invoiceId}`;
+  expect(row!.count).toBe(1);
+});
+
+test('a link that was changed is refused, and so is one that has expired', async () => {
+  const url = new URL(here(await download(invoiceId)));
+  const refusal = async (change: Record<string, string | null>) => {
+    const changed = new URL(url);
+    for (const [key, value] of Object.entries(change))
+      value === null ? changed.searchParams.delete(key) : changed.searchParams.set(key, value);
+    const answer = await fetch(changed);
+    return [answer.status, await answer.json()];
+  };
+  const invalid = [403, { status: 403, error: 'Forbidden', code: 'invalid_signature' }];
+  expect(await refusal({ signature: 'x'.repeat(43) })).toEqual(invalid);
+  expect(await refusal({ signature: null })).toEqual(invalid);
+  expect(await refusal({ expires: '99999999999' })).toEqual(invalid);
+  const short = await startedWith(0);
+  expect(short).toEqual([403, { status: 403, error: 'Forbidden', code: 'link_expired' }]);
+});
+
+/** Signs a link that ended a second ago, with the service's own secret. */
+async function startedWith(hours: number) {
+  const { documentLink } = await import('../../../src/resources/documents/link.ts');
+  const [row] = await service.sql<{ id: string }[]>`select id from documents where subject_id = ${invoiceId}`;
+  const link = await documentLink(service.sql, { ...service.config, DOCUMENT_LINK_TTL_HOURS: hours - 1 }, row!.id);
+  const answer = await fetch(here(link));
+  return [answer.status, await answer.json()];
+}
+
+test('only finalized invoices have a document', async () => {
+  expect((await org.post('/invoices/0199a000-0000-7000-8000-000000000000/download')).body).toMatchObject({
+    status: 404,
+    resource: 'invoice',
+  });
+  const voided = await oneOff(1);
+  await org.post(`/invoices/${voided}/void`);
+  expect((await org.post(`/invoices/${voided}/download`)).status).toBe(404);
+});
+
+test('those who listen are told once when the document is there', async () => {
+  const receiver = await openHookReceiver();
+  const told = () =>
+    receiver.hooks
+      .map(({ body }) => JSON.parse(body) as { webhook_type: string; invoice: { svc_id: string; file_url: string } })
+      .filter(({ webhook_type }) => webhook_type === 'invoice.generated');
+  try {
+    await org.post('/webhook_endpoints', { webhook_endpoint: { webhook_url: receiver.url } });
+    const id = await oneOff(3);
+    await Promise.all([download(id), download(id), download(id)]);
+    await until(async () => told().length > 0);
+    expect(told()).toHaveLength(1);
+    expect(told()[0]!.invoice.svc_id).toBe(id);
+    expect((await fetch(here(told()[0]!.invoice.file_url))).status).toBe(200);
+  } finally {
+    await receiver.close();
+  }
+});
