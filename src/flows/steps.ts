@@ -10,6 +10,7 @@ import { billProgressively } from './bill-progressively/bill-progressively.ts';
 import { finalizePlanDrafts } from './bill-subscriptions/finalize-plan-drafts.ts';
 import { billStep } from './bill-subscriptions/step.ts';
 import { buildShapeStep } from './build-shapes/build-shape.ts';
+import { checkVatNumberStep } from './check-vat-numbers/sandbox-step.ts';
 import { chargeSandboxPayment, tellSandboxEvent } from './collect-payments/charge-sandbox.ts';
 import { collectInvoice } from './collect-payments/collect-invoice.ts';
 import { collectRequest } from './collect-payments/collect-request.ts';
@@ -52,6 +53,7 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'redate-drafts': redateDrafts,
   'finalize-draft': finalizeOneDraft,
   'finalize-pending-invoice': finalizePendingInvoice,
+  'check-vat-number': checkVatNumberStep,
   'book-first-credits': bookFirstCredits,
   'refresh-wallets': refreshWalletsStep,
   'collect-invoice': collectInvoice,

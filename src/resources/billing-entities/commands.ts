@@ -3,6 +3,7 @@ import { newId } from '../../platform/ids.ts';
 import { changedKeys } from '../../platform/records/changes.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { loosenNextBilling } from '../subscriptions/commands/next-billing.ts';
+import { generateEuTaxes } from '../taxes/eu/generate.ts';
 import {
   findTaxesByCodes,
   listTaxesOfBillingEntities,
@@ -60,6 +61,7 @@ export async function createBillingEntity(ctx: Context, { body }: { body: Billin
     updated_at: ctx.now(),
   });
   const entity = await getBillingEntity(ctx.db, ctx.organizationId, body.code);
+  if (entity.eu_tax_management) await generateEuTaxes(ctx, entity.timezone);
   announce(ctx, 'created', entity, billingEntityDetails(entity, []));
   return { billing_entity: billingEntityView(entity) };
 }
@@ -113,6 +115,7 @@ export async function changeBillingEntity(
   }
 
   const changed = await getBillingEntity(db, organizationId, entity.code);
+  if (fields.eu_tax_management) await generateEuTaxes(ctx, changed.timezone);
   const after = billingEntityDetails(changed, await listTaxesOfBillingEntities(db, organizationId, [entity.id]));
   announce(ctx, 'updated', changed, after, before);
   return after;

@@ -5,6 +5,7 @@ import { refuse } from '../../platform/refusal.ts';
 import { seconds } from '../../platform/schema/view.ts';
 import { type BillingEntityRow, findBillingEntity, getDefaultBillingEntity } from '../billing-entities/queries.ts';
 import { loosenNextBilling } from '../subscriptions/commands/next-billing.ts';
+import { applyEuTaxes } from '../taxes/eu/apply.ts';
 import { findTaxesByCodes, listTaxesOfCustomers, replaceCustomerTaxes, type TaxRow } from '../taxes/queries.ts';
 import { announceLink } from './announce-link.ts';
 import { fieldsOf } from './input-fields.ts';
@@ -58,7 +59,8 @@ export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInp
   if (taxes?.length) await replaceCustomerTaxes(ctx.db, ctx.organizationId, id, idsOf(taxes));
   if (body.metadata?.length) await storeMetadata(ctx, id, body.metadata, []);
   const customer = await readCustomer(ctx.db, ctx.organizationId, id);
-  const answer = announce(ctx, 'created', customer, taxes ?? []);
+  const euTaxes = await applyEuTaxes(ctx, { customer, sent: taxes });
+  const answer = announce(ctx, 'created', customer, euTaxes ?? taxes ?? []);
   await announceLink(ctx, customer, link);
   return answer;
 }
@@ -160,8 +162,9 @@ async function change(ctx: Context, { stored, body, entity, fields, link, taxes 
   if (DRAFT_DATING.some((key) => fields[key] !== undefined && fields[key] !== stored[key]))
     ctx.after({ job: 'redate-drafts', payload: { customer_id: stored.id } });
   const customer = await readCustomer(db, organizationId, stored.id);
+  const euTaxes = await applyEuTaxes(ctx, { customer, before: { customer: stored, taxes: formerTaxes }, sent: taxes });
   if (zoneOf(customer) !== zoneOf(stored)) await loosenNextBilling(db, organizationId, { customerId: stored.id });
-  const answer = announce(ctx, 'updated', customer, taxes ?? formerTaxes, customerView(stored, formerTaxes));
+  const answer = announce(ctx, 'updated', customer, euTaxes ?? taxes ?? formerTaxes, customerView(stored, formerTaxes));
   await announceLink(ctx, customer, link);
   return answer;
 }

@@ -38,14 +38,26 @@ const columns = (db: Db) => db`
     order by entity.code
   ) as applied_to_billing_entities_codes`;
 
-/** @throws Refusal 404 tax */
-export async function getTax(db: Db, organizationId: string, code: string): Promise<TaxRow> {
+/** The live tax of a code. */
+export async function findTax(db: Db, organizationId: string, code: string): Promise<TaxRow | undefined> {
   const [tax] = await db<TaxRow[]>`
     select ${columns(db)} from taxes tax
     where tax.organization_id = ${organizationId} and tax.code = ${code} and tax.deleted_at is null`;
+  return tax;
+}
+
+/** @throws Refusal 404 tax */
+export async function getTax(db: Db, organizationId: string, code: string): Promise<TaxRow> {
+  const tax = await findTax(db, organizationId, code);
   if (!tax) throw refuse.notFound('tax');
   return tax;
 }
+
+/** Live taxes by id, oldest first. */
+export const listTaxesById = (db: Db, organizationId: string, ids: readonly string[]) => db<TaxRow[]>`
+  select ${columns(db)} from taxes tax
+  where tax.organization_id = ${organizationId} and tax.id = any (${ids as string[]}::uuid[]) and tax.deleted_at is null
+  order by tax.created_at, tax.id`;
 
 /** As getTax, and nobody else changes it until the transaction ends. */
 export async function lockTax(db: Db, organizationId: string, code: string): Promise<TaxRow> {

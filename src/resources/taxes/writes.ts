@@ -63,14 +63,18 @@ export async function detachEverywhere(db: Db, organizationId: string, taxId: st
  * Marks drafts for a new computation: those of customers that hold the tax, and, for each billing entity that holds it, of
  * its customers without a tax of their own.
  */
-export const flagDraftsOfTax = (db: Db, organizationId: string, taxId: string) => db`
+export const flagDraftsOfTax = (db: Db, organizationId: string, taxId: string) =>
+  flagDraftsOfTaxes(db, organizationId, [taxId]);
+
+/** As flagDraftsOfTax, for several. */
+export const flagDraftsOfTaxes = (db: Db, organizationId: string, taxIds: readonly string[]) => db`
   update invoices set ready_to_be_refreshed = true
   where organization_id = ${organizationId} and status = 'draft' and not ready_to_be_refreshed and customer_id in (
-    select customer_id from customer_taxes where organization_id = ${organizationId} and tax_id = ${taxId}
+    select customer_id from customer_taxes where organization_id = ${organizationId} and tax_id = any (${taxIds as string[]}::uuid[])
     union all
     select customer.id from billing_entity_taxes link
     join customers customer on customer.organization_id = link.organization_id
       and customer.billing_entity_id = link.billing_entity_id
-    where link.organization_id = ${organizationId} and link.tax_id = ${taxId} and not exists (
+    where link.organization_id = ${organizationId} and link.tax_id = any (${taxIds as string[]}::uuid[]) and not exists (
       select from customer_taxes own
       where own.organization_id = customer.organization_id and own.customer_id = customer.id))`;

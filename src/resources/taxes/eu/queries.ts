@@ -1,0 +1,68 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+
+/** A billing entity as a seller. */
+export interface Seller {
+  country: string | null;
+  timezone: string;
+  eu_tax_management: boolean;
+}
+
+export async function readSeller(db: Db, organizationId: string, billingEntityId: string): Promise<Seller> {
+  const [row] = await db<Seller[]>`
+    select country, timezone, eu_tax_management from billing_entities
+    where organization_id = ${organizationId} and id = ${billingEntityId}`;
+  return row!;
+}
+
+export interface CheckRow {
+  id: string;
+  customer_id: string;
+  tax_identification_number: string;
+  status: 'pending' | 'valid' | 'invalid';
+  tax_ids: string[];
+  attempts: number;
+  last_error: string | null;
+  next_attempt_at: Temporal.Instant | null;
+}
+
+const columns = (db: Db) => db`
+  id, customer_id, tax_identification_number, status, tax_ids, attempts, last_error, next_attempt_at`;
+
+/** The question about a customer's number, asked or answered. */
+export async function findCheck(db: Db, organizationId: string, customerId: string): Promise<CheckRow | undefined> {
+  const [row] = await db<CheckRow[]>`
+    select ${columns(db)} from vies_checks where organization_id = ${organizationId} and customer_id = ${customerId}`;
+  return row;
+}
+
+/** A question that is still open, by its id. */
+export async function findOpenCheck(db: Db, organizationId: string, id: string): Promise<CheckRow | undefined> {
+  const [row] = await db<CheckRow[]>`
+    select ${columns(db)} from vies_checks
+    where organization_id = ${organizationId} and id = ${id} and status = 'pending'`;
+  return row;
+}
+
+/** Whether the register still has to say which taxes a customer gets. */
+export async function isAwaitingRegister(db: Db, organizationId: string, customerId: string): Promise<boolean> {
+  const [row] = await db<{ found: boolean }[]>`
+    select exists (select from vies_checks
+      where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'pending') as found`;
+  return row!.found;
+}
+
+/** Invoices of a customer that wait for their taxes, oldest first. */
+export const listAwaitingInvoices = (db: Db, organizationId: string, customerId: string) => db<{ id: string }[]>`
+  select id from invoices
+  where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'pending'
+    and tax_status = 'pending'
+  order by created_at, id`;
+
+/** Holds a live customer until the transaction ends; whether there is one. */
+export async function holdCustomer(db: Db, organizationId: string, customerId: string): Promise<boolean> {
+  const held = await db`
+    select id from customers where organization_id = ${organizationId} and id = ${customerId} and deleted_at is null
+    for no key update`;
+  return held.length > 0;
+}
