@@ -1,5 +1,6 @@
 import type { ActiveCoupon, CouponUse } from '../credits/coupon.ts';
 import type { CreditNoteUse, SpendableNote } from '../credits/credit-note-use.ts';
+import type { PayingWallet, WalletKey, WalletPayment } from '../credits/wallet-payment.ts';
 import { type Cents, ZERO_CENTS } from '../money/cents.ts';
 import { type Decimal, ZERO } from '../money/decimal.ts';
 import type { Tax } from '../taxes/tax.ts';
@@ -21,6 +22,8 @@ export interface DraftFee extends FeeTaxes {
   preciseCouponsAmountCents: Decimal;
   /** What credit notes paid of this fee with its taxes, 5 decimals. */
   preciseCreditNotesAmountCents: Decimal;
+  /** What decides which wallets may pay it. */
+  walletKey: WalletKey;
 }
 
 /** An invoice while it is computed. Amounts that no step has set yet are 0. */
@@ -40,6 +43,9 @@ export interface Draft extends InvoiceTaxes {
   /** Notes that may pay, oldest first; and what they pay. */
   creditNotes: readonly SpendableNote[];
   creditNoteUses: readonly CreditNoteUse[];
+  /** Wallets that may pay, the first payer first; and what each pays. */
+  wallets: readonly PayingWallet[];
+  walletPayments: readonly WalletPayment[];
   feesAmountCents: Cents;
   progressiveBillingCreditAmountCents: Cents;
   couponsAmountCents: Cents;
@@ -56,13 +62,19 @@ export interface DraftInput {
   invoiceType: InvoiceType;
   isFinalizing: boolean;
   keepsZeroAmount: boolean;
-  fees: readonly Pick<DraftFee, 'key' | 'amountCents' | 'preciseAmountCents' | 'taxes'>[];
+  fees: readonly (Pick<DraftFee, 'key' | 'amountCents' | 'preciseAmountCents' | 'taxes'> &
+    Partial<Pick<DraftFee, 'walletKey'>>)[];
   progressiveCredits?: readonly ProgressiveCredit[];
   /** Absent: none. Only an invoice that leaves draft uses them. */
   coupons?: Draft['coupons'];
   /** Absent: none. Only an invoice that leaves draft is paid by them. */
   creditNotes?: Draft['creditNotes'];
+  /** Absent: none. Only an invoice that leaves draft is paid by them. */
+  wallets?: Draft['wallets'];
 }
+
+/** Of a fee that no wallet is asked to pay. */
+const NO_KEY: WalletKey = { feeType: '', billableMetricId: null, targetWalletCode: null };
 
 const NO_COUPONS = { currency: '', active: [] };
 
@@ -72,6 +84,7 @@ export const newDraft = ({
   progressiveCredits = [],
   coupons = NO_COUPONS,
   creditNotes = [],
+  wallets = [],
   ...input
 }: DraftInput): Draft => ({
   ...input,
@@ -80,7 +93,10 @@ export const newDraft = ({
   couponUses: [],
   creditNotes,
   creditNoteUses: [],
+  wallets,
+  walletPayments: [],
   fees: fees.map((fee) => ({
+    walletKey: NO_KEY,
     ...fee,
     preciseCouponsAmountCents: ZERO,
     preciseCreditNotesAmountCents: ZERO,

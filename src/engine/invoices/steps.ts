@@ -1,5 +1,6 @@
 import { useCoupons } from '../credits/coupon.ts';
 import { useCreditNotes } from '../credits/credit-note-use.ts';
+import { payWithWallets } from '../credits/wallet-payment.ts';
 import { addCents, subtractCents, sumCents } from '../money/cents.ts';
 import { ZERO } from '../money/decimal.ts';
 import { taxBase, taxFee } from '../taxes/tax-fee.ts';
@@ -77,6 +78,22 @@ const payWithCreditNotes: Step = (draft) => {
   };
 };
 
+/** Rule: credits-and-payments D.7. */
+const payFromWallets: Step = (draft) => {
+  if (!draft.isFinalizing || draft.wallets.length === 0) return draft;
+  const walletPayments = payWithWallets({
+    fees: draft.fees,
+    totalCents: subtractCents(draft.subTotalIncludingTaxesAmountCents, draft.creditNotesAmountCents),
+    wallets: draft.wallets,
+  });
+  const paid = walletPayments.map(({ amountCents }) => amountCents);
+  return {
+    ...draft,
+    walletPayments,
+    prepaidCreditAmountCents: sumCents([draft.prepaidCreditAmountCents, ...paid]),
+  };
+};
+
 const total: Step = (draft) => ({
   ...draft,
   totalAmountCents: subtractCents(
@@ -113,6 +130,7 @@ export const INVOICE_STEPS: readonly Step[] = [
   taxWhole,
   totalWithTaxes,
   payWithCreditNotes,
+  payFromWallets,
   total,
   settle,
   closeOrFinalize,

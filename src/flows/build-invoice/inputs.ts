@@ -211,7 +211,10 @@ export const invoiceInputs = (draft: Draft, billedAt: Instant): object =>
       amount_cents: amountCents,
     })),
     credit_notes_amount_cents: draft.creditNotesAmountCents,
-    wallets: [],
+    wallets: draft.walletPayments.map(({ walletId, amountCents }) => ({
+      wallet_id: walletId,
+      amount_cents: amountCents,
+    })),
     prepaid_credit_amount_cents: draft.prepaidCreditAmountCents,
     total_amount_cents: draft.totalAmountCents,
   });

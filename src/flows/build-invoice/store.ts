@@ -8,13 +8,15 @@ import { assignNumber } from '../../resources/invoices/numbering.ts';
 import { recordInvoice } from '../../resources/invoices/record.ts';
 import { invoiceFinalizedLines } from '../../resources/ledger/invoice-finalized.ts';
 import { post } from '../../resources/ledger/postings.ts';
+import { markWallets } from '../../resources/wallets/marks.ts';
 import type { Computation } from './compute.ts';
 import { storeCouponUses } from './coupons.ts';
-import type { LineFee } from './fees.ts';
 import { storeCreditNoteUses } from './credit-notes.ts';
+import type { LineFee } from './fees.ts';
 import { feeInputs, invoiceInputs } from './inputs.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
 import { insertFeeInputs, insertInvoiceInputs, readWatermarks, type StoredInputs } from './stored-inputs.ts';
+import { storeWalletPayments } from './wallets.ts';
 import { type InvoiceOwner, insertCredits, insertFees, insertInvoiceTaxes, storeAmounts } from './writes.ts';
 
 export interface ComputedInvoice {
@@ -68,7 +70,9 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
     );
     await book(ctx, invoice);
   }
-    await storeCreditNoteUses(ctx, owner, draft, invoice);
+  await storeCreditNoteUses(ctx, owner, draft, invoice);
+  await storeWalletPayments(ctx, invoice);
+  if (draft.status !== 'closed') await markWallets(ctx, payer.id);
   if (draft.status !== 'closed' && !invoice.isKnown)
     await recordInvoice(ctx, isFinal ? 'invoice.created' : 'invoice.drafted', invoice.invoiceId);
 }

@@ -11,6 +11,7 @@ import type { LineFee } from './fees.ts';
 import type { BilledLine } from './lines.ts';
 import { progressiveCredits } from './progressive-credits.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
+import { payingWallets, walletKeyOf } from './wallets.ts';
 
 /**
  * Chooses the taxes of fees and runs the steps of the invoice that they make. Of a final invoice it holds the coupons and
@@ -56,11 +57,12 @@ export async function totalFees(
       invoiceType,
       isFinalizing,
       keepsZeroAmount: keepsZeroAmount(payer.finalize_zero_amount_invoice, issuer.finalize_zero_amount_invoice),
-      fees: fees.map(({ id, amountCents, preciseAmountCents }) => ({
-        key: id,
-        amountCents,
-        preciseAmountCents,
-        taxes: taxes.get(id)!,
+      fees: fees.map((fee) => ({
+        key: fee.id,
+        amountCents: fee.amountCents,
+        preciseAmountCents: fee.preciseAmountCents,
+        taxes: taxes.get(fee.id)!,
+        walletKey: walletKeyOf(fee),
       })),
       progressiveCredits: progressive.filter(({ amountCents }) => amountCents > 0),
       ...(isSettled
@@ -70,6 +72,7 @@ export async function totalFees(
               active: await activeCoupons(ctx, payer.id, fees),
             },
             creditNotes: await spendableNotes(ctx, payer.id, currency, progressive),
+            wallets: await payingWallets(ctx, payer, currency),
           }
         : {}),
     }),
