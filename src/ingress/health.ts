@@ -62,9 +62,14 @@ async function measureQueues(producer: Producer, metrics: Metrics): Promise<void
   await Promise.all(
     (Object.keys(queues) as QueueName[]).map(async (name) => {
       const queue = producer.queue(name);
-      const [counts, [oldest]] = await Promise.all([queue.getJobCounts(), queue.getWaiting(0, 0)]);
+      const [counts, waiting, background] = await Promise.all([
+        queue.getJobCounts(),
+        queue.getWaiting(0, 0),
+        queue.getPrioritized(0, 0),
+      ]);
+      const since = Math.min(...[...waiting, ...background].map(({ timestamp }) => timestamp));
       for (const [state, count] of Object.entries(counts)) metrics.queueJobs.set({ queue: name, state }, count);
-      metrics.queueAgeSeconds.set({ queue: name }, oldest ? (realNowMs() - oldest.timestamp) / 1000 : 0);
+      metrics.queueAgeSeconds.set({ queue: name }, Number.isFinite(since) ? (realNowMs() - since) / 1000 : 0);
     }),
   );
 }

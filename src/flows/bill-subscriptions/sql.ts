@@ -27,7 +27,10 @@ export const dueSubscription = dueItem('Subscription', (id) => ({ subscription_i
 export const dueInvoice = dueItem('Invoice', (id) => ({ invoice_id: id }));
 export const dueCustomer = dueItem('Customer', (id) => ({ customer_id: id }));
 
-/** Customers with active subscriptions whose next billing day may have begun at `at`. */
+/**
+ * Customers with active subscriptions whose next billing day may have begun at `at`. Organizations take turns, so that one
+ * with thousands keeps no other one waiting.
+ */
 export const listDueCustomers = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
   select s.organization_id, organization.sandbox, s.customer_id as id,
     to_char(min(s.next_billing_at) at time zone 'UTC', 'YYYY-MM-DD') as since
@@ -35,7 +38,8 @@ export const listDueCustomers = (db: Db, at: Temporal.Instant, scope: Scope, lim
   join organizations organization on organization.id = s.organization_id
   where s.status = 'active' and s.next_billing_at <= ${at} and ${inScope(db, scope, db`s.organization_id`)}
   group by s.organization_id, organization.sandbox, s.customer_id
-  order by min(s.next_billing_at), s.customer_id
+  order by row_number() over (partition by s.organization_id order by min(s.next_billing_at), s.customer_id),
+    min(s.next_billing_at), s.customer_id
   limit ${limit}`;
 
 export const earliestBilling = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`

@@ -64,7 +64,7 @@ async function fanOut(deps: SweepDeps, job: PeriodicJob, at: Temporal.Instant): 
       'periodic.work',
       fresh.map((due) => ({
         payload: { job: job.name, organization_id: due.organization_id, at: at.toString(), item: due.item },
-        options: { id: idOf(job, due), forgetFailed: true },
+        options: { id: idOf(job, due), forgetFailed: true, inBackground: true },
       })),
     );
     if (page.length < limit) break;

@@ -5,6 +5,8 @@ import { type JobName, type JobPayload, jobs, type QueueName, queues } from '../
 /** Completed jobs are kept nowhere, failed ones for inspection (performance-design 6). */
 const KEEP = { removeOnComplete: true, removeOnFail: { count: 1000 } } as const;
 const EVENT_STREAM_MAX = 1000;
+/** Jobs without a priority come before any with one. */
+const BACKGROUND_PRIORITY = 10;
 
 export interface AddOptions {
   /** A second nudge under the same id is no second job while the first is stored; no `:` in it. */
@@ -12,6 +14,8 @@ export interface AddOptions {
   delayMs?: number;
   /** A job that failed for good leaves no trace, so that its id may be nudged again: for work that a selection repeats. */
   forgetFailed?: boolean;
+  /** Comes after all that waits in its queue without this: fanned-out work holds nobody up who asked for something. */
+  inBackground?: boolean;
 }
 
 /** Puts jobs into their queues by name. */
@@ -44,6 +48,7 @@ export function createProducer(redis: Redis, prefix: string): Producer {
       attempts: spec.attempts,
       backoff: { ...spec.backoff },
       ...(options.id === undefined ? {} : { jobId: options.id }),
+      ...(options.inBackground ? { priority: BACKGROUND_PRIORITY } : {}),
       ...(options.delayMs === undefined ? {} : { delay: options.delayMs }),
     };
   };
