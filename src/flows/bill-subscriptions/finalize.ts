@@ -1,5 +1,6 @@
 import type { PeriodicJob } from '../../platform/periodic-job.ts';
 import { finalizeDraft } from '../build-invoice/finalize-draft.ts';
+import { computedOrNoted } from '../build-invoice/generation-error.ts';
 import { dueInvoice, earliestFinalization, listDraftsOver } from './sql.ts';
 
 /** Finalizes drafts whose grace period is over. Rules: platform L `finalize`, subscriptions-and-invoices F.11. */
@@ -7,7 +8,8 @@ export const finalize: PeriodicJob = {
   name: 'finalize',
   select: async (sql, at, scope, limit) => (await listDraftsOver(sql, at, scope, limit)).map(dueInvoice),
   async work(ctx, item) {
-    await finalizeDraft(ctx, (item as { invoice_id: string }).invoice_id);
+    const { invoice_id } = item as { invoice_id: string };
+    await computedOrNoted(ctx, invoice_id, () => finalizeDraft(ctx, invoice_id));
   },
   nextDueAt: async (sql, organizationId) => (await earliestFinalization(sql, organizationId))[0]!.at,
 };

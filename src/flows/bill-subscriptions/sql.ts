@@ -173,19 +173,26 @@ export async function wasBilledOn(
   return row!.found;
 }
 
+// One that could not be computed waits until something about it has changed (F.14).
+const finalizable = (db: Db) => db`
+  invoice.status = 'draft' and not exists (
+    select from invoice_error_details error
+    where error.organization_id = invoice.organization_id and error.invoice_id = invoice.id
+      and error.error_code = 'invoice_generation_error')`;
+
 /** Drafts whose grace period is over on the UTC day of `at`. */
 export const listDraftsOver = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
   select invoice.organization_id, organization.sandbox, invoice.id, invoice.expected_finalization_date::text as since
   from invoices invoice
   join organizations organization on organization.id = invoice.organization_id
-  where invoice.status = 'draft' and invoice.expected_finalization_date <= (${at}::timestamptz at time zone 'UTC')::date
+  where ${finalizable(db)} and invoice.expected_finalization_date <= (${at}::timestamptz at time zone 'UTC')::date
     and ${inScope(db, scope, db`invoice.organization_id`)}
   order by invoice.expected_finalization_date, invoice.created_at, invoice.id
   limit ${limit}`;
 
 export const earliestFinalization = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
-  select min(expected_finalization_date)::timestamp at time zone 'UTC' as at from invoices
-  where organization_id = ${organizationId} and status = 'draft'`;
+  select min(invoice.expected_finalization_date)::timestamp at time zone 'UTC' as at from invoices invoice
+  where invoice.organization_id = ${organizationId} and ${finalizable(db)}`;
 
 // Rule: subscriptions-and-invoices F.3 "overdue".
 const payable = (db: Db) => db`

@@ -3,10 +3,12 @@ import { localDate } from '../../engine/calendar/local-day.ts';
 import { dateSettings, datesAtCreation, graceDays } from '../../engine/invoices/dates.ts';
 import type { InvoicingReason } from '../../engine/invoices/invoice-types.ts';
 import { draftNumber } from '../../engine/invoices/number.ts';
+import { AmountOutOfRange } from '../../engine/money/cents.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { assert, refuse } from '../../platform/refusal.ts';
 import { compute } from './compute.ts';
+import { noteGenerationError } from './generation-error.ts';
 import { type BilledLine, billedLine } from './lines.ts';
 import { type BilledSubscription, type PayerFacts, readBilledSubscriptions, readIssuer } from './sql.ts';
 import { storeRenewals } from './standalone-fees.ts';
@@ -34,7 +36,8 @@ export interface InvoiceToBuild {
 /**
  * Makes one invoice of subscriptions in the caller's transaction: claims what its lines bill, computes, stores, and
  * unless it stays a draft in its grace period numbers and books it. Lines that were billed before are left out; when
- * none is left there is no invoice, which is how a repeated run ends.
+ * none is left there is no invoice, which is how a repeated run ends. One whose amounts no cents can hold stays in
+ * generation with its error noted, its lines claimed (F.14).
  *
  * @returns id of the invoice, or undefined when everything was billed already
  * @throws Refusal 422 billing_entity, purchase_order_number, of a mixture
@@ -95,7 +98,16 @@ export async function buildInvoice(
 
   const own = billed.filter((line) => claimed.has(line.subscription.id));
   const isFinalizing = isFinal || graceDays(dated) === 0;
-  const computation = await compute(ctx, { payer, issuer, lines: own, skipUsage, isFinalizing });
+  const computation = await compute(ctx, { payer, issuer, lines: own, skipUsage, isFinalizing }).catch(
+    (error: unknown) => {
+      if (isFinal || !(error instanceof AmountOutOfRange)) throw error;
+      return error;
+    },
+  );
+  if (computation instanceof AmountOutOfRange) {
+    await noteGenerationError(ctx, invoiceId, computation);
+    return invoiceId;
+  }
   await store(ctx, {
     invoiceId,
     payer,

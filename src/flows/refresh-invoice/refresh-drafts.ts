@@ -3,6 +3,7 @@ import type { Db } from '../../platform/db/connect.ts';
 import type { DueItem, PeriodicJob, Scope } from '../../platform/periodic-job.ts';
 import { inScope } from '../bill-subscriptions/scope.ts';
 import { refreshDraft } from '../build-invoice/finalize-draft.ts';
+import { computedOrNoted } from '../build-invoice/generation-error.ts';
 
 /**
  * Computes drafts anew that something flagged: a change of their plans, taxes or customer. A draft whose subscriptions
@@ -12,7 +13,8 @@ export const refreshDrafts: PeriodicJob = {
   name: 'refresh-drafts',
   select: async (sql, _at, scope, limit) => (await listFlagged(sql, scope, limit)).map(dueItem),
   async work(ctx, item) {
-    await refreshDraft(ctx, (item as { invoice_id: string }).invoice_id);
+    const { invoice_id } = item as { invoice_id: string };
+    await computedOrNoted(ctx, invoice_id, () => refreshDraft(ctx, invoice_id));
   },
   nextDueAt: async (sql, organizationId) => (await earliestFlag(sql, organizationId))[0]!.at,
 };

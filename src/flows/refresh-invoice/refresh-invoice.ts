@@ -2,6 +2,7 @@ import type { Context } from '../../platform/context.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { getVisibleInvoice } from '../../resources/invoices/queries.ts';
 import { showInvoice } from '../../resources/invoices/show.ts';
+import { clearErrors } from '../../resources/invoices/writes.ts';
 import { refreshDraft } from '../build-invoice/finalize-draft.ts';
 
 /**
@@ -14,5 +15,6 @@ export async function refreshInvoice(ctx: Context, { svc_id }: { svc_id: string 
   const { id, invoice_type } = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
   if (invoice_type !== 'subscription') throw refuse.forbidden('feature_unavailable');
   await refreshDraft(ctx, id);
+  await clearErrors(ctx.db, ctx.organizationId, id, ['invoice_generation_error']);
   return showInvoice(ctx, id);
 }

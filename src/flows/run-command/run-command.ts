@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Temporal } from 'temporal-polyfill';
+import { AmountOutOfRange } from '../../engine/money/cents.ts';
 import { redactedText } from '../../platform/api-log/redact.ts';
 import { writeApiLogs } from '../../platform/api-log/write-api-logs.ts';
 import { lockOrganizationNow, readOrganizationNow } from '../../platform/clock/organization-clock.ts';
@@ -15,6 +16,7 @@ import type { Producer } from '../../platform/queue/producer.ts';
 import { nudge } from '../../platform/records/nudge.ts';
 import { emptyRecords, type Nudges, type Records, writeRecords } from '../../platform/records/write-records.ts';
 import { assert, Refusal, refuse } from '../../platform/refusal.ts';
+import { OUT_OF_RANGE } from '../../platform/schema/fields.ts';
 import { isSealed, seal, unseal } from '../../platform/secrets/seal.ts';
 import { toWire } from '../../platform/wire-prefix.ts';
 import type { JobPayload } from '../../queues.ts';
@@ -144,9 +146,10 @@ async function attempt(deps: CommandDeps, tx: Tx, job: CommandJob, operation: Op
       records,
     };
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    const refusal = error instanceof AmountOutOfRange ? refuse.invalid({ base: [OUT_OF_RANGE] }) : error;
+    if (!(refusal instanceof Refusal)) throw refusal;
     await tx.unsafe('rollback to savepoint command');
-    return refused(error, now);
+    return refused(refusal, now);
   }
 }
 

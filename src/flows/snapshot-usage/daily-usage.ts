@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import { isBefore, isDateBefore } from '../../engine/calendar/instants.ts';
 import { dayEnd, dayStart, localDate } from '../../engine/calendar/local-day.ts';
 import { startOf } from '../../engine/calendar/terms.ts';
+import { AmountOutOfRange } from '../../engine/money/cents.ts';
 import type { Context } from '../../platform/context.ts';
 import type { PeriodicJob } from '../../platform/periodic-job.ts';
 import { findNewestSnapshot, insertDailyUsage } from '../../resources/daily-usage/queries.ts';
@@ -42,7 +43,7 @@ async function look(ctx: Context, subscriptionId: string, at: Temporal.Instant):
   const receivedOn = await readLastReceived(ctx.db, ctx.organizationId, subscriptionId);
   const isDue = at.toZonedDateTimeISO(zone).hour === 0 || (receivedOn !== null && isDateBefore(receivedOn, today));
   if (isDue && isBefore(startOf(subscription), dayStart(today, zone)))
-    await snapshot(ctx, subscription, yesterday, lastInstant);
+    await snapshotIfCountable(ctx, subscription, yesterday, lastInstant);
   const { period } = usagePeriod(subscription, at);
   await noteLook(ctx.db, ctx.organizationId, subscriptionId, {
     lookedAt: at,
@@ -50,6 +51,17 @@ async function look(ctx: Context, subscriptionId: string, at: Temporal.Instant):
     // The first day of the next period has gone by.
     nextLookAt: dayEnd(localDate(period.to, zone), zone),
   });
+}
+
+// Usage that no amount can hold would fail every time: it is told by the invoice.
+async function snapshotIfCountable(...args: Parameters<typeof snapshot>): Promise<void> {
+  const [ctx, { id }] = args;
+  try {
+    await snapshot(...args);
+  } catch (error) {
+    if (!(error instanceof AmountOutOfRange)) throw error;
+    ctx.log.warn({ subscriptionId: id, err: error.message }, 'usage of a day not kept');
+  }
 }
 
 async function snapshot(
