@@ -105,7 +105,7 @@ export async function keepDays(db: Db, shape: BuildingShape): Promise<void> {
 
 const fillDays = (db: Db, shape: Shape, where: Fragment) => db`
   insert into usage_days (organization_id, external_subscription_id, shape_id, day, group_hash, events_count, valid_count,
-    sum, moment)
+    sum, moment, amount)
   ${daysOf(
     db,
     shape,
@@ -152,7 +152,8 @@ const hourKeys = (db: Db, keys: readonly HourKey[]) => db`
  */
 const eventsOf = (db: Db, shape: Shape, key: Fragment) => db`
   (${key}) key cross join lateral (
-    select organization_id, external_subscription_id, timestamp, created_at, id, properties from events
+    select organization_id, external_subscription_id, timestamp, created_at, id, properties, precise_total_amount_cents
+    from events
     where organization_id = ${shape.organization_id} and external_subscription_id = key.subscription
       and code = ${shape.code} and timestamp >= key.hour and timestamp < key.hour + interval '1 hour' and deleted_at is null
     offset 0
@@ -175,9 +176,9 @@ const fillBuckets = (db: Db, shape: Shape, source: Fragment) => db`
     on conflict do nothing
   )
   insert into usage_buckets (organization_id, external_subscription_id, shape_id, hour, group_hash, events_count,
-    valid_count, sum, moment, max, last_ts, last_created_at, last_id, last_value)
+    valid_count, sum, moment, max, amount, last_ts, last_created_at, last_id, last_value)
   select organization_id, external_subscription_id, ${shape.id}::uuid, hour, group_hash, events_count, valid_count, sum,
-    moment, max, last[1]::timestamptz, last[2]::timestamptz, last[3]::uuid, last[4]::numeric
+    moment, max, amount, last[1]::timestamptz, last[2]::timestamptz, last[3]::uuid, last[4]::numeric
   from raw`;
 
 const fillUniques = (db: Db, shape: Shape, source: Fragment) => db`
@@ -275,8 +276,8 @@ export const listDifferingHours = (db: Db, shape: Shape, keys: readonly HourKey[
   )
   select distinct external_subscription_id, hour
   from raw full join kept using (external_subscription_id, hour, group_hash)
-  where (raw.events_count, raw.valid_count, raw.sum, raw.moment, raw.max)
-    is distinct from (kept.events_count, kept.valid_count, kept.sum, kept.moment, kept.max)
+  where (raw.events_count, raw.valid_count, raw.sum, raw.moment, raw.max, raw.amount)
+    is distinct from (kept.events_count, kept.valid_count, kept.sum, kept.moment, kept.max, kept.amount)
   ${shape.keeps_days ? differingDays(db, shape, key) : db``}
   union
   select external_subscription_id, hour from late where (external_subscription_id, hour) not in (select * from waiting)`;
@@ -288,18 +289,18 @@ const differingDays = (db: Db, shape: Shape, key: Fragment) => db`
   select external_subscription_id, day
   from (select distinct subscription, ${dayOf(db, db`hour`)} as day from (${key}) key) key
   cross join lateral (
-    select external_subscription_id, group_hash, events_count, valid_count, sum, moment from usage_days d
+    select external_subscription_id, group_hash, events_count, valid_count, sum, moment, amount from usage_days d
     where d.organization_id = ${shape.organization_id} and d.external_subscription_id = key.subscription
       and d.shape_id = ${shape.id} and d.day = key.day
     except
-    select external_subscription_id, group_hash, events_count, valid_count, sum, moment from (
+    select external_subscription_id, group_hash, events_count, valid_count, sum, moment, amount from (
       ${daysOf(
         db,
         shape,
         db`usage_buckets b where b.organization_id = ${shape.organization_id} and b.shape_id = ${shape.id}
           and b.external_subscription_id = key.subscription and b.hour >= key.day and b.hour < key.day + interval '1 day'`,
       )}
-    ) as summed (organization_id, external_subscription_id, shape_id, day, group_hash, events_count, valid_count, sum, moment)
+    ) as summed (organization_id, external_subscription_id, shape_id, day, group_hash, events_count, valid_count, sum, moment, amount)
   ) as different`;
 
 const differingUniques = (db: Db, shape: Shape, key: Fragment) => db`

@@ -82,7 +82,8 @@ export const amendedEvents = (
 ): Fragment => db`
   (
     select old.id, old.organization_id, old.external_subscription_id, old.code, old.created_at, ${payload.timestamp}::text::timestamptz as timestamp,
-      ${payload.properties}::text::jsonb as properties
+      ${payload.properties}::text::jsonb as properties,
+      ${payload.precise_total_amount_cents}::text::numeric(40, 15) as precise_total_amount_cents
     from events old
     where old.id = any (${ids as string[]}::uuid[]) and old.organization_id = ${organizationId}
       and old.deleted_at is null

@@ -102,21 +102,22 @@ const moveBuckets = (db: Db, shape: Shape, { before, after }: Moved) => db<Bucke
     on conflict do nothing
   ), difference as (
     select organization_id, external_subscription_id, hour, group_hash, sum(events_count)::bigint as events_count,
-      sum(valid_count)::bigint as valid_count, sum(sum) as sum, sum(moment) as moment, max(max) as max
+      sum(valid_count)::bigint as valid_count, sum(sum) as sum, sum(moment) as moment, max(max) as max,
+      sum(amount) as amount
     from (
       select organization_id, external_subscription_id, hour, group_hash, -events_count as events_count,
-        -valid_count as valid_count, -sum as sum, -moment as moment, null::numeric as max
+        -valid_count as valid_count, -sum as sum, -moment as moment, null::numeric as max, -amount as amount
       from gone
       union all
-      select organization_id, external_subscription_id, hour, group_hash, events_count, valid_count, sum, moment, max
+      select organization_id, external_subscription_id, hour, group_hash, events_count, valid_count, sum, moment, max, amount
       from come
     ) as moved
     group by organization_id, external_subscription_id, hour, group_hash
   )${shape.keeps_days ? movedDays(db, shape) : db``}
   insert into usage_buckets as bucket (organization_id, external_subscription_id, shape_id, hour, group_hash,
-    events_count, valid_count, sum, moment, max)
+    events_count, valid_count, sum, moment, max, amount)
   select organization_id, external_subscription_id, ${shape.id}::uuid, hour, group_hash, events_count, valid_count, sum,
-    moment, max
+    moment, max, amount
   from difference
   order by hour, group_hash
   on conflict (organization_id, external_subscription_id, shape_id, hour, group_hash) do update set
@@ -124,19 +125,21 @@ const moveBuckets = (db: Db, shape: Shape, { before, after }: Moved) => db<Bucke
     valid_count = bucket.valid_count + excluded.valid_count,
     sum = bucket.sum + excluded.sum,
     moment = bucket.moment + excluded.moment,
-    max = greatest(bucket.max, excluded.max)
+    max = greatest(bucket.max, excluded.max),
+    amount = bucket.amount + excluded.amount
   returning bucket.hour, encode(bucket.group_hash, 'hex') as group_hash`;
 
 const movedDays = (db: Db, shape: Shape) => db`, days as (
     insert into usage_days as kept (organization_id, external_subscription_id, shape_id, day, group_hash, events_count,
-      valid_count, sum, moment)
+      valid_count, sum, moment, amount)
     ${daysOf(db, shape, db`difference`)}
     order by 4, 5
     on conflict (organization_id, external_subscription_id, shape_id, day, group_hash) do update set
       events_count = kept.events_count + excluded.events_count,
       valid_count = kept.valid_count + excluded.valid_count,
       sum = kept.sum + excluded.sum,
-      moment = kept.moment + excluded.moment
+      moment = kept.moment + excluded.moment,
+      amount = kept.amount + excluded.amount
   )`;
 
 /** Drops buckets that hold nothing any more; finds the greatest, last and members of the others again. */
@@ -165,7 +168,9 @@ async function settleBuckets(
   // The offset keeps the planner, whose statistics may be old, from joining whole tables.
   const left = db`
     (select distinct hour from (${key}) key) touched cross join lateral (
-      select id, organization_id, external_subscription_id, timestamp, created_at, properties from events
+      select id, organization_id, external_subscription_id, timestamp, created_at, properties,
+        precise_total_amount_cents
+      from events
       where organization_id = ${organizationId} and external_subscription_id = ${externalSubscriptionId}
         and code = ${shape.code} and timestamp >= touched.hour and timestamp < touched.hour + interval '1 hour'
         and deleted_at is null

@@ -144,7 +144,7 @@ function toCountBefore(bucket: Bucket, n: number, context: EventContext, event: 
   const from = isBefore(event.timestamp, period.from) ? event.timestamp : period.from;
   const upTo: Period = { from, to: event.timestamp.add({ microseconds: 1 }) };
   const only = Object.fromEntries(
-    Object.entries(group).flatMap(([key, text]) => (text === null ? [] : [[key, text] as const])),
+    Object.entries(group).flatMap(([key, text]) => (text === null ? [] : [[key, [text]] as const])),
   );
   const usage = {
     subscription: context.subscription,
@@ -159,7 +159,7 @@ function toCountBefore(bucket: Bucket, n: number, context: EventContext, event: 
   const unweighed = { ...charge, prorated: false };
   const before = toCount(unweighed, { ...usage, only }, `${n}`);
   if (charge.metric.aggregation_type !== 'unique_count_agg') return [before];
-  const member = { ...only, [charge.metric.field_name!]: value! };
+  const member = { ...only, [charge.metric.field_name!]: [value!] };
   return [before, toCount(unweighed, { ...usage, only: member }, `${n}-member`)];
 }
 

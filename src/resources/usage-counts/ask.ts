@@ -8,21 +8,16 @@ import { type SharedRequest, shareRequests } from './share-requests.ts';
 
 const EVER = '-infinity';
 
-/** What is asked of rollups for the readings that may be answered by them. */
-export const sharedRollups = <Reading extends Summing | Listing>(
-  readings: readonly Reading[],
-  mayAnswer: (reading: Reading) => boolean,
-): SharedRequest<RollupRequest>[] =>
+/** What is asked of rollups for readings. */
+export const sharedRollups = (readings: readonly (Summing | Listing)[]): SharedRequest<RollupRequest>[] =>
   shareRequests(
-    readings.flatMap((reading, n) => {
-      const { counting, plan, days } = reading;
-      if (plan.hours === null || !mayAnswer(reading)) return [];
-      return [{ n, names: counting.names, request: rollupRequest(counting.charge, plan.hours, days) }];
-    }),
+    readings.flatMap(({ counting: { charge, names }, plan, days }, n) =>
+      plan.hours === null ? [] : [{ n, names, request: rollupRequest(charge, plan.hours, days) }],
+    ),
   );
 
 function rollupRequest(
-  { externalSubscriptionId, metric }: ChargeToCount,
+  { externalSubscriptionId, metric, needs }: ChargeToCount,
   hours: FullHours,
   localDays: readonly Instant[] | null,
 ): RollupRequest {
@@ -38,6 +33,7 @@ function rollupRequest(
     day_from: days && (days.from?.toString() ?? EVER),
     day_to: days?.to.toString() ?? null,
     days: localDays?.map((day) => day.toString()) ?? null,
+    amounts: needs === 'amounts',
   };
 }
 

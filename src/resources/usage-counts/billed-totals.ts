@@ -2,21 +2,21 @@ import { compareGroups, type GroupedBy } from '../../engine/metrics/group-values
 import type { UsageShare } from '../../engine/metrics/split-usage.ts';
 import { type Decimal, ZERO } from '../../engine/money/decimal.ts';
 import type { TotalRow } from './queries.ts';
-import type { ChargeToCount, FilterToCount } from './request.ts';
+import type { ChargeToCount, FilterToCount, WantedTexts } from './request.ts';
 
 /** The running totals that the fees of earlier periods ended with, by filter and group. */
 export type BilledTotals = ReadonlyMap<string, TotalRow>;
 
-/** Of usage restricted to a group: only the totals of that group, whose keys are left out. */
-export function billedTotals(rows: readonly TotalRow[], only: Readonly<Record<string, string>> = {}): BilledTotals {
-  const wanted = rows.filter(({ grouped_by }) => Object.entries(only).every(([key, text]) => grouped_by[key] === text));
-  return new Map(
-    wanted.map((row) => {
-      const kept = Object.entries(row.grouped_by).filter(([key]) => !Object.hasOwn(only, key));
-      const grouped_by = Object.fromEntries(kept);
-      return [nameOf(row.charge_filter_id, grouped_by), { ...row, grouped_by }];
-    }),
-  );
+/** Of usage restricted to some groups: only the totals of these, without the keys that restrict, added up. */
+export function billedTotals(rows: readonly TotalRow[], only: WantedTexts = {}): BilledTotals {
+  const totals = new Map<string, TotalRow>();
+  for (const row of rows) {
+    if (!Object.entries(only).every(([key, any]) => any.some((text) => row.grouped_by[key] === text))) continue;
+    const grouped_by = Object.fromEntries(Object.entries(row.grouped_by).filter(([key]) => !Object.hasOwn(only, key)));
+    const name = nameOf(row.charge_filter_id, grouped_by);
+    totals.set(name, { ...row, grouped_by, total: row.total.plus(totals.get(name)?.total ?? ZERO) });
+  }
+  return totals;
 }
 
 /**

@@ -2,7 +2,6 @@ import { Temporal } from 'temporal-polyfill';
 import type { Texts } from '../../engine/metrics/choose-filter.ts';
 import { presentUnits } from '../../engine/metrics/presentation.ts';
 import { splitUsage } from '../../engine/metrics/split-usage.ts';
-import { ZERO } from '../../engine/money/decimal.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { assert } from '../../platform/refusal.ts';
 import { sharedRaw, sharedRollups } from './ask.ts';
@@ -13,7 +12,7 @@ import { planOfReading, planOfScanning, type ReadPlan } from './hours.ts';
 import { eventsOfMember, valueHash } from './members.ts';
 import { countRawEvents, listBilledTotals, listEvents, type TotalRequest } from './queries.ts';
 import { readingOf } from './reading.ts';
-import type { ChargeToCount, CountedCharge, CountedShare, CountRequest, UsageWindow } from './request.ts';
+import type { ChargeToCount, CountedCharge, CountedShare, CountRequest, UsageWindow, WantedTexts } from './request.ts';
 import { type Counted, listMembers, sumBuckets } from './rollup-queries.ts';
 import { allNames } from './share-requests.ts';
 
@@ -23,7 +22,7 @@ import { allNames } from './share-requests.ts';
  *
  * Full hours come from rollups, the at most two partial hours at the edges of a window from raw events; everything from raw
  * events where no rollup answers. Only what is priced event by event is read event by event: values of percentage charges,
- * moves of prorated graduated ones, amounts of dynamic ones; and days of prorated charges in zones whose days begin within
+ * moves of prorated graduated ones; and days of prorated charges in zones whose days begin within
  * an hour. At most two round trips, with at most five statements, whatever the number of charges and groups.
  *
  * Rules: usage-and-charges C.1 to C.9, performance-design 5.2, 5.3.
@@ -56,7 +55,7 @@ type Mode = CountRequest['mode'];
 
 /** Adds full hours from rollups; windows that none answers for are to be scanned. */
 async function addBuckets(db: Db, organizationId: string, mode: Mode, summings: readonly Summing[]): Promise<void> {
-  const requests = sharedRollups(summings, ({ isRolledUp }) => mode !== 'scan' && isRolledUp);
+  const requests = mode === 'scan' ? [] : sharedRollups(summings);
   const rows = requests.length === 0 ? [] : await sumBuckets(db, organizationId, requests);
   for (const row of rows) {
     if (row.events_count === null) continue;
@@ -73,7 +72,7 @@ async function addBuckets(db: Db, organizationId: string, mode: Mode, summings: 
 
 /** Adds members of unique counts from rollups; windows that none answers for are to be scanned. */
 async function addMembers(db: Db, organizationId: string, mode: Mode, listings: readonly Listing[]): Promise<void> {
-  const requests = sharedRollups(listings, () => mode !== 'scan');
+  const requests = mode === 'scan' ? [] : sharedRollups(listings);
   const rows = requests.length === 0 ? [] : await listMembers(db, organizationId, requests);
   for (const { ns, texts, members } of rows) {
     if (members === null) continue;
@@ -106,7 +105,7 @@ async function addRawSums(db: Db, organizationId: string, summings: readonly Sum
   for (const row of rows) {
     const shared = requests[row.n]!;
     const texts = textsOf(allNames(shared), row.texts);
-    const portion = { ...portionOf(row, null), preciseTotalAmountCents: row.precise_total_amount_cents };
+    const portion = portionOf(row, null);
     for (const { n } of shared.askers) {
       const { counting, isBefore } = summings[n]!;
       counting.rows.push({ texts, isBefore, portion });
@@ -149,7 +148,10 @@ function neededNames({ filters, groupKeys, only, presentationKeys = [] }: Charge
 const textsOf = (names: readonly string[], texts: readonly (string | null)[]): Texts =>
   Object.fromEntries(names.map((name, index) => [name, texts[index]]));
 
-const portionOf = ({ events_count, valid_count, sum, moment, max, last }: Counted, hour: Portion['hour']): Portion => ({
+const portionOf = (
+  { events_count, valid_count, sum, moment, max, amount, last }: Counted,
+  hour: Portion['hour'],
+): Portion => ({
   events_count,
   valid_count,
   sum,
@@ -159,7 +161,7 @@ const portionOf = ({ events_count, valid_count, sum, moment, max, last }: Counte
   last_created_at: last && Temporal.Instant.from(last[1]),
   last_id: last?.[2] ?? null,
   last_value: last?.[3] ?? null,
-  preciseTotalAmountCents: ZERO,
+  preciseTotalAmountCents: amount,
   hour,
 });
 
@@ -226,5 +228,5 @@ function newestRow(rows: readonly Row[]): Row[] {
   return last && keyOf(last) !== '' ? [last] : [];
 }
 
-const hasTexts = (texts: Texts, wanted: Readonly<Record<string, string>>): boolean =>
-  Object.entries(wanted).every(([name, text]) => texts[name] === text);
+const hasTexts = (texts: Texts, wanted: WantedTexts): boolean =>
+  Object.entries(wanted).every(([name, any]) => any.some((text) => texts[name] === text));

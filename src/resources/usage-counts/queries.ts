@@ -27,8 +27,6 @@ export interface RawRow extends Counted {
   n: number;
   /** Of all names that were asked for. */
   texts: (string | null)[];
-  /** Of the numeric events, absent ones 0. */
-  precise_total_amount_cents: Decimal;
 }
 
 /** Raw events by the texts of the needed properties, in the order of their names. */
@@ -36,12 +34,12 @@ export const countRawEvents = (db: Db, organizationId: string, requests: readonl
   RawRow[]
 >`
   with ${requestedEvents(db, requests)}
-  select request.n, to_jsonb(texts) as texts, events_count, valid_count, sum, moment, max, precise_total_amount_cents, last
+  select request.n, to_jsonb(texts) as texts, events_count, valid_count, sum, moment, max, amount, last
   from request
   cross join lateral (
     select texts, count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum, max(value) as max,
       coalesce(sum(value * extract(epoch from timestamp)) filter (where request.aggregation = 'weighted_sum_agg'), 0) as moment,
-      coalesce(sum(precise_total_amount_cents) filter (where value is not null), 0) as precise_total_amount_cents,
+      coalesce(sum(precise_total_amount_cents) filter (where value is not null), 0) as amount,
       ${lastOf(db, db`value::text`, db`value is not null and request.aggregation = 'latest_agg'`)} as last
     from (
       select ${meteredNumber(db, db`(e.properties ->> request.field)`)} as value, e.timestamp, e.created_at, e.id,

@@ -19,8 +19,6 @@ export interface SummedWindow {
   window: UsageWindow;
   /** Whether it lies before the period: what the period starts with. */
   isBefore: boolean;
-  /** Whether buckets hold all that is needed. */
-  isRolledUp: boolean;
   /** Starts of local days that are summed up apart; what buckets do not answer is then read event by event. */
   days: Instant[] | null;
 }
@@ -44,11 +42,10 @@ export function readingOf(charge: ChargeToCount): Reading {
   if (isUnique) return { ...NOTHING, members: [{ window, days: null }] };
   if (charge.needs === 'values') return { ...NOTHING, events: window };
 
-  const isRolledUp = charge.needs !== 'amounts';
-  const sums = [{ window, isBefore: false, isRolledUp, days: null }];
+  const sums = [{ window, isBefore: false, days: null }];
   if (charge.carriedOver?.replacesAnother) {
     const before = { from: null, to: startOf(charge).subtract({ seconds: 1 }) };
-    sums.push({ window: before, isBefore: true, isRolledUp, days: null });
+    sums.push({ window: before, isBefore: true, days: null });
   }
   return { ...NOTHING, sums };
 }
@@ -58,10 +55,10 @@ const NOTHING: Reading = { sums: [], members: [], events: null };
 /** Of a prorated sum the carried part, and the period's day by day; event by event when its single moves are priced. */
 function proratedSumReading(charge: ChargeToCount): Reading {
   const [before, during] = aroundStart(charge);
-  const carried = { window: before, isBefore: true, isRolledUp: true, days: null };
+  const carried = { window: before, isBefore: true, days: null };
   const days = daysOf(charge);
   if (days === null) return { ...NOTHING, sums: [carried], events: during };
-  return { ...NOTHING, sums: [carried, { window: during, isBefore: false, isRolledUp: true, days }] };
+  return { ...NOTHING, sums: [carried, { window: during, isBefore: false, days }] };
 }
 
 /** Of a prorated unique count the members at the start, and every hour of the period. */

@@ -25,8 +25,8 @@ export interface ChargeToCount {
   /** Group keys of the default bucket: `groupKeys(charge.properties, …)` of the engine. */
   groupKeys: readonly string[];
   window: UsageWindow;
-  /** Only events with exactly these property texts (usage-and-charges G.1 `group`); leave the keys out of the group keys. */
-  only?: Readonly<Record<string, string>>;
+  /** Only events with one of these texts under each key (usage-and-charges G.1 `group`); leave the keys out of the group keys. */
+  only?: WantedTexts;
   /** The charges period and its days; needed where units depend on time. */
   proration?: Proration;
   /** Whether units are weighed by days. */
@@ -38,6 +38,9 @@ export interface ChargeToCount {
   /** Where a running total goes on from: a weighted sum of a recurring metric. */
   carriedOver?: CarriedOver;
 }
+
+/** Texts by property key, of which an event must have one. */
+export type WantedTexts = Readonly<Record<string, readonly string[]>>;
 
 /** Whose fees of earlier periods hold the running total. Rule: usage-and-charges C.7 "initial". */
 export interface CarriedOver {

@@ -14,6 +14,8 @@ export interface Counted {
   /** Sum of value × seconds since 1970, of weighted sums. */
   moment: Decimal;
   max: Decimal | null;
+  /** Sum of `precise_total_amount_cents` of the numeric events, absent ones 0. */
+  amount: Decimal;
   /** The last numeric event, of latest values. */
   last: [timestamp: string, createdAt: string, id: string, value: string] | null;
 }
@@ -32,6 +34,8 @@ export interface RollupRequest {
   day_to: string | null;
   /** Starts of local days, each a full hour, that are to be kept apart; null: nothing is. */
   days: string[] | null;
+  /** Whether the events' own amounts are asked for. */
+  amounts: boolean;
 }
 
 /** Counted hours of the charges at the positions `ns`, whose rollup answers; without a count when there is nothing. */
@@ -49,11 +53,11 @@ export const sumBuckets = (db: Db, organizationId: string, requests: readonly Sh
 >`
   with ${answeringShapes(db, organizationId, requests)}, ${waitingEvents(db, organizationId, 'latest_agg')}
   select scan.ns, grp.properties as texts, summed.events_count, summed.valid_count, summed.sum, summed.moment, summed.max,
-    summed.last, summed.hour
+    summed.amount, summed.last, summed.hour
   from scan
   left join lateral (
     select group_hash, min(hour) as hour, sum(events_count)::bigint as events_count,
-      sum(valid_count)::bigint as valid_count, sum(sum) as sum, max(max) as max,
+      sum(valid_count)::bigint as valid_count, sum(sum) as sum, max(max) as max, sum(amount) as amount,
       coalesce(sum(moment + sum * extract(epoch from hour)) filter (where scan.aggregation = 'weighted_sum_agg'), 0)
         as moment,
       max(array[${sortableText(db, db`last_ts`)}, ${sortableText(db, db`last_created_at`)}, last_id::text, last_value::text]
@@ -63,7 +67,7 @@ export const sumBuckets = (db: Db, organizationId: string, requests: readonly Sh
       union all
       ${bucketsBetween(db, organizationId, db`scan.day_to`, db`scan."to"`)}
       union all
-      select day, group_hash, events_count, valid_count, sum, moment, null, null, null, null, null
+      select day, group_hash, events_count, valid_count, sum, moment, null, amount, null, null, null, null
       from usage_days d
       where d.organization_id = ${organizationId} and d.external_subscription_id = scan.subscription
         and d.shape_id = scan.shape_id and d.day >= scan.day_from and d.day < scan.day_to
@@ -73,7 +77,7 @@ export const sumBuckets = (db: Db, organizationId: string, requests: readonly Sh
   left join usage_groups grp on grp.organization_id = ${organizationId} and grp.shape_id = scan.shape_id
     and grp.group_hash = summed.group_hash
   union all
-  select array[n], texts, 0, 0, 0, 0, null,
+  select array[n], texts, 0, 0, 0, 0, null, 0,
     array[${sortableText(db, db`timestamp`)}, ${sortableText(db, db`created_at`)}, id::text, value::text], null
   from (
     select waiting.*, ${meteredNumber(db, db`waiting.text`)} as value from waiting
@@ -138,7 +142,7 @@ export const eventKey = (db: Db, event: Fragment) => db`
 
 /** The hours of a scan's shape between two instants. */
 const bucketsBetween = (db: Db, organizationId: string, from: Fragment, to: Fragment) => db`
-  select hour, group_hash, events_count, valid_count, sum, moment, max, last_ts, last_created_at, last_id, last_value
+  select hour, group_hash, events_count, valid_count, sum, moment, max, amount, last_ts, last_created_at, last_id, last_value
   from usage_buckets b
   where b.organization_id = ${organizationId} and b.external_subscription_id = scan.subscription
     and b.shape_id = scan.shape_id and b.hour >= ${from} and b.hour < ${to}`;
@@ -152,7 +156,8 @@ const answeringShapes = (db: Db, organizationId: string, requests: readonly Shar
     select row_number() over () as s, request.*
     from jsonb_to_recordset(${JSON.stringify(requests.map(({ request, askers }) => ({ ...request, askers })))}::text::jsonb)
       as request (askers jsonb, subscription text, metric_id uuid, code text, aggregation text, field text,
-        "from" timestamptz, "to" timestamptz, day_from timestamptz, day_to timestamptz, days timestamptz[])
+        "from" timestamptz, "to" timestamptz, day_from timestamptz, day_to timestamptz, days timestamptz[],
+        amounts boolean)
   ), answering as materialized (
     select request.*, asker.n, asker.names, shape.id as shape_id, shape.keeps_days
     from request
@@ -160,7 +165,7 @@ const answeringShapes = (db: Db, organizationId: string, requests: readonly Shar
     join usage_shapes shape on shape.organization_id = ${organizationId} and shape.billable_metric_id = request.metric_id
       and shape.state = 'live' and shape.code = request.code and shape.aggregation_type = request.aggregation
       and shape.field_name is not distinct from request.field and shape.property_names @> asker.names
-    where not exists (
+    where (shape.keeps_amounts or not request.amounts) and not exists (
       select from usage_raw_subscriptions raw
       where raw.organization_id = ${organizationId} and raw.shape_id = shape.id
         and raw.external_subscription_id = request.subscription

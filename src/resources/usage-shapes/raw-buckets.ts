@@ -25,10 +25,11 @@ export const rawBuckets = (db: Db, shape: ShapeToFill, source: Fragment) => db`
     count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum,
     ${shape.aggregation_type === 'weighted_sum_agg' ? db`coalesce(sum(value * extract(epoch from timestamp - hour)), 0)` : db`0::numeric`} as moment,
     ${shape.aggregation_type === 'max_agg' ? db`max(value)` : db`null::numeric`} as max,
+    coalesce(sum(precise_total_amount_cents) filter (where value is not null), 0) as amount,
     ${shape.aggregation_type === 'latest_agg' ? lastOf(db, db`value::text`, db`value is not null`) : db`null::text[]`} as last
   from (
     select e.organization_id, e.external_subscription_id, e.timestamp, e.created_at, e.id, ${hourOf(db, db`e.timestamp`)} as hour,
-      ${propertyTexts(db, shape.property_names)} as texts,
+      e.precise_total_amount_cents, ${propertyTexts(db, shape.property_names)} as texts,
       ${shape.field_name === null ? db`null::numeric` : meteredNumber(db, db`(e.properties ->> ${shape.field_name})`)} as value
     from ${source}
   ) as metered
@@ -79,7 +80,8 @@ export const dayOf = (db: Db, instant: Fragment) => db`date_bin('1 day', ${insta
 export const daysOf = (db: Db, shape: Pick<Shape, 'id' | 'aggregation_type'>, buckets: Fragment) => db`
   select organization_id, external_subscription_id, ${shape.id}::uuid, ${dayOf(db, db`hour`)} as day, group_hash,
     sum(events_count)::bigint, sum(valid_count)::bigint, sum(sum),
-    ${shape.aggregation_type === 'weighted_sum_agg' ? db`sum(moment + sum * extract(epoch from hour - ${dayOf(db, db`hour`)}))` : db`0::numeric`}
+    ${shape.aggregation_type === 'weighted_sum_agg' ? db`sum(moment + sum * extract(epoch from hour - ${dayOf(db, db`hour`)}))` : db`0::numeric`},
+    sum(amount)
   from ${buckets}
   group by organization_id, external_subscription_id, day, group_hash`;
 

@@ -8,6 +8,7 @@ import type { Properties } from '../../engine/pricing/charge-model.ts';
 import { priceExponent } from '../../engine/pricing/fee-amounts.ts';
 import { eventsNeeded } from '../../engine/pricing/price.ts';
 import { type UsageFee, usageFee } from '../../engine/pricing/usage-fee.ts';
+import type { WantedTexts } from '../usage-counts/request.ts';
 import type { PricedCharge, PricedFilter } from './priced-charges.ts';
 
 /** Whose usage over which window. */
@@ -19,8 +20,8 @@ export interface Usage {
   startedAs?: string | undefined;
   /** Id of the subscription that replaced this one at the window's last instant. */
   replacedBy?: string | undefined;
-  /** Only events with these property texts. */
-  only?: Record<string, string> | undefined;
+  /** Only events with one of these texts under each key. */
+  only?: WantedTexts | undefined;
 }
 
 /** What counting is asked for one charge; `key` names it in the answer. Rules: usage-and-charges C.1, C.3, C.6, C.7. */
@@ -74,7 +75,7 @@ const carriedOver = (charge: PricedCharge, subscription: Usage['subscription']) 
 });
 
 /** Pricing group keys of a charge or of one of its filters; keys that the caller fixed to one value are left out. */
-function groupKeysOf(charge: PricedCharge, properties: Properties, only: Record<string, string> = {}): string[] {
+function groupKeysOf(charge: PricedCharge, properties: Properties, only: WantedTexts = {}): string[] {
   const keys = groupKeys(properties, { acceptsTargetWallet: charge.accepts_target_wallet });
   return keys.filter((key) => !Object.hasOwn(only, key));
 }

@@ -5,19 +5,15 @@ import { booleanFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 
 /**
- * Property values by key: `group[key]=value`, `group[key][]=value`, or a JSON object as text. One value a key; several
- * different ones are refused, since there is no usage of an event that has both.
+ * Property values by key: `group[key]=value`, `group[key][]=value` for any of several, or a JSON object as text. Keys
+ * without a value are left out.
  */
 const groupFilter = z
   .unknown()
   .optional()
-  .transform((value, context) => {
+  .transform((value) => {
     const entries = Object.entries(objectOf(value) ?? {}).map(([key, given]) => [key, valuesOf(given)] as const);
-    if (entries.some(([, values]) => values.length > 1)) {
-      context.addIssue({ code: 'custom', message: 'unsupported_value' });
-      return z.NEVER;
-    }
-    const known = entries.flatMap(([key, [only]]) => (only === undefined ? [] : [[key, only] as const]));
+    const known = entries.filter(([, values]) => values.length > 0);
     return known.length === 0 ? undefined : Object.fromEntries(known);
   });
 

@@ -8,6 +8,7 @@ import { type Currency, exponentOf } from '../../engine/money/currency.ts';
 import type { Context } from '../../platform/context.ts';
 import type { SubscriptionShown } from '../subscriptions/queries.ts';
 import { countUsage } from '../usage-counts/count-usage.ts';
+import type { WantedTexts } from '../usage-counts/request.ts';
 import { type PricedShare, priceShares, toCount } from './price-usage.ts';
 import { listPricedCharges, type PricedCharge } from './priced-charges.ts';
 import { withBilledInAdvance } from './usage-in-advance.ts';
@@ -40,13 +41,13 @@ export function usagePeriod(subscription: SubscriptionShown, at: Instant, isWhol
  * is stored. Two round trips at most, one more with charges billed in advance, whatever the number of charges, filters and
  * groups.
  *
- * only  property texts that the events must have
+ * only  property texts of which the events must have one under each key
  */
 export async function usageOf(
   ctx: Context,
   subscription: SubscriptionShown,
   charges: readonly PricedCharge[],
-  { proration, only }: { proration: Proration; only?: Record<string, string> | undefined },
+  { proration, only }: { proration: Proration; only?: WantedTexts | undefined },
 ): Promise<ChargeUsage[]> {
   if (charges.length === 0) return [];
   const opensWithStart = startOf(subscription).equals(proration.period.from);
@@ -63,6 +64,7 @@ export async function usageOf(
     subscription.external_id,
     proration,
     charges.map((charge) => ({ charge, shares: sharesOf.get(charge.id) ?? [] })),
+    only,
   );
   return billed.map(({ charge, shares }) => ({ charge, shares: priceShares(charge, shares, exponent) }));
 }

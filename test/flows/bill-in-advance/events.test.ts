@@ -278,6 +278,24 @@ test('units given back are not billed again when used again, per group and per p
   expect((await fees(story, 5))[4]).toMatchObject({ units: '3.0', amount_cents: 300 });
 });
 
+test('usage of one group knows what was billed of it, units given back included', async () => {
+  const story = await subscribed(SUM, {
+    charge_model: 'standard',
+    invoiceable: false,
+    properties: { amount: '1', pricing_group_keys: ['team'] },
+  });
+  for (const [index, v] of [10, -4].entries()) await send(story, event(`e${index}`, { v, team: 'red' }));
+  await send(story, event('other', { v: 7, team: 'blue' }));
+  await fees(story, 3);
+  const usage = async (query: string) => {
+    const { body } = await story.client.get(`/customers/acme/current_usage?external_subscription_id=sub${query}`);
+    const { units, amount_cents } = body.customer_usage.charges_usage[0];
+    return [units, amount_cents];
+  };
+  expect(await usage('')).toEqual(['13.0', 1700]);
+  expect(await usage('&group[team]=red')).toEqual(['6.0', 1000]);
+});
+
 test('fee.created and invoice.created are told', async () => {
   const story = await subscribed(SUM, STANDARD);
   await send(story, event('a', { v: 2 }));

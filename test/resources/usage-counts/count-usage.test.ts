@@ -112,6 +112,7 @@ const used = (counted: Awaited<ReturnType<typeof countUsage>>) =>
         share.groupedBy.team ?? null,
         share.units.toFixed(),
         share.eventsCount,
+        ...(share.preciseTotalAmountCents ? [share.preciseTotalAmountCents.toFixed()] : []),
       ]),
   }));
 
@@ -134,6 +135,7 @@ interface Event {
   cloud: string | null;
   team: string | null;
   value: string | number | null;
+  amount: string | null;
   operation: string | null;
   isDeleted: boolean;
 }
@@ -154,6 +156,7 @@ const event: fc.Arbitrary<Event> = fc.record({
   cloud: fc.constantFrom('aws', 'gcp', null),
   team: fc.constantFrom('a', 'b', '', null),
   value: fc.constantFrom(1, 2.5, '-3', '0.1', '1e3', 'abc', '', null),
+  amount: fc.constantFrom('12.5', '-0.000000000000001', '1234.0000000000000004', null),
   operation: fc.constantFrom('add', 'remove', 'Remove', null),
   isDeleted: fc.boolean(),
 });
@@ -162,7 +165,7 @@ const windows = fc.tuple(time, time).map(([a, b]) => [Math.min(a, b), Math.max(a
 const isoOf = (micros: number) =>
   Temporal.Instant.fromEpochNanoseconds(BigInt(micros) * 1000n).toString({ fractionalSecondDigits: 6 });
 
-function sentAs({ code, at, value, operation, ...texts }: Event, subscription: string): Sent {
+function sentAs({ code, at, value, amount, operation, ...texts }: Event, subscription: string): Sent {
   const properties = { value, operation_type: operation, region: texts.region, cloud: texts.cloud, team: texts.team };
   const given = Object.entries(properties).filter(([, text]) => text !== null);
   return {
@@ -170,11 +173,12 @@ function sentAs({ code, at, value, operation, ...texts }: Event, subscription: s
     external_subscription_id: subscription,
     timestamp: `${Math.floor(at / 1e6)}.${String(at % 1e6).padStart(6, '0')}`,
     properties: Object.fromEntries(given),
+    ...(amount === null ? {} : { precise_total_amount_cents: amount }),
   };
 }
 
 /** A number of the events of one filter and group, and how many of them count. */
-type Rule = (events: Event[], from: number, to: number) => [units: string, eventsCount: number];
+type Rule = (events: Event[], from: number, to: number) => [units: string, eventsCount: number, amount?: string];
 
 const isNumber = ({ value }: Event) => /^-?[0-9]+(\.[0-9]+)?$/.test(String(value));
 const numberOf = ({ value }: Event) => decimal(String(value));
@@ -210,6 +214,14 @@ const ceilAt = (digits: number, units: ReturnType<typeof decimal>) => units.toDe
 const RULES: Record<string, { code: Code; isRecurring?: boolean; rule: Rule }> = {
   calls: { code: 'calls', rule: (events) => [String(events.length), events.length] },
   sums: { code: 'sums', rule: (events) => [totalOf(events).toFixed(), events.length] },
+  dynamic: {
+    code: 'sums',
+    rule: (events) => [
+      totalOf(events).toFixed(),
+      events.length,
+      sum(events.map(({ amount }) => decimal(amount ?? 0).toDecimalPlaces(15))).toFixed(),
+    ],
+  },
   recurring: { code: 'sums', isRecurring: true, rule: (events) => [totalOf(events).toFixed(), events.length] },
   peaks: {
     code: 'peaks',
@@ -308,6 +320,7 @@ test('rollups, scans and the rules agree on any history and window', { timeout: 
         const charges = [
           charge(subscription, window, { key: 'calls' }),
           charge(subscription, window, { key: 'sums', metric: sumMetric() }),
+          charge(subscription, window, { key: 'dynamic', metric: sumMetric(), needs: 'amounts' }),
           charge(subscription, ever, { key: 'recurring', metric: sumMetric() }),
           charge(subscription, window, { key: 'peaks', metric: metricOf(peaks.id, 'peaks', 'max_agg') }),
           charge(subscription, window, { key: 'latest', metric: metricOf(latest.id, 'latest', 'latest_agg') }),
@@ -463,9 +476,12 @@ test('only events with the texts asked for', async () => {
   const asked = charge('teams', between('2024-03-01T00:00:00Z', '2024-04-01T00:00:00Z'), {
     filters: [],
     groupKeys: [],
-    only: { team: 'b' },
+    only: { team: ['b'] },
   });
   expect(await usage([asked])).toEqual([{ key: 'charge', shares: [[null, null, '2', 2]] }]);
+  expect(await usage([{ ...asked, only: { team: ['a', 'c', 'b'] } }])).toEqual([
+    { key: 'charge', shares: [[null, null, '3', 3]] },
+  ]);
 });
 
 test('two round trips, whatever the number of charges; no scan of full hours', async () => {
@@ -513,6 +529,7 @@ test('full hours are read from rollups, whatever becomes of their events', async
     charge('gone', ever, { key: 'members', metric: seatMetric }),
     charge('gone', ever, { key: 'proratedMembers', metric: seatMetric, ...prorated }),
     charge('gone', ever, { key: 'proratedSum', metric: sumMetric(), ...prorated }),
+    charge('gone', window, { key: 'dynamic', metric: sumMetric(), needs: 'amounts' }),
   ]);
   expect(counted.map(({ key, shares }) => [key, ...(shares[0] ?? []).slice(2)])).toEqual([
     ['latest', '5.5', 3],
@@ -521,6 +538,7 @@ test('full hours are read from rollups, whatever becomes of their events', async
     // 4 since ever, 7 from the 1st and 5.5 from the 2nd of March in New York: 31 + 31 + 30 days.
     ['proratedMembers', '2.96775', 3],
     ['proratedSum', '20.32259', 4],
+    ['dynamic', '16.5', 3, '0'],
   ]);
 });
 

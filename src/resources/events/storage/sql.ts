@@ -46,10 +46,11 @@ export const insertEvents = (db: Db, columns: Columns, batch: { id: string; now:
     returning id, organization_id
   ), rolled as materialized (
     select (${organizations.ids}::uuid[])[key.o] as organization_id, key.subscription, key.shape_id, key.hour, key.hash,
-      key.keeps_max, key.day_offset, key.n, events_count, valid_count, sum, moment, max
+      key.keeps_max, key.day_offset, key.n, events_count, valid_count, sum, moment, max, amount
     from (
       select bucket, count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum,
-        coalesce(sum(value * seconds), 0) as moment, max(value) as max
+        coalesce(sum(value * seconds), 0) as moment, max(value) as max,
+        coalesce(sum(amount::numeric(40, 15)) filter (where value is not null), 0) as amount
       from input join inserted using (id)
       where bucket is not null
       group by bucket
@@ -60,9 +61,9 @@ export const insertEvents = (db: Db, columns: Columns, batch: { id: string; now:
       with ordinality as key (o, subscription, shape_id, hour, hash, keeps_max, day_offset, n) on key.n = summed.bucket
   ), day as ( -- stands before the hours, since what nothing reads is run last one first: hours are locked before days
     insert into usage_days as day (organization_id, external_subscription_id, shape_id, day, group_hash, events_count,
-      valid_count, sum, moment)
+      valid_count, sum, moment, amount)
     select organization_id, subscription, shape_id, date_bin('1 day', hour, timestamptz 'epoch') as day, hash,
-      sum(events_count), sum(valid_count), sum(sum), sum(moment + sum * day_offset)
+      sum(events_count), sum(valid_count), sum(sum), sum(moment + sum * day_offset), sum(amount)
     from rolled where day_offset is not null
     group by organization_id, subscription, shape_id, day, hash
     order by organization_id, subscription collate "C", shape_id, day, hash
@@ -70,12 +71,13 @@ export const insertEvents = (db: Db, columns: Columns, batch: { id: string; now:
       events_count = day.events_count + excluded.events_count,
       valid_count = day.valid_count + excluded.valid_count,
       sum = day.sum + excluded.sum,
-      moment = day.moment + excluded.moment
+      moment = day.moment + excluded.moment,
+      amount = day.amount + excluded.amount
   ), bucket as (
     insert into usage_buckets as bucket (organization_id, external_subscription_id, shape_id, hour, group_hash,
-      events_count, valid_count, sum, moment, max)
+      events_count, valid_count, sum, moment, max, amount)
     select organization_id, subscription, shape_id, hour, hash, events_count, valid_count, sum, moment,
-      case when keeps_max then max end
+      case when keeps_max then max end, amount
     from rolled
     order by n
     on conflict (organization_id, external_subscription_id, shape_id, hour, group_hash) do update set
@@ -83,7 +85,8 @@ export const insertEvents = (db: Db, columns: Columns, batch: { id: string; now:
       valid_count = bucket.valid_count + excluded.valid_count,
       sum = bucket.sum + excluded.sum,
       moment = bucket.moment + excluded.moment,
-      max = greatest(bucket.max, excluded.max)
+      max = greatest(bucket.max, excluded.max),
+      amount = bucket.amount + excluded.amount
   ), new_group as (
     insert into usage_groups (organization_id, shape_id, group_hash, properties)
     select * from unnest(${groups.organizations}::uuid[], ${groups.shapes}::uuid[], ${groups.hashes}::bytea[],
