@@ -79,6 +79,7 @@ export const schedule = (config: Config): ScheduleRow[] => [
     catchUp: 'latest',
     afterMissedTicks: 'one top-up, for the latest missed date',
   },
+  { job: 'dunning', tick: { minuteOfHour: 45 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by state' },
   {
     job: 'refresh-drafts',
     tick: { everySeconds: 300 },

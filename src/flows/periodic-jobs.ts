@@ -7,6 +7,7 @@ import { terminateEnded } from './bill-subscriptions/terminate-ended.ts';
 import { trialEnd } from './bill-subscriptions/trial-end.ts';
 import { rollupAudit } from './build-shapes/repair.ts';
 import { cleanWebhooks, endpointHealth, webhookSweeper } from './deliver-webhooks/jobs.ts';
+import { dunning } from './dun/dunning.ts';
 import { expireCoupons } from './expire-coupons/expire-coupons.ts';
 import { validateEvents } from './ingest-events/validate-events.ts';
 import { refreshDrafts } from './refresh-invoice/refresh-drafts.ts';
@@ -28,6 +29,7 @@ export const periodicJobs: readonly PeriodicJob[] = [
   overdue,
   expireCoupons,
   trialEnd,
+  dunning,
   refreshDrafts,
   usageActivity,
   walletOngoing,

@@ -9,6 +9,7 @@ import { chargeOperations } from './charges/routes.ts';
 import { couponOperations } from './coupons/routes.ts';
 import { creditNoteOperations } from './credit-notes/routes.ts';
 import { customerOperations } from './customers/routes.ts';
+import { dunningCampaignOperations } from './dunning-campaigns/routes.ts';
 import { estimateOperations } from './estimates/routes.ts';
 import { eventCorrectionOperations } from './event-corrections/routes.ts';
 import { eventOperations } from './events/routes.ts';
@@ -65,6 +66,7 @@ export const operations: Operation[] = [
   ...adjustedFeeOperations,
   ...paymentOperations,
   ...paymentReceiptOperations,
+  ...dunningCampaignOperations,
   ...paymentMethodOperations,
   ...paymentProviderOperations,
   ...paymentRequestOperations,

@@ -2,6 +2,7 @@ import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { changedKeys } from '../../platform/records/changes.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { assignToEntity } from '../dunning-campaigns/assign.ts';
 import { loosenNextBilling } from '../subscriptions/commands/next-billing.ts';
 import { generateEuTaxes } from '../taxes/eu/generate.ts';
 import {
@@ -69,7 +70,7 @@ export async function createBillingEntity(ctx: Context, { body }: { body: Billin
 /**
  * Changes a billing entity: only keys that were sent.
  *
- * @throws Refusal 404 billing_entity, tax
+ * @throws Refusal 404 billing_entity, tax, dunning_campaign
  * @throws Refusal 422 code value_is_frozen
  * @throws Refusal 422 einvoicing, eu_tax_management, by the rules of the country
  */
@@ -80,6 +81,7 @@ export async function updateBillingEntity(ctx: Context, { code, body }: { code: 
   refuseFaults({ ...(isRenamed ? { code: ['value_is_frozen'] } : {}), ...countryFaults({ ...entity, ...fields }) });
   const taxes =
     body.tax_codes && (await findTaxesByCodes(ctx.db, ctx.organizationId, body.tax_codes, { ignoreCase: true }));
+  await assignToEntity(ctx, entity.id, body.dunning_campaign_code);
   return { billing_entity: await changeBillingEntity(ctx, entity, fields, taxes) };
 }
 
@@ -138,7 +140,12 @@ function fieldsOf(
   }: BillingEntityUpdate,
   generatedPrefix: string,
 ): Partial<BillingEntityFields> {
-  const { tax_codes: _taxes, invoice_custom_section_codes: _sections, ...plain } = body;
+  const {
+    tax_codes: _taxes,
+    invoice_custom_section_codes: _sections,
+    dunning_campaign_code: _campaign,
+    ...plain
+  } = body;
   const fields = {
     ...plain,
     ...configuration,

@@ -95,6 +95,7 @@ export const BillingEntityUpdate = z
     ...fields,
     tax_codes: textList(),
     invoice_custom_section_codes: textList(),
+    dunning_campaign_code: clearable(z.string(INVALID)),
   })
   .check(flatErrors({ billing_configuration: '' }));
 export type BillingEntityUpdate = z.infer<typeof BillingEntityUpdate>;

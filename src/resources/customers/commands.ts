@@ -4,6 +4,7 @@ import { changedKeys } from '../../platform/records/changes.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { seconds } from '../../platform/schema/view.ts';
 import { type BillingEntityRow, findBillingEntity, getDefaultBillingEntity } from '../billing-entities/queries.ts';
+import { assignToCustomer } from '../dunning-campaigns/assign.ts';
 import { loosenNextBilling } from '../subscriptions/commands/next-billing.ts';
 import { applyEuTaxes } from '../taxes/eu/apply.ts';
 import { findTaxesByCodes, listTaxesOfCustomers, replaceCustomerTaxes, type TaxRow } from '../taxes/queries.ts';
@@ -38,7 +39,8 @@ const DRAFT_DATING = [
  * @throws Refusal 404 billing_entity, unknown or archived
  * @throws Refusal 404 tax
  * @throws Refusal 422 account_type value_is_frozen, once something was billed
- * @throws Refusal 422 base payment_provider_not_found
+ * @throws Refusal 422 base payment_provider_not_found, payment_provider_code_missing
+ * @throws Refusal 404 dunning_campaign; 422 exclude_from_dunning_campaign
  * @throws Refusal 422 invoice_custom_sections skip_sections_and_selected_ids_sent_together
  */
 export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInput }) {
@@ -62,6 +64,7 @@ export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInp
   const euTaxes = await applyEuTaxes(ctx, { customer, sent: taxes });
   const answer = announce(ctx, 'created', customer, euTaxes ?? taxes ?? []);
   await announceLink(ctx, customer, link);
+  await assignToCustomer(ctx, customer, body);
   return answer;
 }
 
@@ -166,6 +169,7 @@ async function change(ctx: Context, { stored, body, entity, fields, link, taxes 
   if (zoneOf(customer) !== zoneOf(stored)) await loosenNextBilling(db, organizationId, { customerId: stored.id });
   const answer = announce(ctx, 'updated', customer, euTaxes ?? taxes ?? formerTaxes, customerView(stored, formerTaxes));
   await announceLink(ctx, customer, link);
+  await assignToCustomer(ctx, customer, body);
   return answer;
 }
 

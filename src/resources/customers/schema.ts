@@ -137,6 +137,8 @@ export const CustomerInput = z
     skip_invoice_custom_sections: flag(),
     external_salesforce_id: cleanText(),
     billing_configuration: BillingConfiguration.nullish(),
+    dunning_campaign_code: cleanText(),
+    exclude_from_dunning_campaign: boolean().optional(),
     metadata: resettable(Metadata, []),
     tax_codes: textList(),
     invoice_custom_section_codes: textList(),
