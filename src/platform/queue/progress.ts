@@ -25,7 +25,7 @@ export async function markProgress(redis: Redis, prefix: string, queue: QueueNam
  * Queues whose last finished job is older than PROGRESS_MAX_AGE_MS, or that finished none since the caller started: the
  * marks of workers that were stopped with it say nothing of those of today.
  */
-export async function standingQueues(redis: Redis, prefix: string, startedAtMs: number): Promise<QueueName[]> {
+export async function standingQueues(redis: Redis, prefix: string, startedAtMs = 0): Promise<QueueName[]> {
   const marks = await redis.hgetall(keyOf(prefix));
   const oldest = Math.max(startedAtMs, realNowMs() - PROGRESS_MAX_AGE_MS);
   return (Object.keys(queues) as QueueName[]).filter((queue) => Number(marks[queue] ?? 0) < oldest);

@@ -1,0 +1,39 @@
+import { get } from 'node:http';
+import { type Config, loadConfig } from '../platform/config.ts';
+import { standingQueues } from '../platform/queue/progress.ts';
+import { connectImpatiently } from '../platform/redis/connect.ts';
+
+const ANSWER_WITHIN_MS = 4000;
+
+/**
+ * Health check of one container: ends with 0 when it does its work. The ingress is asked over HTTP; a worker, named by the
+ * queues it serves, is well while they finish jobs.
+ *
+ *   node dist/src/commands/health.js
+ *   node dist/src/commands/health.js writes audit
+ */
+const config = loadConfig();
+const served = process.argv.slice(2);
+const isWell = await (served.length === 0 ? answers(config) : moves(config, served)).catch((error: Error) => {
+  console.error(error.message);
+  return false;
+});
+process.exit(isWell ? 0 : 1);
+
+function answers({ PORT }: Config): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const request = get(`http://127.0.0.1:${PORT}/health`, { timeout: ANSWER_WITHIN_MS }, (response) =>
+      resolve(response.statusCode === 200),
+    );
+    request.on('timeout', () => request.destroy(new Error('the ingress does not answer')));
+    request.on('error', reject);
+  });
+}
+
+async function moves({ REDIS_URL, REDIS_PREFIX }: Config, names: readonly string[]): Promise<boolean> {
+  const redis = connectImpatiently(REDIS_URL, 'meterstone health', ANSWER_WITHIN_MS);
+  await new Promise((resolve, reject) => redis.once('ready', resolve).once('error', reject));
+  const standing = (await standingQueues(redis, REDIS_PREFIX)).filter((queue) => names.includes(queue));
+  if (standing.length > 0) console.error(`standing still: ${standing.join(', ')}`);
+  return standing.length === 0;
+}
