@@ -17,6 +17,7 @@ import { feeExplanationOperations } from './fee-explanations/routes.ts';
 import { feeOperations } from './fees/routes.ts';
 import { fixedChargeOperations } from './fixed-charges/routes.ts';
 import { invoiceVerificationOperations } from './invoice-verifications/routes.ts';
+import { invoiceCustomSectionOperations } from './invoice-custom-sections/routes.ts';
 import { invoiceOperations } from './invoices/routes.ts';
 import { lifetimeUsageOperations } from './lifetime-usage/routes.ts';
 import { organizationOperations } from './organizations/routes.ts';
@@ -62,6 +63,7 @@ export const operations: Operation[] = [
   ...feeOperations,
   ...feeExplanationOperations,
   ...invoiceOperations,
+  ...invoiceCustomSectionOperations,
   ...invoiceVerificationOperations,
   ...adjustedFeeOperations,
   ...paymentOperations,

@@ -88,6 +88,7 @@ export async function billOneOff(ctx: Context, { body }: { body: OneOffInvoiceCr
     dates,
     fees,
     draft,
+    sections: body.invoice_custom_section,
     wish,
   });
   if (customer.currency === null) await setFirstCurrency(db, organizationId, customer.id, currency, ctx.now());

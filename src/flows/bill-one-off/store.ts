@@ -4,6 +4,8 @@ import type { Draft } from '../../engine/invoices/draft.ts';
 import type { Context } from '../../platform/context.ts';
 import { readCustomer } from '../../resources/customers/queries.ts';
 import { customerBaseView } from '../../resources/customers/view.ts';
+import { applySections } from '../../resources/invoice-custom-sections/applied.ts';
+import type { SectionChoice } from '../../resources/invoice-custom-sections/schema.ts';
 import { assignNumber } from '../../resources/invoices/numbering.ts';
 import { recordInvoice } from '../../resources/invoices/record.ts';
 import { invoiceFinalizedLines } from '../../resources/ledger/invoice-finalized.ts';
@@ -26,6 +28,8 @@ interface ComputedOneOff {
   dates: InvoiceDates;
   fees: readonly AddOnFee[];
   draft: Draft;
+  /** What the request says about custom sections. */
+  sections: SectionChoice;
   wish: { skipPsp: boolean; paymentMethodType: string | null };
 }
 
@@ -48,6 +52,7 @@ export async function storeOneOff(ctx: Context, invoice: ComputedOneOff): Promis
   await storeAmounts(db, owner, draft, { status: draft.status, dates, now: ctx.now(), snapshot });
   await storePaymentWish(db, organizationId, invoiceId, invoice.wish);
   if (!isFinal) return;
+  await applySections(db, organizationId, invoiceId, { request: invoice.sections }, ctx.now());
   const stored = fees.map((fee) => ({ feeId: fee.id, inputs: feeInputs(fee, invoice), watermark: null }));
   await insertInputs(db, owner, stored, invoiceInputs(draft, ctx.now()), ctx.now());
   const selfBilled = payer.account_type === 'partner';

@@ -4,6 +4,7 @@ import type { InvoiceDates } from '../../engine/invoices/dates.ts';
 import type { Context } from '../../platform/context.ts';
 import { readCustomer } from '../../resources/customers/queries.ts';
 import { customerBaseView } from '../../resources/customers/view.ts';
+import { applySections } from '../../resources/invoice-custom-sections/applied.ts';
 import { assignNumber } from '../../resources/invoices/numbering.ts';
 import { recordInvoice } from '../../resources/invoices/record.ts';
 import { invoiceFinalizedLines } from '../../resources/ledger/invoice-finalized.ts';
@@ -56,6 +57,7 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
   await insertFees(db, owner, fees, draft);
   await insertInvoiceTaxes(db, owner, draft);
   await insertCredits(db, owner, draft);
+  if (draft.status !== 'closed') await applySections(db, organizationId, invoice.invoiceId, {}, ctx.now());
   await storeCouponUses(ctx, owner, draft);
   await storeAmounts(db, owner, draft, { status: draft.status, dates, now: ctx.now(), snapshot });
   // Fees of drafts are explained too.

@@ -154,10 +154,13 @@ function couponTotals(
   return coupons.map(({ cents, item }) => plain(`${texts.coupons}: ${item.name}`, -cents));
 }
 
-function notesOf({ invoice }: InvoiceParts, { issuer, sections }: Printed, texts: DocumentTexts): Note[] {
+function notesOf({ invoice }: InvoiceParts, { issuer }: Printed, texts: DocumentTexts): Note[] {
   return [
     ...(invoice.self_billed ? [{ title: null, text: texts.selfBilledNote }] : []),
-    ...sections.map(({ name, display_name, details }) => ({ title: display_name ?? name, text: details ?? '' })),
+    ...invoice.applied_sections.map(({ name, display_name, details }) => ({
+      title: display_name ?? name,
+      text: details ?? '',
+    })),
     ...(issuer.invoice_footer ? [{ title: null, text: issuer.invoice_footer }] : []),
   ];
 }

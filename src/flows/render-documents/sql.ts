@@ -7,7 +7,6 @@ export interface Printed {
   customer: (Omit<PartyFacts, 'name'> & CustomerNames) | null;
   logo_url: string | null;
   customer_locale: string | null;
-  sections: { name: string; display_name: string | null; details: string | null }[];
 }
 
 interface CustomerNames {
@@ -20,15 +19,11 @@ interface CustomerNames {
   metadata: { key: string; value: string; display_in_invoice: boolean }[];
 }
 
-/** What an invoice prints beside its figures: its parties as they were when it was finalized, and its sections. */
+/** What an invoice prints beside its figures: its parties as they were when it was finalized. */
 export async function readPrinted(db: Db, organizationId: string, invoiceId: string): Promise<Printed> {
   const [row] = await db<Printed[]>`
     select coalesce(invoice.issuer_snapshot, ${issuerSnapshot(db)}) as issuer, invoice.customer_snapshot as customer,
-      entity.logo_url, customer.document_locale as customer_locale,
-      (select coalesce(json_agg(json_build_object('name', section.name, 'display_name', section.display_name,
-         'details', section.details) order by section.id), '[]')
-       from applied_invoice_custom_sections section
-       where section.organization_id = invoice.organization_id and section.invoice_id = invoice.id) as sections
+      entity.logo_url, customer.document_locale as customer_locale
     from invoices invoice
     join billing_entities entity on entity.organization_id = invoice.organization_id
       and entity.id = invoice.billing_entity_id

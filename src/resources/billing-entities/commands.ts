@@ -3,6 +3,8 @@ import { newId } from '../../platform/ids.ts';
 import { changedKeys } from '../../platform/records/changes.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { assignToEntity } from '../dunning-campaigns/assign.ts';
+import { listSelectedSections } from '../invoice-custom-sections/queries.ts';
+import { replaceSections } from '../invoice-custom-sections/selections.ts';
 import { loosenNextBilling } from '../subscriptions/commands/next-billing.ts';
 import { generateEuTaxes } from '../taxes/eu/generate.ts';
 import {
@@ -63,7 +65,7 @@ export async function createBillingEntity(ctx: Context, { body }: { body: Billin
   });
   const entity = await getBillingEntity(ctx.db, ctx.organizationId, body.code);
   if (entity.eu_tax_management) await generateEuTaxes(ctx, entity.timezone);
-  announce(ctx, 'created', entity, billingEntityDetails(entity, []));
+  announce(ctx, 'created', entity, billingEntityDetails(entity, [], []));
   return { billing_entity: billingEntityView(entity) };
 }
 
@@ -82,7 +84,8 @@ export async function updateBillingEntity(ctx: Context, { code, body }: { code: 
   const taxes =
     body.tax_codes && (await findTaxesByCodes(ctx.db, ctx.organizationId, body.tax_codes, { ignoreCase: true }));
   await assignToEntity(ctx, entity.id, body.dunning_campaign_code);
-  return { billing_entity: await changeBillingEntity(ctx, entity, fields, taxes) };
+  const sectionCodes = body.invoice_custom_section_codes;
+  return { billing_entity: await changeBillingEntity(ctx, entity, fields, { taxes, sectionCodes }) };
 }
 
 /**
@@ -93,10 +96,10 @@ export async function changeBillingEntity(
   ctx: Context,
   entity: BillingEntityRow,
   fields: Partial<BillingEntityFields>,
-  taxes?: TaxRow[],
+  { taxes, sectionCodes }: { taxes?: TaxRow[] | undefined; sectionCodes?: readonly string[] | undefined } = {},
 ) {
   const { db, organizationId } = ctx;
-  const before = billingEntityDetails(entity, await listTaxesOfBillingEntities(db, organizationId, [entity.id]));
+  const before = await detailsOf(ctx, entity);
   await updateBillingEntityRow(db, organizationId, entity.id, { ...fields, updated_at: ctx.now() });
   if (fields.net_payment_term !== undefined && fields.net_payment_term !== entity.net_payment_term)
     await moveDueDatesOfEntity(db, organizationId, entity.id, fields.net_payment_term);
@@ -116,11 +119,22 @@ export async function changeBillingEntity(
     await flagDraftsOfEntity(db, organizationId, entity.id);
   }
 
+  if (sectionCodes)
+    await replaceSections(db, organizationId, { type: 'billing_entity', id: entity.id }, sectionCodes, ctx.now());
+
   const changed = await getBillingEntity(db, organizationId, entity.code);
   if (fields.eu_tax_management) await generateEuTaxes(ctx, changed.timezone);
-  const after = billingEntityDetails(changed, await listTaxesOfBillingEntities(db, organizationId, [entity.id]));
+  const after = await detailsOf(ctx, changed);
   announce(ctx, 'updated', changed, after, before);
   return after;
+}
+
+async function detailsOf({ db, organizationId }: Context, entity: BillingEntityRow) {
+  return billingEntityDetails(
+    entity,
+    await listTaxesOfBillingEntities(db, organizationId, [entity.id]),
+    await listSelectedSections(db, organizationId, { type: 'billing_entity', id: entity.id }),
+  );
 }
 
 /** Refuses when there is something to refuse: all fields at once. */

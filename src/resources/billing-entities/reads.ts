@@ -1,4 +1,5 @@
 import type { Context } from '../../platform/context.ts';
+import { listSelectedSections } from '../invoice-custom-sections/queries.ts';
 import { listTaxesOfBillingEntities } from '../taxes/queries.ts';
 import { getBillingEntity, listBillingEntities } from './queries.ts';
 import { billingEntityDetails, billingEntityView } from './view.ts';
@@ -12,6 +13,9 @@ export async function listAllBillingEntities(ctx: Context) {
 /** @throws Refusal 404 billing_entity */
 export async function showBillingEntity(ctx: Context, { code }: { code: string }) {
   const entity = await getBillingEntity(ctx.db, ctx.organizationId, code);
-  const taxes = await listTaxesOfBillingEntities(ctx.db, ctx.organizationId, [entity.id]);
-  return { billing_entity: billingEntityDetails(entity, taxes) };
+  const [taxes, sections] = await Promise.all([
+    listTaxesOfBillingEntities(ctx.db, ctx.organizationId, [entity.id]),
+    listSelectedSections(ctx.db, ctx.organizationId, { type: 'billing_entity', id: entity.id }),
+  ]);
+  return { billing_entity: billingEntityDetails(entity, taxes, sections) };
 }

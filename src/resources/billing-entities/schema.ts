@@ -11,6 +11,7 @@ import {
   textList,
   timeZone,
 } from '../../platform/schema/typed-text.ts';
+import { SectionView } from '../invoice-custom-sections/schema.ts';
 import { TaxView } from '../taxes/schema.ts';
 import { logo } from './logo.ts';
 
@@ -138,20 +139,9 @@ export const BillingEntityView = z.object({
 });
 export type BillingEntityView = z.infer<typeof BillingEntityView>;
 
-/** A text that documents print; none can be made yet. */
-export const CustomSectionView = z.object({
-  svc_id: z.uuid(),
-  name: z.string(),
-  code: z.string(),
-  description: nullableText,
-  details: nullableText,
-  display_name: nullableText,
-  created_at: z.iso.datetime(),
-});
-
 export const BillingEntityDetails = BillingEntityView.extend({
   taxes: z.array(TaxView),
-  selected_invoice_custom_sections: z.array(CustomSectionView),
+  selected_invoice_custom_sections: z.array(SectionView),
 });
 export type BillingEntityDetails = z.infer<typeof BillingEntityDetails>;
 

@@ -1,4 +1,6 @@
 import { seconds } from '../../platform/schema/view.ts';
+import type { SectionRow } from '../invoice-custom-sections/queries.ts';
+import { sectionView } from '../invoice-custom-sections/view.ts';
 import type { TaxRow } from '../taxes/queries.ts';
 import { taxView } from '../taxes/view.ts';
 import type { BillingEntityRow } from './queries.ts';
@@ -40,9 +42,13 @@ export const billingEntityView = (entity: BillingEntityRow): BillingEntityView =
   updated_at: seconds(entity.updated_at),
 });
 
-/** A billing entity on its own. No custom section exists, so none is selected. */
-export const billingEntityDetails = (entity: BillingEntityRow, taxes: TaxRow[]): BillingEntityDetails => ({
+/** A billing entity on its own. */
+export const billingEntityDetails = (
+  entity: BillingEntityRow,
+  taxes: TaxRow[],
+  sections: SectionRow[],
+): BillingEntityDetails => ({
   ...billingEntityView(entity),
   taxes: taxes.map(taxView),
-  selected_invoice_custom_sections: [],
+  selected_invoice_custom_sections: sections.map(sectionView),
 });

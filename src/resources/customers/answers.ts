@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PageMeta } from '../../platform/lists/pagination.ts';
-import { CustomSectionView } from '../billing-entities/schema.ts';
+import { SectionView } from '../invoice-custom-sections/schema.ts';
 import { TaxView } from '../taxes/schema.ts';
 import {
   ACCOUNT_TYPES,
@@ -95,7 +95,7 @@ export const CustomerListView = CustomerBaseView.extend({
 
 /** A customer on its own. */
 export const CustomerView = CustomerListView.extend({
-  applicable_invoice_custom_sections: z.array(CustomSectionView),
+  applicable_invoice_custom_sections: z.array(SectionView),
   error_details: z.array(ErrorDetailView),
 });
 export type CustomerView = z.infer<typeof CustomerView>;

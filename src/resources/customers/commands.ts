@@ -5,6 +5,8 @@ import { refuse } from '../../platform/refusal.ts';
 import { seconds } from '../../platform/schema/view.ts';
 import { type BillingEntityRow, findBillingEntity, getDefaultBillingEntity } from '../billing-entities/queries.ts';
 import { assignToCustomer } from '../dunning-campaigns/assign.ts';
+import { listApplicableSections, type SectionRow } from '../invoice-custom-sections/queries.ts';
+import { replaceSections } from '../invoice-custom-sections/selections.ts';
 import { loosenNextBilling } from '../subscriptions/commands/next-billing.ts';
 import { applyEuTaxes } from '../taxes/eu/apply.ts';
 import { findTaxesByCodes, listTaxesOfCustomers, replaceCustomerTaxes, type TaxRow } from '../taxes/queries.ts';
@@ -60,9 +62,13 @@ export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInp
   if (id === undefined) return upsertCustomer(ctx, { body });
   if (taxes?.length) await replaceCustomerTaxes(ctx.db, ctx.organizationId, id, idsOf(taxes));
   if (body.metadata?.length) await storeMetadata(ctx, id, body.metadata, []);
+  await saveSections(ctx, id, body);
   const customer = await readCustomer(ctx.db, ctx.organizationId, id);
   const euTaxes = await applyEuTaxes(ctx, { customer, sent: taxes });
-  const answer = announce(ctx, 'created', customer, euTaxes ?? taxes ?? []);
+  const answer = announce(ctx, 'created', customer, {
+    taxes: euTaxes ?? taxes ?? [],
+    sections: await listApplicableSections(ctx.db, ctx.organizationId, customer),
+  });
   await announceLink(ctx, customer, link);
   await assignToCustomer(ctx, customer, body);
   return answer;
@@ -80,7 +86,8 @@ export async function deleteCustomer(ctx: Context, { external_id }: { external_i
   const taxes = await listTaxesOfCustomers(ctx.db, ctx.organizationId, [customer.id]);
   await markCustomerDeleted(ctx.db, ctx.organizationId, customer.id, ctx.now());
   ctx.after({ job: 'finish-customer-deletion', payload: { customer_id: customer.id } });
-  const object = customerView({ ...customer, updated_at: ctx.now() }, taxes);
+  const sections = await listApplicableSections(ctx.db, ctx.organizationId, customer);
+  const object = customerView({ ...customer, updated_at: ctx.now() }, taxes, sections);
   ctx.record({ activity: activityOf('deleted', customer, object) });
   return { customer: object };
 }
@@ -150,6 +157,7 @@ interface Change {
 async function change(ctx: Context, { stored, body, entity, fields, link, taxes }: Change) {
   const { db, organizationId } = ctx;
   const formerTaxes = await listTaxesOfCustomers(db, organizationId, [stored.id]);
+  const before = customerView(stored, formerTaxes, await listApplicableSections(db, organizationId, stored));
   await updateCustomer(db, organizationId, stored.id, {
     ...fields,
     ...(entity ? { billing_entity_id: entity.id } : {}),
@@ -164,13 +172,24 @@ async function change(ctx: Context, { stored, body, entity, fields, link, taxes 
     await moveDueDatesOfCustomer(db, organizationId, stored.id);
   if (DRAFT_DATING.some((key) => fields[key] !== undefined && fields[key] !== stored[key]))
     ctx.after({ job: 'redate-drafts', payload: { customer_id: stored.id } });
+  await saveSections(ctx, stored.id, body);
   const customer = await readCustomer(db, organizationId, stored.id);
   const euTaxes = await applyEuTaxes(ctx, { customer, before: { customer: stored, taxes: formerTaxes }, sent: taxes });
   if (zoneOf(customer) !== zoneOf(stored)) await loosenNextBilling(db, organizationId, { customerId: stored.id });
-  const answer = announce(ctx, 'updated', customer, euTaxes ?? taxes ?? formerTaxes, customerView(stored, formerTaxes));
+  const shown = {
+    taxes: euTaxes ?? taxes ?? formerTaxes,
+    sections: await listApplicableSections(db, organizationId, customer),
+  };
+  const answer = announce(ctx, 'updated', customer, shown, before);
   await announceLink(ctx, customer, link);
   await assignToCustomer(ctx, customer, body);
   return answer;
+}
+
+/** A customer that skips sections selects none. Rule: platform F.2. */
+async function saveSections(ctx: Context, customerId: string, body: CustomerInput): Promise<void> {
+  const codes = body.skip_invoice_custom_sections ? [] : body.invoice_custom_section_codes;
+  if (codes) await replaceSections(ctx.db, ctx.organizationId, { type: 'customer', id: customerId }, codes, ctx.now());
 }
 
 const zoneOf = (customer: CustomerRow): string => customer.timezone ?? customer.billing_entity_timezone;
@@ -207,10 +226,10 @@ function announce(
   ctx: Context,
   action: 'created' | 'updated',
   customer: CustomerRow,
-  taxes: TaxRow[],
+  { taxes, sections }: { taxes: TaxRow[]; sections: SectionRow[] },
   before?: ReturnType<typeof customerView>,
 ) {
-  const object = customerView(customer, taxes);
+  const object = customerView(customer, taxes, sections);
   ctx.record({
     activity: { ...activityOf(action, customer, object), ...(before ? { changes: changedKeys(before, object) } : {}) },
     webhook: {

@@ -5,6 +5,7 @@ import { linkSecret } from '../../platform/keys/deployment-keys.ts';
 import { pageMeta } from '../../platform/lists/pagination.ts';
 import { publicUrl } from '../../platform/public-url.ts';
 import { checkBillingEntityCodes } from '../billing-entities/queries.ts';
+import { listApplicableSections } from '../invoice-custom-sections/queries.ts';
 import { listTaxesOfCustomers } from '../taxes/queries.ts';
 import { getCustomer, listCustomers } from './queries.ts';
 import type { CustomerListQuery } from './schema.ts';
@@ -33,7 +34,11 @@ export async function listCustomersPage(ctx: Context, { query }: { query: Custom
 /** @throws Refusal 404 customer */
 export async function showCustomer(ctx: Context, { external_id }: { external_id: string }) {
   const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);
-  return { customer: customerView(customer, await listTaxesOfCustomers(ctx.db, ctx.organizationId, [customer.id])) };
+  const [taxes, sections] = await Promise.all([
+    listTaxesOfCustomers(ctx.db, ctx.organizationId, [customer.id]),
+    listApplicableSections(ctx.db, ctx.organizationId, customer),
+  ]);
+  return { customer: customerView(customer, taxes, sections) };
 }
 
 /**

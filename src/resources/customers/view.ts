@@ -1,4 +1,6 @@
 import { seconds } from '../../platform/schema/view.ts';
+import type { SectionRow } from '../invoice-custom-sections/queries.ts';
+import { sectionView } from '../invoice-custom-sections/view.ts';
 import type { TaxRow } from '../taxes/queries.ts';
 import { taxView } from '../taxes/view.ts';
 import type { CustomerBaseView, CustomerView } from './answers.ts';
@@ -82,8 +84,8 @@ export const customerListView = (customer: CustomerRow, taxes: TaxRow[]) => ({
 });
 
 /** A customer on its own. */
-export const customerView = (customer: CustomerRow, taxes: TaxRow[]): CustomerView => ({
+export const customerView = (customer: CustomerRow, taxes: TaxRow[], sections: SectionRow[] = []): CustomerView => ({
   ...customerListView(customer, taxes),
-  applicable_invoice_custom_sections: [],
+  applicable_invoice_custom_sections: sections.map(sectionView),
   error_details: [],
 });

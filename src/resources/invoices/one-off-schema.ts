@@ -12,6 +12,7 @@ import {
   text,
 } from '../../platform/schema/fields.ts';
 import { textList } from '../../platform/schema/typed-text.ts';
+import { SectionChoice } from '../invoice-custom-sections/schema.ts';
 
 const PURCHASE_ORDER_NUMBER_MAX = 255;
 /** Above any quantity anybody sells, and far below what the columns hold. */
@@ -44,15 +45,6 @@ export const OneOffInvoiceCreate = z.object({
   payment_method: z
     .object({ payment_method_type: z.unknown().optional(), payment_method_id: z.unknown().optional() }, INVALID)
     .nullish(),
-  invoice_custom_section: z
-    .object(
-      {
-        skip_invoice_custom_sections: boolean().nullish(),
-        // No custom section can be made yet, so none can be named.
-        invoice_custom_section_codes: z.array(z.unknown(), INVALID).max(0, 'unsupported_value').nullish(),
-      },
-      INVALID,
-    )
-    .nullish(),
+  invoice_custom_section: SectionChoice,
 });
 export type OneOffInvoiceCreate = z.infer<typeof OneOffInvoiceCreate>;

@@ -13,6 +13,7 @@ import { isUuid } from '../../platform/ids.ts';
 import { containsPattern } from '../../platform/lists/filters.ts';
 import { refuse } from '../../platform/refusal.ts';
 import type { AppliedTaxJson } from '../fees/queries.ts';
+import { type AppliedSectionJson, appliedSections } from '../invoice-custom-sections/applied.ts';
 
 export interface InvoiceMetadataJson {
   id: string;
@@ -63,6 +64,7 @@ export interface InvoiceRow {
   updated_at: Temporal.Instant;
   applied_taxes: (AppliedTaxJson & { fees_amount_cents: number })[];
   metadata: InvoiceMetadataJson[];
+  applied_sections: AppliedSectionJson[];
   error_details: { id: string; error_code: string; details: Record<string, unknown> }[];
 }
 
@@ -91,7 +93,8 @@ const invoiceColumns = (db: Db) => db`
   (select coalesce(json_agg(json_build_object('id', error.id, 'error_code', error.error_code, 'details', error.details)
      order by error.id), '[]')
    from invoice_error_details error
-   where error.organization_id = invoice.organization_id and error.invoice_id = invoice.id) as error_details`;
+   where error.organization_id = invoice.organization_id and error.invoice_id = invoice.id) as error_details,
+  ${appliedSections(db)} as applied_sections`;
 
 const invoiceTables = (db: Db) => db`
   invoices invoice

@@ -7,6 +7,7 @@ import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { elementErrors } from '../../platform/schema/element-errors.ts';
 import { boolean, INVALID, integer, oneOf, text } from '../../platform/schema/fields.ts';
 import { AppliedTaxObject, FeeObject } from '../fees/schema.ts';
+import { AppliedSectionView } from '../invoice-custom-sections/schema.ts';
 import { SubscriptionObject } from '../subscriptions/schema.ts';
 import { AppliedUsageThresholdObject } from '../usage-thresholds/schema.ts';
 
@@ -188,7 +189,7 @@ export const InvoiceEnvelope = z.object({
     error_details: z.array(
       z.object({ svc_id: z.string(), error_code: z.string(), details: z.record(z.string(), z.unknown()) }),
     ),
-    applied_invoice_custom_sections: z.array(z.unknown()),
+    applied_invoice_custom_sections: z.array(AppliedSectionView),
   }),
 });
 export const InvoicesEnvelope = z.object({ invoices: z.array(InvoiceListObject), meta: PageMeta });

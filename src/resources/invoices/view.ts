@@ -5,6 +5,7 @@ import type { CustomerRow } from '../customers/queries.ts';
 import { customerWebhookView } from '../customers/view.ts';
 import type { FeeRow } from '../fees/queries.ts';
 import { appliedTaxView, feeView } from '../fees/view.ts';
+import { appliedSectionView } from '../invoice-custom-sections/view.ts';
 import { subscriptionName } from '../subscriptions/name.ts';
 import type { SubscriptionShown } from '../subscriptions/queries.ts';
 import { subscriptionView } from '../subscriptions/view.ts';
@@ -101,7 +102,7 @@ export const invoiceView = (
     ? { applied_usage_thresholds: appliedThresholds.map(appliedThresholdView) }
     : {}),
   error_details: invoice.error_details.map(({ id, error_code, details }) => ({ svc_id: id, error_code, details })),
-  applied_invoice_custom_sections: [],
+  applied_invoice_custom_sections: invoice.applied_sections.map(appliedSectionView),
 });
 
 /** Windows of the lines, by name of their subscriptions. */

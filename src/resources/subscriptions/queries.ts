@@ -3,6 +3,7 @@ import type { BillingTime, Interval } from '../../engine/calendar/grid.ts';
 import type { SubscriptionStatus } from '../../engine/subscriptions/subscription-states.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { type SelectedSectionJson, selectedSections } from '../invoice-custom-sections/queries.ts';
 
 export type CreditNoteOnTermination = 'credit' | 'refund' | 'offset' | 'skip';
 export type InvoiceOnTermination = 'generate' | 'skip';
@@ -61,6 +62,8 @@ export interface SubscriptionShown extends SubscriptionRow {
   next_amount_cents: number | null;
   /** Whether it started at the instant at which another record of the external id ended. */
   is_heir: boolean;
+  /** Custom sections of its own, in the order in which they were selected. */
+  custom_sections: SelectedSectionJson[];
   /** Usage thresholds of its own, in the order in which the API shows them. */
   own_thresholds: { threshold_display_name: string | null; amount_cents: number; recurring: boolean }[];
 }
@@ -91,7 +94,8 @@ const shownColumns = (db: Db) => db`
      order by threshold.recurring, threshold.amount_cents), '[]')
    from usage_thresholds threshold
    where threshold.organization_id = s.organization_id and threshold.subscription_id = s.id
-     and threshold.deleted_at is null) as own_thresholds`;
+     and threshold.deleted_at is null) as own_thresholds,
+  ${selectedSections(db, 'subscription', { organizationId: db`s.organization_id`, ownerId: db`s.id` })} as custom_sections`;
 
 const ownTables = (db: Db) => db`
   subscriptions s

@@ -4,8 +4,9 @@ import { booleanFilter, listFilter, textFilter } from '../../platform/lists/filt
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { elementErrors } from '../../platform/schema/element-errors.ts';
-import { boolean, INVALID, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
+import { boolean, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
 import { instantField } from '../../platform/schema/instant-field.ts';
+import { SectionChoice, SelectedSectionView } from '../invoice-custom-sections/schema.ts';
 import { PlanOverrides } from '../plans/override-schema.ts';
 import { ApplicableUsageThreshold, UsageThresholdsInput } from '../usage-thresholds/schema.ts';
 
@@ -41,10 +42,6 @@ const PaymentMethod = z
     value === undefined ? undefined : { payment_method_type: value?.payment_method_type ?? null },
   );
 
-const CustomSection = z
-  .object({ skip_invoice_custom_sections: boolean().nullish(), invoice_custom_section_codes: notYet }, INVALID)
-  .nullish();
-
 const editable = {
   name: trimmed(),
   ending_at: instantField().nullish(),
@@ -52,7 +49,7 @@ const editable = {
   usage_thresholds: UsageThresholdsInput.nullish(),
   activation_rules: notYet,
   payment_method: PaymentMethod,
-  invoice_custom_section: CustomSection,
+  invoice_custom_section: SectionChoice,
   billing_entity_code: optionalText(),
   billing_entity_id: optionalText(),
   purchase_order_number: trimmed({ max: PURCHASE_ORDER_NUMBER_MAX }),
@@ -192,7 +189,7 @@ export const SubscriptionObject = z.object({
     payment_method_id: z.string().optional(),
   }),
   activation_rules: z.array(z.unknown()),
-  applied_invoice_custom_sections: z.array(z.unknown()),
+  applied_invoice_custom_sections: z.array(SelectedSectionView),
 });
 export const SubscriptionEnvelope = z.object({ subscription: SubscriptionObject });
 export const SubscriptionExtendedEnvelope = z.object({

@@ -6,6 +6,7 @@ import { gridsOf } from '../../engine/calendar/terms.ts';
 import { currentBillingPeriod } from '../../engine/calendar/windows.ts';
 import { isUpgrade } from '../../engine/subscriptions/comparison-amount.ts';
 import { millisecondsOrNull, seconds, secondsOrNull } from '../../platform/schema/view.ts';
+import { selectedSectionView } from '../invoice-custom-sections/view.ts';
 import type { SubscriptionShown } from './queries.ts';
 
 /** A subscription as the API shows it at `now`. Rule: subscriptions-and-invoices B.1. */
@@ -47,7 +48,7 @@ export function subscriptionView(row: SubscriptionShown, now: Temporal.Instant) 
       ...(row.payment_method_id === null ? {} : { payment_method_id: row.payment_method_id }),
     },
     activation_rules: [],
-    applied_invoice_custom_sections: [],
+    applied_invoice_custom_sections: row.custom_sections.map(selectedSectionView),
   };
 }
 

@@ -18,6 +18,7 @@ import {
 import { cancelPendingSuccessors } from './cancel.ts';
 import { definedOnly, valuesOf } from './input.ts';
 import { nextBillingFrom } from './next-billing.ts';
+import { inheritSections, saveSections } from './sections.ts';
 import { BILL_STEP, type BillStep, bearsOpeningLine } from './start.ts';
 import { endSubscription } from './terminate.ts';
 import { saveThresholds } from './thresholds.ts';
@@ -33,7 +34,8 @@ interface PlanChange {
 
 /**
  * Moves a subscription to another plan: at once when its yearly amount is not smaller, else at the end of the period in
- * progress; a subscription that is yet to start just gets the plan. The same plan changes nothing.
+ * progress; a subscription that is yet to start just gets the plan. The same plan changes nothing but thresholds and
+ * custom sections.
  *
  * @returns id of the new record of an upgrade, else of the current one
  * @throws Refusal 405 cannot_terminate_with_pending_taxes, of an upgrade
@@ -41,7 +43,11 @@ interface PlanChange {
  */
 export async function changePlan(ctx: Context, change: PlanChange): Promise<string> {
   const { current, plan, body } = change;
-  if (current.plan_id === plan.id) return current.id;
+  if (current.plan_id === plan.id) {
+    await saveThresholds(ctx, current.id, body);
+    await saveSections(ctx, current.id, body);
+    return current.id;
+  }
   if (current.status === 'pending') {
     await changeSubscription(
       ctx.db,
@@ -77,6 +83,7 @@ async function upgrade(ctx: Context, change: PlanChange, currentPlan: PlanFacts)
   await insertSubscription(ctx.db, ctx.organizationId, next);
   await saveFirstUnits(ctx, plan, { ...next, terminated_at: null, zone: customer.zone }, change.body.plan_overrides);
   await saveThresholds(ctx, next.id, change.body);
+  await inheritSections(ctx, { from: current.id, to: next.id }, change.body);
   await recordSubscription(ctx, 'subscription.terminated', current.id);
   await recordSubscription(ctx, 'subscription.started', next.id);
   await recordStartUnits(ctx, next, now, customer.zone);
@@ -115,6 +122,7 @@ async function downgrade(ctx: Context, change: PlanChange): Promise<string> {
   });
   await saveFirstUnits(ctx, plan, { ...next, terminated_at: null, zone: customer.zone }, change.body.plan_overrides);
   await saveThresholds(ctx, next.id, change.body);
+  await inheritSections(ctx, { from: current.id, to: next.id }, change.body);
   await recordSubscription(ctx, 'subscription.updated', current.id);
   return current.id;
 }
@@ -137,7 +145,7 @@ function successor(
     ending_at: current.ending_at,
     consolidate_invoice: current.consolidate_invoice,
     progressive_billing_disabled: false,
-    skip_invoice_custom_sections: false,
+    skip_invoice_custom_sections: current.skip_invoice_custom_sections,
     purchase_order_number: current.purchase_order_number,
     payment_method_type: null,
     payment_method_id: null,

@@ -32,6 +32,7 @@ import { changePlan } from './change-plan.ts';
 import { lockOrCreateCustomer } from './customer.ts';
 import { billingEntityOf, valuesOf } from './input.ts';
 import { nextBillingFrom } from './next-billing.ts';
+import { saveSections } from './sections.ts';
 import { oweStartInvoice } from './start.ts';
 import { saveThresholds } from './thresholds.ts';
 
@@ -67,6 +68,7 @@ export async function createSubscription(ctx: Context, body: SubscriptionCreate)
   await insertSubscription(ctx.db, ctx.organizationId, subscription);
   await saveFirstUnits(ctx, plan, { ...subscription, terminated_at: null, zone: customer.zone }, body.plan_overrides);
   await saveThresholds(ctx, subscription.id, body);
+  await saveSections(ctx, subscription.id, body);
   if (subscription.status === 'active') {
     await recordSubscription(ctx, 'subscription.started', subscription.id);
     await billStart(ctx, subscription, plan, customer.zone);

@@ -24,6 +24,7 @@ import {
 import { refuseDates } from './create.ts';
 import { billingEntityOf, definedOnly, valuesOf } from './input.ts';
 import { nextBillingFrom } from './next-billing.ts';
+import { saveSections } from './sections.ts';
 import { startSubscription } from './start.ts';
 import { lockRecords } from './terminate.ts';
 import { saveThresholds } from './thresholds.ts';
@@ -72,6 +73,7 @@ export async function updateSubscription(
   await changeSubscription(ctx.db, ctx.organizationId, subscription.id, change, ctx.now());
   const planId = overrides ? await overrideSubscription(ctx, subscription, overrides) : subscription.plan_id;
   await saveThresholds(ctx, subscription.id, body);
+  await saveSections(ctx, subscription.id, body);
   if (body.usage_thresholds) await clearThresholdsOfCopy(ctx, planId);
   if (mayMove) {
     const ownPlan = overrides ? await getPlanFacts(ctx.db, ctx.organizationId, planId) : plan;
