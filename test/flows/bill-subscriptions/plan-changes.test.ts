@@ -150,16 +150,3 @@ test('a downgrade in arrears bills the last period in full and then the smaller 
   const invoices = await story.invoices(3);
   expect(invoices.map((invoice) => invoice.total_amount_cents)).toEqual([10000, 10000, 1000]);
 });
-
-test('an upgrade that owes a credit note is refused, since none can be made yet', async () => {
-  const story = await openStory(service, '2023-06-29T00:00:00Z');
-  await plans(
-    story,
-    { amount_cents: 1000, pay_in_advance: true },
-    { amount_cents: 12000, interval: 'yearly', pay_in_advance: true, code: 'year' },
-  );
-  await story.subscribe({ billing_time: 'anniversary' });
-  await story.invoices(1);
-  const refused = await story.subscribe({ plan_code: 'year' });
-  expect(refused).toMatchObject({ status: 422, body: { error_details: { plan_code: ['unsupported_value'] } } });
-});
