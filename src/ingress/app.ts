@@ -23,6 +23,7 @@ export interface Consoles {
  */
 export function createApp(deps: EdgeDeps, operations: readonly Operation[], consoles: Consoles): Express {
   const app = express();
+  app.set('case sensitive routing', true);
   app.set('etag', false);
   app.set('x-powered-by', false);
   app.set('query parser', false);

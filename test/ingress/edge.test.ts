@@ -52,6 +52,12 @@ test.each(['OPTIONS', 'HEAD'])('%s of a known path carries id and figures like a
   expect(response.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
 });
 
+test('paths are told apart by their case', async () => {
+  const org = await service.org();
+  expect((await org.get('/probes')).status).toBe(200);
+  expect((await org.get('/Probes')).body).toMatchObject({ status: 404, resource: 'route' });
+});
+
 test('a path that only begins like the base URL is outside of it', async () => {
   const response = await fetch(`${service.url}/api/v1x`);
   expect(response.status).toBe(404);
