@@ -3,11 +3,24 @@ import type { Db } from '../../platform/db/connect.ts';
 import { type BookedDocument, bookOnInvoice, type Change } from './book-on-invoice.ts';
 import { type Balances, balancesOfInvoice } from './due-accounts.ts';
 
-/** Books a void: what the invoice booked is taken back, and nothing stays due. Rules: beyond 8.3 L19, L24. */
+/**
+ * Books a void: what the invoice booked is taken back, and nothing stays due. Of a top-up that was paid nothing is booked,
+ * its credits stay.
+ *
+ * Rules: beyond 8.3 L19, L24.
+ */
 export async function bookVoid(ctx: Context, invoice: BookedDocument): Promise<void> {
   const booked = await listBooked(ctx.db, ctx.organizationId, invoice.id);
   const balances = await balancesOfInvoice(ctx.db, ctx.organizationId, invoice.id);
-  await bookOnInvoice(ctx, 'invoice_voided', invoice, voidChanges(booked, balances, invoice.self_billed));
+  const { prepaid_pending: pending } = balances;
+  if (pending === 0) return;
+  const ordered: Change[] = pending === undefined ? [] : [{ account: 'prepaid_pending', amountCents: pending }];
+  await bookOnInvoice(
+    ctx,
+    'invoice_voided',
+    invoice,
+    voidChanges([...booked, ...ordered], balances, invoice.self_billed),
+  );
 }
 
 /**

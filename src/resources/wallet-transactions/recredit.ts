@@ -31,7 +31,7 @@ async function giveBack(ctx: Context, wallet: WalletRow, taken: TransactionRow, 
     purchasedCents,
     voided_invoice_id: invoice.id,
   });
-  await bookOnWallet(ctx, 'wallet_recredited', wallet, {
+  await bookOnWallet(ctx, 'invoice_voided', wallet, {
     source: { type: 'WalletTransaction', id },
     walletTransactionId: id,
     invoice,

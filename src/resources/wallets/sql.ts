@@ -31,17 +31,18 @@ export type WalletFields = Pick<
 
 export type NewWallet = WalletFields & Pick<WalletRow, 'id' | 'customer_id' | 'currency' | 'rate_amount'>;
 
+/** Stores a wallet, empty: it has nothing that could be used up yet. */
 export const insertWallet = (db: Db, organizationId: string, wallet: NewWallet, now: Temporal.Instant) => db`
   insert into wallets (id, organization_id, customer_id, billing_entity_id, code, name, priority, currency, rate_amount,
     status, allowed_fee_types, billable_metric_ids, paid_top_up_min_amount_cents, paid_top_up_max_amount_cents,
     invoice_requires_successful_payment, payment_method_type, purchase_order_number, skip_invoice_custom_sections,
-    metadata, expiration_at, created_at, updated_at)
+    metadata, expiration_at, depleted_ongoing_balance, created_at, updated_at)
   values (${wallet.id}, ${organizationId}, ${wallet.customer_id}, ${wallet.billing_entity_id}, ${wallet.code},
     ${wallet.name}, ${wallet.priority}, ${wallet.currency}, ${wallet.rate_amount}, 'active',
     ${wallet.allowed_fee_types}::text[], ${wallet.billable_metric_ids}::uuid[], ${wallet.paid_top_up_min_amount_cents},
     ${wallet.paid_top_up_max_amount_cents}, ${wallet.invoice_requires_successful_payment},
     ${wallet.payment_method_type}, ${wallet.purchase_order_number}, ${wallet.skip_invoice_custom_sections},
-    ${wallet.metadata as never}, ${wallet.expiration_at}, ${now}, ${now})`;
+    ${wallet.metadata as never}, ${wallet.expiration_at}, true, ${now}, ${now})`;
 
 /** Changes what is given of a wallet. */
 export const changeWallet = (

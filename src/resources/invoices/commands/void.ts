@@ -5,6 +5,9 @@ import { giveBackCoupons } from '../../applied-coupons/endings.ts';
 import { giveBackToNotes, makeNotesOfVoid } from '../../credit-notes/commands/on-invoice-void.ts';
 import { bookVoid } from '../../ledger/invoice-voided.ts';
 import { markUsage } from '../../usage-thresholds/marks.ts';
+import { recreditWallets } from '../../wallet-transactions/recredit.ts';
+import { failTopUp } from '../../wallet-transactions/top-up-payment.ts';
+import { markWallets } from '../../wallets/marks.ts';
 import { listLinesOfInvoice } from '../queries.ts';
 import { recordInvoice } from '../record.ts';
 import type { InvoiceVoid } from '../schema.ts';
@@ -25,7 +28,10 @@ export async function voidInvoice(ctx: Context, { svc_id, body }: { svc_id: stri
   if (body?.generate_credit_note) {
     const asked = { creditCents: body.credit_amount ?? 0, refundCents: body.refund_amount ?? 0 };
     await makeNotesOfVoid(ctx, invoice, asked);
-  } else await giveBackToNotes(ctx, invoice);
+  } else {
+    await giveBackToNotes(ctx, invoice);
+    await recreditWallets(ctx, invoice);
+  }
   const voided = await changeInvoice(ctx, invoice.id, {
     status: 'voided',
     voided_at: ctx.now(),
@@ -34,6 +40,8 @@ export async function voidInvoice(ctx: Context, { svc_id, body }: { svc_id: stri
   });
   await bookVoid(ctx, voided);
   await giveBackCoupons(ctx, invoice.id);
+  if (invoice.invoice_type === 'credit') await failTopUp(ctx, invoice.id);
+  await markWallets(ctx, invoice.customer_id);
   // What was invoiced counts towards thresholds over the lifetime (usage-and-charges G.4).
   const lines = await listLinesOfInvoice(ctx.db, ctx.organizationId, invoice.id);
   await markUsage(ctx, { ids: lines.map((line) => line.subscription_id) });
