@@ -8,7 +8,7 @@ import type { EdgeLocals, RateFigures } from './rate-limit.ts';
 import { answerOfError } from './refusals.ts';
 import { requestIdOf } from './request-id.ts';
 import { type Call, runOperation } from './run-operation.ts';
-import { send } from './send.ts';
+import { send, sendStream } from './send.ts';
 
 export const BASE_PATH = '/api/v1';
 // A store that holds a connection and says nothing: the caller gets 503 instead of waiting for ever.
@@ -45,7 +45,12 @@ export function answerRequest(
       if (operation.kind === 'command' && call) deps.refused.note(call, deps.wire.answer(outcome));
     }
     locals.rate ??= await figuresOfUncounted(deps, operation, request, response);
-    send(response, deps.wire.answer(outcome), locals.rate);
+    const answer = deps.wire.answer(outcome);
+    if (outcome.stream === undefined) send(response, answer, locals.rate);
+    else
+      await sendStream(response, { ...answer, stream: outcome.stream }, locals.rate).catch((error: unknown) =>
+        deps.log.warn({ requestId, error }, 'an answer broke off'),
+      );
     deps.metrics.requests.inc({ operation: operation.name, method: operation.method, status: outcome.status });
     deps.metrics.requestSeconds.observe({ operation: operation.name }, (performance.now() - started) / 1000);
   };

@@ -31,4 +31,6 @@ export interface Outcome {
   text: string;
   headers?: Record<string, string>;
   contentType?: string;
+  /** Instead of the text. */
+  stream?: AsyncIterable<string>;
 }

@@ -53,8 +53,11 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   deps.keyUsage.note(identity.apiKeyId);
   const input = { ...params, ...readInput(operation, query, body) };
   if (operation.kind === 'command') return runCommand(deps, call, input, idempotency);
-  return toOutcome(await operation.run(await readContext(deps, identity), input));
+  const form = operation.alsoCsv && acceptsCsv(request) ? { asCsv: true } : {};
+  return toOutcome(await operation.run(await readContext(deps, identity), { ...input, ...form }));
 }
+
+const acceptsCsv = (request: Request): boolean => /^\s*text\/csv\b/i.test(request.headers.accept ?? '');
 
 const bodyOptions = (operation: Operation) => ({
   limitBytes: operation.bodyLimitBytes ?? BODY_LIMIT_BYTES,
@@ -121,6 +124,8 @@ async function runCommand(
 function toOutcome(result: object | null): Outcome {
   const answer = result instanceof Answer ? result : new Answer(result);
   const { status, headers } = answer;
+  if (answer.stream !== undefined)
+    return { status, text: '', headers, stream: answer.stream, contentType: answer.contentType ?? 'text/plain' };
   if (answer.text !== undefined)
     return { status, text: answer.text, headers, contentType: 'text/plain; charset=utf-8' };
   return { status, text: answer.json ?? (answer.body === null ? '' : JSON.stringify(answer.body)), headers };

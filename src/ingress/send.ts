@@ -1,4 +1,7 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
+import type { Outcome } from './edge.ts';
 import type { RateFigures } from './rate-limit.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -9,7 +12,25 @@ export function send(
   answer: { status: number; text: string; headers?: Record<string, string> | undefined; contentType?: string },
   rate?: RateFigures,
 ): void {
-  if (response.headersSent || response.destroyed) return;
+  if (!setHeaders(response, answer, rate)) return;
+  if (answer.text !== '') response.setHeader('Content-Type', answer.contentType ?? JSON_TYPE);
+  response.setHeader('Content-Length', Buffer.byteLength(answer.text));
+  response.end(answer.text);
+}
+
+/** Sends text piece by piece; a caller who leaves ends it. Nothing can be said any more when it breaks off. */
+export async function sendStream(response: Response, outcome: Outcome, rate?: RateFigures): Promise<void> {
+  if (!setHeaders(response, outcome, rate)) return;
+  response.setHeader('Content-Type', outcome.contentType ?? 'text/plain');
+  await pipeline(Readable.from(outcome.stream!), response);
+}
+
+function setHeaders(
+  response: Response,
+  answer: { status: number; headers?: Record<string, string> | undefined },
+  rate?: RateFigures,
+): boolean {
+  if (response.headersSent || response.destroyed) return false;
   response.statusCode = answer.status;
   if (rate) {
     response.setHeader('X-RateLimit-Limit', rate.limit);
@@ -17,7 +38,5 @@ export function send(
     response.setHeader('X-RateLimit-Reset', rate.resetSeconds);
   }
   if (answer.headers) for (const name in answer.headers) response.setHeader(name, answer.headers[name]!);
-  if (answer.text !== '') response.setHeader('Content-Type', answer.contentType ?? JSON_TYPE);
-  response.setHeader('Content-Length', Buffer.byteLength(answer.text));
-  response.end(answer.text);
+  return true;
 }

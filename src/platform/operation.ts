@@ -7,6 +7,11 @@ export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 export const RATE_CATEGORIES = ['events', 'events_bulk', 'current_usage', 'access', 'default'] as const;
 export type RateCategory = (typeof RATE_CATEGORIES)[number];
 
+interface Streamed {
+  stream?: AsyncIterable<string>;
+  contentType?: string;
+}
+
 /** Answer of an operation that needs more than a body: its own status or headers. */
 export class Answer {
   readonly body: object | null;
@@ -16,16 +21,21 @@ export class Answer {
   readonly text: string | undefined;
   /** The JSON body, serialised already: where numbers must keep digits that a double cannot hold. */
   readonly json: string | undefined;
+  /** Text that is sent piece by piece as it comes, of `contentType`. */
+  readonly stream: AsyncIterable<string> | undefined;
+  readonly contentType: string | undefined;
 
   constructor(
     body: object | null,
-    options: { status?: number; headers?: Record<string, string>; text?: string; json?: string } = {},
+    options: { status?: number; headers?: Record<string, string>; text?: string; json?: string } & Streamed = {},
   ) {
     this.body = body;
     this.status = options.status ?? 200;
     this.headers = options.headers ?? {};
     this.text = options.text;
     this.json = options.json;
+    this.stream = options.stream;
+    this.contentType = options.contentType;
   }
 }
 
@@ -60,6 +70,8 @@ export interface Operation {
   query?: z.ZodType;
   /** Answer body, root key included. */
   answer: z.ZodType;
+  /** A read that a caller who accepts `text/csv` gets as a file: `run` is told by `asCsv`. */
+  alsoCsv?: true;
   /** Reads run in the ingress; commands run in the writes pool, in one transaction; events have a lane of their own. */
   kind: 'read' | 'command' | 'events';
   /** The Idempotency-Key header is accepted and ignored (beyond 2: estimates, previews). */

@@ -19,6 +19,7 @@ import { fixedChargeOperations } from './fixed-charges/routes.ts';
 import { invoiceVerificationOperations } from './invoice-verifications/routes.ts';
 import { invoiceCustomSectionOperations } from './invoice-custom-sections/routes.ts';
 import { invoiceOperations } from './invoices/routes.ts';
+import { ledgerOperations } from './ledger/routes.ts';
 import { lifetimeUsageOperations } from './lifetime-usage/routes.ts';
 import { organizationOperations } from './organizations/routes.ts';
 import { paymentMethodOperations } from './payment-methods/routes.ts';
@@ -79,6 +80,7 @@ export const operations: Operation[] = [
   ...walletOperations,
   ...walletTransactionOperations,
   ...lifetimeUsageOperations,
+  ...ledgerOperations,
   ...usageOperations,
   ...eventCorrectionOperations,
   ...unmatchedEventOperations,
