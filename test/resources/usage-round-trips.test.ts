@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operations, operationsByName } from '../../src/resources/operations.ts';
 import { openStory, type Story } from '../flows/bill-subscriptions/story.ts';
 import { countStatements } from '../support/count-statements.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -72,3 +73,99 @@ test.each(['findCustomerCurrentUsage', 'findCustomerProjectedUsage'])(
     expect(roundTrips).toBeLessThanOrEqual(6);
   },
 );
+
+describe('every other read of events, metrics, plans, subscriptions, fees and usage', () => {
+  const IN_APRIL = '2024-04-10T12:00:00Z';
+  const ESTIMATED = { code: 'paid', external_subscription_id: 'sub2', properties: { value: 2, region: 'eu' } };
+  const params: Record<string, Record<string, string>> = {};
+
+  beforeAll(async () => {
+    const { client } = story;
+    await client.post('/pricing_units', { pricing_unit: { name: 'Credit', code: 'credit', short_name: 'CR' } });
+    await client.post('/add_ons', {
+      add_on: { name: 'Seat', code: 'seat', amount_cents: 1000, amount_currency: 'USD' },
+    });
+    const { body } = await client.post('/billable_metrics', {
+      billable_metric: {
+        name: 'Paid',
+        code: 'paid',
+        aggregation_type: 'sum_agg',
+        field_name: 'value',
+        filters: [{ key: 'region', values: ['eu', 'us'] }],
+      },
+    });
+    const charge = {
+      billable_metric_id: body.billable_metric.svc_id,
+      code: 'paid',
+      charge_model: 'standard',
+      pay_in_advance: true,
+      invoiceable: false,
+      properties: { amount: '1' },
+      filters: [{ values: { region: ['eu'] }, properties: { amount: '2' } }],
+    };
+    await story.plan({
+      code: 'plan2',
+      amount_cents: 100,
+      charges: [charge],
+      fixed_charges: [{ add_on_code: 'seat', code: 'seats', charge_model: 'standard', units: 3 }],
+      usage_thresholds: [{ amount_cents: 100_000 }],
+    });
+    await story.subscribe({ external_id: 'sub2', plan_code: 'plan2' });
+    await client.post('/subscriptions/sub2/alerts', {
+      alert: { alert_type: 'current_usage_amount', code: 'alert', thresholds: [{ value: '1000' }] },
+    });
+    const event = { transaction_id: 'paid-1', ...ESTIMATED, timestamp: Date.parse('2024-03-01T10:00:00Z') / 1000 };
+    await client.post('/events', { event });
+    await story.advance('2024-04-01T06:00:00Z');
+    const { body: corrected } = await client.post('/events/corrections', {
+      correction: {
+        kind: 'retract',
+        reason: 'test',
+        policy: 'ignore',
+        external_subscription_id: 'sub',
+        transaction_id: '0-0',
+      },
+    });
+    const [invoice] = await story.invoices(1);
+    const filters = await client.get('/plans/plan2/charges/paid/filters');
+    params.events = { transaction_id: 'paid-1', svc_id: corrected.correction.svc_id };
+    params.billable_metrics = { code: 'paid' };
+    params.pricing_units = { code: 'credit' };
+    params.plans = {
+      code: 'plan2',
+      charge_code: 'paid',
+      fixed_charge_code: 'seats',
+      filter_id: filters.body.filters[0].svc_id,
+    };
+    params.subscriptions = { ...params.plans, external_id: 'sub2', code: 'alert' };
+    params.fees = { svc_id: invoice.fees.find((fee: { item: { type: string } }) => fee.item.type === 'charge').svc_id };
+    params.customers = { external_customer_id: 'acme' };
+  });
+
+  const reads = operations.filter(
+    ({ kind, path }) =>
+      kind === 'read' &&
+      /^\/(events|billable_metrics|plans|subscriptions|fees|pricing_units)(\/|$)|_usage$/.test(path) &&
+      !path.startsWith('/analytics'),
+  );
+
+  test.each(reads.map(({ name, path }) => [name, path]))('%s: %s', async (name, path) => {
+    const bodies: Record<string, object> = {
+      eventEstimateFees: ESTIMATED,
+      eventEstimateInstantFees: ESTIMATED,
+      eventBatchEstimateInstantFees: { events: Array.from({ length: 20 }, () => ({ event: ESTIMATED })) },
+      evaluateBillableMetricExpression: {
+        expression: 'event.properties.value * 2',
+        event: { code: 'paid', timestamp: 1, properties: { value: 2 } },
+      },
+    };
+    const schema = operationsByName.get(name)!.body;
+    const { roundTrips } = await countStatements(service, story.organizationId, name, {
+      now: IN_APRIL,
+      ...params[path.split('/')[1]!],
+      query: { external_subscription_id: 'sub2' },
+      ...(bodies[name] && schema ? { body: schema.parse(bodies[name]) } : {}),
+    });
+    expect(roundTrips).toBeLessThanOrEqual(6);
+  });
+});
