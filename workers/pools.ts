@@ -44,23 +44,28 @@ const serve = (runtime: Runtime, queue: QueueName, concurrency: number, handlers
   });
 
 /** Ticks worked on at once: each holds a connection for the lock of its job. */
+const commandDeps = (runtime: Runtime) => ({
+  ...runtime,
+  operations: operationsByName,
+  flows: flowCommands,
+  fallsDue: fallsDueBy(registryOf(runtime.config)),
+});
+
 const TICKS_AT_ONCE = 3;
 
 /** The pools: which queues each serves, with which handlers, how many jobs at once. One process each under pm2. */
 export const pools = {
   writes: (runtime) => [
     serve(
-      runtime,
-      'writes',
-      runtime.config.CONCURRENCY_WRITES,
-      commandHandlers({
-        ...runtime,
-        operations: operationsByName,
-        flows: flowCommands,
-        fallsDue: fallsDueBy(registryOf(runtime.config)),
-      }),
-    ),
+    serve(runtime, 'writes', runtime.config.CONCURRENCY_WRITES, commandHandlers(commandDeps(runtime))),
     serve(runtime, 'audit', 1, auditHandlers(runtime.sql)),
+  ],
+  'credit-notes': (runtime) => [
+      runtime,
+      'credit-notes',
+      runtime.config.CONCURRENCY_CREDIT_NOTES,
+      commandHandlers(commandDeps(runtime), 'credit-note.command'),
+    ),
   ],
   events: (runtime) => {
     const finisher = createFinisherNudge(runtime.producer);

@@ -8,7 +8,7 @@ import type { Producer } from '../platform/queue/producer.ts';
 import { refuse } from '../platform/refusal.ts';
 import type { Replies } from '../platform/replies/replies.ts';
 import { isSealed, unseal } from '../platform/secrets/seal.ts';
-import type { JobPayload } from '../queues.ts';
+import type { CommandJobName, JobPayload } from '../queues.ts';
 import { answeredInTime } from './answered-in-time.ts';
 
 // The caller has waited for the write timeout already.
@@ -23,7 +23,7 @@ export interface CommandAnswer {
 }
 
 /**
- * Sends commands to the writes pool and waits for their answers. No answer within the write timeout: the answer that was
+ * Sends commands to their pool and waits for their answers. No answer within the write timeout: the answer that was
  * committed, if its reply got lost, else 504 write_pending; the command then still runs at most once (README decision 6).
  */
 export function createCommandLane(deps: {
@@ -35,12 +35,12 @@ export function createCommandLane(deps: {
 }) {
   const timeoutMs = deps.config.WRITE_TIMEOUT_SECONDS * 1000;
   return {
-    async run(command: Command): Promise<CommandAnswer> {
+    async run(command: Command, job: CommandJobName = 'command.run'): Promise<CommandAnswer> {
       const cid = newId();
       const reply = deps.replies.wait(cid, timeoutMs);
       const payload: JobPayload<'command.run'> = { v: 1, from: deps.processId, cid, at: realNowMs(), ...command };
       // Not awaited: with Redis away the call waits for it, and the caller must not. Its failure shows as no answer.
-      deps.producer.add('command.run', payload, { id: cid }).catch(() => {});
+      deps.producer.add(job, payload, { id: cid }).catch(() => {});
       const answer = (await reply) as CommandAnswer | undefined;
       return answer ?? (await lookUp(deps, command, cid));
     },

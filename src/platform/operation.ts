@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { CommandJobName } from '../queues.ts';
 import type { Context } from './context.ts';
 import type { Db } from './db/connect.ts';
 
@@ -74,6 +75,8 @@ export interface Operation {
   alsoCsv?: true;
   /** Reads run in the ingress; commands run in the writes pool, in one transaction; events have a lane of their own. */
   kind: 'read' | 'command' | 'events';
+  /** Of a command: the job that runs it, where that is not one of the writes pool. */
+  job?: CommandJobName;
   /** The Idempotency-Key header is accepted and ignored (beyond 2: estimates, previews). */
   ignoresIdempotencyKey?: boolean;
   /** Runs while the test clock advances, and does not lock it (the clock's own routes). */

@@ -19,7 +19,17 @@ import { Producer } from './producer.ts';
 const ORGANIZATIONS = 4;
 const EVENTS_PER_SECOND = 1000;
 const SECONDS = 24;
-const POOLS = ['writes', 'events', 'aggregation', 'billing', 'clocks', 'webhooks', 'documents', 'scheduler'];
+const POOLS = [
+  'writes',
+  'credit-notes',
+  'events',
+  'aggregation',
+  'billing',
+  'clocks',
+  'webhooks',
+  'documents',
+  'scheduler',
+];
 
 let folder: string;
 let services: Services;

@@ -4,18 +4,22 @@ import { isPassing } from '../../platform/db/refusal-of-database.ts';
 import type { Handlers, JobInfo } from '../../platform/queue/worker.ts';
 import { Outage, refuse } from '../../platform/refusal.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
+import type { CommandJobName } from '../../queues.ts';
 import { type CommandDeps, type CommandJob, type CommandReply, runCommand, TwinRunning } from './run-command.ts';
 
 // A queue restored from an old file must never run a command whose idempotency row has expired (beyond 2).
 const OLDEST_COMMAND_MS = 3_600_000;
 const TWIN_DELAY_MS = 100;
 
-/** Handler of `command.run`: runs the command and sends its answer to the request that waits for it. */
-export function commandHandlers(deps: CommandDeps & { redis: Redis }): Pick<Handlers, 'command.run'> {
+/** Handler of the commands of one pool: runs the command and sends its answer to the request that waits for it. */
+export function commandHandlers(
+  deps: CommandDeps & { redis: Redis },
+  name: CommandJobName = 'command.run',
+): Partial<Pick<Handlers, CommandJobName>> {
   const answer = (job: CommandJob, reply: CommandReply) =>
     publishReply(deps.redis, deps.config.REDIS_PREFIX, job.from, job.cid, reply);
   return {
-    async 'command.run'(job, info) {
+    async [name](job: CommandJob, info: JobInfo) {
       if (realNowMs() - job.at > OLDEST_COMMAND_MS) {
         deps.log.warn({ operation: job.operation, command: job.cid }, 'old command dropped');
         return;

@@ -33,10 +33,10 @@ import { creditNoteListView } from './view.ts';
 
 const note = { permission: 'credit_note', tag: 'credit_notes' } as const;
 const read = { ...note, kind: 'read' } as const;
-const write = { ...note, kind: 'command', answer: CreditNoteEnvelope } as const;
+const command = { ...note, kind: 'command', job: 'credit-note.command' } as const;
+const write = { ...command, answer: CreditNoteEnvelope } as const;
 const metadata = {
-  ...note,
-  kind: 'command',
+  ...command,
   path: '/credit_notes/:svc_id/metadata',
   answer: CreditNoteMetadataEnvelope,
 } as const;

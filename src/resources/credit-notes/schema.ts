@@ -14,9 +14,9 @@ const part = () => integer({ min: 0 }).nullish();
  * Rule: credits-and-payments C.2, C.4.
  */
 export const CreditNoteCreate = z.object({
-  invoice_id: z.unknown(),
-  reason: z.unknown(),
-  items: z.unknown(),
+  invoice_id: z.unknown().optional(),
+  reason: z.unknown().optional(),
+  items: z.unknown().optional(),
   description: optionalText(),
   credit_amount_cents: part(),
   refund_amount_cents: part(),
@@ -34,7 +34,7 @@ export const CreditNoteCreateDocumented = z.object({
   }),
 });
 
-export const CreditNoteEstimate = z.object({ invoice_id: z.unknown(), items: z.unknown() });
+export const CreditNoteEstimate = z.object({ invoice_id: z.unknown().optional(), items: z.unknown().optional() });
 export type CreditNoteEstimate = z.infer<typeof CreditNoteEstimate>;
 export const CreditNoteEstimateDocumented = z.object({
   credit_note: z.object({ invoice_id: z.string(), items: DocumentedItems }),
