@@ -33,6 +33,8 @@ export interface Draft extends InvoiceTaxes {
   isFinalizing: boolean;
   /** Whether the customer wants an invoice whose fees are all 0. */
   keepsZeroAmount: boolean;
+  /** Somebody else has yet to say which taxes apply: the invoice stops before them. */
+  awaitsTaxes: boolean;
 
   fees: readonly DraftFee[];
   /** What was billed progressively, at most one of a line. */
@@ -55,7 +57,7 @@ export interface Draft extends InvoiceTaxes {
   prepaidCreditAmountCents: Cents;
   totalAmountCents: Cents;
   paymentStatus: PaymentStatus;
-  status: 'draft' | 'finalized' | 'closed';
+  status: 'draft' | 'pending' | 'finalized' | 'closed';
 }
 
 export interface DraftInput {
@@ -65,6 +67,7 @@ export interface DraftInput {
   fees: readonly (Pick<DraftFee, 'key' | 'amountCents' | 'preciseAmountCents' | 'taxes'> &
     Partial<Pick<DraftFee, 'walletKey'>>)[];
   progressiveCredits?: readonly ProgressiveCredit[];
+  awaitsTaxes?: boolean;
   /** Absent: none. Only an invoice that leaves draft uses them. */
   coupons?: Draft['coupons'];
   /** Absent: none. Only an invoice that leaves draft is paid by them. */
@@ -85,9 +88,11 @@ export const newDraft = ({
   coupons = NO_COUPONS,
   creditNotes = [],
   wallets = [],
+  awaitsTaxes = false,
   ...input
 }: DraftInput): Draft => ({
   ...input,
+  awaitsTaxes,
   progressiveCredits,
   coupons,
   couponUses: [],

@@ -55,7 +55,8 @@ const totalBeforeTaxes: Step = (draft) => ({
 
 const taxFees: Step = (draft) => ({ ...draft, fees: draft.fees.map((fee) => ({ ...fee, ...taxFee(fee, fee.taxes) })) });
 
-const taxWhole: Step = (draft) => ({ ...draft, ...taxInvoice(draft.fees, draft.subTotalExcludingTaxesAmountCents) });
+const taxWhole: Step = (draft) =>
+  draft.awaitsTaxes ? draft : { ...draft, ...taxInvoice(draft.fees, draft.subTotalExcludingTaxesAmountCents) };
 
 const totalWithTaxes: Step = (draft) => ({
   ...draft,
@@ -64,7 +65,7 @@ const totalWithTaxes: Step = (draft) => ({
 
 /** Rule: credits-and-payments C.8. */
 const payWithCreditNotes: Step = (draft) => {
-  if (!draft.isFinalizing || draft.creditNotes.length === 0) return draft;
+  if (!draft.isFinalizing || draft.awaitsTaxes || draft.creditNotes.length === 0) return draft;
   const { uses, shares } = useCreditNotes(
     draft.creditNotes,
     draft.fees.map((fee) => ({ key: fee.key, totalCents: taxBase(fee).plus(fee.taxesAmountCents) })),
@@ -80,7 +81,7 @@ const payWithCreditNotes: Step = (draft) => {
 
 /** Rule: credits-and-payments D.7. */
 const payFromWallets: Step = (draft) => {
-  if (!draft.isFinalizing || draft.wallets.length === 0) return draft;
+  if (!draft.isFinalizing || draft.awaitsTaxes || draft.wallets.length === 0) return draft;
   const walletPayments = payWithWallets({
     fees: draft.fees,
     totalCents: subtractCents(draft.subTotalIncludingTaxesAmountCents, draft.creditNotesAmountCents),
@@ -108,11 +109,15 @@ const settle: Step = (draft) => ({
   paymentStatus: draft.totalAmountCents === 0 || draft.invoiceType === 'advance_charges' ? 'succeeded' : 'pending',
 });
 
-/** Fees of 0 decide, not the total: a fully discounted invoice is finalized. Rule: subscriptions-and-invoices F.8. */
+/**
+ * Fees of 0 decide, not the total: a fully discounted invoice is finalized; one that waits for its taxes is finalized once
+ * they are known. Rules: subscriptions-and-invoices F.8, credits-and-payments A.6.
+ */
 const closeOrFinalize: Step = (draft) => {
   const isAlwaysKept = draft.invoiceType === 'credit' || draft.invoiceType === 'progressive_billing';
   const isSuppressed = draft.feesAmountCents === 0 && !draft.keepsZeroAmount && !isAlwaysKept;
-  return { ...draft, status: !draft.isFinalizing ? 'draft' : isSuppressed ? 'closed' : 'finalized' };
+  if (!draft.isFinalizing) return { ...draft, status: 'draft' };
+  return { ...draft, status: isSuppressed ? 'closed' : draft.awaitsTaxes ? 'pending' : 'finalized' };
 };
 
 /**

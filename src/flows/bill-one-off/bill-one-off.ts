@@ -15,6 +15,7 @@ import { getCustomer } from '../../resources/customers/queries.ts';
 import type { OneOffInvoiceCreate } from '../../resources/invoices/one-off-schema.ts';
 import { showInvoice } from '../../resources/invoices/show.ts';
 import { setFirstCurrency } from '../../resources/subscriptions/writes.ts';
+import { isAwaitingRegister } from '../../resources/taxes/eu/queries.ts';
 import { findTaxesByCodes, listTaxesOfAddOns } from '../../resources/taxes/queries.ts';
 import { listHeldTaxes } from '../../resources/usage/fee-taxes.ts';
 import { lockPayer, type PayerFacts, readIssuer } from '../build-invoice/sql.ts';
@@ -43,7 +44,8 @@ export async function billOneOff(ctx: Context, { body }: { body: OneOffInvoiceCr
   const issuer = await readIssuer(db, organizationId, await issuerIdOf(ctx, body, payer));
   const currency = currencyOf(body, customer.currency as Currency | null);
   const fees = given.map((fee) => addOnFee(fee, addOns.get(fee.add_on_code)!, currency, ctx.now()));
-  const taxes = await taxesOf(ctx, fees, payer);
+  const awaitsTaxes = await isAwaitingRegister(db, organizationId, payer.id);
+  const taxes = await taxesOf(ctx, fees, payer, awaitsTaxes);
 
   const invoiceId = newId();
   const dates = datesAtCreation(
@@ -69,6 +71,7 @@ export async function billOneOff(ctx: Context, { body }: { body: OneOffInvoiceCr
     newDraft({
       invoiceType: 'one_off',
       isFinalizing: true,
+      awaitsTaxes,
       keepsZeroAmount: keepsZeroAmount(payer.finalize_zero_amount_invoice, issuer.finalize_zero_amount_invoice),
       fees: fees.map(({ id, amountCents, preciseAmountCents }) => ({
         key: id,
@@ -125,11 +128,15 @@ function currencyOf({ currency }: OneOffInvoiceCreate, customers: Currency | nul
   return known;
 }
 
-/** Taxes of each fee: those that it names, else the add-on's, the customer's or the billing entity's. */
+/**
+ * Taxes of each fee: those that it names, else the add-on's, the customer's or the billing entity's. Of an invoice that
+ * waits for its taxes only those that are named.
+ */
 async function taxesOf(
   ctx: Context,
   fees: readonly AddOnFee[],
   payer: PayerFacts,
+  awaitsTaxes: boolean,
 ): Promise<Map<string, readonly Tax[]>> {
   const { db, organizationId } = ctx;
   const named = await findTaxesByCodes(
@@ -137,6 +144,8 @@ async function taxesOf(
     organizationId,
     fees.flatMap(({ given }) => given.tax_codes ?? []),
   );
+  const explicitOf = ({ given }: AddOnFee) => named.filter(({ code }) => given.tax_codes?.includes(code));
+  if (awaitsTaxes) return new Map(fees.map((fee) => [fee.id, explicitOf(fee)]));
   const [ofAddOns, held] = await Promise.all([
     listTaxesOfAddOns(
       db,
@@ -151,11 +160,11 @@ async function taxesOf(
     }),
   ]);
   return new Map(
-    fees.map(({ id, addOn, given }) => [
-      id,
+    fees.map((fee) => [
+      fee.id,
       chooseTaxes<Tax>('add_on', {
-        explicit: named.filter(({ code }) => given.tax_codes?.includes(code)),
-        own: ofAddOns.filter(({ add_on_id }) => add_on_id === addOn.id),
+        explicit: explicitOf(fee),
+        own: ofAddOns.filter(({ add_on_id }) => add_on_id === fee.addOn.id),
         customer: held.filter(({ holder }) => holder === 'customer'),
         billingEntity: held.filter(({ holder }) => holder === 'billing_entity'),
       }),

@@ -38,29 +38,19 @@ interface DraftLine {
  * @returns whether there was such a draft
  * Rules: subscriptions-and-invoices F.3, F.11.
  */
-export const finalizeDraft = (ctx: Context, invoiceId: string): Promise<boolean> =>
-  computeAnew(ctx, invoiceId, 'draft');
+export const finalizeDraft = (ctx: Context, invoiceId: string): Promise<boolean> => computeAnew(ctx, invoiceId);
 
 /** Computes a draft anew and leaves it a draft, with its id and dates. Rule: subscriptions-and-invoices F.11. */
 export const refreshDraft = (ctx: Context, invoiceId: string): Promise<boolean> =>
-  computeAnew(ctx, invoiceId, 'draft', { staysDraft: true });
+  computeAnew(ctx, invoiceId, { staysDraft: true });
 
-/** Makes an invoice final that waited for its taxes. Rule: subscriptions-and-invoices F.2 "pending". */
-export const finalizePending = (ctx: Context, invoiceId: string): Promise<boolean> =>
-  computeAnew(ctx, invoiceId, 'pending');
-
-async function computeAnew(
-  ctx: Context,
-  invoiceId: string,
-  from: 'draft' | 'pending',
-  { staysDraft = false } = {},
-): Promise<boolean> {
+async function computeAnew(ctx: Context, invoiceId: string, { staysDraft = false } = {}): Promise<boolean> {
   const { db, organizationId } = ctx;
   const [owner] = await db<{ customer_id: string }[]>`
     select customer_id from invoices where organization_id = ${organizationId} and id = ${invoiceId}`;
   if (!owner) return false;
   const payer = await lockPayer(db, organizationId, owner.customer_id);
-  const invoice = await lockInvoiceIn(ctx, invoiceId, from);
+  const invoice = await lockDraft(ctx, invoiceId);
   if (!invoice) return false;
 
   const stored = await listDraftLines(ctx, invoiceId);
@@ -117,11 +107,11 @@ async function computeAnew(
   return true;
 }
 
-async function lockInvoiceIn(ctx: Context, id: string, status: 'draft' | 'pending'): Promise<DraftRow | undefined> {
+async function lockDraft(ctx: Context, id: string): Promise<DraftRow | undefined> {
   const [row] = await ctx.db<DraftRow[]>`
     select id, billing_entity_id, currency, skip_usage, issuing_date, expected_finalization_date, payment_due_date,
       net_payment_term, created_at
-    from invoices where organization_id = ${ctx.organizationId} and id = ${id} and status = ${status}
+    from invoices where organization_id = ${ctx.organizationId} and id = ${id} and status = 'draft'
     for update`;
   return row;
 }

@@ -1,6 +1,7 @@
 import type { Instant } from '../../engine/calendar/instants.ts';
 import { localDate } from '../../engine/calendar/local-day.ts';
 import type { InvoiceDates } from '../../engine/invoices/dates.ts';
+import type { Draft } from '../../engine/invoices/draft.ts';
 import type { Context } from '../../platform/context.ts';
 import { readCustomer } from '../../resources/customers/queries.ts';
 import { customerBaseView } from '../../resources/customers/view.ts';
@@ -9,6 +10,7 @@ import { assignNumber } from '../../resources/invoices/numbering.ts';
 import { recordInvoice } from '../../resources/invoices/record.ts';
 import { invoiceFinalizedLines } from '../../resources/ledger/invoice-finalized.ts';
 import { post } from '../../resources/ledger/postings.ts';
+import { oweCollection } from '../../resources/payments/owe-collection.ts';
 import { markWallets } from '../../resources/wallets/marks.ts';
 import type { Computation } from './compute.ts';
 import { storeCouponUses } from './coupons.ts';
@@ -36,7 +38,8 @@ export interface ComputedInvoice {
 
 /**
  * Stores a computed invoice and what goes with the status that it ends in: a final one gets its stored inputs, its
- * number and its posting, and is announced; a draft is announced; one that was suppressed stays silent.
+ * number and its posting, and is announced; a draft is announced; one that was suppressed, or waits for its taxes, stays
+ * silent.
  *
  * Rules: subscriptions-and-invoices F.2, F.4, F.8, beyond 6.1, 8.2.
  */
@@ -62,21 +65,41 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
   await storeAmounts(db, owner, draft, { status: draft.status, dates, now: ctx.now(), snapshot });
   // Fees of drafts are explained too.
   if (draft.status !== 'closed') await storeFeeInputs(ctx, owner, invoice);
-  if (isFinal) {
-    await insertInvoiceInputs(db, owner, invoiceInputs(draft, invoice.at), ctx.now());
-    await assignNumber(
-      db,
-      organizationId,
-      { id: invoice.invoiceId, customer: payer, issuer, selfBilled: payer.account_type === 'partner' },
-      ctx.now(),
-    );
-    await book(ctx, invoice);
-  }
+  if (isFinal) await finish(ctx, owner, invoice, snapshot);
+  if (draft.status !== 'closed') await markWallets(ctx, payer.id);
+  const isTold = isFinal || (draft.status === 'draft' && !invoice.isKnown);
+  if (isTold) await recordInvoice(ctx, isFinal ? 'invoice.created' : 'invoice.drafted', invoice.invoiceId);
+}
+
+/** An invoice that is final, by what it amounts to. */
+export type FinalInvoice = Omit<ComputedInvoice, 'computation'> & {
+  computation: { fees: readonly Pick<LineFee, 'fee_type' | 'amountCents'>[]; draft: Draft };
+};
+
+/**
+ * What a final invoice gets besides its amounts: its stored inputs, number and posting, and what notes and wallets pay of it.
+ *
+ * @param snapshot the customer as the invoice shows it
+ */
+export async function finish(
+  ctx: Context,
+  owner: InvoiceOwner,
+  invoice: FinalInvoice,
+  snapshot: Parameters<typeof oweCollection>[2],
+): Promise<void> {
+  const { payer, issuer } = invoice;
+  const { draft } = invoice.computation;
+  await insertInvoiceInputs(ctx.db, owner, invoiceInputs(draft, invoice.at), ctx.now());
+  await assignNumber(
+    ctx.db,
+    ctx.organizationId,
+    { id: invoice.invoiceId, customer: payer, issuer, selfBilled: payer.account_type === 'partner' },
+    ctx.now(),
+  );
+  await book(ctx, invoice);
   await storeCreditNoteUses(ctx, owner, draft, invoice);
   await storeWalletPayments(ctx, invoice);
-  if (draft.status !== 'closed') await markWallets(ctx, payer.id);
-  if (draft.status !== 'closed' && !invoice.isKnown)
-    await recordInvoice(ctx, isFinal ? 'invoice.created' : 'invoice.drafted', invoice.invoiceId);
+  oweCollection(ctx, invoice.invoiceId, snapshot);
 }
 
 async function storeFeeInputs(ctx: Context, owner: InvoiceOwner, { computation }: ComputedInvoice): Promise<void> {
@@ -112,10 +135,7 @@ async function watermarksOf(ctx: Context, fees: readonly LineFee[]): Promise<Map
 
 const countedAs = ({ line, charge }: LineFee): string => `${line.subscription.id} ${charge?.id}`;
 
-const book = (
-  ctx: Context,
-  { invoiceId, payer, issuer, currency, dates, computation }: ComputedInvoice,
-): Promise<void> =>
+const book = (ctx: Context, { invoiceId, payer, issuer, currency, dates, computation }: FinalInvoice): Promise<void> =>
   post(ctx.db, ctx.organizationId, {
     rule: 'invoice_finalized',
     source: { type: 'Invoice', id: invoiceId },

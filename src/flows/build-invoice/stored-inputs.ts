@@ -11,18 +11,6 @@ export interface StoredInputs {
   watermark: object | null;
 }
 
-/** What every amount of an invoice was computed from. Rule: beyond 6.1. */
-export async function insertInputs(
-  db: Db,
-  owner: InvoiceOwner,
-  fees: readonly StoredInputs[],
-  invoice: object,
-  now: Temporal.Instant,
-): Promise<void> {
-  await insertFeeInputs(db, owner, fees, now);
-  await insertInvoiceInputs(db, owner, invoice, now);
-}
-
 /** What the totals of an invoice were computed from. Rule: beyond 6.1 "invoice level". */
 export const insertInvoiceInputs = (
   db: Db,
@@ -33,7 +21,7 @@ export const insertInvoiceInputs = (
   insert into invoice_inputs (invoice_id, organization_id, engine_version, inputs, digest, created_at)
   values (${owner.invoiceId}, ${owner.organizationId}, ${ENGINE_VERSION}, ${invoice as never}, ${digestOf(invoice)}, ${now})`;
 
-/** The same of single fees. */
+/** What every amount of a fee was computed from. Rule: beyond 6.1. */
 export async function insertFeeInputs(
   db: Db,
   owner: FeeOwner,

@@ -3,6 +3,7 @@ import type { InvoiceType } from '../../engine/invoices/invoice-types.ts';
 import { computeInvoice } from '../../engine/invoices/steps.ts';
 import { keepsZeroAmount } from '../../engine/invoices/zero-amount.ts';
 import type { Context } from '../../platform/context.ts';
+import { isAwaitingRegister } from '../../resources/taxes/eu/queries.ts';
 import { listHeldTaxes, taxesOfFee } from '../../resources/usage/fee-taxes.ts';
 import type { Computation } from './compute.ts';
 import { activeCoupons } from './coupons.ts';
@@ -15,7 +16,8 @@ import { payingWallets, walletKeyOf } from './wallets.ts';
 
 /**
  * Chooses the taxes of fees and runs the steps of the invoice that they make. Of a final invoice it holds the coupons and
- * notes that may be used, and gives back what was billed progressively beyond its usage; else it only reads.
+ * notes that may be used, and gives back what was billed progressively beyond its usage; else it only reads. While the VAT
+ * register has yet to say which taxes the customer gets, the invoice stops before them.
  */
 export async function totalFees(
   ctx: Context,
@@ -34,6 +36,7 @@ export async function totalFees(
   const { payer, issuer, fees, isFinalizing, invoiceType = 'subscription', standAlone = false, lines = [] } = input;
   const currency = (lines[0] ?? fees[0]?.line)?.subscription.amount_currency;
   const isSettled = isFinalizing && !standAlone && currency !== undefined;
+  const awaitsTaxes = isSettled && (await isAwaitingRegister(ctx.db, ctx.organizationId, payer.id));
   const progressive = await progressiveCredits(ctx, payer.id, fees, lines);
   const held = await listHeldTaxes(ctx.db, ctx.organizationId, {
     chargeIds: [...new Set(fees.flatMap(({ charge }) => (charge === undefined ? [] : [charge.id])))],
@@ -43,19 +46,20 @@ export async function totalFees(
     billingEntityId: payer.billing_entity_id,
   });
   const taxes = new Map(
-    fees.map((fee) => [
-      fee.id,
-      taxesOfFee(held, fee.fee_type, {
+    fees.map((fee) => {
+      const owner = {
         chargeId: fee.charge?.id,
         fixedChargeId: fee.fixedCharge?.id,
         planId: fee.line.subscription.plan_id,
-      }),
-    ]),
+      };
+      return [fee.id, awaitsTaxes ? [] : taxesOfFee(held, fee.fee_type, owner)];
+    }),
   );
   const draft = computeInvoice(
     newDraft({
       invoiceType,
       isFinalizing,
+      awaitsTaxes,
       keepsZeroAmount: keepsZeroAmount(payer.finalize_zero_amount_invoice, issuer.finalize_zero_amount_invoice),
       fees: fees.map((fee) => ({
         key: fee.id,

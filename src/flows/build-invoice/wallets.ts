@@ -7,7 +7,7 @@ import { listActiveWallets, lockWallet } from '../../resources/wallets/queries.t
 import { refreshWallets } from '../wallets/refresh.ts';
 import type { LineFee } from './fees.ts';
 import type { PayerFacts } from './sql.ts';
-import type { ComputedInvoice } from './store.ts';
+import type { FinalInvoice } from './store.ts';
 
 /** What decides which wallets may pay a fee. Rule: credits-and-payments D.7-1. */
 export const walletKeyOf = ({ fee_type, charge, groupedBy }: LineFee): WalletKey => ({
@@ -40,7 +40,7 @@ export async function payingWallets(ctx: Context, payer: PayerFacts, currency: s
  * Takes from wallets what they pay of a stored invoice, and works out what is left to use of them.
  * Rules: credits-and-payments D.6, D.7-4, D.9 "refresh".
  */
-export async function storeWalletPayments(ctx: Context, invoice: ComputedInvoice): Promise<void> {
+export async function storeWalletPayments(ctx: Context, invoice: FinalInvoice): Promise<void> {
   const { walletPayments } = invoice.computation.draft;
   if (walletPayments.length === 0) return;
   let granted = ZERO_CENTS;

@@ -180,15 +180,6 @@ export async function insertFees(
       to_datetime: fee.window.to,
     };
   });
-  const taxes = draft.fees.flatMap((fee) =>
-    fee.appliedTaxes.map(({ tax, amountCents, preciseAmountCents }) => ({
-      id: newId(),
-      fee_id: fee.key,
-      ...taxColumns(tax),
-      amount_cents: amountCents,
-      precise_amount_cents: preciseAmountCents,
-    })),
-  );
   await db`
     insert into fees (id, organization_id, billing_entity_id, customer_id, invoice_id, subscription_id, charge_id,
       charge_filter_id, fixed_charge_id, true_up_parent_fee_id, original_fee_id, fee_type, item_id, item_code, item_name, item_description,
@@ -212,6 +203,20 @@ export async function insertFees(
       events_count bigint, grouped_by jsonb, amount_details jsonb, pricing_unit_details jsonb, presentation_breakdowns jsonb,
       pay_in_advance boolean, invoiceable boolean, event_id uuid, event_transaction_id text,
       external_subscription_id text, from_datetime timestamptz, to_datetime timestamptz)`;
+  await insertFeeTaxes(db, owner, draft);
+}
+
+/** Stores the taxes of stored fees. */
+export async function insertFeeTaxes(db: Db, owner: FeeOwner, draft: Pick<Draft, 'fees'>): Promise<void> {
+  const taxes = draft.fees.flatMap((fee) =>
+    fee.appliedTaxes.map(({ tax, amountCents, preciseAmountCents }) => ({
+      id: newId(),
+      fee_id: fee.key,
+      ...taxColumns(tax),
+      amount_cents: amountCents,
+      precise_amount_cents: preciseAmountCents,
+    })),
+  );
   if (taxes.length === 0) return;
   await db`
     insert into fee_applied_taxes (id, organization_id, fee_id, tax_id, tax_code, tax_name, tax_rate, tax_description,
@@ -290,6 +295,7 @@ export const storeAmounts = (
     credit_notes_amount_cents = ${draft.creditNotesAmountCents},
     prepaid_credit_amount_cents = ${draft.prepaidCreditAmountCents}, total_amount_cents = ${draft.totalAmountCents},
     customer_snapshot = ${state.snapshot as never}, issuer_snapshot = ${issuerOf(db, state.status)}, ready_to_be_refreshed = false,
-    tax_status = case when tax_status = 'pending' and ${state.status !== 'draft'} then 'succeeded' else tax_status end,
+    tax_status = case when ${state.status === 'pending'} then 'pending'
+      when tax_status = 'pending' and ${state.status !== 'draft'} then 'succeeded' else tax_status end,
     finalized_at = ${state.status === 'finalized' ? state.now : null}, updated_at = ${state.now}
   where organization_id = ${owner.organizationId} and id = ${owner.invoiceId}`;
