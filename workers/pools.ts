@@ -43,7 +43,6 @@ const serve = (runtime: Runtime, queue: QueueName, concurrency: number, handlers
     },
   });
 
-/** Ticks worked on at once: each holds a connection for the lock of its job. */
 const commandDeps = (runtime: Runtime) => ({
   ...runtime,
   operations: operationsByName,
@@ -51,16 +50,17 @@ const commandDeps = (runtime: Runtime) => ({
   fallsDue: fallsDueBy(registryOf(runtime.config)),
 });
 
+/** Ticks worked on at once: each holds a connection for the lock of its job. */
 const TICKS_AT_ONCE = 3;
 
 /** The pools: which queues each serves, with which handlers, how many jobs at once. One process each under pm2. */
 export const pools = {
   writes: (runtime) => [
-    serve(
     serve(runtime, 'writes', runtime.config.CONCURRENCY_WRITES, commandHandlers(commandDeps(runtime))),
     serve(runtime, 'audit', 1, auditHandlers(runtime.sql)),
   ],
   'credit-notes': (runtime) => [
+    serve(
       runtime,
       'credit-notes',
       runtime.config.CONCURRENCY_CREDIT_NOTES,
