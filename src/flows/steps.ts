@@ -21,6 +21,7 @@ import { finalizePendingInvoice } from './finalize-invoice/pending.ts';
 import { finishBatchStep } from './ingest-events/finish-batches.ts';
 import { healEvents, recountUnmatched } from './ingest-events/heal.ts';
 import { finalizeCustomerDrafts, finalizeOneDraft, redateDrafts } from './redate-drafts/steps.ts';
+import { runInvoices } from './run-invoices/step.ts';
 import { bookFirstCredits } from './wallets/first-credits.ts';
 import { refreshWalletsStep } from './wallets/refresh.ts';
 
@@ -52,6 +53,7 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'bill-in-advance': billInAdvance,
   'redate-drafts': redateDrafts,
   'finalize-draft': finalizeOneDraft,
+  'run-invoices': runInvoices,
   'finalize-pending-invoice': finalizePendingInvoice,
   'check-vat-number': checkVatNumberStep,
   'book-first-credits': bookFirstCredits,

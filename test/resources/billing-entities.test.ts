@@ -316,3 +316,23 @@ test('entities are listed oldest first and stay with their organization', async 
   expect(codes).toEqual(['zed', 'b', 'a']);
   expect((await acme.get('/billing_entities/zed')).status).toBe(404);
 });
+
+test('an archived billing entity keeps its customers, and nobody new may choose it until it is restored', async () => {
+  const own = await service.org();
+  const [byDefault] = (await own.get('/billing_entities')).body.billing_entities;
+  expect((await own.post(`/billing_entities/${byDefault.code}/archive`)).body).toMatchObject({
+    status: 405,
+    code: 'not_deletable',
+  });
+  await own.post('/billing_entities', { billing_entity: { code: 'second', name: 'Second' } });
+  const put = (external_id: string) =>
+    own.post('/customers', { customer: { external_id, billing_entity_code: 'second' } });
+  expect((await put('before')).status).toBe(200);
+  expect((await own.post('/billing_entities/second/archive')).status).toBe(200);
+  expect((await own.post('/billing_entities/second/archive')).status).toBe(200);
+  expect((await put('before')).body.customer.billing_entity_code).toBe('second');
+  expect((await put('after')).body).toMatchObject({ status: 404, resource: 'billing_entity' });
+  expect((await own.post('/billing_entities/second/restore')).status).toBe(200);
+  expect((await put('after')).status).toBe(200);
+  expect((await own.post('/billing_entities/none/archive')).body.resource).toBe('billing_entity');
+});

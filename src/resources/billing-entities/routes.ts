@@ -1,4 +1,5 @@
 import type { Operation } from '../../platform/operation.ts';
+import { archiveBillingEntity, restoreBillingEntity } from './archive.ts';
 import { createBillingEntity, updateBillingEntity } from './commands.ts';
 import { listAllBillingEntities, showBillingEntity } from './reads.ts';
 import {
@@ -59,4 +60,24 @@ export const billingEntityOperations: Operation[] = [
   },
   update,
   { ...update, name: 'patchBillingEntity', method: 'patch', hidden: true },
+  {
+    ...common,
+    name: 'archiveBillingEntity',
+    method: 'post',
+    path: '/billing_entities/:code/archive',
+    summary: 'Archive a billing entity',
+    answer: BillingEntityEnvelope,
+    kind: 'command',
+    run: archiveBillingEntity,
+  },
+  {
+    ...common,
+    name: 'restoreBillingEntity',
+    method: 'post',
+    path: '/billing_entities/:code/restore',
+    summary: 'Restore an archived billing entity',
+    answer: BillingEntityEnvelope,
+    kind: 'command',
+    run: restoreBillingEntity,
+  },
 ];

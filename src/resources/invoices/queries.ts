@@ -238,6 +238,22 @@ export const listInvoices = (
   order by invoice.issuing_date desc, invoice.created_at desc, invoice.id desc
   limit ${page.limit} offset ${page.offset}`;
 
+/** Ids of invoices above one id, oldest first. */
+export async function listInvoiceIds(
+  db: Db,
+  organizationId: string,
+  filters: InvoiceFilters,
+  after: string | null,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select invoice.id from ${invoiceTables(db)} ${customerTable(db, filters)}
+    where ${matching(db, organizationId, filters)} ${after === null ? db`` : db`and invoice.id > ${after}`}
+    order by invoice.id
+    limit ${limit}`;
+  return rows.map(({ id }) => id);
+}
+
 export async function countInvoices(db: Db, organizationId: string, filters: InvoiceFilters): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*) from ${invoiceTables(db)} ${customerTable(db, filters)}

@@ -7,6 +7,7 @@ import { deleteInvoice } from './commands/delete.ts';
 import { downloadInvoice } from './commands/download.ts';
 import { loseDispute } from './commands/lose-dispute.ts';
 import { retryInvoice } from './commands/retry.ts';
+import { finalizeAllInvoices, retryAllInvoices, settleRun } from './commands/run-many.ts';
 import { updateInvoice } from './commands/update.ts';
 import { voidInvoice } from './commands/void.ts';
 import { OneOffInvoiceCreate } from './one-off-schema.ts';
@@ -16,6 +17,7 @@ import { InvoiceRegeneration } from './regenerate-schema.ts';
 import {
   CustomerInvoicesQuery,
   InvoiceEnvelope,
+  InvoiceRunEnvelope,
   InvoicesEnvelope,
   InvoicesQuery,
   InvoiceUpdate,
@@ -45,6 +47,16 @@ const download: Operation = {
   summary: 'Get the document of an invoice',
   run: downloadInvoice,
 };
+
+const many = {
+  permission: 'invoice',
+  tag: 'invoices',
+  kind: 'command',
+  method: 'post',
+  query: InvoicesQuery,
+  answer: InvoiceRunEnvelope,
+  settle: settleRun,
+} as const;
 
 export const invoiceOperations: Operation[] = [
   {
@@ -131,6 +143,20 @@ export const invoiceOperations: Operation[] = [
     documentedBody: InvoicePreview,
     ignoresIdempotencyKey: true,
     run: runsAsFlow,
+  },
+  {
+    ...many,
+    name: 'finalizeAllInvoices',
+    path: '/invoices/finalize_all',
+    summary: 'Finalize all draft invoices',
+    run: finalizeAllInvoices,
+  },
+  {
+    ...many,
+    name: 'retryAllInvoices',
+    path: '/invoices/retry_all',
+    summary: 'Retry all invoices that have failed',
+    run: retryAllInvoices,
   },
   download,
   { ...download, name: 'downloadInvoicePdf', path: '/invoices/:svc_id/download_pdf', hidden: true },

@@ -192,4 +192,17 @@ export const InvoiceEnvelope = z.object({
     applied_invoice_custom_sections: z.array(AppliedSectionView),
   }),
 });
+/** Work on many invoices. Rule: beyond 0 "Runs". */
+export const InvoiceRunEnvelope = z.object({
+  run: z.object({
+    svc_id: z.string(),
+    status: z.enum(['pending', 'running', 'succeeded', 'failed', 'canceled']),
+    progress: z.object({ done: z.int(), total: z.int().nullable(), percent: z.int() }),
+    result: z.null(),
+    error: z.object({ code: z.string(), message: z.string(), svc_resource_id: z.string() }).nullable(),
+    created_at: z.string(),
+    started_at: TextOrNull,
+    finished_at: TextOrNull,
+  }),
+});
 export const InvoicesEnvelope = z.object({ invoices: z.array(InvoiceListObject), meta: PageMeta });
