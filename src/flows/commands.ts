@@ -7,7 +7,6 @@ import { previewInvoice } from './preview-invoice/preview-invoice.ts';
 import { refreshInvoice } from './refresh-invoice/refresh-invoice.ts';
 import { regenerateInvoice } from './regenerate-invoice/regenerate-invoice.ts';
 import { createWalletTransaction } from './wallets/create-transactions.ts';
-import { walletTransactionPaymentUrl } from './wallets/payment-url.ts';
 
 /**
  * Commands that walk through several rooms, by the name of their operation: rooms cannot import flows, so such a row of
@@ -23,6 +22,5 @@ export const flowCommands: Readonly<Record<string, Operation['run']>> = {
   destroyAdjustedFee,
   regenerateInvoice,
   createWalletTransaction,
-  walletTransactionPaymentUrl,
   retryPayment,
 };

@@ -8,7 +8,7 @@ import { getTransaction, type TransactionRow } from '../../resources/wallet-tran
 import type { TransactionCreate } from '../../resources/wallet-transactions/schema.ts';
 import { transactionView } from '../../resources/wallet-transactions/view.ts';
 import type { TransactionWishes } from '../../resources/wallet-transactions/writes.ts';
-import { creditFaults } from '../../resources/wallets/commands.ts';
+import { creditFaults, methodFaults } from '../../resources/wallets/faults.ts';
 import { lockWallet, type WalletRow } from '../../resources/wallets/queries.ts';
 import { topUp } from './top-up.ts';
 
@@ -32,6 +32,7 @@ export async function createWalletTransaction(ctx: Context, { body }: { body: Tr
   const faults = {
     ...creditFaults('paid_credits', body.paid_credits, limits, body.ignore_paid_top_up_limits ?? false),
     ...creditFaults('granted_credits', body.granted_credits, { ...limits, min: null, max: null }, true),
+    ...(await methodFaults(ctx, wallet.customer_id, body.payment_method)),
     ...(voided.gt(wallet.credits_balance) ? { voided_credits: ['insufficient_credits'] } : {}),
   };
   if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
@@ -43,7 +44,7 @@ export async function createWalletTransaction(ctx: Context, { body }: { body: Tr
     ...(body.invoice_requires_successful_payment == null
       ? {}
       : { invoice_requires_successful_payment: body.invoice_requires_successful_payment }),
-    payment_method_type: body.payment_method?.payment_method_type ?? null,
+    ...methodOf(body.payment_method ?? wallet),
     purchase_order_number: body.purchase_order_number?.trim() || null,
   };
   const made = await topUp(
@@ -57,6 +58,11 @@ export async function createWalletTransaction(ctx: Context, { body }: { body: Tr
     wallet_transactions: [...made, ...(taken ? [taken] : [])].map(({ transaction }) => transactionView(transaction)),
   };
 }
+
+const methodOf = (method: NonNullable<TransactionCreate['payment_method']> | WalletRow) => ({
+  payment_method_type: method.payment_method_type ?? null,
+  payment_method_id: method.payment_method_id ?? null,
+});
 
 /** The credits that a void names. */
 async function voidedSource(

@@ -10,6 +10,7 @@ import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { readCustomer } from '../../resources/customers/queries.ts';
 import { customerBaseView } from '../../resources/customers/view.ts';
+import { oweCollection } from '../../resources/payments/owe-collection.ts';
 import type { TransactionWishes } from '../../resources/wallet-transactions/writes.ts';
 import type { WalletRow } from '../../resources/wallets/queries.ts';
 import { invoiceInputs } from '../build-invoice/inputs.ts';
@@ -26,10 +27,11 @@ interface NewPurchase {
 }
 
 /**
- * Makes the invoice of credits that are bought, without taxes: final where it may be seen unpaid, else open.
+ * Makes the invoice of credits that are bought, without taxes: final where it may be seen unpaid, else open; and owes its
+ * payment.
  *
  * @returns its id
- * Rules: credits-and-payments D.4-2, D.4-3.
+ * Rules: credits-and-payments D.4-2 to D.4-4.
  */
 export async function creditInvoice(
   ctx: Context,
@@ -78,8 +80,15 @@ export async function creditInvoice(
     }),
   );
   await insertCreditFee(ctx, owner, wallet, { feeId, transactionId: id, booked, name: wishes.name ?? null });
-  const snapshot = status === 'open' ? null : customerBaseView(await readCustomer(db, organizationId, payer.id));
-  await storeAmounts(db, owner, draft, { status, dates, now: ctx.now(), snapshot });
+  const customer = customerBaseView(await readCustomer(db, organizationId, payer.id));
+  await storeAmounts(db, owner, draft, {
+    status,
+    dates,
+    now: ctx.now(),
+    snapshot: status === 'open' ? null : customer,
+  });
+  await setPaymentMethod(ctx, invoiceId, wishes);
+  oweCollection(ctx, invoiceId, customer);
   const inputs = {
     fee_type: 'credit',
     price: { rate_amount: wallet.rate_amount },
@@ -91,6 +100,12 @@ export async function creditInvoice(
   await insertInvoiceInputs(db, owner, invoiceInputs(draft, ctx.now()), ctx.now());
   return invoiceId;
 }
+
+/** How the top-up is to be paid. */
+const setPaymentMethod = (ctx: Context, invoiceId: string, wishes: TransactionWishes) => ctx.db`
+  update invoices set payment_method_type = ${wishes.payment_method_type ?? null},
+    payment_method_id = ${wishes.payment_method_id ?? null}
+  where organization_id = ${ctx.organizationId} and id = ${invoiceId}`;
 
 /** Rule: credits-and-payments D.4-2: units are credits, the amount is their money. */
 const insertCreditFee = (

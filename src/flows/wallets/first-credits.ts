@@ -26,6 +26,7 @@ export async function bookFirstCredits(ctx: Context, given: FirstCredits): Promi
       metadata: given.metadata,
       ...(given.priority === null ? {} : { priority: given.priority }),
       payment_method_type: wallet.payment_method_type,
+      payment_method_id: wallet.payment_method_id,
       purchase_order_number: wallet.purchase_order_number,
     },
   );

@@ -159,5 +159,6 @@ export const wishesOf = (row: RuleRow, source: 'interval' | 'threshold') => ({
   metadata: row.transaction_metadata,
   invoice_requires_successful_payment: row.invoice_requires_successful_payment,
   payment_method_type: row.payment_method_type,
+  payment_method_id: row.payment_method_id,
   purchase_order_number: row.purchase_order_number,
 });

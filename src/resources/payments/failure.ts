@@ -1,22 +1,27 @@
 import type { Context } from '../../platform/context.ts';
 import type { ProviderError } from '../../platform/payments/port.ts';
 import { readCustomer } from '../customers/queries.ts';
+import type { InvoiceRow } from '../invoices/queries.ts';
+import { tellTopUpRefused } from '../wallet-transactions/record.ts';
 import type { PaymentRow } from './queries.ts';
 
-/** Tells that an invoice could not be charged. Rule: credits-and-payments E.6 "refusal". */
+/** Tells that an invoice could not be charged, one that nobody sees by its top-up alone. Rules: credits-and-payments D.4-6, E.6. */
 export async function recordInvoiceFailure(
   ctx: Context,
-  invoice: { id: string; customer_id: string },
+  invoice: Pick<InvoiceRow, 'id' | 'customer_id' | 'status' | 'invoice_type'>,
   error: ProviderError,
   payment?: PaymentRow,
 ): Promise<void> {
+  const failure = await failureOf(ctx, invoice.customer_id, error, payment);
+  if (invoice.invoice_type === 'credit') await tellTopUpRefused(ctx, invoice.id, failure);
+  if (invoice.status === 'open') return;
   ctx.record({
     webhook: {
       type: 'invoice.payment_failure',
       objectType: 'payment_provider_invoice_payment_error',
       objectId: invoice.id,
       customerId: invoice.customer_id,
-      object: { svc_invoice_id: invoice.id, ...(await failureOf(ctx, invoice.customer_id, error, payment)) },
+      object: { svc_invoice_id: invoice.id, ...failure },
     },
   });
 }

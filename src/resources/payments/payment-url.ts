@@ -1,7 +1,7 @@
 import type { Context } from '../../platform/context.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { readCustomer } from '../customers/queries.ts';
-import { getVisibleInvoice } from '../invoices/queries.ts';
+import { getVisibleInvoice, type InvoiceRow } from '../invoices/queries.ts';
 import { findProviderById } from '../payment-providers/queries.ts';
 import { awaitPage, openPaymentPage } from './pages.ts';
 import { dueOf } from './settle.ts';
@@ -19,6 +19,20 @@ const no = (code: string) => refuse.invalid({ base: [code] });
  */
 export async function makePaymentUrl(ctx: Context, { svc_id }: { svc_id: string }) {
   const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
+  const { customer, url } = await invoicePage(ctx, invoice);
+  return {
+    invoice_payment_details: {
+      svc_customer_id: customer.id,
+      external_customer_id: customer.external_id,
+      payment_provider: customer.payment_provider,
+      svc_invoice_id: invoice.id,
+      payment_url: url,
+    },
+  };
+}
+
+/** The page of an invoice and its customer, see makePaymentUrl; its address may have to be awaited. */
+export async function invoicePage(ctx: Context, invoice: InvoiceRow) {
   const customer = await readCustomer(ctx.db, ctx.organizationId, invoice.customer_id);
   if (customer.payment_provider === null) throw no('no_linked_payment_provider');
   if (customer.payment_provider === 'gocardless') throw no('invalid_payment_provider');
@@ -37,15 +51,7 @@ export async function makePaymentUrl(ctx: Context, { svc_id }: { svc_id: string 
     id: invoice.id,
     amountCents: dueOf(invoice),
   });
-  return {
-    invoice_payment_details: {
-      svc_customer_id: customer.id,
-      external_customer_id: customer.external_id,
-      payment_provider: customer.payment_provider,
-      svc_invoice_id: invoice.id,
-      payment_url: page.url || page.id,
-    },
-  };
+  return { customer, url: page.url || page.id };
 }
 
 /** The answer with the address that the provider gave. @throws Refusal 422 third_party_error */

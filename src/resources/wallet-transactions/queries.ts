@@ -35,6 +35,7 @@ export interface TransactionRow {
   voided_invoice_id: string | null;
   invoice_requires_successful_payment: boolean;
   payment_method_type: 'provider' | 'manual' | null;
+  payment_method_id: string | null;
   purchase_order_number: string | null;
   settled_at: Temporal.Instant | null;
   failed_at: Temporal.Instant | null;
@@ -50,7 +51,7 @@ const columns = (db: Db) => db`
   transaction.credit_amount, transaction.priority, transaction.name, transaction.metadata,
   transaction.remaining_amount_cents, transaction.remaining_purchased_cents, transaction.invoice_id,
   transaction.credit_note_id, transaction.voided_invoice_id, transaction.invoice_requires_successful_payment,
-  transaction.payment_method_type, transaction.purchase_order_number, transaction.settled_at, transaction.failed_at,
+  transaction.payment_method_type, transaction.payment_method_id, transaction.purchase_order_number, transaction.settled_at, transaction.failed_at,
   transaction.created_at, wallet.rate_amount, wallet.currency, entity.code as billing_entity_code`;
 
 const tables = (db: Db) => db`

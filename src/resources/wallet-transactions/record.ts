@@ -2,7 +2,7 @@ import type { Context } from '../../platform/context.ts';
 import { changedKeys } from '../../platform/records/changes.ts';
 import type { WalletRow } from '../wallets/queries.ts';
 import { walletBaseView } from '../wallets/view.ts';
-import { getTransaction, type TransactionRow } from './queries.ts';
+import { findPurchaseOfInvoice, getTransaction, type TransactionRow } from './queries.ts';
 import { transactionView } from './view.ts';
 
 /** Writes a transaction into the audit trail of its wallet and tells those who listen. Rules: platform G.1, H.1. */
@@ -34,4 +34,19 @@ export async function recordTransaction(
     },
   });
   return transaction;
+}
+
+/** Tells that the payment of a top-up was refused, with what its provider said. Rule: credits-and-payments D.4-6. */
+export async function tellTopUpRefused(ctx: Context, invoiceId: string, failure: object): Promise<void> {
+  const transaction = await findPurchaseOfInvoice(ctx.db, ctx.organizationId, invoiceId);
+  if (!transaction) return;
+  ctx.record({
+    webhook: {
+      type: 'wallet_transaction.payment_failure',
+      objectType: 'payment_provider_wallet_transaction_payment_error',
+      objectId: transaction.id,
+      customerId: transaction.customer_id,
+      object: { svc_wallet_transaction_id: transaction.id, ...failure },
+    },
+  });
 }

@@ -1,4 +1,5 @@
 import { type Operation, runsAsFlow } from '../../platform/operation.ts';
+import { makeTopUpUrl, showTopUpUrl } from './payment-url.ts';
 import { listWalletTransactions, showConsumptions, showFundings, showTransaction } from './reads.ts';
 import {
   ConsumptionList,
@@ -79,6 +80,7 @@ export const walletTransactionOperations: Operation[] = [
     summary: 'Generate the payment page of a top-up',
     bodyOptional: true,
     answer: PaymentDetails,
-    run: runsAsFlow,
+    run: makeTopUpUrl,
+    settle: showTopUpUrl,
   },
 ];

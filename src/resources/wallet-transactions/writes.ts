@@ -15,6 +15,7 @@ export interface TransactionWishes {
   metadata?: readonly MetadataPair[];
   invoice_requires_successful_payment?: boolean;
   payment_method_type?: 'provider' | 'manual' | null;
+  payment_method_id?: string | null;
   purchase_order_number?: string | null;
   /** Of an interval rule: the local day that it is for. */
   top_up_on?: Temporal.PlainDate | null;
@@ -44,7 +45,7 @@ export async function insertTransaction(ctx: Context, made: NewTransaction): Pro
     insert into wallet_transactions (id, organization_id, wallet_id, customer_id, transaction_type, status,
       transaction_status, source, amount_cents, amount, credit_amount, priority, name, metadata, remaining_amount_cents,
       remaining_purchased_cents, invoice_id, credit_note_id, voided_invoice_id, invoice_requires_successful_payment,
-      payment_method_type, purchase_order_number, top_up_on, settled_at, created_at, updated_at)
+      payment_method_type, payment_method_id, purchase_order_number, top_up_on, settled_at, created_at, updated_at)
     values (${id}, ${ctx.organizationId}, ${made.wallet.id}, ${made.wallet.customer_id},
       ${isInbound ? 'inbound' : 'outbound'}, ${made.isPending ? 'pending' : 'settled'}, ${made.transaction_status},
       ${made.source ?? 'manual'}, ${made.booked.amountCents}, ${made.booked.amount}, ${made.booked.credits},
@@ -52,6 +53,7 @@ export async function insertTransaction(ctx: Context, made: NewTransaction): Pro
       ${isOpen ? made.booked.amountCents : null}, ${isOpen ? (made.purchasedCents ?? 0) : null},
       ${made.invoice_id ?? null}, ${made.credit_note_id ?? null}, ${made.voided_invoice_id ?? null},
       ${made.invoice_requires_successful_payment ?? false}, ${made.payment_method_type ?? null},
+      ${made.payment_method_id ?? null},
       ${made.purchase_order_number ?? null}, ${made.top_up_on ?? null}, ${settledAt}, ${ctx.now()}, ${ctx.now()})`;
   return id;
 }

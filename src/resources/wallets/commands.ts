@@ -1,9 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
-import { isAfter } from '../../engine/calendar/instants.ts';
 import { localDate } from '../../engine/calendar/local-day.ts';
 import { nextTopUpDay } from '../../engine/credits/wallet-interval.ts';
-import { bookedCredits } from '../../engine/credits/wallet-money.ts';
-import { AmountOutOfRange, type Cents } from '../../engine/money/cents.ts';
+import type { Cents } from '../../engine/money/cents.ts';
 import { type Currency, exponentOf } from '../../engine/money/currency.ts';
 import { decimal } from '../../engine/money/decimal.ts';
 import { roundToDigits } from '../../engine/money/precision.ts';
@@ -13,11 +11,12 @@ import { refuse } from '../../platform/refusal.ts';
 import { getBillingEntity } from '../billing-entities/queries.ts';
 import { type CustomerRow, getCustomer, lockCustomer } from '../customers/queries.ts';
 import { setFirstCurrency } from '../subscriptions/writes.ts';
+import { creditFaults, expirationFaults, methodFaults, rangeFaults, readRules, ruleFaults } from './faults.ts';
 import { isLimits, type Limits, readLimits } from './limits.ts';
 import { markWallets } from './marks.ts';
 import { listWalletCodes, lockWallet, readWallet, type WalletKey, type WalletRow } from './queries.ts';
 import { recordWallet, shownWallet } from './record.ts';
-import { isWithinLimits, limitFault, type ReadRule, readRule } from './rule-input.ts';
+import { type ReadRule, readRule } from './rule-input.ts';
 import { listRules, putRule, type RuleRow, terminateRules } from './rules-queries.ts';
 import type { CustomerWalletCreate, WalletCreate, WalletUpdate } from './schema.ts';
 import { changeWallet, insertWallet, wasToppedUp } from './sql.ts';
@@ -94,10 +93,9 @@ async function create(ctx: Context, customer: CustomerRow, body: CustomerWalletC
     ...expirationFaults(body.expiration_at, now),
     ...rangeFaults(topUpLimits.min, topUpLimits.max),
     ...(isLimits(limits) ? {} : { ...limits, applies_to: ['invalid_limitations'] }),
-    ...(Array.isArray(rules) ? {} : { recurring_transaction_rules: [rules] }),
+    ...(await methodFaults(ctx, customer.id, body.payment_method)),
+    ...(await ruleFaults(ctx, customer.id, rules, topUpLimits)),
   };
-  if (Array.isArray(rules) && !rules.every(({ fields }) => isWithinLimits(fields, topUpLimits)))
-    faults.recurring_transaction_rules = ['invalid_recurring_rule'];
   if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
 
   const id = newId();
@@ -118,6 +116,7 @@ async function create(ctx: Context, customer: CustomerRow, body: CustomerWalletC
       paid_top_up_max_amount_cents: topUpLimits.max as Cents | null,
       invoice_requires_successful_payment: body.invoice_requires_successful_payment ?? false,
       payment_method_type: body.payment_method?.payment_method_type ?? null,
+      payment_method_id: body.payment_method?.payment_method_id ?? null,
       purchase_order_number: body.purchase_order_number?.trim() || null,
       skip_invoice_custom_sections: body.invoice_custom_section?.skip_invoice_custom_sections ?? false,
       metadata: body.metadata ?? null,
@@ -192,10 +191,9 @@ async function update(ctx: Context, key: WalletKey, body: WalletUpdate) {
     ...expirationFaults(body.expiration_at, now),
     ...rangeFaults(min, max),
     ...(isLimits(limits) ? {} : limits),
-    ...(Array.isArray(rules) ? {} : { recurring_transaction_rules: [rules] }),
+    ...(await methodFaults(ctx, wallet.customer_id, body.payment_method)),
+    ...(await ruleFaults(ctx, wallet.customer_id, rules, topUpLimits)),
   };
-  if (Array.isArray(rules) && !rules.every(({ fields }) => isWithinLimits(fields, topUpLimits)))
-    faults.recurring_transaction_rules = ['invalid_recurring_rule'];
   if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
 
   const { allowed_fee_types, billable_metric_ids } = limits as Limits;
@@ -215,7 +213,10 @@ async function update(ctx: Context, key: WalletKey, body: WalletUpdate) {
       : { invoice_requires_successful_payment: body.invoice_requires_successful_payment }),
     ...(body.payment_method === undefined
       ? {}
-      : { payment_method_type: body.payment_method?.payment_method_type ?? null }),
+      : {
+          payment_method_type: body.payment_method?.payment_method_type ?? null,
+          payment_method_id: body.payment_method?.payment_method_id ?? null,
+        }),
     ...(body.billing_entity_code
       ? { billing_entity_id: (await getBillingEntity(db, organizationId, body.billing_entity_code)).id }
       : {}),
@@ -265,41 +266,6 @@ async function storeRule(ctx: Context, wallet: WalletRow, { id, fields }: ReadRu
     ctx.now(),
   );
 }
-
-/** Rules of an input, or what is wrong with them as one code. */
-function readRules(givenRules: unknown, read: (given: unknown) => ReadRule | undefined): ReadRule[] | string {
-  if (givenRules === undefined || givenRules === null) return [];
-  if (!Array.isArray(givenRules)) return 'invalid_recurring_rule';
-  if (givenRules.length > 1) return 'invalid_number_of_recurring_rules';
-  const rules = givenRules.map(read);
-  return rules.every((rule) => rule !== undefined) ? rules : 'invalid_recurring_rule';
-}
-
-/** Codes of credits that are bought or given: worth nothing, more than an amount can hold, beyond the limits. */
-export function creditFaults(
-  field: string,
-  credits: string | null,
-  limits: Parameters<typeof limitFault>[1],
-  ignoresLimits: boolean,
-): Record<string, string[]> {
-  if (credits === null || decimal(credits).isZero()) return {};
-  try {
-    if (bookedCredits(decimal(credits), limits).amountCents === 0) return { [field]: ['amount_rounds_to_zero'] };
-    const fault = ignoresLimits ? undefined : limitFault(decimal(credits), limits);
-    return fault === undefined ? {} : { [field]: [fault] };
-  } catch (error) {
-    if (!(error instanceof AmountOutOfRange)) throw error;
-    return { [field]: [`invalid_${field}`, 'invalid_amount'] };
-  }
-}
-
-const expirationFaults = (expirationAt: string | null | undefined, now: Temporal.Instant): Record<string, string[]> =>
-  expirationAt == null || isAfter(Temporal.Instant.from(expirationAt), now) ? {} : { expiration_at: ['invalid_date'] };
-
-const rangeFaults = (min: number | null, max: number | null): Record<string, string[]> =>
-  min === null || max === null || max >= min
-    ? {}
-    : { paid_top_up_max_amount_cents: ['must_be_greater_than_or_equal_min'] };
 
 /** What is given, where nothing is what was there. */
 const given = (value: number | null | undefined, former: number | null): number | null =>

@@ -70,13 +70,13 @@ export const priorityInput = () =>
       return z.NEVER;
     });
 
-/** How something is to be paid; no method can be stored under a wallet yet, so none can be named by its id. */
+/** How something is to be paid; whether the customer has the method is for the command to tell. */
 export const paymentMethodInput = () =>
   z
     .object(
       {
         payment_method_type: z.enum(['provider', 'manual'], 'invalid_payment_method').nullish(),
-        payment_method_id: z.null('invalid_payment_method').optional(),
+        payment_method_id: z.string('invalid_payment_method').nullish(),
       },
       'invalid_payment_method',
     )

@@ -95,6 +95,9 @@ export function readRule(
     payment_method_type: isNamed('payment_method')
       ? (input.payment_method?.payment_method_type ?? null)
       : (former?.payment_method_type ?? null),
+    payment_method_id: isNamed('payment_method')
+      ? (input.payment_method?.payment_method_id ?? null)
+      : (former?.payment_method_id ?? null),
     purchase_order_number: kept('purchase_order_number', input.purchase_order_number ?? null, null),
   };
   const isComplete =

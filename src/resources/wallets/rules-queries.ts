@@ -25,6 +25,7 @@ export interface RuleFields {
   transaction_name: string | null;
   transaction_metadata: MetadataPair[];
   payment_method_type: 'provider' | 'manual' | null;
+  payment_method_id: string | null;
   purchase_order_number: string | null;
 }
 
@@ -41,8 +42,8 @@ export interface RuleRow extends RuleFields {
 export const listRules = (db: Db, organizationId: string, walletIds: readonly string[]) => db<RuleRow[]>`
   select id, wallet_id, status, trigger, method, interval, threshold_credits, paid_credits, granted_credits,
     target_ongoing_balance, grants_target_top_up, started_at, expiration_at, invoice_requires_successful_payment,
-    ignore_paid_top_up_limits, transaction_name, transaction_metadata, payment_method_type, purchase_order_number,
-    next_top_up_on, created_at
+    ignore_paid_top_up_limits, transaction_name, transaction_metadata, payment_method_type, payment_method_id,
+    purchase_order_number, next_top_up_on, created_at
   from recurring_transaction_rules
   where organization_id = ${organizationId} and wallet_id = any (${walletIds as string[]}::uuid[]) and status = 'active'`;
 
@@ -56,12 +57,13 @@ export const putRule = (
   insert into recurring_transaction_rules (id, organization_id, wallet_id, status, trigger, method, interval,
     threshold_credits, paid_credits, granted_credits, target_ongoing_balance, grants_target_top_up, started_at,
     expiration_at, invoice_requires_successful_payment, ignore_paid_top_up_limits, transaction_name,
-    transaction_metadata, payment_method_type, purchase_order_number, next_top_up_on, created_at, updated_at)
+    transaction_metadata, payment_method_type, payment_method_id, purchase_order_number, next_top_up_on, created_at,
+    updated_at)
   values (${rule.id}, ${organizationId}, ${rule.wallet_id}, 'active', ${rule.trigger}, ${rule.method}, ${rule.interval},
     ${rule.threshold_credits}, ${rule.paid_credits}, ${rule.granted_credits}, ${rule.target_ongoing_balance},
     ${rule.grants_target_top_up}, ${rule.started_at}, ${rule.expiration_at},
     ${rule.invoice_requires_successful_payment}, ${rule.ignore_paid_top_up_limits}, ${rule.transaction_name},
-    ${rule.transaction_metadata as never}, ${rule.payment_method_type}, ${rule.purchase_order_number},
+    ${rule.transaction_metadata as never}, ${rule.payment_method_type}, ${rule.payment_method_id}, ${rule.purchase_order_number},
     ${rule.next_top_up_on}, ${now}, ${now})
   on conflict (id) do update set trigger = excluded.trigger, method = excluded.method, interval = excluded.interval,
     threshold_credits = excluded.threshold_credits, paid_credits = excluded.paid_credits,
@@ -70,7 +72,7 @@ export const putRule = (
     expiration_at = excluded.expiration_at,
     invoice_requires_successful_payment = excluded.invoice_requires_successful_payment,
     ignore_paid_top_up_limits = excluded.ignore_paid_top_up_limits, transaction_name = excluded.transaction_name,
-    transaction_metadata = excluded.transaction_metadata, payment_method_type = excluded.payment_method_type,
+    transaction_metadata = excluded.transaction_metadata, payment_method_type = excluded.payment_method_type, payment_method_id = excluded.payment_method_id,
     purchase_order_number = excluded.purchase_order_number, next_top_up_on = excluded.next_top_up_on,
     updated_at = excluded.updated_at`;
 
