@@ -16,10 +16,10 @@ const RETRIED = { attempts: 8, backoff: { type: 'exponential', delay: 1000 }, wa
 
 export const queues = {
   writes: { purpose: 'commands of the API, one transaction each', ...WAITED },
-  'credit-notes': { purpose: 'commands on credit notes', ...WAITED },
   events: { purpose: 'batches of usage events to store', ...WAITED },
   aggregation: { purpose: 'steps after stored events, rollups: build, repair, audit', ...RETRIED },
   billing: { purpose: 'periodic billing and steps after commands', ...RETRIED },
+  payments: { purpose: 'calls to payment providers', ...RETRIED, attempts: 7 },
   clocks: { purpose: 'advances of test clocks', ...RETRIED },
   webhooks: { purpose: 'deliveries to webhook endpoints, questions to the VAT register', ...RETRIED },
   documents: { purpose: 'drawing of invoices, credit notes and receipts', ...RETRIED },
@@ -33,30 +33,28 @@ export type QueueName = keyof typeof queues;
 const Caller = { from: z.string(), cid: z.string(), at: z.number() };
 
 /** Every job: its queue and the schema of its payload. New fields are optional until the last old job is gone. */
-/** A command of the API. */
-const Command = z.object({
-  v: z.literal(1),
-  ...Caller,
-  operation: z.string(),
-  organization_id: z.string(),
-  sandbox: z.boolean(),
-  api_key_id: z.string(),
-  request_id: z.string(),
-  input: z.unknown(),
-  idempotency: z.object({ scope_hash: z.string(), fingerprint: z.string() }).nullable(),
-  request: z.object({
-    method: z.string(),
-    origin: z.string(),
-    path: z.string(),
-    client: z.string().nullable(),
-    parameters: z.string().nullable(),
-  }),
-});
-
 export const jobs = {
-  'command.run': { queue: 'writes', payload: Command },
-  /** Commands on credit notes have a pool of their own. */
-  'credit-note.command': { queue: 'credit-notes', payload: Command },
+  'command.run': {
+    queue: 'writes',
+    payload: z.object({
+      v: z.literal(1),
+      ...Caller,
+      operation: z.string(),
+      organization_id: z.string(),
+      sandbox: z.boolean(),
+      api_key_id: z.string(),
+      request_id: z.string(),
+      input: z.unknown(),
+      idempotency: z.object({ scope_hash: z.string(), fingerprint: z.string() }).nullable(),
+      request: z.object({
+        method: z.string(),
+        origin: z.string(),
+        path: z.string(),
+        client: z.string().nullable(),
+        parameters: z.string().nullable(),
+      }),
+    }),
+  },
   'events.store': {
     queue: 'events',
     // The items are checked by the ingress that made them; parsing thousands again would cost more than storing them.
@@ -75,6 +73,26 @@ export const jobs = {
   'periodic.work': {
     queue: 'billing',
     payload: z.object({ job: z.string(), organization_id: z.string(), at: z.string(), item: z.unknown() }),
+  },
+  'payment.charge': {
+    queue: 'payments',
+    payload: z.object({ organization_id: z.string(), payment_id: z.string() }),
+  },
+  'payment.look-after': {
+    queue: 'payments',
+    payload: z.object({ organization_id: z.string(), payment_id: z.string() }),
+  },
+  'payment.connect': {
+    queue: 'payments',
+    payload: z.object({ organization_id: z.string(), payment_provider_id: z.string() }),
+  },
+  'payment.create-customer': {
+    queue: 'payments',
+    payload: z.object({ organization_id: z.string(), customer_id: z.string() }),
+  },
+  'payment.open-page': {
+    queue: 'payments',
+    payload: z.object({ organization_id: z.string(), page_id: z.string() }),
   },
   'clock.advance': { queue: 'clocks', payload: z.object({ organization_id: z.string() }) },
   'webhook.deliver': {
@@ -96,5 +114,3 @@ export const jobs = {
 
 export type JobName = keyof typeof jobs;
 export type JobPayload<Name extends JobName> = z.infer<(typeof jobs)[Name]['payload']>;
-/** Jobs that run commands of the API. */
-export type CommandJobName = 'command.run' | 'credit-note.command';

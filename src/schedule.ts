@@ -121,6 +121,13 @@ export const schedule = (config: Config): ScheduleRow[] => [
     catchUp: 'latest',
     afterMissedTicks: 'by selection',
   },
+  {
+    job: 'retry-provider-events',
+    tick: { everySeconds: 900 },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
   { job: 'key-usage', tick: { minuteOfHour: 15 }, clock: 'R', catchUp: 'skip', afterMissedTicks: 'may be lost' },
   {
     job: 'clean-idempotency',

@@ -1,6 +1,7 @@
 import { advanceDeps, clockAdvances, fallsDueBy, watchAbandonedAdvances } from '../src/flows/advance-clock/jobs.ts';
 import { shapeHandlers } from '../src/flows/build-shapes/jobs.ts';
 import { vatCheckHandlers } from '../src/flows/check-vat-numbers/jobs.ts';
+import { paymentHandlers } from '../src/flows/collect-payments/jobs.ts';
 import { flowCommands } from '../src/flows/commands.ts';
 import { deliveryHandlers } from '../src/flows/deliver-webhooks/deliver.ts';
 import { finishHandlers, storeHandlers } from '../src/flows/ingest-events/jobs.ts';
@@ -43,29 +44,24 @@ const serve = (runtime: Runtime, queue: QueueName, concurrency: number, handlers
     },
   });
 
-const commandDeps = (runtime: Runtime) => ({
-  ...runtime,
-  operations: operationsByName,
-  flows: flowCommands,
-  fallsDue: fallsDueBy(registryOf(runtime.config)),
-});
-
 /** Ticks worked on at once: each holds a connection for the lock of its job. */
 const TICKS_AT_ONCE = 3;
 
 /** The pools: which queues each serves, with which handlers, how many jobs at once. One process each under pm2. */
 export const pools = {
   writes: (runtime) => [
-    serve(runtime, 'writes', runtime.config.CONCURRENCY_WRITES, commandHandlers(commandDeps(runtime))),
-    serve(runtime, 'audit', 1, auditHandlers(runtime.sql)),
-  ],
-  'credit-notes': (runtime) => [
     serve(
       runtime,
-      'credit-notes',
-      runtime.config.CONCURRENCY_CREDIT_NOTES,
-      commandHandlers(commandDeps(runtime), 'credit-note.command'),
+      'writes',
+      runtime.config.CONCURRENCY_WRITES,
+      commandHandlers({
+        ...runtime,
+        operations: operationsByName,
+        flows: flowCommands,
+        fallsDue: fallsDueBy(registryOf(runtime.config)),
+      }),
     ),
+    serve(runtime, 'audit', 1, auditHandlers(runtime.sql)),
   ],
   events: (runtime) => {
     const finisher = createFinisherNudge(runtime.producer);
@@ -131,6 +127,7 @@ export const pools = {
       },
     ];
   },
+  payments: (runtime) => [serve(runtime, 'payments', runtime.config.CONCURRENCY_PAYMENTS, paymentHandlers(runtime))],
   scheduler: (runtime) => {
     const registry = registryOf(runtime.config);
     return [

@@ -6,6 +6,7 @@ import { overdue } from './bill-subscriptions/overdue.ts';
 import { terminateEnded } from './bill-subscriptions/terminate-ended.ts';
 import { trialEnd } from './bill-subscriptions/trial-end.ts';
 import { rollupAudit } from './build-shapes/repair.ts';
+import { retryProviderEvents } from './collect-payments/retry-provider-events.ts';
 import { cleanWebhooks, endpointHealth, webhookSweeper } from './deliver-webhooks/jobs.ts';
 import { dunning } from './dun/dunning.ts';
 import { expireCoupons } from './expire-coupons/expire-coupons.ts';
@@ -42,6 +43,7 @@ export const periodicJobs: readonly PeriodicJob[] = [
 /** Jobs of clock R: sweeping and cleaning for all organizations alike. Each has its row in src/schedule.ts. */
 export const sweepJobs: readonly SweepJob[] = [
   rowSweeper,
+  retryProviderEvents,
   webhookSweeper,
   endpointHealth,
   keyUsage,

@@ -21,6 +21,7 @@ import type { EdgeDeps } from './edge.ts';
 import { createEventsLane } from './events-lane/lane.ts';
 import { mountHealth } from './health.ts';
 import { createHttpServer, stopListening } from './http-server.ts';
+import { mountInboundEvents } from './inbound-events.ts';
 import { KeyUsage } from './key-usage.ts';
 import { LeaseStore } from './lease-store.ts';
 import { openApiDocument } from './openapi.ts';
@@ -92,6 +93,7 @@ export async function startIngress(
       mountHealth(root, { ...runtime, config });
       const documented = { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() };
       mountDocs(root, () => deps.wire.documentation(JSON.stringify(openApiDocument(operations, documented))));
+      mountInboundEvents(root, runtime);
       mountQueueBoard(root, { producer: runtime.producer, config });
     },
   });

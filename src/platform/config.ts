@@ -75,6 +75,7 @@ const Settings = z.object({
   TEST_CLOCK_MAX_SPAN_YEARS: whole(5).describe('Farthest advance of a test clock'),
   TEST_CLOCK_MAX_STEPS: whole(100_000).describe('Instants with work in one advance'),
   SECRETS_KEY: z.string().min(16).optional().describe('Key that encrypts stored provider secrets and one-time answers'),
+  STRIPE_API_URL: z.url().optional().describe('Address of the Stripe API, where it is not Stripe itself: tests'),
   QUEUE_BOARD: flag(true).describe('Serve the queue board at /queues'),
   QUEUE_BOARD_PASSWORD: z
     .string()
@@ -82,11 +83,11 @@ const Settings = z.object({
     .describe('Password of user "operator" for the board and /metrics; without it they answer loopback callers only'),
   CONCURRENCY_WRITES: whole(32).describe('Commands at once in a writes worker'),
   CONCURRENCY_EVENTS: whole(64).describe('Event batches at once in an events worker'),
-  CONCURRENCY_CREDIT_NOTES: whole(8).describe('Commands at once in a credit-notes worker'),
   CONCURRENCY_AGGREGATION: whole(8).describe('Jobs at once in an aggregation worker'),
   CONCURRENCY_BILLING: whole(8).describe('Jobs at once in a billing worker'),
   CONCURRENCY_WEBHOOKS: whole(50).describe('Jobs at once in a webhooks worker'),
   CONCURRENCY_DOCUMENTS: whole(2).describe('Documents read at once in a documents worker, which draws one at a time'),
+  CONCURRENCY_PAYMENTS: whole(8).describe('Calls to payment providers at once in a payments worker'),
   CONCURRENCY_CLOCKS: whole(2).describe('Test clocks advanced at once in a clocks worker'),
 });
 

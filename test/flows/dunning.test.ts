@@ -92,7 +92,7 @@ test('the example of the rule: four requests, each at its time (DU1, golden 86)'
   expect(await state()).toMatchObject({ campaign_code: 'polite', source: 'billing_entity', excluded: false });
   const { timeline } = await ok(story.client.get('/test_clock/timeline?kinds[]=webhook&per_page=1000'));
   const told = timeline.filter((each: Invoice) => each.name === 'dunning_campaign.finished');
-  expect(told.map((each: Invoice) => each.at)).toEqual(['2024-05-07T00:45:00Z']);
+  expect(told.map((each: Invoice) => each.at)).toEqual(['2024-05-07T02:45:00Z']);
 });
 
 test('payment of an invoice that was asked for begins anew', async () => {

@@ -50,7 +50,7 @@ export async function applyAnswer(
     {
       status,
       payment_status: paymentStatus,
-      provider_payment_id: providerPaymentId,
+      ...(providerPaymentId === null ? {} : { provider_payment_id: providerPaymentId }),
       next_action: paymentStatus === 'processing' ? (answer.nextAction ?? payment.next_action) : {},
       error: answer.error ?? null,
     },

@@ -1,11 +1,15 @@
 import type { Context } from '../../platform/context.ts';
+import { isUuid, newId } from '../../platform/ids.ts';
 import type { ProviderEvent } from '../../platform/payments/port.ts';
 import { parseSandboxEvent } from '../../platform/payments/sandbox-events.ts';
 import { paymentStatusOf } from '../../platform/payments/status-words.ts';
+import { parseStripeEvent } from '../../platform/payments/stripe-events.ts';
 import { noteDisputeLost } from '../../resources/invoices/commands/lose-dispute.ts';
-import { readInvoice } from '../../resources/invoices/queries.ts';
+import { listInvoicesByIds, readInvoice } from '../../resources/invoices/queries.ts';
 import { discardMethod, storeMethod } from '../../resources/payment-methods/writes.ts';
 import { contractName, findProviderById, type ProviderRow } from '../../resources/payment-providers/queries.ts';
+import { dueOf } from '../../resources/payments/settle.ts';
+import { insertPayment, lockPayables } from '../../resources/payments/writes.ts';
 import { applyAnswer, lockPayment } from './apply-outcome.ts';
 
 interface StoredEvent {
@@ -37,13 +41,15 @@ export async function handleProviderEvent(
 }
 
 const parse = (provider: ProviderRow, payload: Record<string, unknown>): ProviderEvent =>
-  provider.provider_type === 'sandbox' ? parseSandboxEvent(payload) : { kind: 'ignored' };
+  provider.provider_type === 'sandbox' ? parseSandboxEvent(payload) : parseStripeEvent(payload);
 
 async function handle(ctx: Context, provider: ProviderRow, type: string, event: ProviderEvent): Promise<void> {
   const { db, organizationId } = ctx;
   switch (event.kind) {
     case 'payment': {
-      const paymentId = await findPayment(ctx, provider, event.providerPaymentId, event.metadata.payment_id);
+      const paymentId =
+        (await findPayment(ctx, provider, event.providerPaymentId, event.metadata.payment_id)) ??
+        (await paymentOfPage(ctx, provider, event));
       if (!paymentId) return;
       const payment = await lockPayment(ctx, paymentId);
       const status = paymentStatusOf(contractName(provider), event.status);
@@ -109,4 +115,38 @@ async function findPayment(
       and (provider_payment_id = ${providerPaymentId} or (provider_payment_id is null and id::text = ${ownId ?? ''}))
     order by provider_payment_id is null limit 1`;
   return row?.id;
+}
+
+/**
+ * A payment that began on a hosted page is known by what the page was opened for: its row is made once it has succeeded,
+ * with the amount that the provider tells, else the due one. Rule: credits-and-payments E.1.
+ */
+async function paymentOfPage(
+  ctx: Context,
+  provider: ProviderRow,
+  event: Extract<ProviderEvent, { kind: 'payment' }>,
+): Promise<string | undefined> {
+  const { payable_type: type, payable_id: payableId } = event.metadata;
+  if (type !== 'Invoice' || !isUuid(payableId ?? '')) return undefined;
+  if (paymentStatusOf(contractName(provider), event.status) !== 'succeeded') return undefined;
+  const [invoice] = await listInvoicesByIds(ctx.db, ctx.organizationId, [payableId!]);
+  if (!invoice) return undefined;
+  await lockPayables(ctx.db, ctx.organizationId, invoice.customer_id, [invoice.id]);
+  const id = newId();
+  const isNew = await insertPayment(ctx.db, ctx.organizationId, {
+    id,
+    customerId: invoice.customer_id,
+    payable: { type: 'Invoice', id: invoice.id },
+    type: 'provider',
+    amountCents: event.amountCents ?? dueOf(invoice),
+    currency: invoice.currency,
+    status: event.status,
+    // Not under way: another payment of the invoice may be.
+    paymentStatus: 'failed',
+    provider: { id: provider.id, customerId: null, methodId: null },
+    invoiceIds: [invoice.id],
+    createdAt: ctx.now(),
+    now: ctx.now(),
+  });
+  return isNew ? id : undefined;
 }

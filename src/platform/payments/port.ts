@@ -11,7 +11,8 @@ export type ChargeOutcome =
       kind: 'answered';
       status: string;
       paymentStatus: 'processing' | 'succeeded' | 'failed';
-      providerPaymentId: string;
+      /** Null when it did not even begin one. */
+      providerPaymentId: string | null;
       nextAction?: Record<string, unknown>;
       error?: ProviderError;
     }

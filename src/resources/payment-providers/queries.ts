@@ -68,6 +68,18 @@ export const listProvidersNamed = (db: Db, organizationId: string, name: string 
   order by provider.created_at, provider.id
   limit 2`;
 
+/** Connections of a type that may tell us events: live ones, and those deleted a short while ago; of one code if that is given. */
+export const listProvidersOfType = (db: Db, organizationId: string, type: string, code: string | null) => db<
+  (ProviderRow & { sandbox: boolean })[]
+>`
+  select ${columns(db)}, organization.sandbox from payment_providers provider
+  join organizations organization on organization.id = provider.organization_id
+  where provider.organization_id = ${organizationId} and provider.provider_type = ${type}
+    and provider.deleted_at is null
+    ${code === null ? db`` : db`and provider.code = ${code}`}
+  order by provider.created_at, provider.id
+  limit 2`;
+
 /** A page of connections, oldest first, and their number. */
 export async function listProviders(
   db: Db,

@@ -1,0 +1,50 @@
+import { holdClock, isSandbox } from '../../platform/clock/organization-clock.ts';
+import { realNow } from '../../platform/clock/real-clock.ts';
+import type { Context } from '../../platform/context.ts';
+import type { PaymentProvider } from '../../platform/payments/port.ts';
+import { stripeProvider } from '../../platform/payments/stripe.ts';
+import { nudge } from '../../platform/records/nudge.ts';
+import { type SystemDeps, systemTransaction } from '../../platform/records/system-transaction.ts';
+import { findProviderById, type ProviderRow } from '../../resources/payment-providers/queries.ts';
+import { readSecret } from '../../resources/payment-providers/secrets.ts';
+
+/** A connection and the way to it. */
+export interface Connected {
+  row: ProviderRow;
+  provider: PaymentProvider;
+}
+
+/** The way to a connection over the network; undefined when it has none (a sandbox) or is not there. */
+export async function connected(
+  deps: SystemDeps,
+  organizationId: string,
+  providerId: string | null,
+): Promise<Connected | undefined> {
+  const row = providerId === null ? undefined : await findProviderById(deps.sql, organizationId, providerId);
+  if (row?.provider_type !== 'stripe') return undefined;
+  const secretKey = await readSecret({ db: deps.sql, config: deps.config }, row, 'secret_key');
+  if (secretKey === undefined) return undefined;
+  const provider = stripeProvider({
+    secretKey,
+    supports3ds: row.settings.supports_3ds ?? false,
+    requiresConsent: row.settings.require_terms_of_service_consent ?? false,
+    apiUrl: deps.config.STRIPE_API_URL,
+  });
+  return { row, provider };
+}
+
+/** One transaction at the organization's present, also while its test clock moves; what it left is nudged after it. */
+export async function transact(
+  deps: SystemDeps,
+  organizationId: string,
+  work: (ctx: Context) => Promise<void>,
+): Promise<void> {
+  const sandbox = await isSandbox(deps.sql, organizationId);
+  const nudges = await systemTransaction(
+    deps,
+    { id: organizationId, sandbox },
+    async (tx) => (sandbox ? (await holdClock(tx, organizationId))?.frozen_time : undefined) ?? realNow(),
+    work,
+  );
+  if (nudges) await nudge(deps.producer, organizationId, nudges);
+}

@@ -1,0 +1,52 @@
+import type { SweepJob } from '../../platform/periodic-job.ts';
+
+/** Work that is still there after this long has lost its job. */
+const LOST_AFTER_MINUTES = 5;
+/** A payment at which a provider works this long is asked about: its event may be lost. */
+const LOOK_AFTER_MINUTES = 60;
+const PAGE = 500;
+
+/**
+ * Sends lost work to providers again: charges, customers and pages without an answer, and payments whose event may be
+ * lost. Every one of them is the same at the provider however often it is sent. Stored events have their own after-steps.
+ *
+ * Rules: platform L `retry-provider-events`, credits-and-payments E.1.
+ */
+export const retryProviderEvents: SweepJob = {
+  name: 'retry-provider-events',
+  async sweep({ sql, producer }, at) {
+    const lost = at.subtract({ minutes: LOST_AFTER_MINUTES });
+    const charges = await sql<{ organization_id: string; payment_id: string; is_sent: boolean }[]>`
+      select payment.organization_id, payment.id as payment_id, payment.payment_status = 'processing' as is_sent
+      from payments payment
+      join payment_providers provider
+        on provider.organization_id = payment.organization_id and provider.id = payment.payment_provider_id
+        and provider.provider_type = 'stripe'
+      where payment.payment_type = 'provider'
+        and (payment.payment_status = 'pending' and payment.error is null and payment.updated_at < ${lost}
+          or payment.payment_status = 'processing' and payment.provider_payment_id is not null
+            and payment.updated_at < ${at.subtract({ minutes: LOOK_AFTER_MINUTES })})
+      order by payment.updated_at limit ${PAGE}`;
+    const payloads = (isSent: boolean) =>
+      charges
+        .filter(({ is_sent }) => is_sent === isSent)
+        .map(({ organization_id, payment_id }) => ({ payload: { organization_id, payment_id } }));
+    await producer.addMany('payment.charge', payloads(false));
+    await producer.addMany('payment.look-after', payloads(true));
+    const customers = await sql<{ organization_id: string; customer_id: string }[]>`
+      select organization_id, id as customer_id from customers
+      where payment_provider_id is not null and provider_customer_id is null and deleted_at is null
+        and updated_at < ${lost} limit ${PAGE}`;
+    await producer.addMany(
+      'payment.create-customer',
+      customers.map((payload) => ({ payload })),
+    );
+    const connections = await sql<{ organization_id: string; payment_provider_id: string }[]>`
+      select organization_id, id as payment_provider_id from payment_providers
+      where status = 'unverified' and deleted_at is null and updated_at < ${lost} limit ${PAGE}`;
+    await producer.addMany(
+      'payment.connect',
+      connections.map((payload) => ({ payload })),
+    );
+  },
+};

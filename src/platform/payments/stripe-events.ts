@@ -1,0 +1,64 @@
+import type { ProviderEvent } from './port.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: a stored event is read defensively, field by field
+type Loose = any;
+
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' ? value : (value as { id?: string } | null)?.id;
+
+/** An event of Stripe, as it was stored, in our words. Rule: credits-and-payments E.1. */
+export function parseStripeEvent(event: Record<string, unknown>): ProviderEvent {
+  const object: Loose = (event.data as Loose)?.object;
+  const type = String(event.type);
+  const id = text(object?.id);
+  if (!id) return { kind: 'ignored' };
+  if (type.startsWith('payment_intent.')) {
+    const fault = object.last_payment_error;
+    return {
+      kind: 'payment',
+      providerPaymentId: id,
+      status: String(object.status),
+      amountCents:
+        Number.isSafeInteger(object.amount_received) && object.amount_received > 0 ? object.amount_received : null,
+      metadata: object.metadata ?? {},
+      ...(fault
+        ? { error: { code: fault.decline_code ?? fault.code ?? 'card_declined', message: fault.message ?? '' } }
+        : {}),
+    };
+  }
+  if (type === 'setup_intent.succeeded') {
+    const [customer, method] = [text(object.customer), text(object.payment_method)];
+    if (!customer || !method) return { kind: 'ignored' };
+    return {
+      kind: 'method_attached',
+      providerCustomerId: customer,
+      providerMethodId: method,
+      methodType: String(object.payment_method_types?.[0] ?? 'card'),
+      details: {},
+    };
+  }
+  if (type === 'customer.updated') {
+    const method = text(object.invoice_settings?.default_payment_method);
+    if (!method) return { kind: 'ignored' };
+    return {
+      kind: 'method_attached',
+      providerCustomerId: id,
+      providerMethodId: method,
+      methodType: 'card',
+      details: {},
+    };
+  }
+  if (type === 'payment_method.detached') return { kind: 'method_detached', providerMethodId: id };
+  if (type === 'charge.dispute.closed') {
+    const payment = text(object.payment_intent);
+    if (!payment) return { kind: 'ignored' };
+    return {
+      kind: 'dispute_closed',
+      providerPaymentId: payment,
+      isLost: object.status === 'lost',
+      reason: text(object.reason) ?? null,
+    };
+  }
+  if (type === 'charge.refund.updated') return { kind: 'refund', providerRefundId: id, status: String(object.status) };
+  return { kind: 'ignored' };
+}

@@ -1,0 +1,189 @@
+import Stripe from 'stripe';
+import { Outage } from '../refusal.ts';
+import { type ChargeOutcome, type PaymentProvider, type ProviderError, ProviderRefusal } from './port.ts';
+import { paymentStatusOf } from './status-words.ts';
+
+/** Longest wait for one answer of Stripe; the job that asked is tried again. */
+const TIMEOUT_MS = 20_000;
+
+/** What Stripe tells us of; anything else it does is asked for. Rule: credits-and-payments E.1. */
+export const STRIPE_EVENTS = [
+  'setup_intent.succeeded',
+  'payment_intent.succeeded',
+  'payment_intent.payment_failed',
+  'payment_intent.canceled',
+  'payment_method.detached',
+  'charge.refund.updated',
+  'customer.updated',
+  'charge.dispute.closed',
+] as const;
+
+export interface StripeOptions {
+  secretKey: string;
+  supports3ds: boolean;
+  requiresConsent: boolean;
+  /** Where the API answers; absent: Stripe itself. */
+  apiUrl?: string | undefined;
+}
+
+/** Stripe, by its SDK. It retries nothing by itself: the queue does, with the same idempotency key. Rule: credits-and-payments E.1. */
+export function stripeProvider(options: StripeOptions): PaymentProvider {
+  const stripe = new Stripe(options.secretKey, {
+    maxNetworkRetries: 0,
+    telemetry: false,
+    timeout: TIMEOUT_MS,
+    ...addressOf(options.apiUrl),
+  });
+  const outcomeOf = (intent: Stripe.PaymentIntent): ChargeOutcome => {
+    const status = paymentStatusOf('stripe', intent.status);
+    const error = intent.last_payment_error;
+    return {
+      kind: 'answered',
+      status: intent.status,
+      paymentStatus: status === 'pending' ? 'processing' : status,
+      providerPaymentId: intent.id,
+      ...(intent.next_action ? { nextAction: { ...intent.next_action } } : {}),
+      ...(error
+        ? { error: { code: error.decline_code ?? error.code ?? 'card_declined', message: error.message ?? '' } }
+        : {}),
+    };
+  };
+  return {
+    async check() {
+      try {
+        await stripe.balance.retrieve();
+        return { ok: true };
+      } catch (error) {
+        const fault = faultOf(error);
+        if (!fault) throw new Outage('stripe', error);
+        return { ok: false, error: fault };
+      }
+    },
+    async createCustomer({ idempotencyKey, name, email, metadata }) {
+      const fields = { ...(name ? { name } : {}), ...(email ? { email } : {}), metadata };
+      return (await refusable(() => stripe.customers.create(fields, { idempotencyKey }))).id;
+    },
+    async charge(request) {
+      try {
+        const intent = await stripe.paymentIntents.create(
+          {
+            amount: request.amountCents,
+            currency: request.currency.toLowerCase(),
+            customer: request.providerCustomerId,
+            payment_method: request.providerMethodId,
+            confirm: true,
+            off_session: true,
+            description: request.description,
+            metadata: request.metadata,
+          },
+          { idempotencyKey: request.idempotencyKey },
+        );
+        return outcomeOf(intent);
+      } catch (error) {
+        return refusedCharge(error, options.supports3ds);
+      }
+    },
+    async readPayment(id) {
+      try {
+        return outcomeOf(await stripe.paymentIntents.retrieve(id));
+      } catch (error) {
+        throw new Outage('stripe', error);
+      }
+    },
+    async openPage({ idempotencyKey, providerCustomerId, methodTypes, successUrl, payment }) {
+      const types = methodTypes as Stripe.Checkout.SessionCreateParams.AllowedPaymentMethodType[];
+      const common = { customer: providerCustomerId, allowed_payment_method_types: types, success_url: successUrl };
+      const session = await refusable(() =>
+        stripe.checkout.sessions.create(
+          payment
+            ? {
+                ...common,
+                mode: 'payment',
+                line_items: [
+                  {
+                    quantity: 1,
+                    price_data: {
+                      currency: payment.currency.toLowerCase(),
+                      unit_amount: payment.amountCents,
+                      product_data: { name: payment.description },
+                    },
+                  },
+                ],
+                payment_intent_data: { metadata: payment.metadata, setup_future_usage: 'off_session' },
+                ...(options.requiresConsent ? { consent_collection: { terms_of_service: 'required' as const } } : {}),
+              }
+            : { ...common, mode: 'setup' },
+          { idempotencyKey },
+        ),
+      );
+      return { id: session.id, url: session.url ?? '' };
+    },
+    async expirePage(id) {
+      await refusable(() => stripe.checkout.sessions.expire(id));
+    },
+    async cancel(id) {
+      await refusable(() => stripe.paymentIntents.cancel(id));
+    },
+    async refund({ idempotencyKey, providerPaymentId, amountCents, metadata }) {
+      const refund = await refusable(() =>
+        stripe.refunds.create(
+          { payment_intent: providerPaymentId, amount: amountCents, reason: 'requested_by_customer', metadata },
+          { idempotencyKey },
+        ),
+      );
+      return { providerRefundId: refund.id, status: refund.status ?? 'pending' };
+    },
+    async registerInbound(url, formerId) {
+      if (formerId) await stripe.webhookEndpoints.del(formerId).catch(() => undefined); // gone already, or never ours
+      const endpoint = await refusable(() =>
+        stripe.webhookEndpoints.create({ url, enabled_events: [...STRIPE_EVENTS] }),
+      );
+      return { id: endpoint.id, secret: endpoint.secret ?? '' };
+    },
+  };
+}
+
+function addressOf(apiUrl: string | undefined): { host?: string; port?: string; protocol?: 'http' | 'https' } {
+  if (apiUrl === undefined) return {};
+  const { hostname, port, protocol } = new URL(apiUrl);
+  const isPlain = protocol === 'http:';
+  return { host: hostname, port: port || (isPlain ? '80' : '443'), protocol: isPlain ? 'http' : 'https' };
+}
+
+/** A refusal of Stripe in its words; undefined when nobody knows what became of the call. */
+function faultOf(error: unknown): ProviderError | undefined {
+  if (!(error instanceof Stripe.errors.StripeError)) return undefined;
+  const isRefusal =
+    error instanceof Stripe.errors.StripeCardError ||
+    error instanceof Stripe.errors.StripeInvalidRequestError ||
+    error instanceof Stripe.errors.StripeAuthenticationError ||
+    error instanceof Stripe.errors.StripePermissionError;
+  return isRefusal ? { code: error.decline_code ?? error.code ?? error.type, message: error.message } : undefined;
+}
+
+async function refusable<Result>(call: () => Promise<Result>): Promise<Result> {
+  try {
+    return await call();
+  } catch (error) {
+    const fault = faultOf(error);
+    throw fault ? new ProviderRefusal(fault) : new Outage('stripe', error);
+  }
+}
+
+function refusedCharge(error: unknown, supports3ds: boolean): ChargeOutcome {
+  const fault = faultOf(error);
+  if (!fault) return { kind: 'unreachable', error: { code: 'unreachable', message: messageOf(error) } };
+  const { code, payment_intent: intent } = error as InstanceType<typeof Stripe.errors.StripeError>;
+  if (code === 'amount_too_small') return { kind: 'amount_too_small', error: fault };
+  if (code === 'authentication_required' && supports3ds)
+    return { kind: 'authentication_required', error: fault, ...(intent ? { providerPaymentId: intent.id } : {}) };
+  return {
+    kind: 'answered',
+    status: 'requires_payment_method',
+    paymentStatus: 'failed',
+    providerPaymentId: intent?.id ?? null,
+    error: fault,
+  };
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,250 @@
+import Stripe from 'stripe';
+import { request } from 'undici';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { isSignedByStripe } from '../../src/platform/payments/signatures.ts';
+import type { Client } from '../support/client.ts';
+import { FAKE_KEY, type FakeStripe, fakeStripe } from '../support/fakes/stripe.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+// Payments at Stripe, against a fake of its HTTP API: credits-and-payments E.1, E.6, E.7, beyond 13.1, 13.2.
+let service: TestService;
+let stripe: FakeStripe;
+let client: Client & { organization: { organization_id: string } };
+
+beforeAll(async () => {
+  stripe = await fakeStripe();
+  service = await startService({ settings: { WRITE_TIMEOUT_SECONDS: '60', STRIPE_API_URL: stripe.url } });
+});
+afterAll(async () => {
+  await service.stop();
+  await stripe.close();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+type Loose = any;
+
+async function ok(answer: ReturnType<Client['post']>): Promise<Loose> {
+  const { status, text, body } = await answer;
+  expect(status, text).toBe(200);
+  return body;
+}
+
+const connect = (fields: object = {}) =>
+  client.post('/payment_providers', {
+    payment_provider: { type: 'stripe', code: 'main', name: 'Main', secret_key: FAKE_KEY, ...fields },
+  });
+const connection = (status: string) =>
+  until(async () => {
+    const { payment_provider: now } = await ok(client.get('/payment_providers/main'));
+    return now.status === status ? now : undefined;
+  });
+
+beforeEach(async () => {
+  client = await service.org();
+  await ok(connect());
+  await connection('connected');
+  await ok(
+    client.post('/customers', {
+      customer: {
+        external_id: 'acme',
+        currency: 'USD',
+        billing_configuration: { payment_provider: 'stripe', payment_provider_code: 'main', sync_with_provider: true },
+      },
+    }),
+  );
+  await ok(
+    client.post('/add_ons', {
+      add_on: { name: 'Setup', code: 'setup', amount_cents: 1200, amount_currency: 'USD' },
+    }),
+  );
+});
+
+const providerCustomer = () =>
+  until(async () => {
+    const { customer } = await ok(client.get('/customers/acme'));
+    return customer.billing_configuration.provider_customer_id as string | undefined;
+  });
+
+async function tell(type: string, object: object, id?: string): Promise<number> {
+  const { body, signature, path } = stripe.event(type, object, id);
+  const answer = await request(`${service.url}${path}`, {
+    method: 'POST',
+    headers: { 'stripe-signature': signature, 'content-type': 'application/json' },
+    body,
+  });
+  await answer.body.dump();
+  return answer.statusCode;
+}
+
+/** A method that the customer stored on Stripe's page. */
+async function store(method: string): Promise<void> {
+  const customer = await providerCustomer();
+  const setup = { id: `seti_${method}`, customer, payment_method: method, payment_method_types: ['card'] };
+  expect(await tell('setup_intent.succeeded', setup)).toBe(200);
+  await until(async () => (await ok(client.get('/customers/acme/payment_methods'))).payment_methods[0]);
+}
+
+const invoice = async (cents = 1200): Promise<Loose> =>
+  (
+    await ok(
+      client.post('/invoices', {
+        invoice: {
+          external_customer_id: 'acme',
+          currency: 'USD',
+          fees: [{ add_on_code: 'setup', unit_amount_cents: cents, units: 1 }],
+        },
+      }),
+    )
+  ).invoice;
+const payment = (made: Loose, status: string): Promise<Loose> =>
+  until(async () => {
+    const { payments } = await ok(client.get(`/payments?invoice_id=${made.svc_id}`));
+    return payments.find((each: Loose) => each.payment_status === status);
+  }, 30_000);
+const read = async (made: Loose): Promise<Loose> => (await ok(client.get(`/invoices/${made.svc_id}`))).invoice;
+
+describe('connections', () => {
+  test('a bad key is shown as failing and never shown itself', async () => {
+    client = await service.org();
+    await ok(connect({ secret_key: 'sk_test_wrong_9876' }));
+    const failing = await connection('failing');
+    expect(failing).toMatchObject({ secret_key_last4: '9876', last_error: expect.stringContaining('Invalid API Key') });
+    expect(JSON.stringify(failing)).not.toContain('sk_test_wrong');
+  });
+
+  test('the customer is made at Stripe, and gets a page to store a card', async () => {
+    expect(await providerCustomer()).toMatch(/^cus_/);
+    const { customer } = await ok(client.post('/customers/acme/checkout_url'));
+    expect(customer.checkout_url).toMatch(/^https:\/\/pay\.test\/cs_/);
+  });
+});
+
+describe('charges', () => {
+  test('a stored card pays a final invoice', async () => {
+    await store('pm_ok');
+    const made = await invoice();
+    expect(await payment(made, 'succeeded')).toMatchObject({
+      status: 'succeeded',
+      amount_cents: 1200,
+      payment_provider_type: 'stripe',
+      payment_provider_code: 'main',
+      provider_payment_id: expect.stringMatching(/^pi_/),
+    });
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_due_amount_cents: 0 });
+  });
+
+  test('a declined card fails the invoice', async () => {
+    await store('pm_declined');
+    const made = await invoice();
+    expect(await payment(made, 'failed')).toMatchObject({ status: 'requires_payment_method' });
+    expect((await read(made)).payment_status).toBe('failed');
+  });
+
+  test.each(['pm_breaks', 'pm_down'])('%s: the charge is sent again with its key, and made once', async (method) => {
+    await store(method);
+    const made = await invoice();
+    const paid = await payment(made, 'succeeded');
+    expect(stripe.intents.filter(({ metadata }) => metadata.payment_id === paid.svc_id)).toHaveLength(1);
+    expect((await read(made)).total_paid_amount_cents).toBe(1200);
+  });
+
+  test('too small an amount stays pending and may be tried again', async () => {
+    await store('pm_ok');
+    const made = await invoice(49);
+    await until(async () => {
+      const [row] = await service.sql`
+        select from payments where payable_id = ${made.svc_id} and error->>'code' = 'amount_too_small'`;
+      return row;
+    });
+    expect(await payment(made, 'pending')).toBeDefined();
+    expect((await read(made)).payment_status).toBe('pending');
+  });
+
+  test('a slow payment ends by its event; repeated and late events change nothing (PP5)', async () => {
+    await store('pm_slow');
+    const made = await invoice();
+    const slow = await payment(made, 'processing');
+    const intent = stripe.intents.find(({ id }) => id === slow.provider_payment_id);
+    const early = { ...intent, status: 'requires_payment_method' };
+    stripe.set(intent, 'succeeded');
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => tell('payment_intent.succeeded', intent, `evt_${slow.svc_id}`)),
+    );
+    expect(answers).toEqual(Array(10).fill(200));
+    await payment(made, 'succeeded');
+    // Out of order: what came before is told after.
+    expect(await tell('payment_intent.payment_failed', early)).toBe(200);
+    await until(async () => {
+      const open = await service.sql`select from inbound_events where status <> 'succeeded'`;
+      return open.length === 0 || undefined;
+    });
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+    expect((await ok(client.get(`/payments?invoice_id=${made.svc_id}`))).payments).toHaveLength(1);
+    const stored = await service.sql`
+      select from inbound_events where provider_event_id = ${`evt_${slow.svc_id}`}`;
+    expect(stored).toHaveLength(1);
+    expect((await ok(client.get(`/payment_receipts?invoice_id=${made.svc_id}`))).meta.total_count).toBe(1);
+  });
+
+  test('a lost dispute is noted on the invoice', async () => {
+    await store('pm_ok');
+    const made = await invoice();
+    const paid = await payment(made, 'succeeded');
+    await tell('charge.dispute.closed', { id: 'dp_1', payment_intent: paid.provider_payment_id, status: 'lost' });
+    await until(async () => (await read(made)).payment_dispute_lost_at ?? undefined);
+  });
+
+  test('what a hosted page collects is a payment of its invoice (LG12)', async () => {
+    await providerCustomer();
+    const made = await invoice();
+    const { invoice_payment_details: details } = await ok(client.post(`/invoices/${made.svc_id}/payment_url`));
+    expect(details.payment_url).toMatch(/^https:\/\/pay\.test\/cs_/);
+    const again = await ok(client.post(`/invoices/${made.svc_id}/payment_url`));
+    expect(again.invoice_payment_details.payment_url).toBe(details.payment_url);
+    const intent = {
+      id: `pi_page_${made.svc_id}`,
+      status: 'succeeded',
+      amount_received: 1500,
+      metadata: { payable_type: 'Invoice', payable_id: made.svc_id },
+    };
+    await tell('payment_intent.succeeded', intent);
+    expect(await payment(made, 'succeeded')).toMatchObject({ amount_cents: 1500, provider_payment_id: intent.id });
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+    const booked = await service.sql`
+      select entry.account_code as account, entry.amount_cents as amount from ledger_entries entry
+      join ledger_transactions booked on booked.id = entry.transaction_id and booked.rule = 'payment_succeeded'
+      where entry.organization_id = ${client.organization.organization_id} order by entry.position`;
+    expect(booked).toEqual([
+      { account: 'cash', amount: 1500 },
+      { account: 'receivable', amount: 1200 },
+      { account: 'unapplied_receipts', amount: 300 },
+    ]);
+  });
+});
+
+test('inbound events: bad signatures, unknown places and old ones are 400 and leave no row (PP6)', async () => {
+  const { body, signature, path } = stripe.event('payment_intent.succeeded', { id: 'pi_x' }, 'evt_bad');
+  const send = async (to: string, header: string, text = body) => {
+    const answer = await request(`${service.url}${to}`, {
+      method: 'POST',
+      headers: { 'stripe-signature': header },
+      body: text,
+    });
+    return [answer.statusCode, await answer.body.text()];
+  };
+  expect(await send(path, 't=1,v1=aa')).toEqual([400, '']);
+  expect(await send(path, signature, `${body} `)).toEqual([400, '']);
+  expect(await send('/webhooks/stripe/nobody', signature)).toEqual([400, '']);
+  expect(await send(path.replace('code=main', 'code=other'), signature)).toEqual([400, '']);
+  expect(await service.sql`select from inbound_events where provider_event_id = 'evt_bad'`).toHaveLength(0);
+});
+
+test('signatures of the SDK are ours', () => {
+  const [payload, secret] = ['{"id":"evt_1"}', 'whsec_x'];
+  const timestamp = 1_700_000_000;
+  const header = new Stripe('sk_test_x').webhooks.generateTestHeaderString({ payload, secret, timestamp });
+  expect(isSignedByStripe(payload, header, secret, timestamp + 299)).toBe(true);
+  expect(isSignedByStripe(payload, header, secret, timestamp + 301)).toBe(false);
+  expect(isSignedByStripe(payload, header, 'whsec_y', timestamp)).toBe(false);
+});

@@ -1,0 +1,130 @@
+import { createHmac } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+// biome-ignore lint/suspicious/noExplicitAny: objects of Stripe, as far as we read them
+type Loose = any;
+
+export interface FakeStripe {
+  url: string;
+  /** Charges that were really made, oldest first. */
+  intents: Loose[];
+  /** Requests as they came: method and path. */
+  requests: string[];
+  /** Sets what became of an intent meanwhile, without telling anybody. */
+  set(intent: Loose, status: string): void;
+  /** An event about an object, signed as Stripe does for the endpoint that was registered last. */
+  event(type: string, object: Loose, id?: string): { body: string; signature: string; path: string };
+  close(): Promise<void>;
+}
+
+/** The key with which everything works; any other is refused. */
+export const FAKE_KEY = 'sk_test_fake';
+
+/**
+ * Stripe, as far as we call it, with idempotency keys. What a charge does is named by its method: `pm_ok`, `pm_declined`,
+ * `pm_slow` (stays `processing`), `pm_breaks` (charges, and the line breaks before the first answer), `pm_down` (twice 500),
+ * `pm_asks` (authentication required).
+ */
+export async function fakeStripe(): Promise<FakeStripe> {
+  const intents: Loose[] = [];
+  const requests: string[] = [];
+  const answers = new Map<string, { status: number; body: Loose }>();
+  const failures = new Map<string, number>();
+  let endpoint = { url: '', secret: '' };
+  let count = 0;
+  const nextId = (prefix: string) => {
+    count += 1;
+    return `${prefix}_${count}`;
+  };
+  const error = (status: number, fields: object) => ({ status, body: { error: { type: 'card_error', ...fields } } });
+
+  function charge(body: URLSearchParams) {
+    const method = body.get('payment_method')!;
+    const intent: Loose = {
+      id: nextId('pi'),
+      object: 'payment_intent',
+      amount: Number(body.get('amount')),
+      amount_received: 0,
+      currency: body.get('currency'),
+      customer: body.get('customer'),
+      metadata: { payment_id: body.get('metadata[payment_id]') },
+      status: method === 'pm_slow' ? 'processing' : 'succeeded',
+      last_payment_error: null,
+      next_action: null,
+    };
+    if (intent.amount < 50)
+      return error(400, { type: 'invalid_request_error', code: 'amount_too_small', message: 'Amount too small.' });
+    if (method === 'pm_declined' || method === 'pm_asks') {
+      intent.status = 'requires_payment_method';
+      const code = method === 'pm_asks' ? 'authentication_required' : 'card_declined';
+      return error(402, { code, message: 'No.', payment_intent: intent });
+    }
+    intents.push(intent);
+    return { status: 200, body: intent };
+  }
+
+  function answer(path: string, body: URLSearchParams): { status: number; body: Loose } {
+    if (path === '/v1/balance') return { status: 200, body: { object: 'balance', available: [] } };
+    if (path === '/v1/customers') return { status: 200, body: { id: nextId('cus'), object: 'customer' } };
+    if (path === '/v1/webhook_endpoints') {
+      endpoint = { url: body.get('url')!, secret: `whsec_${nextId('secret')}` };
+      return { status: 200, body: { id: nextId('we'), object: 'webhook_endpoint', secret: endpoint.secret } };
+    }
+    if (path === '/v1/checkout/sessions') {
+      const id = nextId('cs');
+      return { status: 200, body: { id, object: 'checkout.session', url: `https://pay.test/${id}` } };
+    }
+    if (path === '/v1/payment_intents') return charge(body);
+    const intent = intents.find(({ id }) => path === `/v1/payment_intents/${id}`);
+    return intent
+      ? { status: 200, body: intent }
+      : error(404, { type: 'invalid_request_error', code: 'resource_missing', message: 'No such thing.' });
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = new URLSearchParams(Buffer.concat(chunks).toString());
+    const path = request.url!.split('?')[0]!;
+    requests.push(`${request.method} ${path}`);
+    const send = ({ status, body: json }: { status: number; body: Loose }) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
+    };
+    if (request.headers.authorization !== `Bearer ${FAKE_KEY}`)
+      return send(error(401, { type: 'invalid_request_error', message: 'Invalid API Key provided.' }));
+    const method = body.get('payment_method');
+    const key = request.headers['idempotency-key'] as string | undefined;
+    const failed = failures.get(key ?? '') ?? 0;
+    failures.set(key ?? '', failed + 1);
+    if (method === 'pm_down' && failed < 2) return send(error(500, { type: 'api_error', message: 'Down.' }));
+    const known = key === undefined ? undefined : answers.get(key);
+    const made = known ?? answer(path, body);
+    if (key !== undefined) answers.set(key, made);
+    if (method === 'pm_breaks' && failed === 0) return void request.socket.destroy();
+    send(made);
+  }
+
+  const server = createServer((request, response) => void serve(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    intents,
+    requests,
+    set(intent, status) {
+      intent.status = status;
+      if (status === 'succeeded') intent.amount_received = intent.amount;
+    },
+    event(type, object, id = nextId('evt')) {
+      const body = JSON.stringify({ id, object: 'event', type, data: { object } });
+      const at = Math.trunc(Date.now() / 1000);
+      const hex = createHmac('sha256', endpoint.secret).update(`${at}.${body}`).digest('hex');
+      return { body, signature: `t=${at},v1=${hex}`, path: endpoint.url.slice(endpoint.url.indexOf('/webhooks/')) };
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
