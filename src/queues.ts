@@ -16,6 +16,7 @@ const RETRIED = { attempts: 8, backoff: { type: 'exponential', delay: 1000 }, wa
 
 export const queues = {
   writes: { purpose: 'commands of the API, one transaction each', ...WAITED },
+  'credit-notes': { purpose: 'commands on credit notes', ...WAITED },
   events: { purpose: 'batches of usage events to store', ...WAITED },
   aggregation: { purpose: 'steps after stored events, rollups: build, repair, audit', ...RETRIED },
   billing: { purpose: 'periodic billing and steps after commands', ...RETRIED },
@@ -33,28 +34,30 @@ export type QueueName = keyof typeof queues;
 const Caller = { from: z.string(), cid: z.string(), at: z.number() };
 
 /** Every job: its queue and the schema of its payload. New fields are optional until the last old job is gone. */
+/** A command of the API. */
+const Command = z.object({
+  v: z.literal(1),
+  ...Caller,
+  operation: z.string(),
+  organization_id: z.string(),
+  sandbox: z.boolean(),
+  api_key_id: z.string(),
+  request_id: z.string(),
+  input: z.unknown(),
+  idempotency: z.object({ scope_hash: z.string(), fingerprint: z.string() }).nullable(),
+  request: z.object({
+    method: z.string(),
+    origin: z.string(),
+    path: z.string(),
+    client: z.string().nullable(),
+    parameters: z.string().nullable(),
+  }),
+});
+
 export const jobs = {
-  'command.run': {
-    queue: 'writes',
-    payload: z.object({
-      v: z.literal(1),
-      ...Caller,
-      operation: z.string(),
-      organization_id: z.string(),
-      sandbox: z.boolean(),
-      api_key_id: z.string(),
-      request_id: z.string(),
-      input: z.unknown(),
-      idempotency: z.object({ scope_hash: z.string(), fingerprint: z.string() }).nullable(),
-      request: z.object({
-        method: z.string(),
-        origin: z.string(),
-        path: z.string(),
-        client: z.string().nullable(),
-        parameters: z.string().nullable(),
-      }),
-    }),
-  },
+  'command.run': { queue: 'writes', payload: Command },
+  /** Commands on credit notes have a pool of their own. */
+  'credit-note.command': { queue: 'credit-notes', payload: Command },
   'events.store': {
     queue: 'events',
     // The items are checked by the ingress that made them; parsing thousands again would cost more than storing them.
@@ -114,3 +117,5 @@ export const jobs = {
 
 export type JobName = keyof typeof jobs;
 export type JobPayload<Name extends JobName> = z.infer<(typeof jobs)[Name]['payload']>;
+/** Jobs that run commands of the API. */
+export type CommandJobName = 'command.run' | 'credit-note.command';

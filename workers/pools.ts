@@ -44,24 +44,29 @@ const serve = (runtime: Runtime, queue: QueueName, concurrency: number, handlers
     },
   });
 
+const commandDeps = (runtime: Runtime) => ({
+  ...runtime,
+  operations: operationsByName,
+  flows: flowCommands,
+  fallsDue: fallsDueBy(registryOf(runtime.config)),
+});
+
 /** Ticks worked on at once: each holds a connection for the lock of its job. */
 const TICKS_AT_ONCE = 3;
 
 /** The pools: which queues each serves, with which handlers, how many jobs at once. One process each under pm2. */
 export const pools = {
   writes: (runtime) => [
+    serve(runtime, 'writes', runtime.config.CONCURRENCY_WRITES, commandHandlers(commandDeps(runtime))),
+    serve(runtime, 'audit', 1, auditHandlers(runtime.sql)),
+  ],
+  'credit-notes': (runtime) => [
     serve(
       runtime,
-      'writes',
-      runtime.config.CONCURRENCY_WRITES,
-      commandHandlers({
-        ...runtime,
-        operations: operationsByName,
-        flows: flowCommands,
-        fallsDue: fallsDueBy(registryOf(runtime.config)),
-      }),
+      'credit-notes',
+      runtime.config.CONCURRENCY_CREDIT_NOTES,
+      commandHandlers(commandDeps(runtime), 'credit-note.command'),
     ),
-    serve(runtime, 'audit', 1, auditHandlers(runtime.sql)),
   ],
   events: (runtime) => {
     const finisher = createFinisherNudge(runtime.producer);

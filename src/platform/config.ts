@@ -83,6 +83,7 @@ const Settings = z.object({
     .describe('Password of user "operator" for the board and /metrics; without it they answer loopback callers only'),
   CONCURRENCY_WRITES: whole(32).describe('Commands at once in a writes worker'),
   CONCURRENCY_EVENTS: whole(64).describe('Event batches at once in an events worker'),
+  CONCURRENCY_CREDIT_NOTES: whole(8).describe('Commands at once in a credit-notes worker'),
   CONCURRENCY_AGGREGATION: whole(8).describe('Jobs at once in an aggregation worker'),
   CONCURRENCY_BILLING: whole(8).describe('Jobs at once in a billing worker'),
   CONCURRENCY_WEBHOOKS: whole(50).describe('Jobs at once in a webhooks worker'),
