@@ -32,6 +32,7 @@ import { pricingUnitOperations } from './pricing-units/routes.ts';
 import { sandboxOperations } from './sandbox/routes.ts';
 import { overrideOperations } from './subscriptions/overrides/routes.ts';
 import { subscriptionOperations } from './subscriptions/routes.ts';
+import { viesCheckOperations } from './taxes/eu/routes.ts';
 import { taxOperations } from './taxes/routes.ts';
 import { testClockOperations } from './test-clocks/routes.ts';
 import { unmatchedEventOperations } from './unmatched-events/routes.ts';
@@ -57,6 +58,7 @@ export const operations: Operation[] = [
   ...customerOperations,
   ...organizationOperations,
   ...taxOperations,
+  ...viesCheckOperations,
   ...testClockOperations,
   ...webhookEndpointOperations,
   ...webhookOperations,

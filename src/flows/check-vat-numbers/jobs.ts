@@ -5,8 +5,8 @@ import type { SweepDeps } from '../../platform/periodic-job.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
 import { nudge } from '../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../platform/records/system-transaction.ts';
+import { readVatNumber } from '../../platform/vat-numbers/read-vat-number.ts';
 import { answerCheck } from '../../resources/taxes/eu/answer.ts';
-import { readVatNumber } from '../../resources/taxes/eu/vat-number.ts';
 import { askRegister } from './register.ts';
 import { listDueChecks, takeCheck } from './sql.ts';
 

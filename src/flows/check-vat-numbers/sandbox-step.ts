@@ -1,7 +1,7 @@
 import type { Context } from '../../platform/context.ts';
+import { readVatNumber } from '../../platform/vat-numbers/read-vat-number.ts';
 import { answerCheck } from '../../resources/taxes/eu/answer.ts';
 import { findOpenCheck } from '../../resources/taxes/eu/queries.ts';
-import { readVatNumber } from '../../resources/taxes/eu/vat-number.ts';
 
 /**
  * Step `check-vat-number`: the register of sandboxes, which reach no real one. It knows every number whose check digits

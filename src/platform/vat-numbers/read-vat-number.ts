@@ -1,6 +1,6 @@
 import jsvat from 'jsvat-next';
-import type { VatNumber } from '../../../engine/taxes/eu/choose-eu-tax.ts';
-import { isEuCountry } from '../../../engine/taxes/eu/standard-rates.ts';
+import type { VatNumber } from '../../engine/taxes/eu/choose-eu-tax.ts';
+import { isEuCountry } from '../../engine/taxes/eu/standard-rates.ts';
 
 export interface ReadVatNumber extends VatNumber {
   /** Prefix under which the register knows the country: EL for Greece. */

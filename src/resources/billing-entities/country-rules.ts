@@ -1,8 +1,6 @@
+import { isEuCountry } from '../../engine/taxes/eu/standard-rates.ts';
 import type { BillingEntityFields } from './queries.ts';
 
-const EU_COUNTRIES: ReadonlySet<string> = new Set(
-  'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK'.split(' '),
-);
 const EINVOICING_COUNTRIES: ReadonlySet<string> = new Set(['FR', 'DE']);
 
 /** What the country of an entity does not allow, by field. Rule: platform F.1, B.5. */
@@ -14,7 +12,6 @@ export function countryFaults({
   const faults: Record<string, string[]> = {};
   if (einvoicing && country === null) faults.einvoicing = ['country_must_be_present'];
   else if (einvoicing && !EINVOICING_COUNTRIES.has(country!)) faults.einvoicing = ['country_not_supported'];
-  if (eu_tax_management && !EU_COUNTRIES.has(country ?? ''))
-    faults.eu_tax_management = ['billing_entity_must_be_in_eu'];
+  if (eu_tax_management && !isEuCountry(country)) faults.eu_tax_management = ['billing_entity_must_be_in_eu'];
   return faults;
 }

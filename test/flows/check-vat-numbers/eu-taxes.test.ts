@@ -15,6 +15,7 @@ let register: { url: string; asked: object[]; say(answer: object, status?: numbe
 let org: Client & { organization: { organization_id: string } };
 
 const VALID = { valid: true, countryCode: 'IT', vatNumber: '00743110157', name: 'Rossi', address: 'Roma' };
+const TEN_PERCENT = { coupon_type: 'percentage', percentage_rate: '10', expiration: 'no_expiration' };
 const trouble = (error: string) => ({ actionSucceed: false, errorWrappers: [{ error }] });
 
 async function openRegister() {
@@ -143,10 +144,14 @@ test('13, 17: a valid number is reverse-charged once the register answers; witho
       request_date: null,
     },
   ]);
+  expect((await org.get('/customers/c/vies_check')).body).toEqual({
+    vies_check: { status: 'valid', valid: true, attempts: 1, last_error: null, next_attempt_at: null },
+  });
   expect(await save({ name: 'Other' })).toEqual(['svc_eu_reverse_charge']);
   expect(register.asked).toHaveLength(1);
   expect(await save({ tax_identification_number: null })).toEqual(['svc_eu_it_standard']);
   expect(await check()).toBeUndefined();
+  expect((await org.post('/customers/c/vies_check', {})).body).toMatchObject({ status: 404, resource: 'vies_check' });
 });
 
 test('14: a valid number of the own country pays its standard rate; taxes that were sent stay beside it', async () => {
@@ -163,6 +168,10 @@ test('a number that nobody has', async () => {
   await save({ country: 'IT', tax_identification_number: 'IT00743110157' });
   await holds('svc_eu_it_standard');
   expect(await hooks()).toEqual([{ valid: false, valid_format: true }]);
+  register.say(VALID);
+  const again = await org.post('/customers/c/vies_check', {});
+  expect(again.body.vies_check).toMatchObject({ status: 'pending', valid: null });
+  await holds('svc_eu_reverse_charge');
 });
 
 test('another entity without the switch: taxes of the Union go, others stay', async () => {
@@ -206,6 +215,50 @@ describe('while the register is out of reach', () => {
       fees: [{ taxes_rate: 0 }],
       number: expect.stringMatching(/-001$/),
     });
+  });
+
+  test('16: the invoice of a plan in advance waits with its coupon taken off, and is one invoice in the end', async () => {
+    const plan = { name: 'P', code: 'p', interval: 'monthly', amount_cents: 10000, amount_currency: 'EUR' };
+    await org.post('/plans', { plan: { ...plan, pay_in_advance: true } });
+    await org.post('/coupons', {
+      coupon: { name: 'K', code: 'k', ...TEN_PERCENT, frequency: 'recurring', frequency_duration: 2 },
+    });
+    await org.post('/applied_coupons', { applied_coupon: { external_customer_id: 'c', coupon_code: 'k' } });
+    await org.post('/subscriptions', {
+      subscription: { external_customer_id: 'c', external_id: 's', plan_code: 'p', billing_time: 'anniversary' },
+    });
+    const waiting = await until(async () => (await org.get('/customers/c/invoices')).body.invoices[0]);
+    expect(waiting).toMatchObject({
+      status: 'pending',
+      coupons_amount_cents: 1000,
+      sub_total_excluding_taxes_amount_cents: 9000,
+      taxes_amount_cents: 0,
+    });
+    expect((await org.put(`/invoices/${waiting.svc_id}/finalize`)).status).not.toBe(200);
+    register.say({ valid: false });
+    await lookAgain(5);
+    const done = await until(async () => {
+      const { invoice: read } = (await org.get(`/invoices/${waiting.svc_id}`)).body;
+      return read.status === 'finalized' ? read : undefined;
+    });
+    expect(done).toMatchObject({
+      taxes_amount_cents: 1980,
+      total_amount_cents: 10980,
+      fees: [{ taxes_amount_cents: 1980, precise_coupons_amount_cents: '1000.0' }],
+      applied_taxes: [{ tax_code: 'svc_eu_it_standard', fees_amount_cents: 9000 }],
+      credits: [{ amount_cents: 1000 }],
+    });
+    const { applied_coupons } = (await org.get('/customers/c/applied_coupons')).body;
+    expect(applied_coupons).toMatchObject([{ frequency_duration_remaining: 1, credits: [{ amount_cents: 1000 }] }]);
+    const lines = await service.sql`
+      select account_code, side, amount_cents from ledger_entries
+      where organization_id = ${org.organization.organization_id} order by account_code`;
+    expect(lines.map(({ account_code, side, amount_cents }) => [account_code, side, amount_cents])).toEqual([
+      ['coupons', 'debit', 1000],
+      ['receivable', 'debit', 10980],
+      ['revenue.subscription', 'credit', 10000],
+      ['tax_payable', 'credit', 1980],
+    ]);
   });
 
   test('without the number invoices go on at once', async () => {

@@ -1,12 +1,12 @@
 import { chooseEuTax, type EuTaxChoice, isEuTaxCode } from '../../../engine/taxes/eu/choose-eu-tax.ts';
 import type { Context } from '../../../platform/context.ts';
+import { readVatNumber } from '../../../platform/vat-numbers/read-vat-number.ts';
 import type { CustomerRow } from '../../customers/queries.ts';
 import { flagDraftsOfCustomer } from '../../customers/writes.ts';
 import { replaceCustomerTaxes, type TaxRow } from '../queries.ts';
 import { euTax } from './generate.ts';
 import { listAwaitingInvoices, readSeller, type Seller } from './queries.ts';
 import { recordCheck } from './record.ts';
-import { readVatNumber } from './vat-number.ts';
 import { deleteCheck, saveCheck } from './writes.ts';
 
 /** Owed work: a number that the register is asked about outside of any transaction; the double of sandboxes answers in one. */
@@ -40,7 +40,11 @@ export async function applyEuTaxes(ctx: Context, saved: SavedCustomer): Promise<
   if (!isDue(saved)) return undefined;
   const choice = chooseFor(customer, seller);
   if (choice === 'ask-register') {
-    await askRegister(ctx, saved);
+    await askRegister(
+      ctx,
+      customer,
+      (sent ?? []).map(({ id }) => id),
+    );
     return isMoved && sent === undefined ? dropEuTaxes(ctx, saved) : undefined;
   }
   const taxes = await giveTax(ctx, { customer, seller, code: choice.code, others: sent ?? [] });
@@ -100,11 +104,12 @@ async function holdTaxes(ctx: Context, customerId: string, taxes: readonly TaxRo
   await flagDraftsOfCustomer(ctx.db, ctx.organizationId, customerId);
 }
 
-async function askRegister(ctx: Context, { customer, sent = [] }: SavedCustomer): Promise<void> {
+/** Puts the number of a customer to the register. `taxIds`: what the customer holds beside the tax of the answer. */
+export async function askRegister(ctx: Context, customer: CustomerRow, taxIds: readonly string[]): Promise<void> {
   const check_id = await saveCheck(
     ctx.db,
     ctx.organizationId,
-    { customerId: customer.id, number: customer.tax_identification_number!, taxIds: sent.map(({ id }) => id) },
+    { customerId: customer.id, number: customer.tax_identification_number!, taxIds },
     ctx.now(),
   );
   if (ctx.sandbox) ctx.after({ job: CHECK_STEP, payload: { check_id } });
