@@ -1,4 +1,5 @@
 import type { PeriodicJob, SweepJob } from '../platform/periodic-job.ts';
+import { auditFull, auditRecent } from './audit-books/jobs.ts';
 import { activate } from './bill-subscriptions/activate.ts';
 import { bill } from './bill-subscriptions/bill.ts';
 import { finalize } from './bill-subscriptions/finalize.ts';
@@ -51,4 +52,6 @@ export const sweepJobs: readonly SweepJob[] = [
   cleanWebhooks,
   housekeeping,
   rollupAudit,
+  auditRecent,
+  auditFull,
 ];

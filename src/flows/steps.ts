@@ -4,6 +4,7 @@ import { finishCustomerDeletion } from '../resources/customers/jobs.ts';
 import { cascadeFixedCharges } from '../resources/fixed-charges/cascade.ts';
 import { followPlanChanges } from '../resources/plans/follow-changes.ts';
 import { finishPlanDeletion } from '../resources/plans/jobs.ts';
+import { auditStep } from './audit-books/audit.ts';
 import { billFixedChargesStep } from './bill-fixed-charges/step.ts';
 import { billInAdvance } from './bill-in-advance/step.ts';
 import { billProgressively } from './bill-progressively/bill-progressively.ts';
@@ -34,6 +35,7 @@ export type StepHandler = (ctx: Context, payload: any) => Promise<void>;
 
 /** Every after-step by the name under which `ctx.after` left it (README decision 7). */
 export const stepHandlers: Readonly<Record<string, StepHandler>> = {
+  'audit-books': auditStep,
   'build-shape': buildShapeStep,
   'finish-event-batch': finishBatchStep,
   'heal-events': healEvents,

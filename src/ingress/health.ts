@@ -8,6 +8,7 @@ import type { SharedMetrics } from '../platform/metrics/shared-metrics.ts';
 import type { Producer } from '../platform/queue/producer.ts';
 import { ping, standingQueues } from '../platform/queue/progress.ts';
 import { type QueueName, queues } from '../queues.ts';
+import { countOpenByCheck, lastSuccesses } from '../resources/audits/queries.ts';
 import { sumUnmatchedByReason } from '../resources/unmatched-events/queries.ts';
 import { operatorOnly } from './operator-only.ts';
 
@@ -42,6 +43,7 @@ export function mountHealth(
     await Promise.all([
       within(measureQueues(deps.producer, deps.metrics)),
       within(measureUnmatched(deps.sql, deps.metrics)),
+      within(measureAudits(deps.sql, deps.metrics)),
     ]);
     const all = await within(deps.sharedMetrics.collect());
     response.type(deps.metrics.registry.contentType).send(all ?? (await deps.metrics.registry.metrics()));
@@ -72,6 +74,13 @@ async function measureQueues(producer: Producer, metrics: Metrics): Promise<void
       metrics.queueAgeSeconds.set({ queue: name }, Number.isFinite(since) ? (realNowMs() - since) / 1000 : 0);
     }),
   );
+}
+
+async function measureAudits(sql: Sql, metrics: Metrics): Promise<void> {
+  const [open, runs] = await Promise.all([countOpenByCheck(sql), lastSuccesses(sql)]);
+  metrics.auditFindingsOpen.reset();
+  for (const { check, count } of open) metrics.auditFindingsOpen.set({ check }, count);
+  for (const { mode, at } of runs) metrics.auditLastSuccess.set({ mode }, at);
 }
 
 async function measureUnmatched(sql: Sql, metrics: Metrics): Promise<void> {

@@ -3,6 +3,7 @@ import { addOnOperations } from './add-ons/routes.ts';
 import { adjustedFeeOperations } from './adjusted-fees/routes.ts';
 import { alertOperations } from './alerts/routes.ts';
 import { appliedCouponOperations } from './applied-coupons/routes.ts';
+import { auditOperations } from './audits/routes.ts';
 import { billableMetricOperations } from './billable-metrics/routes.ts';
 import { billingEntityOperations } from './billing-entities/routes.ts';
 import { chargeOperations } from './charges/routes.ts';
@@ -83,6 +84,7 @@ export const operations: Operation[] = [
   ...walletTransactionOperations,
   ...lifetimeUsageOperations,
   ...ledgerOperations,
+  ...auditOperations,
   ...usageOperations,
   ...eventCorrectionOperations,
   ...unmatchedEventOperations,

@@ -53,6 +53,18 @@ export function createMetrics(processName: string) {
       labelNames: ['reason'],
       registers,
     }),
+    auditFindingsOpen: new Gauge({
+      name: 'meterstone_audit_findings_open',
+      help: 'Findings of the auditor that are not resolved, by check',
+      labelNames: ['check'],
+      registers,
+    }),
+    auditLastSuccess: new Gauge({
+      name: 'meterstone_audit_last_success_timestamp',
+      help: 'When an organization was last audited to the end, by mode',
+      labelNames: ['mode'],
+      registers,
+    }),
     ingestLagSeconds: new Histogram({
       name: 'meterstone_ingest_lag_seconds',
       help: 'From reception of an event to its commit',

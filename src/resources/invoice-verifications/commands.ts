@@ -15,7 +15,7 @@ import { getVisibleInvoice, type InvoiceRow } from '../invoices/queries.ts';
 import { type Comparison, causeOf, newComparison } from './comparison.ts';
 import { type Since, verifyEvents } from './events.ts';
 import { findInvoiceInputs, findVerification, type InvoiceInputsRow, insertVerification } from './queries.ts';
-import type { Difference, Verification, VerificationCreate } from './schema.ts';
+import type { Difference, Verification, VerificationCreate, VerificationLevel } from './schema.ts';
 import { type TotalledFee, type Totals, totalsOf } from './totals.ts';
 
 /**
@@ -26,17 +26,20 @@ import { type TotalledFee, type Totals, totalsOf } from './totals.ts';
  * Rule: beyond 6.2.
  */
 export async function verifyInvoice(ctx: Context, { svc_id, body }: { svc_id: string; body?: VerificationCreate }) {
-  const { db, organizationId } = ctx;
-  const invoice = await getVisibleInvoice(db, organizationId, svc_id);
+  const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
   if (invoice.status !== 'finalized' && invoice.status !== 'voided') throw refuse.notAllowed('invalid_status');
-  const level = body?.level ?? 'inputs';
+  const verification = await verify(ctx, invoice, body?.level ?? 'inputs');
+  await insertVerification(ctx.db, ctx.organizationId, verification, ctx.now());
+  return { verification };
+}
+
+/** Computes an issued invoice once more. Reads only. */
+export async function verify(ctx: Context, invoice: InvoiceRow, level: VerificationLevel): Promise<Verification> {
+  const { db, organizationId } = ctx;
   const fees = await listFeesOfInvoice(db, organizationId, invoice.id);
+  const ids = fees.map(({ id }) => id);
   const [inputs, whole] = [
-    await listFeeInputs(
-      db,
-      organizationId,
-      fees.map(({ id }) => id),
-    ),
+    await listFeeInputs(db, organizationId, ids),
     await findInvoiceInputs(db, organizationId, invoice.id),
   ];
   const stored = new Map(inputs.map((row) => [row.fee_id, row]));
@@ -46,8 +49,7 @@ export async function verifyInvoice(ctx: Context, { svc_id, body }: { svc_id: st
   else verifyTotals(comparison, invoice, whole, fees, checked);
   const since: Since = { events_added: 0, corrections: 0 };
   if (level === 'events') await verifyEvents(ctx, comparison, fees, stored, since);
-
-  const verification: Verification = {
+  return {
     svc_id: newId(),
     svc_invoice_id: invoice.id,
     level,
@@ -59,8 +61,6 @@ export async function verifyInvoice(ctx: Context, { svc_id, body }: { svc_id: st
     since,
     verified_at: seconds(ctx.now()),
   };
-  await insertVerification(db, organizationId, verification, ctx.now());
-  return { verification };
 }
 
 /** @throws Refusal 404 verification */

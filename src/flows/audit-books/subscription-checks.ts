@@ -1,0 +1,58 @@
+import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
+
+/** Time after which work that fell due should long be done. Rule: beyond 9 A13. */
+const LATE_AFTER = { hours: 2, minutes: 20 } as const;
+
+/** Invariants of subscriptions, their windows and what falls due. Rule: beyond 9. */
+export const SUBSCRIPTION_CHECKS: readonly Check[] = [
+  {
+    code: 'A11',
+    mustHold: 'no two recurring lines of a subscription bill the same time',
+    resourceType: 'Subscription',
+    find: ({ db, organizationId }) => db<Finding[]>`
+      select distinct a.subscription_id as resource_id, a.charges_to_datetime::text as expected,
+        b.charges_from_datetime::text as actual, jsonb_build_object('invoice_ids', jsonb_build_array(a.invoice_id, b.invoice_id)) as details
+      from invoice_subscriptions a
+      join invoices ia on ia.organization_id = a.organization_id and ia.id = a.invoice_id
+        and ia.status not in ('voided', 'deleted')
+      join invoice_subscriptions b on b.organization_id = a.organization_id and b.subscription_id = a.subscription_id
+        and b.recurring and not b.regenerated and b.id > a.id
+        and tstzrange(b.charges_from_datetime, b.charges_to_datetime) && tstzrange(a.charges_from_datetime, a.charges_to_datetime)
+      join invoices ib on ib.organization_id = b.organization_id and ib.id = b.invoice_id
+        and ib.status not in ('voided', 'deleted')
+      where a.organization_id = ${organizationId} and a.recurring and not a.regenerated
+      limit ${MOST_FINDINGS}`,
+  },
+  {
+    code: 'A13',
+    mustHold: 'nothing that fell due waits for more than two hours',
+    resourceType: 'Subscription',
+    find: (ctx) => ctx.db<Finding[]>`
+      select id as resource_id, next_billing_at::text as expected, ${ctx.now()}::timestamptz::text as actual,
+        '{"due": "billing"}'::jsonb as details
+      from subscriptions
+      where organization_id = ${ctx.organizationId} and status = 'active'
+        and next_billing_at < ${ctx.now().subtract(LATE_AFTER)}
+      union all
+      select line.subscription_id, invoice.expected_finalization_date::text, ${ctx.now()}::timestamptz::text,
+        jsonb_build_object('due', 'finalization', 'invoice_id', invoice.id)
+      from invoices invoice
+      join invoice_subscriptions line on line.organization_id = invoice.organization_id and line.invoice_id = invoice.id
+      where invoice.organization_id = ${ctx.organizationId} and invoice.status = 'draft'
+        and invoice.expected_finalization_date::timestamp at time zone 'UTC' < ${ctx.now().subtract(LATE_AFTER)}
+      limit ${MOST_FINDINGS}`,
+  },
+  {
+    code: 'A14',
+    mustHold: 'an external id has one active and one incomplete subscription at most',
+    resourceType: 'Subscription',
+    find: ({ db, organizationId }) => db<Finding[]>`
+      select min(id::text)::uuid as resource_id, '1' as expected, count(*)::text as actual,
+        jsonb_build_object('external_id', external_id, 'status', status) as details
+      from subscriptions
+      where organization_id = ${organizationId} and status in ('active', 'incomplete')
+      group by external_id, status
+      having count(*) > 1
+      limit ${MOST_FINDINGS}`,
+  },
+];
