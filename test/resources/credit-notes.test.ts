@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openStory, type Story } from '../flows/bill-subscriptions/story.ts';
 import { balances, booked, credit, notesOf, oneOff, pay, vat } from '../flows/credit-notes/support.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 let service: TestService;
 let story: Story;
@@ -202,6 +203,11 @@ test('one note and 50 invoices at once: it is spent once', async () => {
     next += 1;
     return story.subscribe({ external_id: `s${next}`, billing_time: 'anniversary' });
   });
+  // 50 bills of one customer wait for each other, and for whatever else the machine does.
+  await until(async () => {
+    const { body } = await story.client.get('/invoices?per_page=1');
+    return body.meta.total_count === PARALLEL + 1 || undefined;
+  }, 60_000);
   const invoices = (await story.invoices(PARALLEL + 1)).filter((each) => each.svc_id !== invoice.svc_id);
   const used = invoices.map((each) => each.credit_notes_amount_cents);
   expect(used.reduce((a, b) => a + b, 0)).toBe(700);
@@ -281,6 +287,53 @@ describe('void of an invoice', () => {
       customer_credit: -400,
       unapplied_receipts: -600,
     });
+  });
+});
+
+describe('a top-up', () => {
+  async function topUp() {
+    const made = await story.client.post('/wallets', {
+      wallet: { external_customer_id: 'acme', rate_amount: '1', currency: 'USD', name: 'Main' },
+    });
+    const wallet = made.body.wallet.svc_id;
+    await story.client.post('/wallet_transactions', { wallet_transaction: { wallet_id: wallet, paid_credits: '15' } });
+    const [invoice] = await story.invoices(1);
+    return { wallet, invoice };
+  }
+
+  test('that was paid is refunded out of the wallet (56, LG5)', async () => {
+    const { wallet, invoice } = await topUp();
+    const early = await credit(story, invoice, 500, { refund_amount_cents: 500 });
+    expect(early.body).toMatchObject({ status: 405, code: 'invalid_type_or_status' });
+    await pay(story, invoice.svc_id, 1500);
+    const credited = await credit(story, invoice, 500);
+    expect(credited.body.error_details).toEqual({ credit_amount_cents: ['cannot_credit_invoice'] });
+    const made = await credit(story, invoice, 500, { refund_amount_cents: 500 });
+    expect(made.body.credit_note).toMatchObject({ refund_amount_cents: 500, refund_status: 'pending' });
+    expect((await story.client.get(`/wallets/${wallet}`)).body.wallet.balance_cents).toBe(1000);
+    expect(await booked(service.sql, story.organizationId, 'credit_note_created')).toEqual([
+      'prepaid_purchased debit 500',
+      'refunds_payable credit 500',
+    ]);
+    await story.client.put(`/credit_notes/${made.body.credit_note.svc_id}`, {
+      credit_note: { refund_status: 'succeeded' },
+    });
+    expect(await balances(service.sql, story.organizationId)).toEqual({ cash: 1000, prepaid_purchased: -1000 });
+  });
+
+  test('that nobody paid is settled as a whole, and gives no credits', async () => {
+    const { wallet, invoice } = await topUp();
+    const part = await credit(story, invoice, 500, { offset_amount_cents: 500 });
+    expect(part.body.error_details).toEqual({ offset_amount_cents: ['not_equal_to_total_amount'] });
+    expect((await credit(story, invoice, 1500, { offset_amount_cents: 1500 })).status).toBe(200);
+    expect((await story.client.get(`/invoices/${invoice.svc_id}`)).body.invoice).toMatchObject({
+      payment_status: 'succeeded',
+      total_due_amount_cents: 0,
+    });
+    const { body } = await story.client.get(`/wallets/${wallet}/wallet_transactions`);
+    expect(body.wallet_transactions).toMatchObject([{ status: 'failed', transaction_status: 'purchased' }]);
+    expect((await story.client.get(`/wallets/${wallet}`)).body.wallet.balance_cents).toBe(0);
+    expect(await balances(service.sql, story.organizationId)).toEqual({});
   });
 });
 

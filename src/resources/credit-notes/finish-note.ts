@@ -4,15 +4,18 @@ import { readInvoice } from '../invoices/queries.ts';
 import { bookNoteCreated } from '../ledger/credit-notes.ts';
 import { readCreditNote } from './queries.ts';
 import { recordCreditNoteCreated } from './record.ts';
+import { finishTopUpNote, settleUnpaidTopUp } from './top-up.ts';
 import { insertSettlement } from './writes.ts';
 
 /**
  * What follows when a note becomes final: it settles its invoice by the offset part, is booked and announced.
- * Rules: credits-and-payments C.11, beyond 8.3 L11, L13.
+ * Rules: credits-and-payments C.11, beyond 8.3 L11 to L13.
  */
 export async function finishNote(ctx: Context, id: string, isOfVoided: boolean): Promise<void> {
   const note = await readCreditNote(ctx.db, ctx.organizationId, id);
-  await bookNoteCreated(ctx, note, isOfVoided);
+  const { invoice_type: invoiceType } = await readInvoice(ctx.db, ctx.organizationId, note.invoice_id);
+  if (invoiceType === 'credit') await finishTopUpNote(ctx, note);
+  else await bookNoteCreated(ctx, note, isOfVoided);
   await recordCreditNoteCreated(ctx, id);
   if (note.offset_amount_cents === 0) return;
   await insertSettlement(ctx, note);
@@ -23,5 +26,7 @@ export async function finishNote(ctx: Context, id: string, isOfVoided: boolean):
     where organization_id = ${ctx.organizationId} and id = ${note.invoice_id}`;
   const invoice = await readInvoice(ctx.db, ctx.organizationId, note.invoice_id);
   const settled = invoice.total_paid_amount_cents + invoice.total_offsetted_credit_note_amount_cents;
-  if (settled >= invoice.total_amount_cents) await setPaymentStatus(ctx, invoice, 'succeeded');
+  if (settled < invoice.total_amount_cents) return;
+  if (invoiceType === 'credit') await settleUnpaidTopUp(ctx, invoice);
+  else await setPaymentStatus(ctx, invoice, 'succeeded');
 }

@@ -6,6 +6,7 @@ import type { Context } from '../../platform/context.ts';
 import { type FeeRow, listFeesOfInvoice } from '../fees/queries.ts';
 import type { InvoiceRow } from '../invoices/queries.ts';
 import { type NotedSums, sumNotes } from './queries.ts';
+import { findTopUp, type TopUp } from './top-up.ts';
 
 /** An invoice with its fees, and what its notes gave back so far. */
 export interface CreditedInvoice {
@@ -15,6 +16,8 @@ export interface CreditedInvoice {
   earlierTaxes: readonly EarlierTaxes[];
   /** In cents, by fee; a fee that is missing was not credited. */
   creditedOf: ReadonlyMap<string, number>;
+  /** Of a top-up invoice, while its wallet may be used. */
+  topUp: TopUp | undefined;
 }
 
 /** Reads what a note of an invoice is measured against, without the note that is computed anew. */
@@ -33,6 +36,7 @@ export async function readCreditedInvoice(
       taxesAmountCents: note.taxes_amount_cents,
       preciseTaxesAmountCents: decimal(note.precise_taxes_amount_cents),
     })),
+    topUp: invoice.invoice_type === 'credit' ? await findTopUp(ctx, invoice.id) : undefined,
     creditedOf: new Map(sums.fees.map(({ fee_id, credited_cents }) => [fee_id, credited_cents])),
   };
 }
@@ -54,8 +58,14 @@ const notedInvoice = (invoice: InvoiceRow, sums: NotedSums): NotedInvoice => ({
   },
 });
 
-/** What of a fee was not credited yet. Rule: credits-and-payments C.7. */
-export const creditableOfFee = ({ creditedOf }: CreditedInvoice, fee: FeeRow): Cents =>
+/** What of a fee was not credited yet; of a paid top-up no more than the wallet still holds. Rule: credits-and-payments C.7. */
+export function creditableOfFee(credited: CreditedInvoice, fee: FeeRow): Cents {
+  const left = uncreditedOfFee(credited, fee);
+  const isPaid = credited.invoice.payment_status === 'succeeded';
+  return credited.topUp !== undefined && isPaid ? cents(Math.min(left, credited.topUp.heldCents)) : left;
+}
+
+export const uncreditedOfFee = ({ creditedOf }: CreditedInvoice, fee: FeeRow): Cents =>
   cents(Math.max(fee.amount_cents - (creditedOf.get(fee.id) ?? 0), 0));
 
 export const feesLeft = (credited: CreditedInvoice): FeeLeft[] =>

@@ -20,7 +20,7 @@ export async function bookOnWallet(
   rule: string,
   wallet: BookedWallet,
   booked: {
-    source: { type: 'WalletTransaction' | 'Wallet' | 'Invoice'; id: string };
+    source: { type: 'WalletTransaction' | 'Wallet' | 'Invoice' | 'CreditNote'; id: string };
     walletTransactionId?: string;
     creditNoteId?: string;
     invoice?: { id: string; issuing_date: Temporal.PlainDate };
@@ -42,6 +42,7 @@ export async function bookOnWallet(
     documentDate: booked.invoice?.issuing_date ?? bookedOn,
     customerId: wallet.customer_id,
     invoiceId: booked.invoice?.id ?? null,
+    ...(booked.creditNoteId === undefined ? {} : { creditNoteId: booked.creditNoteId }),
     walletId: wallet.id,
     walletTransactionId: booked.walletTransactionId ?? null,
     lines: booked.lines,

@@ -16,16 +16,17 @@ import { invoiceToCredit, readItems } from './items.ts';
  * Rules: credits-and-payments C.4, C.5.
  */
 export async function createCreditNote(ctx: Context, { body }: { body: CreditNoteCreate }) {
-  const credited = await invoiceToCredit(ctx, body.invoice_id);
-  if (!Array.isArray(body.items)) throw refuse.invalid({ items: ['must_be_an_array'] });
-  const reason = reasonOf(body.reason);
-  const items = readItems(credited, body.items);
-  const amounts = amountsOf(credited, items);
   const parts = {
     creditCents: cents(body.credit_amount_cents ?? 0),
     refundCents: cents(body.refund_amount_cents ?? 0),
     offsetCents: cents(body.offset_amount_cents ?? 0),
   };
+  const isOffset = parts.creditCents === 0 && parts.refundCents === 0;
+  const credited = await invoiceToCredit(ctx, body.invoice_id, { isOffset });
+  if (!Array.isArray(body.items)) throw refuse.invalid({ items: ['must_be_an_array'] });
+  const reason = reasonOf(body.reason);
+  const items = readItems(credited, body.items);
+  const amounts = amountsOf(credited, items);
   const faults = noteFaults({
     invoice: credited.noted,
     parts,

@@ -19,7 +19,7 @@ import { invoiceToCredit, readItems } from './items.ts';
  * Rule: credits-and-payments C.7 "estimate".
  */
 export async function estimateCreditNote(ctx: Context, { body }: { body: CreditNoteEstimate }) {
-  const credited = await invoiceToCredit(ctx, body.invoice_id);
+  const credited = await invoiceToCredit(ctx, body.invoice_id, { isOffset: false });
   const { invoice, noted } = credited;
   const items = readItems(credited, body.items);
   const amounts = amountsOf(credited, items);
@@ -38,7 +38,7 @@ export async function estimateCreditNote(ctx: Context, { body }: { body: CreditN
       precise_taxes_amount_cents: amounts.preciseTaxesAmountCents.toNumber(),
       taxes_rate: rateOf(amounts.taxesRate),
       sub_total_excluding_taxes_amount_cents: amounts.subTotalExcludingTaxesAmountCents,
-      max_creditable_amount_cents: creditable,
+      max_creditable_amount_cents: noted.isTopUp ? 0 : creditable,
       max_refundable_amount_cents: Math.min(creditable, refundableOfInvoice(noted, ofInvoice)),
       max_offsettable_amount_cents: Math.min(creditable, offsettableOfInvoice(noted, ofInvoice)),
       coupons_adjustment_amount_cents: amounts.couponsAdjustmentAmountCents,
