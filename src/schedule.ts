@@ -57,6 +57,13 @@ export const schedule = (config: Config): ScheduleRow[] => [
     catchUp: 'latest',
     afterMissedTicks: 'by selection',
   },
+  {
+    job: 'retry-failed-invoices',
+    tick: { everySeconds: 900 },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
   { job: 'trial-end', tick: { minuteOfHour: 35 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   {
     job: 'expire-wallets',
@@ -80,6 +87,13 @@ export const schedule = (config: Config): ScheduleRow[] => [
     afterMissedTicks: 'one top-up, for the latest missed date',
   },
   { job: 'dunning', tick: { minuteOfHour: 45 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by state' },
+  {
+    job: 'termination-alerts',
+    tick: { minuteOfHour: 50 },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'a later tick of the day makes it; a day missed altogether is not made up',
+  },
   {
     job: 'refresh-drafts',
     tick: { everySeconds: 300 },

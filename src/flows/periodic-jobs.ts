@@ -11,6 +11,7 @@ import { retryProviderEvents } from './collect-payments/retry-provider-events.ts
 import { cleanWebhooks, endpointHealth, webhookSweeper } from './deliver-webhooks/jobs.ts';
 import { dunning } from './dun/dunning.ts';
 import { expireCoupons } from './expire-coupons/expire-coupons.ts';
+import { retryFailedInvoices } from './finalize-invoice/retry-failed.ts';
 import { validateEvents } from './ingest-events/validate-events.ts';
 import { refreshDrafts } from './refresh-invoice/refresh-drafts.ts';
 import { dailyUsage } from './snapshot-usage/daily-usage.ts';
@@ -30,6 +31,7 @@ export const periodicJobs: readonly PeriodicJob[] = [
   finalize,
   overdue,
   expireCoupons,
+  retryFailedInvoices,
   trialEnd,
   dunning,
   refreshDrafts,

@@ -65,6 +65,12 @@ const Settings = z.object({
     .url()
     .default('https://ec.europa.eu/taxation_customs/vies/rest-api/check-vat-number')
     .describe('Register that is asked about VAT numbers of customers'),
+  SUBSCRIPTION_TERMINATION_ALERT_DAYS: z
+    .string()
+    .regex(/^\d+(,\d+)*$/)
+    .default('15,45')
+    .transform((text) => text.split(',').map(Number))
+    .describe('Days before the end of a subscription on which it is told'),
   PORTAL_TOKEN_TTL_HOURS: whole(12).describe('Life of a link to the pages of a customer'),
   DOCUMENT_LINK_TTL_HOURS: whole(24).describe('Life of a link to a document'),
   DOCUMENT_FONT: z
@@ -82,8 +88,8 @@ const Settings = z.object({
     .optional()
     .describe('Password of user "operator" for the board and /metrics; without it they answer loopback callers only'),
   CONCURRENCY_WRITES: whole(32).describe('Commands at once in a writes worker'),
-  CONCURRENCY_EVENTS: whole(64).describe('Event batches at once in an events worker'),
   CONCURRENCY_CREDIT_NOTES: whole(8).describe('Commands at once in a credit-notes worker'),
+  CONCURRENCY_EVENTS: whole(64).describe('Event batches at once in an events worker'),
   CONCURRENCY_AGGREGATION: whole(8).describe('Jobs at once in an aggregation worker'),
   CONCURRENCY_BILLING: whole(8).describe('Jobs at once in a billing worker'),
   CONCURRENCY_WEBHOOKS: whole(50).describe('Jobs at once in a webhooks worker'),

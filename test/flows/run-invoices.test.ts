@@ -5,7 +5,7 @@ import { until } from '../support/until.ts';
 type Org = Awaited<ReturnType<TestService['org']>>;
 
 /** More than one step of a run takes. */
-const DRAFTS = 25;
+const DRAFTS = 22;
 
 let service: TestService;
 let org: Org;
@@ -49,7 +49,7 @@ const invoices = async (status: string): Promise<string[]> =>
     .map((invoice: { svc_id: string }) => invoice.svc_id)
     .sort();
 
-test('all drafts are finalized, with every number once', async () => {
+test('all drafts are finalized, with every number once', { timeout: 90_000 }, async () => {
   await withDrafts(DRAFTS);
   const { status, body } = await org.post('/invoices/finalize_all');
   expect(status).toBe(200);
@@ -86,4 +86,21 @@ test('all failed invoices are tried again', async () => {
   const { body } = await org.post('/invoices/retry_all');
   expect(body.run).toMatchObject({ status: 'succeeded', progress: { done: 2, total: 2 } });
   await until(async () => (await invoices('finalized')).length === 2);
+});
+
+test('invoices that a limit or a number stopped are tried again by themselves, others are not', async () => {
+  const [limited, broken] = await withDrafts(2);
+  await service.sql`update invoices set status = 'failed' where id = any (${[limited!, broken!]})`;
+  const details = [
+    { invoice_id: limited, details: { tax_error: 'API_LIMIT reached' } },
+    { invoice_id: broken, details: { tax_error: 'unknown country' } },
+  ];
+  for (const each of details)
+    await service.sql`
+      insert into invoice_error_details (id, organization_id, invoice_id, error_code, details, created_at)
+      values (gen_random_uuid(), ${org.organization.organization_id}, ${each.invoice_id!}, 'tax_error',
+        ${each.details as never}, now())`;
+  await org.post('/test_clock/advance', { test_clock: { frozen_time: '2026-02-01T12:16:00Z' } });
+  await until(async () => (await invoices('finalized')).length === 1);
+  expect(await invoices('failed')).toEqual([broken]);
 });

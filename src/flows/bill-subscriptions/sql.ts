@@ -5,7 +5,7 @@ import type { DueItem, Scope } from '../../platform/periodic-job.ts';
 import { columns, type SubscriptionRow } from '../../resources/subscriptions/queries.ts';
 import { inScope } from './scope.ts';
 
-interface DueRow {
+export interface DueRow {
   organization_id: string;
   sandbox: boolean;
   id: string;

@@ -1,6 +1,7 @@
 import type { Config } from '../../platform/config.ts';
 import type { PeriodicJob, SweepJob } from '../../platform/periodic-job.ts';
 import { type ScheduleRow, schedule } from '../../schedule.ts';
+import { terminationAlerts } from '../bill-subscriptions/termination-alerts.ts';
 import { periodicJobs, sweepJobs } from '../periodic-jobs.ts';
 
 /** The schedule and what implements it. */
@@ -11,7 +12,12 @@ export interface Registry {
 }
 
 /** The registry of this service. @throws Error when it does not fit together */
-export const registryOf = (config: Config): Registry => checked({ rows: schedule(config), periodicJobs, sweepJobs });
+export const registryOf = (config: Config): Registry =>
+  checked({
+    rows: schedule(config),
+    periodicJobs: [...periodicJobs, terminationAlerts(config.SUBSCRIPTION_TERMINATION_ALERT_DAYS)],
+    sweepJobs,
+  });
 
 /**
  * The same registry, when every row has exactly one implementation of its clock and every implementation exactly one row.

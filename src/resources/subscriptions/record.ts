@@ -11,7 +11,8 @@ export type SubscriptionEvent =
   | 'subscription.started'
   | 'subscription.terminated'
   | 'subscription.updated'
-  | 'subscription.trial_ended';
+  | 'subscription.trial_ended'
+  | 'subscription.termination_alert';
 
 /** Types that the audit trail knows. Rule: platform H.1. */
 const LOGGED: ReadonlySet<SubscriptionEvent> = new Set([
