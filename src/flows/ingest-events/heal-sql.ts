@@ -2,20 +2,38 @@ import type { Db } from '../../platform/db/connect.ts';
 import { isoText } from '../../resources/events/iso-text.ts';
 import { plainArray, textArray } from '../../resources/events/storage/array-literal.ts';
 import type { EventToMatch, UnmatchedReason } from '../../resources/unmatched-events/match-event.ts';
+import type { HealSelection } from '../../resources/unmatched-events/request-heal.ts';
 
 /** An open unmatched event, with the reason that it was put there for. */
 export interface OpenEvent extends EventToMatch {
   former: UnmatchedReason;
 }
 
+/** Open events of these codes and these external ids; `either`: of one or the other. Without any, all. */
 export interface OpenSelection {
   codes?: readonly string[] | undefined;
-  external_subscription_id?: string | undefined;
+  external_subscription_ids?: readonly string[] | undefined;
+  either?: boolean | undefined;
 }
 
-const selected = (db: Db, { codes, external_subscription_id }: OpenSelection) => db`
-  ${codes === undefined ? db`` : db`and u.code = any (${codes as string[]})`}
-  ${external_subscription_id === undefined ? db`` : db`and u.external_subscription_id = ${external_subscription_id}`}`;
+function selected(db: Db, { codes, external_subscription_ids: ids, either }: OpenSelection) {
+  const ofCodes = codes && db`u.code = any (${codes as string[]})`;
+  const ofIds = ids && db`u.external_subscription_id = any (${ids as string[]})`;
+  if (ofCodes && ofIds) return either ? db`and (${ofCodes} or ${ofIds})` : db`and ${ofCodes} and ${ofIds}`;
+  return ofCodes || ofIds ? db`and ${ofCodes ?? ofIds!}` : db``;
+}
+
+/** Takes the requests to heal of an organization that wait and that nobody watches. To be called under its matching lock. */
+export async function takeRequests(db: Db, organizationId: string): Promise<HealSelection[]> {
+  const rows = await db<{ payload: HealSelection }[]>`
+    delete from after_steps where id in (
+      select id from after_steps
+      where organization_id = ${organizationId} and job = 'heal-events' and failed_at is null
+        and not payload ?| array['run_id', 'page']
+      for update skip locked)
+    returning payload`;
+  return rows.map(({ payload }) => payload);
+}
 
 /** A page of open unmatched events in the order of their ids. */
 export const listOpenEvents = (
@@ -47,7 +65,11 @@ export async function countOpenEvents(db: Db, organizationId: string, selection:
  * Codes with more open events than rows, since rows stop beyond a limit. Their totals are set back to the rows, for the
  * scan that finds the others again.
  */
-export async function takeOverflown(db: Db, organizationId: string, { codes }: OpenSelection): Promise<string[]> {
+export async function takeOverflown(
+  db: Db,
+  organizationId: string,
+  codes: readonly string[] | undefined,
+): Promise<string[]> {
   const rows = await db<{ code: string }[]>`
     update unmatched_totals total set count = kept.count
     from (

@@ -1,6 +1,7 @@
+import { Busy } from '../../platform/busy.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
-import { lockMatching } from '../../resources/unmatched-events/lock.ts';
+import { lockMatching, tryHealing } from '../../resources/unmatched-events/lock.ts';
 import type { HealSelection } from '../../resources/unmatched-events/request-heal.ts';
 import { markUsage } from '../../resources/usage-thresholds/marks.ts';
 import { finishBatches } from './finish-sql.ts';
@@ -13,6 +14,7 @@ import {
   moveRun,
   type OpenSelection,
   takeOverflown,
+  takeRequests,
   writeHealed,
 } from './heal-sql.ts';
 import { marksOf, matchAll } from './match-all.ts';
@@ -23,18 +25,23 @@ const PAGE = 1000;
 interface HealStep extends HealSelection {
   /** The run that tells of it, when somebody asked for it. */
   run_id?: string;
-  /** Where the pages before have come to. */
-  page?: { after: string; total: number; examined: number; healed: number };
+  /** What the first page came to look for, and where the pages before have come to. */
+  page?: { selection: OpenSelection; after: string; total: number; examined: number; healed: number };
 }
 
 /**
  * Step `heal-events`: matches open unmatched events again. One that a charge takes now is healed and its subscription
  * marked as used; one that is kept back by another reason now gets that. No event is moved or billed: aggregation finds
- * events by code and external id at read time. Each page of 1 000 owes the next. Rule: beyond 3.2 "healing".
+ * events by code and external id at read time. One step serves all requests that wait; each page of 1 000 owes the next.
+ * Rule: beyond 3.2 "healing".
+ *
+ * @throws Busy while another step heals the organization
  */
 export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
+  // The steps of a sandbox may run one after another, each waited for.
+  if (!ctx.sandbox && !(await tryHealing(ctx.db, ctx.organizationId))) throw new Busy();
   await lockMatching(ctx.db, ctx.organizationId);
-  const selection = await selectionOf(ctx, step);
+  const selection = step.page?.selection ?? (await selectionOf(ctx, step));
   const now = ctx.now().toString();
   const before = step.page ?? { after: null, total: await totalOf(ctx, step, selection), examined: 0, healed: 0 };
   const events = await listOpenEvents(ctx.db, ctx.organizationId, selection, before.after, PAGE);
@@ -58,13 +65,16 @@ export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
   if (step.run_id !== undefined)
     await moveRun(ctx.db, ctx.organizationId, step.run_id, runProgress(result, total, isOver), now);
   if (!isOver)
-    ctx.after({ job: 'heal-events', payload: { ...step, page: { after: events.at(-1)!.id, total, ...result } } });
+    ctx.after({
+      job: 'heal-events',
+      payload: { ...step, page: { selection, after: events.at(-1)!.id, total, ...result } },
+    });
   else await scanOverflown(ctx, selection);
 }
 
 /** Owes a scan of the events that only totals tell of (beyond 3.2). */
-async function scanOverflown(ctx: Context, selection: OpenSelection): Promise<void> {
-  const codes = await takeOverflown(ctx.db, ctx.organizationId, selection);
+async function scanOverflown(ctx: Context, { codes: wanted, external_subscription_ids: ids, either }: OpenSelection) {
+  const codes = await takeOverflown(ctx.db, ctx.organizationId, ids && either ? undefined : wanted);
   if (codes.length > 0) ctx.after({ job: 'recount-unmatched', payload: { codes, after: null, until: newId() } });
 }
 
@@ -87,9 +97,16 @@ export async function recountUnmatched(
 }
 
 async function selectionOf(ctx: Context, step: HealStep): Promise<OpenSelection> {
-  const { metric_ids, code, external_subscription_id } = step;
-  const codes = metric_ids ? await listCodes(ctx.db, ctx.organizationId, metric_ids) : undefined;
-  return { codes: code === undefined ? codes : [code], external_subscription_id };
+  if (step.run_id !== undefined) {
+    const { code, external_subscription_id: id } = step;
+    return { codes: code === undefined ? code : [code], external_subscription_ids: id === undefined ? id : [id] };
+  }
+  const requests: HealSelection[] = [step, ...(await takeRequests(ctx.db, ctx.organizationId))];
+  if (requests.some(({ metric_ids, external_subscription_id }) => !metric_ids && !external_subscription_id)) return {};
+  const metricIds = [...new Set(requests.flatMap(({ metric_ids }) => metric_ids ?? []))];
+  const ids = [...new Set(requests.flatMap(({ external_subscription_id: id }) => id ?? []))];
+  const codes = metricIds.length > 0 ? await listCodes(ctx.db, ctx.organizationId, metricIds) : undefined;
+  return { codes, external_subscription_ids: ids.length > 0 ? ids : undefined, either: true };
 }
 
 /** Of no interest when nobody watches. */

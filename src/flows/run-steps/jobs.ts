@@ -1,4 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
+import { Busy } from '../../platform/busy.ts';
 import { holdClock, isSandbox } from '../../platform/clock/organization-clock.ts';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Tx } from '../../platform/db/connect.ts';
@@ -12,6 +13,9 @@ import { type StepHandler, stepHandlers } from '../steps.ts';
 import { runStep } from './run-step.ts';
 import { countFailure } from './sql.ts';
 
+/** A step that found another one at its work is tried again after this. */
+const COME_BACK_MS = 500;
+
 /**
  * Handler of `step.run`. While the test clock of a sandbox advances, only the advance runs its steps. A refusal ends a step
  * for good, any other error when its attempts are used; the row then keeps the error.
@@ -21,13 +25,14 @@ export function stepRunHandlers(
   handlers: Readonly<Record<string, StepHandler>> = stepHandlers,
 ): Pick<Handlers, 'step.run'> {
   return {
-    async 'step.run'({ step_id: id, organization_id: organizationId }) {
+    async 'step.run'({ step_id: id, organization_id: organizationId }, info) {
       const sandbox = await isSandbox(deps.sql, organizationId);
       try {
         const organization = { id: organizationId, sandbox };
         const nudges = await runStep(deps, organization, id, (tx) => present(tx, organization), handlers);
         if (nudges) await nudge(deps.producer, organizationId, nudges);
       } catch (error) {
+        if (error instanceof Busy) return info.comeBack(COME_BACK_MS);
         if (!isPassing(error)) {
           await countFailure(
             deps.sql,

@@ -1,0 +1,2 @@
+/** Somebody else is at it: the job comes back in a moment, and what it has done so far is taken back. */
+export class Busy extends Error {}
