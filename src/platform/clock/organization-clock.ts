@@ -11,7 +11,8 @@ export async function readOrganizationNow(db: Db, organizationId: string, sandbo
   return clock?.frozen_time ?? realNow();
 }
 
-// Namespace of the advisory locks of clocks that are being made; those of events are in usage-shapes/lock.ts.
+// Namespace of the advisory locks of clocks that are being made, also of hold_clocks in the database; those of events are in
+// usage-shapes/lock.ts.
 const CREATION_SEED = 5306;
 
 interface HeldClock {
@@ -38,7 +39,7 @@ async function lockedClock(tx: Tx, organizationId: string): Promise<HeldClock | 
 }
 
 /** Keeps organizations from getting a test clock until the transaction ends: their time is the real one. */
-export const holdClockCreation = (db: Db, organizationIds: readonly string[]) => db`
+const holdClockCreation = (db: Db, organizationIds: readonly string[]) => db`
   select pg_advisory_xact_lock_shared(hashtextextended(id, ${CREATION_SEED}))
   from unnest(${[...organizationIds].sort()}::text[]) id`;
 

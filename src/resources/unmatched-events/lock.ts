@@ -6,7 +6,7 @@ import type { Db } from '../../platform/db/connect.ts';
  */
 const MATCHING_SEED = 5305;
 /** Whoever is to heal holds this one first: others then come back later instead of standing in line with a connection. */
-const HEALING_SEED = 5306;
+const HEALING_SEED = 5307;
 
 /** Takes the shared locks of the organizations of open batches, in order. */
 export const holdMatching = (db: Db, batchIds: readonly string[]) => db`

@@ -3,15 +3,12 @@ import { isoText } from '../iso-text.ts';
 import { plainArray, textArray } from './array-literal.ts';
 import type { Columns } from './columns.ts';
 
-/** The test clocks of sandboxes, `for share` until the transaction ends (beyond 1.2). */
+/** The test clocks of sandboxes, `for share` until the transaction ends; the others get none meanwhile (beyond 1.2). */
 export const holdClocks = (db: Db, organizationIds: readonly string[]) => db<
   { organization_id: string; present: string; status: string }[]
 >`
   select organization_id, status, ${isoText(db, db`frozen_time`)} as present
-  from test_clocks
-  where organization_id = any (${plainArray(organizationIds)}::uuid[])
-  order by organization_id
-  for share`;
+  from hold_clocks(${plainArray(organizationIds)}::uuid[])`;
 
 /**
  * Stores events and adds them to their buckets, only for organizations whose catalog is of the version used: their shared

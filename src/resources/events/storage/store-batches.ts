@@ -1,4 +1,3 @@
-import { holdClockCreation } from '../../../platform/clock/organization-clock.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { newId } from '../../../platform/ids.ts';
 import { assert, Refusal, refuse } from '../../../platform/refusal.ts';
@@ -127,14 +126,9 @@ function remember(rows: readonly EventRow[], newGroups: readonly NewGroup[]): Cr
 const mayKeepDays = ({ aggregation_type, keeps_days }: LiveShape): boolean =>
   sumsUpToDays(aggregation_type) && !keeps_days;
 
-/** Present of each sandbox with a test clock, or the refusal while it advances; the others get none meanwhile. */
+/** Present of each sandbox with a test clock, or the refusal while it advances. */
 async function presentsOf(db: Db, sandboxes: readonly string[]): Promise<Map<string, string | Refusal>> {
-  const held = [...(await holdClocks(db, sandboxes))];
-  const others = sandboxes.filter((id) => !held.some(({ organization_id }) => organization_id === id));
-  if (others.length > 0) {
-    await holdClockCreation(db, others);
-    held.push(...(await holdClocks(db, others)));
-  }
+  const held = await holdClocks(db, sandboxes);
   return new Map(
     held.map(({ organization_id, present, status }) => [
       organization_id,
