@@ -47,7 +47,11 @@ export const sharedRaw = (
     ),
   );
 
-function rawRequest(charge: ChargeToCount, window: UsageWindow, { from, to }: ReadPlan['raw'][number]): RawRequest {
+function rawRequest(
+  charge: ChargeToCount,
+  window: UsageWindow & { first?: number },
+  { from, to }: ReadPlan['raw'][number],
+): RawRequest {
   return {
     subscription: charge.externalSubscriptionId,
     code: charge.metric.code,
@@ -62,5 +66,6 @@ function rawRequest(charge: ChargeToCount, window: UsageWindow, { from, to }: Re
       .round({ smallestUnit: 'millisecond', roundingMode: 'floor' })
       .toString(),
     end_id: window.replacedBy ?? null,
+    first: window.first ?? null,
   };
 }

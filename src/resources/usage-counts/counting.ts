@@ -29,7 +29,7 @@ export interface Listing extends MembersWindow {
 /** Windows whose events are read one by one. */
 export interface Scanning {
   counting: Counting;
-  window: UsageWindow;
+  window: UsageWindow & { first?: number };
   plan: Pick<ReadPlan, 'raw'>;
 }
 

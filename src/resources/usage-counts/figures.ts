@@ -55,6 +55,7 @@ export function figuresOf(charge: ChargeToCount, read: ShareRead): Figures {
   if (charge.isProrated) return proratedFigures(charge, read, values);
   if (charge.needs === 'values') return figuresOfValues(type, values);
   const figures = aggregate(type, read.portions);
+  if (charge.firstValues !== undefined) return { ...figures, values: values.map(({ value }) => value) };
   if (charge.needs !== 'amounts') return figures;
   return { ...figures, preciseTotalAmountCents: sum(read.portions.map((portion) => portion.preciseTotalAmountCents)) };
 }

@@ -20,6 +20,8 @@ export interface RawRequest {
   /** Events from this instant on count only with a smaller id than that. */
   end_at: string | null;
   end_id: string | null;
+  /** At most so many events of each combination of texts, the first in processing order; null: all. */
+  first: number | null;
 }
 
 export interface RawRow extends Counted {
@@ -72,22 +74,40 @@ export const listEvents = (db: Db, organizationId: string, requests: readonly Sh
   select request.n, to_jsonb(texts) as texts, text, operation, timestamp, key
   from request
   cross join lateral (
-    select ${neededTexts(db)} as texts, e.timestamp, e.created_at, e.id,
-      case when request.aggregation = 'unique_count_agg' then e.properties ->> request.field
-        else (${meteredNumber(db, db`(e.properties ->> request.field)`)})::text end as text,
-      case when request.aggregation = 'unique_count_agg' then e.properties ->> 'operation_type' end as operation,
-      case when request.aggregation = 'unique_count_agg' then ${eventKey(db, db`e`)} end as key
-    ${selectedEvents(db, organizationId)}
+    select texts, timestamp, created_at, id, text, operation, key from (${meteredEvents(db, organizationId)}) each
+    where request.first is null and text is not null
+    union all
+    (
+      select texts, timestamp, created_at, id, text, operation, key from (${meteredEvents(db, organizationId)}) each
+      where request.first is not null and request.names = '{}' and text is not null
+      order by timestamp, created_at, id
+      limit request.first
+    )
+    union all
+    select texts, timestamp, created_at, id, text, operation, key from (
+      select each.*, row_number() over (partition by texts order by timestamp, created_at, id) as place
+      from (${meteredEvents(db, organizationId)}) each
+      where request.first is not null and request.names <> '{}' and text is not null
+    ) placed
+    where place <= request.first
   ) event
-  where text is not null
   order by request.n, timestamp, created_at, id`;
+
+/** The events of a request with what an aggregation takes of them. */
+const meteredEvents = (db: Db, organizationId: string) => db`
+  select ${neededTexts(db)} as texts, e.timestamp, e.created_at, e.id,
+    case when request.aggregation = 'unique_count_agg' then e.properties ->> request.field
+      else (${meteredNumber(db, db`(e.properties ->> request.field)`)})::text end as text,
+    case when request.aggregation = 'unique_count_agg' then e.properties ->> 'operation_type' end as operation,
+    case when request.aggregation = 'unique_count_agg' then ${eventKey(db, db`e`)} end as key
+  ${selectedEvents(db, organizationId)}`;
 
 const requestedEvents = (db: Db, requests: readonly SharedRequest<RawRequest>[]) => db`
   request as materialized (
     select * from jsonb_to_recordset(
       ${JSON.stringify(requests.map((each, n) => ({ n, names: allNames(each), ...each.request })))}::text::jsonb) as request (n int, subscription text, code text,
       aggregation text, field text, names text[], "from" timestamptz, "to" timestamptz, start_at timestamptz, start_id uuid,
-      end_at timestamptz, end_id uuid)
+      end_at timestamptz, end_id uuid, first int)
   )`;
 
 /** The texts that a request needs of an event `e`. */

@@ -11,8 +11,8 @@ export interface Reading {
   sums: SummedWindow[];
   /** Windows of a unique count whose members are read. */
   members: MembersWindow[];
-  /** The window whose events are read one by one. */
-  events: UsageWindow | null;
+  /** The window whose events are read one by one, of each combination of texts only the first when there is a limit. */
+  events: (UsageWindow & { first?: number }) | null;
 }
 
 export interface SummedWindow {
@@ -43,6 +43,8 @@ export function readingOf(charge: ChargeToCount): Reading {
   if (charge.needs === 'values') return { ...NOTHING, events: window };
 
   const sums = [{ window, isBefore: false, days: null }];
+  if (charge.firstValues !== undefined) return { ...NOTHING, sums, events: { ...window, first: charge.firstValues } };
+
   if (charge.carriedOver?.replacesAnother) {
     const before = { from: null, to: startOf(charge).subtract({ seconds: 1 }) };
     sums.push({ window: before, isBefore: true, days: null });

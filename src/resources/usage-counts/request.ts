@@ -33,6 +33,8 @@ export interface ChargeToCount {
   isProrated?: boolean;
   /** What pricing asks for of single events beside the units. */
   needs?: 'values' | 'amounts' | 'moves';
+  /** Of sums: only so many values of single events are asked for, the first of each share; further ones may come. */
+  firstValues?: number;
   /** Keys by which the units of each share are split for presentation; filters have none of their own. */
   presentationKeys?: readonly string[];
   /** Where a running total goes on from: a weighted sum of a recurring metric. */

@@ -8,7 +8,7 @@ import type { Properties } from '../../engine/pricing/charge-model.ts';
 import { priceExponent } from '../../engine/pricing/fee-amounts.ts';
 import { eventsNeeded } from '../../engine/pricing/price.ts';
 import { type UsageFee, usageFee } from '../../engine/pricing/usage-fee.ts';
-import type { WantedTexts } from '../usage-counts/request.ts';
+import type { ChargeToCount, WantedTexts } from '../usage-counts/request.ts';
 import type { PricedCharge, PricedFilter } from './priced-charges.ts';
 
 /** Whose usage over which window. */
@@ -31,7 +31,6 @@ export function toCount(charge: PricedCharge, usage: Usage, key: string = charge
   const { from, to } = proration.period;
   const { recurring, aggregation_type } = charge.metric;
   const isRunningTotal = aggregation_type === 'weighted_sum_agg';
-  const needs = needsOf(charge);
   return {
     key,
     externalSubscriptionId: subscription.external_id,
@@ -53,19 +52,24 @@ export function toCount(charge: PricedCharge, usage: Usage, key: string = charge
     ...(usage.only === undefined ? {} : { only: usage.only }),
     proration,
     isProrated: charge.prorated,
-    ...(needs === undefined ? {} : { needs }),
+    ...needsOf(charge),
     ...(recurring && isRunningTotal ? { carriedOver: carriedOver(charge, subscription) } : {}),
   };
 }
 
 /** What pricing asks for of single events. */
-function needsOf(charge: PricedCharge): 'values' | 'amounts' | 'moves' | undefined {
+function needsOf(charge: PricedCharge): Pick<ChargeToCount, 'needs' | 'firstValues'> {
   const { charge_model, properties, filters, metric, prorated } = charge;
-  if (charge_model === 'dynamic') return 'amounts';
-  if (prorated && charge_model === 'graduated') return 'moves';
+  if (charge_model === 'dynamic') return { needs: 'amounts' };
+  if (prorated && charge_model === 'graduated') return { needs: 'moves' };
   const priced = [properties, ...filters.map((filter) => filter.properties)];
-  const areNeeded = priced.some((each) => eventsNeeded(charge_model, each, metric.aggregation_type) !== 'none');
-  return areNeeded ? 'values' : undefined;
+  const needed = priced
+    .map((each) => eventsNeeded(charge_model, each, metric.aggregation_type))
+    .filter((each) => each !== 'none');
+  if (needed.length === 0) return {};
+  const firsts = needed.flatMap((each) => (typeof each === 'object' && 'first' in each ? [each.first] : []));
+  const areFirst = metric.aggregation_type === 'sum_agg' && firsts.length === needed.length;
+  return areFirst ? { firstValues: Math.max(...firsts) } : { needs: 'values' };
 }
 
 const carriedOver = (charge: PricedCharge, subscription: Usage['subscription']) => ({

@@ -484,6 +484,38 @@ test('only events with the texts asked for', async () => {
   ]);
 });
 
+test.each([
+  ['all together', [], [[null, ['1', '2']]]],
+  [
+    'by group',
+    ['team'],
+    [
+      ['a', ['1', '3']],
+      ['b', ['2', '7']],
+    ],
+  ],
+])('of the values only the first are read, beside units of all: %s', async (_name, groupKeys, expected) => {
+  const { store } = storage(database.sql);
+  const subscription = newId();
+  const values = [1, 2, 3, 'x', 5, 7, -4];
+  for (const [index, value] of values.entries()) {
+    const properties = { value, team: index % 2 === 0 ? 'a' : 'b' };
+    const timestamp = 1709287200 + (index > 4 ? 86_400 : index);
+    const sent = { code: 'sums', timestamp, external_subscription_id: subscription, properties };
+    await store(incoming(organizationId, [sent]));
+  }
+  const window = between('2024-03-01T00:00:00Z', '2024-04-01T00:00:00Z');
+  const charges = [charge(subscription, window, { metric: sumMetric(), filters: [], groupKeys, firstValues: 2 })];
+  for (const mode of ['rollup', 'scan'] as const) {
+    const [counted] = await countUsage(database.sql, { organizationId, charges, mode });
+    expect(
+      counted!.shares.map((share) => [share.groupedBy.team ?? null, share.values!.slice(0, 2).map(String)]),
+    ).toEqual(expected);
+    expect(sum(counted!.shares.map(({ units }) => units)).toFixed()).toBe('14');
+    expect(counted!.shares.reduce((total, { eventsCount }) => total + eventsCount, 0)).toBe(6);
+  }
+});
+
 test('two round trips, whatever the number of charges; no scan of full hours', async () => {
   const window = between('2024-03-01T00:30:00Z', '2024-04-01T00:00:00.000001Z');
   const charges = Array.from({ length: 30 }, (_, index) =>
