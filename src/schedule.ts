@@ -158,6 +158,13 @@ export const schedule = (config: Config): ScheduleRow[] => [
     afterMissedTicks: 'by selection',
   },
   {
+    job: 'clean-provider-events',
+    tick: { timeOfDay: '01:10' },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
+  {
     job: 'housekeeping',
     tick: { timeOfDay: '02:00' },
     clock: 'R',

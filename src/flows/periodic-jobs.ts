@@ -7,6 +7,7 @@ import { overdue } from './bill-subscriptions/overdue.ts';
 import { terminateEnded } from './bill-subscriptions/terminate-ended.ts';
 import { trialEnd } from './bill-subscriptions/trial-end.ts';
 import { rollupAudit } from './build-shapes/repair.ts';
+import { cleanProviderEvents } from './collect-payments/clean-provider-events.ts';
 import { retryProviderEvents } from './collect-payments/retry-provider-events.ts';
 import { cleanWebhooks, endpointHealth, webhookSweeper } from './deliver-webhooks/jobs.ts';
 import { dunning } from './dun/dunning.ts';
@@ -52,6 +53,7 @@ export const sweepJobs: readonly SweepJob[] = [
   keyUsage,
   cleanIdempotency,
   cleanWebhooks,
+  cleanProviderEvents,
   housekeeping,
   rollupAudit,
   auditRecent,
