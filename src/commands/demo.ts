@@ -16,10 +16,11 @@ if (!running) {
   console.error('demo: no service is running here; start it with `npm start` in another terminal');
   process.exit(1);
 }
-const sql = connectDatabase(running.databaseUrl, { connections: 1, name: 'meterstone demo' });
+const { WIRE_PREFIX, DATABASE_SCHEMA } = running.settings;
+const sql = connectDatabase(running.databaseUrl, { schema: DATABASE_SCHEMA, connections: 1, name: 'meterstone demo' });
 const organization = await createOrganization(sql, { name: 'Flights of 2001', sandbox: true });
 await sql.end();
-const api = createApi(running.baseUrl, organization.api_key);
+const api = createApi({ baseUrl: running.baseUrl, apiKey: organization.api_key, wirePrefix: WIRE_PREFIX });
 const flights = loadFlights(AIRPORTS);
 const airports = [...new Set(flights.map((flight) => flight.origin))].sort();
 

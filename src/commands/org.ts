@@ -126,8 +126,9 @@ interface Place {
  * likewise, where it is asked for. A given database comes with its own Redis or none.
  */
 async function onDatabase(work: (place: Place) => Promise<void>, asks: { redis?: boolean } = {}): Promise<void> {
-  const config = loadConfig();
   const running = await findRunning(defaultDataDir());
+  // What the running service was started with, but for what is said here; a given database is not the service's.
+  const config = loadConfig({ ...(process.env.DATABASE_URL ? {} : running?.settings), ...process.env });
   const known = config.REDIS_URL || running?.redisUrl;
   const isBrought = asks.redis === true && config.DATABASE_URL === '';
   const input = {

@@ -30,7 +30,12 @@ async function run(paths: string[], options: Options): Promise<void> {
   const started = performance.now();
   const running = await findRunning(defaultDataDir());
   if (!running) throw new Error('no service is running here: start it with `npm start`');
-  const sql = connectDatabase(running.databaseUrl, { connections: 2, name: 'meterstone scenario' });
+  const { WIRE_PREFIX, DATABASE_SCHEMA } = running.settings;
+  const sql = connectDatabase(running.databaseUrl, {
+    schema: DATABASE_SCHEMA,
+    connections: 2,
+    name: 'meterstone scenario',
+  });
   const waiting = paths
     .flatMap(load)
     .filter(({ file, scenario }) => !options.only || `${file} ${scenario.name}`.includes(options.only));
@@ -42,6 +47,7 @@ async function run(paths: string[], options: Options): Promise<void> {
       const wrong = await play(next.scenario, {
         baseUrl: running.baseUrl,
         apiKey: api_key,
+        wirePrefix: WIRE_PREFIX,
         withinSeconds: Number(options.within),
         logFile: options.log,
       });

@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fromWire, toWire } from '../../platform/wire-prefix.ts';
 
-/** Calls the API as any client would; a 429 is waited out, any other answer than 200 ends the demo. */
-export function createApi(baseUrl: string, apiKey: string) {
+/**
+ * Calls the API as any client would, whatever its wire prefix; a 429 is waited out, any other answer than 200 ends the
+ * demo.
+ */
+export function createApi({ baseUrl, apiKey, wirePrefix }: { baseUrl: string; apiKey: string; wirePrefix: string }) {
   // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape
   return async function call(method: string, path: string, body?: unknown): Promise<any> {
     for (;;) {
@@ -11,7 +15,7 @@ export function createApi(baseUrl: string, apiKey: string) {
           authorization: `Bearer ${apiKey}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body: JSON.stringify(toWire(body, wirePrefix)) }),
       });
       if (answer.status === 429) {
         await answer.arrayBuffer();
@@ -20,7 +24,7 @@ export function createApi(baseUrl: string, apiKey: string) {
       }
       const text = await answer.text();
       if (answer.status !== 200) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
-      return JSON.parse(text);
+      return fromWire(JSON.parse(text), wirePrefix);
     }
   };
 }

@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fromWire, toWire } from '../../platform/wire-prefix.ts';
 import { brief, lookup, mismatch } from './match.ts';
 
 export interface Scenario {
@@ -24,6 +25,8 @@ interface Step {
 export interface PlayOptions {
   baseUrl: string;
   apiKey: string;
+  /** Of the service; stories are told with the house's. */
+  wirePrefix: string;
   withinSeconds: number;
   /** File that gets every exchange as a line of JSON. */
   logFile?: string | undefined;
@@ -76,14 +79,14 @@ class Run {
           authorization: `Bearer ${this.#options.apiKey}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body: JSON.stringify(toWire(body, this.#options.wirePrefix)) }),
       });
       const text = await answer.text();
       if (answer.status === 429 && attempt < 50) {
         await sleep(1000 * Number(answer.headers.get('x-ratelimit-reset') ?? 1));
         continue;
       }
-      const json = text === '' ? null : JSON.parse(text);
+      const json = text === '' ? null : fromWire(JSON.parse(text), this.#options.wirePrefix);
       if (this.#options.logFile) {
         const exchange = {
           method,

@@ -53,6 +53,11 @@ export async function launch({ say, undo, stop }: LaunchInput): Promise<void> {
       ...facts,
       databaseUrl: services.databaseUrl,
       redisUrl: services.redisUrl,
+      settings: {
+        WIRE_PREFIX: config.WIRE_PREFIX,
+        DATABASE_SCHEMA: config.DATABASE_SCHEMA,
+        REDIS_PREFIX: config.REDIS_PREFIX,
+      },
       origin: services.origin,
       children: children.pids(),
     });

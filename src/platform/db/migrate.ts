@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ReservedSql } from 'postgres';
 import { projectRoot } from '../project-root.ts';
 import type { Sql } from './connect.ts';
 
@@ -18,6 +19,7 @@ export async function migrate(sql: Sql, directory = join(projectRoot(), 'migrati
   const applied: string[] = [];
   try {
     await connection`select pg_advisory_lock(${MIGRATION_LOCK})`;
+    await createSchema(connection);
     await connection`create table if not exists schema_migrations (name text primary key, checksum text not null)`;
     const seen = new Map(
       (await connection<{ name: string; checksum: string }[]>`select name, checksum from schema_migrations`).map(
@@ -49,4 +51,11 @@ export async function migrate(sql: Sql, directory = join(projectRoot(), 'migrati
     await connection`select pg_advisory_unlock(${MIGRATION_LOCK})`.catch(() => {}); // the session ends with the connection
     connection.release();
   }
+}
+
+// The schema of the search path, when it is not there: to ask for an existing one would take a permission more.
+async function createSchema(connection: ReservedSql): Promise<void> {
+  const [row] = await connection<{ wanted: string; found: string | null }[]>`
+    select current_setting('search_path') as wanted, current_schema() as found`;
+  if (row!.found === null) await connection.unsafe(`create schema ${row!.wanted}`);
 }

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Config } from '../config.ts';
 import type { Services } from './discover.ts';
 import { withFolderLock } from './folder-lock.ts';
 import { birthOf, endProcess } from './processes.ts';
@@ -13,6 +14,8 @@ export interface Running {
   databaseUrl?: string;
   redisUrl?: string;
   origin?: Services['origin'];
+  /** Settings that decide how it is spoken to. */
+  settings?: Pick<Config, 'WIRE_PREFIX' | 'DATABASE_SCHEMA' | 'REDIS_PREFIX'>;
   /** Its ingress and worker processes. */
   children?: Record<string, Process>;
 }

@@ -15,6 +15,7 @@ const up = {
   databaseUrl: 'postgres://db',
   redisUrl: 'redis://queues',
   origin: { postgres: 'given', redis: 'given' } as const,
+  settings: { WIRE_PREFIX: 'lago', DATABASE_SCHEMA: 'public', REDIS_PREFIX: 'meterstone' },
 };
 
 async function claim(dataDir: string) {
