@@ -21,10 +21,9 @@ import { allNames } from './share-requests.ts';
  * A charge without events has one empty share per filter and for the default bucket.
  *
  * Full hours come from rollups, the at most two partial hours at the edges of a window from raw events; everything from raw
- * events where no rollup answers. Only what is priced event by event is read event by event: values of percentage charges (of
- * those with free events only the first),
- * moves of prorated graduated ones; and days of prorated charges in zones whose days begin within
- * an hour. At most two round trips, with at most five statements, whatever the number of charges and groups.
+ * events where no rollup answers. Only what is priced event by event is read event by event: values of percentage charges, of
+ * those with free events only the first; moves of prorated graduated ones; and days of prorated charges in zones whose days
+ * begin within an hour. At most two round trips, with at most five statements, whatever the number of charges and groups.
  *
  * Rules: usage-and-charges C.1 to C.9, performance-design 5.2, 5.3.
  */

@@ -343,6 +343,56 @@ test('rollups, scans and the rules agree on any history and window', { timeout: 
   );
 });
 
+test('each event is in one bucket, in whatever order they come, and once however often (H.11-2, 3, 8)', async () => {
+  const { store } = storage(database.sql);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(
+        fc.record({
+          region: fc.constantFrom('eu', 'us', null),
+          cloud: fc.constantFrom('aws', null),
+          value: fc.integer(),
+        }),
+        {
+          minLength: 1,
+          maxLength: 25,
+        },
+      ),
+      fc.boolean(),
+      async (values, isBackwards) => {
+        const [first, second] = [newId(), newId()];
+        const sentTo = (external_subscription_id: string) =>
+          values.flatMap(({ region, cloud, value }, index) =>
+            (['calls', 'sums'] as const).map((code) => ({
+              transaction_id: `${code}-${index}`,
+              external_subscription_id,
+              code,
+              timestamp: 1709287200,
+              properties: { value, ...(region === null ? {} : { region }), ...(cloud === null ? {} : { cloud }) },
+            })),
+          );
+        await store(incoming(organizationId, sentTo(first)));
+        await store(incoming(organizationId, sentTo(first)));
+        const other = sentTo(second);
+        for (const each of isBackwards ? other.toReversed() : other) await store(incoming(organizationId, [each]));
+        const window = between('2024-03-01T00:00:00Z', '2024-04-01T00:00:00Z');
+        const [once, again] = await Promise.all(
+          [first, second].map((subscription) =>
+            usage([
+              charge(subscription, window, { key: 'calls' }),
+              charge(subscription, window, { key: 'sums', metric: sumMetric() }),
+            ]),
+          ),
+        );
+        expect(once).toEqual(again);
+        const counted = once!.map(({ shares }) => shares.reduce((total, share) => total + Number(share[3]), 0));
+        expect(counted).toEqual([values.length, values.length]);
+      },
+    ),
+    { numRuns: 15 },
+  );
+});
+
 const shapes = () => [
   { ...count, code: 'calls' },
   { ...total, code: 'sums' },
