@@ -28,7 +28,9 @@ export async function followTopUpPayment(ctx: Context, invoice: InvoiceRow, stat
   if (invoice.invoice_type !== 'credit' || status === 'pending') return;
   const transaction = await findPurchaseOfInvoice(ctx.db, ctx.organizationId, invoice.id);
   if (!transaction) return;
-  if (status === 'failed') return failTopUp(ctx, invoice.id);
+  // What a credit note settles nobody has paid for.
+  const isOffset = invoice.total_offsetted_credit_note_amount_cents > 0;
+  if (status === 'failed' || isOffset) return failTopUp(ctx, invoice.id);
   const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: transaction.wallet_id });
   if (invoice.status === 'open') await finalizeTopUp(ctx, wallet!, invoice.id, transaction);
   await settle(ctx, wallet!, transaction, invoice);

@@ -1,8 +1,7 @@
 import type { Context } from '../../platform/context.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { type Metadata, metadataFaults } from '../plans/metadata.ts';
-import { keyOf } from './commands.ts';
-import { lockWallet, type WalletKey, type WalletRow } from './queries.ts';
+import { keyOf, lockWallet, type WalletKey, type WalletRow } from './queries.ts';
 import { recordWallet, shownWallet } from './record.ts';
 import { changeWallet } from './sql.ts';
 

@@ -6,6 +6,7 @@ import type { Db } from '../../platform/db/connect.ts';
 import { isUuid } from '../../platform/ids.ts';
 import { limitOf, type Page } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { getCustomer } from '../customers/queries.ts';
 
 /** A wallet with what its answer needs of its customer and its billing entity. */
 export interface WalletRow {
@@ -71,6 +72,14 @@ const tables = (db: Db) => db`
 
 /** A wallet by its id, or by its code at a customer; of several with a code the active one, else the newest. */
 export type WalletKey = { id: string } | { customerId: string; code: string };
+
+/** The wallet of a code at a customer. @throws Refusal 404 customer */
+export async function keyOf(
+  { db, organizationId }: { db: Db; organizationId: string },
+  { external_customer_id, code }: { external_customer_id: string; code: string },
+): Promise<WalletKey> {
+  return { customerId: (await getCustomer(db, organizationId, external_customer_id)).id, code };
+}
 
 export async function findWallet(db: Db, organizationId: string, key: WalletKey): Promise<WalletRow | undefined> {
   if ('id' in key && !isUuid(key.id)) return undefined;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Operation } from '../../platform/operation.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { Metadata } from '../plans/metadata.ts';
-import { createCustomerWallet, createWallet, updateCustomerWallet, updateWallet } from './commands.ts';
+import { createCustomerWallet, createWallet } from './create.ts';
 import {
   deleteAllWalletMetadata,
   deleteWalletMetadataKey,
@@ -19,6 +19,7 @@ import {
   WalletUpdate,
 } from './schema.ts';
 import { destroyCustomerWallet, destroyWallet } from './terminate.ts';
+import { updateCustomerWallet, updateWallet } from './update.ts';
 
 const shared = { permission: 'wallet', tag: 'wallets' } as const;
 const write = { ...shared, kind: 'command', root: 'wallet', answer: WalletEnvelope } as const;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { TOP_UP_INTERVALS } from '../../engine/credits/wallet-interval.ts';
 import { CURRENCIES } from '../../engine/money/currency.ts';
 import { decimal } from '../../engine/money/decimal.ts';
 import { listFilter, textFilter } from '../../platform/lists/filters.ts';
@@ -97,7 +98,7 @@ const Rule = z.object({
   svc_id: z.uuid(),
   trigger: z.enum(['interval', 'threshold']),
   method: z.enum(['fixed', 'target']),
-  interval: z.string().nullable(),
+  interval: z.enum(TOP_UP_INTERVALS),
   status: z.enum(['active', 'terminated']),
   threshold_credits: z.string(),
   paid_credits: z.string(),

@@ -15,7 +15,8 @@ export const ruleView = (rule: RuleRow) => ({
   svc_id: rule.id,
   trigger: rule.trigger,
   method: rule.method,
-  interval: rule.interval,
+  // The contract knows no rule without one; of a threshold rule it says nothing.
+  interval: rule.interval ?? 'monthly',
   status: rule.status,
   threshold_credits: decimalText(rule.threshold_credits),
   paid_credits: decimalText(rule.paid_credits),

@@ -19,6 +19,8 @@ export interface ExplainedSubscription extends CandidateSubscription {
   pay_in_advance: boolean;
   bill_charges_monthly: boolean | null;
   bill_fixed_charges_monthly: boolean | null;
+  /** Codes of the customer's active wallets. */
+  wallet_codes: string[];
   /** Half-open charges windows of finalized invoices near the events, as ISO texts. */
   invoiced: [from: string, to: string][];
 }
@@ -41,6 +43,9 @@ export const listExplainedSubscriptions = (
     customer.external_id as external_customer_id, plan.code as plan_code, coalesce(customer.timezone, home.timezone) as zone,
     s.billing_time, s.subscription_at, s.started_at as starts_at, s.terminated_at as ends_at,
     plan.interval, plan.pay_in_advance, plan.bill_charges_monthly, plan.bill_fixed_charges_monthly,
+    array(select wallet.code from wallets wallet
+      where wallet.organization_id = s.organization_id and wallet.customer_id = s.customer_id
+        and wallet.status = 'active') as wallet_codes,
     coalesce((
       select jsonb_agg(jsonb_build_array(${isoText(db, db`line.charges_from_datetime`)}, ${isoText(db, db`line.charges_to_datetime`)}))
       from invoice_subscriptions line

@@ -160,6 +160,7 @@ interface Facts {
 function warningsOf({ event, metric, taking, texts, buckets, isInvoiced, now }: Facts): EventWarning[] {
   const groups = buckets.flatMap(({ groupedBy }) => Object.entries(groupedBy));
   const wallet = textUnder(texts, TARGET_WALLET_KEY);
+  const isWalletMissing = wallet !== null && taking?.wallet_codes.includes(wallet) !== true;
   const facts: [EventWarning, boolean][] = [
     ['subscription_incomplete', taking?.status === 'incomplete'],
     ['carried_over', taking?.started_at != null && isBeforeStart(event.timestamp, taking.started_at)],
@@ -169,7 +170,7 @@ function warningsOf({ event, metric, taking, texts, buckets, isInvoiced, now }: 
     ['filter_value_not_declared', metric?.declared.some((each) => isUndeclared(each, texts)) === true],
     ['default_bucket', buckets.some(({ charge, filter }) => charge.filters.length > 0 && filter === undefined)],
     ['group_key_missing', groups.some(([key, value]) => key !== TARGET_WALLET_KEY && value === null)],
-    ['target_wallet_not_found', wallet !== null && buckets.some(({ charge }) => charge.accepts_target_wallet)],
+    ['target_wallet_not_found', isWalletMissing && buckets.some(({ charge }) => charge.accepts_target_wallet)],
   ];
   return facts.flatMap(([warning, holds]) => (holds ? [warning] : []));
 }
