@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from '../support/client.ts';
+import { countStatements } from '../support/count-statements.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
-let org: Client;
+let org: Client & { organization: { organization_id: string } };
 beforeAll(async () => {
   service = await startService({ settings: { RATE_LIMIT_DEFAULT: '1000' } });
   org = await service.org();
@@ -221,4 +222,16 @@ describe('applied coupons', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect((await org.get('/customers/many/applied_coupons')).body.meta.total_count).toBe(1);
   });
+});
+
+test('lists stay within six round trips', async () => {
+  const now = '2030-01-01T00:00:00Z';
+  const { organization_id: id } = org.organization;
+  const read = (operation: string, input: object) =>
+    countStatements(service, id, operation, { now, query: { page: 1, per_page: 1000 }, ...input });
+  const applied = await read('findAllCustomerAppliedCoupons', { external_customer_id: 'ann' });
+  expect(applied.body.applied_coupons.length).toBeGreaterThan(0);
+  expect(applied.roundTrips).toBeLessThanOrEqual(4);
+  expect((await read('findAllAppliedCoupons', {})).roundTrips).toBeLessThanOrEqual(3);
+  expect((await read('findAllCoupons', {})).roundTrips).toBeLessThanOrEqual(2);
 });

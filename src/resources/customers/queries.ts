@@ -212,6 +212,9 @@ function conditions(db: Db, query: CustomerListQuery) {
 export async function hasBillingHistory(db: Db, organizationId: string, customerId: string): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
     select exists (select from subscriptions where organization_id = ${organizationId} and customer_id = ${customerId})
-      or exists (select from invoices where organization_id = ${organizationId} and customer_id = ${customerId}) as found`;
+      or exists (select from invoices where organization_id = ${organizationId} and customer_id = ${customerId})
+      or exists (select from wallets where organization_id = ${organizationId} and customer_id = ${customerId})
+      or exists (select from applied_coupons where organization_id = ${organizationId} and customer_id = ${customerId}
+        and amount_currency is not null) as found`;
   return row!.found;
 }

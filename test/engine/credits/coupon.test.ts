@@ -195,6 +195,51 @@ describe('golden cases (credits-and-payments I)', () => {
     expect([draft.couponsAmountCents, draft.taxesAmountCents, draft.totalAmountCents]).toEqual([2000, 41178, 452957]);
   });
 
+  test('G65: after what was billed progressively; tax 1920 on 9600', () => {
+    const billed = { progressiveInvoiceId: 'p', amountCents: cents(3000), excessCents: cents(0) };
+    const draft = computeInvoice(
+      newDraft({
+        invoiceType: 'subscription',
+        isFinalizing: true,
+        keepsZeroAmount: true,
+        fees: [
+          { key: 's', amountCents: cents(10000), preciseAmountCents: decimal(10000), taxes: [tax(20)] },
+          { key: 'c', amountCents: cents(5000), preciseAmountCents: decimal(5000), taxes: [tax(20)] },
+        ],
+        progressiveCredits: [{ ...billed, shares: new Map([['c', decimal(3000)]]) }],
+        coupons: { currency: 'EUR', active: [percentage('20')] },
+      }),
+    );
+    expect(sharesOf(draft)).toEqual(['2000', '3400']);
+    expect(draft).toMatchObject({
+      couponsAmountCents: 2400,
+      subTotalExcludingTaxesAmountCents: 9600,
+      taxesAmountCents: 1920,
+      subTotalIncludingTaxesAmountCents: 11520,
+    });
+  });
+
+  test('an invoice that waits for its taxes stops before them, its coupons taken off', () => {
+    const draft = computeInvoice(
+      newDraft({
+        invoiceType: 'subscription',
+        isFinalizing: true,
+        keepsZeroAmount: true,
+        awaitsTaxes: true,
+        fees: [{ key: 's', amountCents: cents(10000), preciseAmountCents: decimal(10000), taxes: [] }],
+        coupons: { currency: 'EUR', active: [percentage('20')] },
+        creditNotes: [{ id: 'n', balanceCents: cents(500) }],
+      }),
+    );
+    expect(draft).toMatchObject({
+      status: 'pending',
+      couponsAmountCents: 2000,
+      taxesAmountCents: 0,
+      appliedTaxes: [],
+      creditNoteUses: [],
+    });
+  });
+
   test('G67: 100 % is finalized with total 0', () => {
     expect(invoice([['a', 5000, 20]], [percentage('100')])).toMatchObject({
       status: 'finalized',
