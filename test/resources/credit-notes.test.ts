@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openStory, type Story } from '../flows/bill-subscriptions/story.ts';
 import { balances, booked, credit, notesOf, oneOff, pay, vat } from '../flows/credit-notes/support.ts';
+import { countStatements } from '../support/count-statements.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -391,6 +392,18 @@ test('lists pass filters, newest first', async () => {
     resource: 'billing_entity',
   });
   expect((await story.client.get('/customers/nobody/credit_notes')).status).toBe(404);
+});
+
+test('reads stay within their budget of statements, however many notes there are', async () => {
+  const invoice = await oneOff(story, 1000);
+  for (let made = 0; made < 5; made += 1) await credit(story, invoice, 100);
+  const count = (operation: string, input: object) =>
+    countStatements(service, story.organizationId, operation, { now: '2024-05-02T08:00:00Z', ...input });
+  const all = await count('findAllCreditNotes', { query: { external_customer_id: 'acme', search_term: 'acme' } });
+  expect(all.body.credit_notes).toHaveLength(5);
+  expect(all.statements.length).toBeLessThanOrEqual(4);
+  const one = await count('findCreditNote', { svc_id: all.body.credit_notes[0].svc_id });
+  expect(one.statements.length).toBeLessThanOrEqual(3);
 });
 
 test('a self-billed note is booked from the other side (L24)', async () => {
