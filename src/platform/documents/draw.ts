@@ -11,7 +11,7 @@ const MAIN = {
 };
 
 /**
- * The PDF of a document. Nothing outside is fetched: no addresses, no files but the fonts.
+ * The PDF of a document; without its logo when that is no picture after all. Nothing outside is fetched: no addresses, no files but the fonts.
  *
  * @param fallbackFont path of a font for scripts that the main one lacks
  */
@@ -19,5 +19,13 @@ export async function draw(model: DocumentModel, fallbackFont: string | null): P
   pdfmake.setFonts({ main: MAIN, fallback: { normal: fallbackFont ?? MAIN.normal, bold: fallbackFont ?? MAIN.bold } });
   pdfmake.setUrlAccessPolicy(() => false);
   pdfmake.setLocalAccessPolicy((path) => path === MAIN.normal || path === MAIN.bold || path === fallbackFont);
-  return pdfmake.createPdf(definitionOf(model, fallbackFont === null ? null : 'fallback')).getBuffer();
+  const drawn = (logo: string | null) =>
+    pdfmake.createPdf(definitionOf({ ...model, logo }, fallbackFont === null ? null : 'fallback')).getBuffer();
+  if (model.logo === null) return drawn(null);
+  try {
+    return await drawn(model.logo);
+  } catch {
+    // Only the type of a logo was checked when it was stored; what else is wrong with the model fails here once more.
+    return drawn(null);
+  }
 }

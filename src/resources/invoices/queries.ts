@@ -64,6 +64,8 @@ export interface InvoiceRow {
   updated_at: Temporal.Instant;
   applied_taxes: (AppliedTaxJson & { fees_amount_cents: number })[];
   metadata: InvoiceMetadataJson[];
+  /** Its document, once it has been drawn. */
+  document_id: string | null;
   applied_sections: AppliedSectionJson[];
   error_details: { id: string; error_code: string; details: Record<string, unknown> }[];
 }
@@ -94,7 +96,10 @@ const invoiceColumns = (db: Db) => db`
      order by error.id), '[]')
    from invoice_error_details error
    where error.organization_id = invoice.organization_id and error.invoice_id = invoice.id) as error_details,
-  ${appliedSections(db)} as applied_sections`;
+  ${appliedSections(db)} as applied_sections,
+  (select document.id from documents document
+   where document.organization_id = invoice.organization_id and document.kind = 'invoice'
+     and document.subject_id = invoice.id and document.content is not null) as document_id`;
 
 const invoiceTables = (db: Db) => db`
   invoices invoice

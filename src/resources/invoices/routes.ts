@@ -3,6 +3,7 @@ import { limitOf, pageMeta } from '../../platform/lists/pagination.ts';
 import { type Operation, runsAsFlow } from '../../platform/operation.ts';
 import { checkBillingEntityCodes } from '../billing-entities/queries.ts';
 import { getCustomer, listCustomersByIds } from '../customers/queries.ts';
+import { documentLink } from '../documents/link.ts';
 import { deleteInvoice } from './commands/delete.ts';
 import { downloadInvoice } from './commands/download.ts';
 import { loseDispute } from './commands/lose-dispute.ts';
@@ -237,5 +238,9 @@ async function listPage(
 
 async function show(ctx: Context, { svc_id }: { svc_id: string }) {
   const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
-  return { invoice: invoiceView(await partsOf(ctx, invoice), ctx.now()) };
+  const [parts, fileUrl] = await Promise.all([
+    partsOf(ctx, invoice),
+    invoice.document_id === null ? null : documentLink(ctx.db, ctx.config, invoice.document_id),
+  ]);
+  return { invoice: { ...invoiceView(parts, ctx.now()), file_url: fileUrl } };
 }

@@ -68,6 +68,14 @@ test('the document is drawn once: later downloads and changed parties get the sa
   expect(row!.count).toBe(1);
 });
 
+test('an invoice read on its own names its document once there is one', async () => {
+  const id = await oneOff(4);
+  expect((await org.get(`/invoices/${id}`)).body.invoice.file_url).toBeNull();
+  await fetch(here(await download(id)));
+  const shown = (await org.get(`/invoices/${id}`)).body.invoice.file_url;
+  expect((await fetch(here(shown))).status).toBe(200);
+});
+
 test('a link that was changed is refused, and so is one that has expired', async () => {
   const url = new URL(here(await download(invoiceId)));
   const refusal = async (change: Record<string, string | null>) => {
