@@ -283,3 +283,20 @@ test('connections: words of the routes', async () => {
   const unlinked = (await ok(story.client.get('/customers/acme'))).customer;
   expect(unlinked.billing_configuration).not.toHaveProperty('payment_provider');
 });
+
+test('an invoice names the method that pays it, or none', async () => {
+  const [good, bad] = [await card('4242424242424242'), await card('4000000000000002')];
+  expect(bad.is_default).toBe(true);
+  const make = (fields: object) =>
+    story.client.post('/invoices', {
+      invoice: { external_customer_id: 'acme', currency: 'USD', fees: [{ add_on_code: 'setup' }], ...fields },
+    });
+  const { invoice: named } = await ok(make({ payment_method: { payment_method_id: good.svc_id } }));
+  await payment(named, 'succeeded');
+  const { invoice: byHand } = await ok(make({ payment_method: { payment_method_type: 'manual' } }));
+  const { invoice: skipped } = await ok(make({ skip_psp: true }));
+  await story.advance('2024-05-01T11:00:00Z');
+  for (const made of [byHand, skipped]) expect(await payments(made)).toEqual([]);
+  const unknown = await make({ payment_method: { payment_method_id: named.svc_id } });
+  expect(unknown.body.error_details).toEqual({ payment_method: ['invalid_payment_method'] });
+});

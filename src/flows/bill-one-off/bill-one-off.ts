@@ -8,12 +8,13 @@ import { type Currency, exponentOf } from '../../engine/money/currency.ts';
 import { chooseTaxes } from '../../engine/taxes/choose-taxes.ts';
 import type { Tax } from '../../engine/taxes/tax.ts';
 import type { Context } from '../../platform/context.ts';
-import { newId } from '../../platform/ids.ts';
+import { isUuid, newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { type AddOnRow, findAddOns } from '../../resources/add-ons/queries.ts';
 import { getCustomer } from '../../resources/customers/queries.ts';
 import type { OneOffInvoiceCreate } from '../../resources/invoices/one-off-schema.ts';
 import { showInvoice } from '../../resources/invoices/show.ts';
+import { findMethod } from '../../resources/payment-methods/queries.ts';
 import { setFirstCurrency } from '../../resources/subscriptions/writes.ts';
 import { isAwaitingRegister } from '../../resources/taxes/eu/queries.ts';
 import { findTaxesByCodes, listTaxesOfAddOns } from '../../resources/taxes/queries.ts';
@@ -39,7 +40,7 @@ export async function billOneOff(ctx: Context, { body }: { body: OneOffInvoiceCr
     ctx,
     given.map(({ add_on_code }) => add_on_code),
   );
-  const paymentMethodType = paymentMethodOf(body);
+  const paymentMethod = await paymentMethodOf(ctx, customer.id, body);
   const payer = await lockPayer(db, organizationId, customer.id);
   const issuer = await readIssuer(db, organizationId, await issuerIdOf(ctx, body, payer));
   const currency = currencyOf(body, customer.currency as Currency | null);
@@ -81,7 +82,7 @@ export async function billOneOff(ctx: Context, { body }: { body: OneOffInvoiceCr
       })),
     }),
   );
-  const wish = { skipPsp: body.skip_psp ?? false, paymentMethodType };
+  const wish = { skipPsp: body.skip_psp ?? false, ...paymentMethod };
   await storeOneOff(ctx, {
     invoiceId,
     payer,
@@ -106,13 +107,17 @@ async function addOnsOf(ctx: Context, codes: readonly string[]): Promise<Map<str
   return byCode;
 }
 
-/** No payment method can be stored yet, so none can be named. */
-function paymentMethodOf({ payment_method: method }: OneOffInvoiceCreate): string | null {
+/** @throws Refusal 422 payment_method, unless it is a kind we know, or a method of the customer */
+async function paymentMethodOf(ctx: Context, customerId: string, { payment_method: method }: OneOffInvoiceCreate) {
   const type = method?.payment_method_type ?? null;
-  const isKnown = type === null || type === 'provider' || type === 'manual';
-  if (!isKnown || method?.payment_method_id) throw refuse.invalid({ payment_method: ['invalid_payment_method'] });
-  return type;
+  const id = method?.payment_method_id ?? null;
+  const known = id === null || (isUuidText(id) && (await findMethod(ctx.db, ctx.organizationId, customerId, id)));
+  if (!known || (type !== null && type !== 'provider' && type !== 'manual'))
+    throw refuse.invalid({ payment_method: ['invalid_payment_method'] });
+  return { paymentMethodType: type, paymentMethodId: id };
 }
+
+const isUuidText = (value: unknown): value is string => typeof value === 'string' && isUuid(value);
 
 /** @throws Refusal 404 billing_entity */
 async function issuerIdOf(ctx: Context, body: OneOffInvoiceCreate, payer: PayerFacts): Promise<string> {

@@ -17,9 +17,10 @@ export const storePaymentWish = (
   db: Db,
   organizationId: string,
   invoiceId: string,
-  wish: { skipPsp: boolean; paymentMethodType: string | null },
+  wish: { skipPsp: boolean; paymentMethodType: string | null; paymentMethodId: string | null },
 ) => db`
-  update invoices set skip_psp = ${wish.skipPsp}, payment_method_type = ${wish.paymentMethodType}
+  update invoices set skip_psp = ${wish.skipPsp}, payment_method_type = ${wish.paymentMethodType},
+    payment_method_id = ${wish.paymentMethodId}
   where organization_id = ${organizationId} and id = ${invoiceId}`;
 
 /** Stores the fees of a one-off invoice in the order given, with their taxes. */

@@ -30,7 +30,7 @@ interface ComputedOneOff {
   draft: Draft;
   /** What the request says about custom sections. */
   sections: SectionChoice;
-  wish: { skipPsp: boolean; paymentMethodType: string | null };
+  wish: { skipPsp: boolean; paymentMethodType: string | null; paymentMethodId: string | null };
 }
 
 /** Stores a computed one-off invoice; a final one is numbered, booked and told. Rules: subscriptions-and-invoices F.4, F.8, H. */
