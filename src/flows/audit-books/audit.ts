@@ -71,7 +71,7 @@ async function runCheck(ctx: Context, check: Check): Promise<CheckResult> {
     code: check.code,
     count: findings.length,
     new_count: newCount,
-    ms: Math.round(performance.now() - started),
+    ms: Math.trunc(performance.now() - started),
   };
 }
 
