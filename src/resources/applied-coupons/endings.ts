@@ -16,13 +16,7 @@ export async function endCouponsOfCustomer(ctx: Context, customerId: string): Pr
 /** Gives back what an invoice used that counts no more. Rule: credits-and-payments B.6. */
 export async function giveBackCoupons(ctx: Context, invoiceId: string): Promise<void> {
   const used = await lockUsesOfInvoice(ctx.db, ctx.organizationId, invoiceId);
-  if (used.length === 0) return;
-  await giveBack(
-    ctx.db,
-    ctx.organizationId,
-    used.map(({ id }) => id),
-    ctx.now(),
-  );
+  if (used.length > 0) await giveBack(ctx.db, ctx.organizationId, used, ctx.now());
 }
 
 /** Writes an applied coupon's state into the audit trail, under its coupon; nobody else is told. Rule: platform H.1. */

@@ -51,22 +51,38 @@ export async function terminateAppliedCoupons(
         ? db`customer_id = ${of.customerId}`
         : db`id = ${of.id}`;
   const ended = await db<{ id: string }[]>`
-    update applied_coupons set status = 'terminated', terminated_at = ${now}, updated_at = ${now}
-    where organization_id = ${organizationId} and ${which} and status = 'active'
-    returning id`;
+    with held as (
+      select id from applied_coupons
+      where organization_id = ${organizationId} and ${which} and status = 'active'
+      order by id
+      for no key update
+    )
+    update applied_coupons applied set status = 'terminated', terminated_at = ${now}, updated_at = ${now}
+    from held
+    where applied.organization_id = ${organizationId} and applied.id = held.id
+    returning applied.id`;
   return ended.map(({ id }) => id);
 }
 
-/** Locks the applied coupons that an invoice used, with their coupons, in the order in which everybody takes them. */
-export const lockUsesOfInvoice = (db: Db, organizationId: string, invoiceId: string) => db<{ id: string }[]>`
-  select applied.id
-  from credits credit
-  join applied_coupons applied
-    on applied.organization_id = credit.organization_id and applied.id = credit.applied_coupon_id
-  join coupons coupon on coupon.organization_id = applied.organization_id and coupon.id = applied.coupon_id
-  where credit.organization_id = ${organizationId} and credit.invoice_id = ${invoiceId}
-  order by applied.id
-  for no key update of applied for share of coupon`;
+/** Locks the applied coupons that an invoice used, after their coupons: who deletes one goes the same way. */
+export async function lockUsesOfInvoice(db: Db, organizationId: string, invoiceId: string): Promise<string[]> {
+  const used = await db<{ id: string }[]>`
+    select applied.id
+    from credits credit
+    join applied_coupons applied
+      on applied.organization_id = credit.organization_id and applied.id = credit.applied_coupon_id
+    join coupons coupon on coupon.organization_id = applied.organization_id and coupon.id = applied.coupon_id
+    where credit.organization_id = ${organizationId} and credit.invoice_id = ${invoiceId}
+    order by coupon.id
+    for share of coupon`;
+  if (used.length === 0) return [];
+  const held = await db<{ id: string }[]>`
+    select id from applied_coupons
+    where organization_id = ${organizationId} and id = any (${used.map(({ id }) => id)}::uuid[])
+    order by id
+    for no key update`;
+  return held.map(({ id }) => id);
+}
 
 /**
  * Gives back what an invoice used: a period, and life to those that it ended while their coupon lives. What a `once` coupon
