@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from '../support/client.ts';
+import { countStatements } from '../support/count-statements.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -421,4 +422,35 @@ test('the ongoing balance follows an accepted event within two seconds', async (
     select from webhook_events where organization_id = ${client.organization.organization_id}
       and webhook_type = 'wallet.depleted_ongoing_balance'`;
   expect(told).toHaveLength(1);
+});
+
+test('a read takes at most 6 round trips, whatever it shows', async () => {
+  const externalId = await customer();
+  const { svc_id: id } = await wallet(externalId, {
+    code: 'main',
+    recurring_transaction_rules: [{ trigger: 'interval', interval: 'weekly', paid_credits: '10' }],
+  });
+  for (let n = 0; n < 5; n += 1) await wallet(externalId, { name: `w${n}` });
+  for (let n = 0; n < 10; n += 1) await move(id, { granted_credits: '1' });
+  const [out] = (await move(id, { voided_credits: '9.5' })).body.wallet_transactions;
+  const now = '2100-01-01T00:00:00Z';
+  const query = { page: 1, per_page: 1000 };
+  const customerWallet = { external_customer_id: externalId, code: 'main', wallet_code: 'main' };
+  const reads: [string, object][] = [
+    ['findAllWallets', { query: { ...query, external_customer_id: externalId } }],
+    ['findAllCustomerWallets', { ...customerWallet, query }],
+    ['findWallet', { svc_id: id }],
+    ['findCustomerWallet', customerWallet],
+    ['findAllWalletTransactions', { svc_id: id, query }],
+    ['findWalletTransaction', { svc_id: out.svc_id }],
+    ['findAllWalletTransactionFundings', { svc_id: out.svc_id, query }],
+    ['getCustomerWalletAlerts', { ...customerWallet, query }],
+  ];
+  for (const [operation, input] of reads) {
+    const { roundTrips } = await countStatements(service, client.organization.organization_id, operation, {
+      now,
+      ...input,
+    });
+    expect(roundTrips, operation).toBeLessThanOrEqual(6);
+  }
 });

@@ -29,13 +29,7 @@ const MANY_WITHIN_MINUTES = 10;
 export async function workOffMarks(ctx: Context, customerId: string): Promise<void> {
   const marks = await listWalletMarks(ctx.db, ctx.organizationId, customerId);
   if (marks.length === 0) return;
-  try {
-    await refreshWallets(ctx, customerId);
-  } catch (error) {
-    // Usage that no amount can hold would fail every time: it is told by the invoice.
-    if (!(error instanceof AmountOutOfRange)) throw error;
-    ctx.log.warn({ customerId, err: error }, 'ongoing balances not worked out');
-  }
+  await refreshWallets(ctx, customerId);
   await dropWalletMarks(
     ctx.db,
     ctx.organizationId,
@@ -54,6 +48,16 @@ export const refreshWalletsStep = (ctx: Context, { customer_id }: { customer_id:
  * Rules: credits-and-payments D.8 "threshold", D.9, G.3.
  */
 export async function refreshWallets(ctx: Context, customerId: string): Promise<void> {
+  try {
+    await refresh(ctx, customerId);
+  } catch (error) {
+    // Usage that no amount can hold would fail every time: it is told by the invoice.
+    if (!(error instanceof AmountOutOfRange)) throw error;
+    ctx.log.warn({ customerId, err: error }, 'ongoing balances not worked out');
+  }
+}
+
+async function refresh(ctx: Context, customerId: string): Promise<void> {
   const { db, organizationId } = ctx;
   const payer = await lockPayer(db, organizationId, customerId);
   const wallets = await listActiveWallets(db, organizationId, customerId);
