@@ -5,9 +5,9 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import { gridsOf, type PlanTerms, type SubscriptionTerms } from '../../../engine/calendar/terms.ts';
 import { alignedTotal, type CreditedItem, noteAmounts } from '../../../engine/credits/credit-note-amounts.ts';
 import { creditableOfInvoice, refundableOfInvoice } from '../../../engine/credits/credit-note-limits.ts';
-import { type TerminationCredit, terminationParts } from '../../../engine/credits/credit-note-parts.ts';
+import { type NoteParts, type TerminationCredit, terminationParts } from '../../../engine/credits/credit-note-parts.ts';
 import { unusedDays } from '../../../engine/credits/credit-note-unused-days.ts';
-import { roundToCents } from '../../../engine/money/cents.ts';
+import { cents, roundToCents } from '../../../engine/money/cents.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import { trialEnd } from '../../../engine/subscriptions/trial.ts';
 import type { Context } from '../../../platform/context.ts';
@@ -135,10 +135,10 @@ const feeTotal = (fee: FeeRow): Decimal =>
   fee.taxes_precise_amount_cents.plus(fee.amount_cents).minus(fee.precise_coupons_amount_cents);
 
 /** Nothing is settled that is not due: what an offset cannot take goes to the balance. */
-function withinDue(parts: ReturnType<typeof terminationParts>, invoice: InvoiceRow): typeof parts {
+function withinDue(parts: NoteParts, invoice: InvoiceRow): NoteParts {
   const due =
     invoice.total_amount_cents - invoice.total_paid_amount_cents - invoice.total_offsetted_credit_note_amount_cents;
   const excess = Math.max(parts.offsetCents - Math.max(due, 0), 0);
   if (excess === 0) return parts;
-  return { ...parts, offsetCents: parts.offsetCents - excess, creditCents: parts.creditCents + excess } as typeof parts;
+  return { ...parts, offsetCents: cents(parts.offsetCents - excess), creditCents: cents(parts.creditCents + excess) };
 }
