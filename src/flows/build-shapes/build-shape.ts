@@ -5,12 +5,11 @@ import type { Db, Sql, Tx } from '../../platform/db/connect.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import { raiseShapesVersion } from '../../resources/usage-shapes/commands.ts';
 import { lockOrganizationEvents } from '../../resources/usage-shapes/lock.ts';
-import { sumsUpToDays } from '../../resources/usage-shapes/shape.ts';
+import { MOST_GROUPS_BY_HOURS, sumsUpToDays } from '../../resources/usage-shapes/shape.ts';
 import {
   type BuildingShape,
   countEventsUpTo,
   holdBuildingShape,
-  holdsManyGroups,
   keepDays,
   listBuildingShapes,
   listManyGroups,
@@ -104,23 +103,24 @@ async function switchOver(tx: Db, shape: BuildingShape): Promise<boolean> {
 /** Recomputes the next subscriptions; false when there are none left. */
 async function refillPage(tx: Db, shape: BuildingShape): Promise<boolean> {
   const rows = await listSubscriptionsWithEvents(tx, shape.organization_id, shape.built_through, SUBSCRIPTIONS_A_PAGE);
-  const ids = rows.map((row) => row.id);
+  const ids = idsOf(rows);
   if (ids.length === 0) return false;
   await refillSubscriptions(tx, shape, ids);
-  if (!shape.keeps_days && sumsUpToDays(shape.aggregation_type) && (await holdsManyGroups(tx, shape)))
-    await keepDays(tx, shape);
-  const crowded = await listManyGroups(tx, shape, ids, MOST_GROUPS);
-  if (crowded.length > 0)
-    await markRaw(
-      tx,
-      shape,
-      crowded.map((row) => row.id),
-      realNow(),
-    );
+  const wide = await listManyGroups(tx, shape, ids, MOST_GROUPS_BY_HOURS);
+  if (wide.length > 0) await treatWide(tx, shape, idsOf(wide));
   shape.built_through = ids.at(-1)!;
   await setBuiltThrough(tx, shape);
   return true;
 }
+
+/** Of subscriptions with many groups full days are kept too; those with too many are left to scans. */
+async function treatWide(tx: Db, shape: BuildingShape, subscriptionIds: readonly string[]): Promise<void> {
+  if (!shape.keeps_days && sumsUpToDays(shape.aggregation_type)) await keepDays(tx, shape);
+  const crowded = await listManyGroups(tx, shape, subscriptionIds, MOST_GROUPS);
+  if (crowded.length > 0) await markRaw(tx, shape, idsOf(crowded), realNow());
+}
+
+const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);
 
 /** Recomputes hours that writers touched; true when more may be left. */
 async function drainPage(tx: Db, shape: BuildingShape): Promise<boolean> {

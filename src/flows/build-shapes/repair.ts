@@ -4,13 +4,12 @@ import type { Log } from '../../platform/log/log.ts';
 import type { SweepDeps, SweepJob } from '../../platform/periodic-job.ts';
 import { raiseShapesVersion, rebuildShape } from '../../resources/usage-shapes/commands.ts';
 import { lockOrganizationEvents } from '../../resources/usage-shapes/lock.ts';
-import { type Shape, sumsUpToDays } from '../../resources/usage-shapes/shape.ts';
+import { MOST_GROUPS_BY_HOURS, type Shape, sumsUpToDays } from '../../resources/usage-shapes/shape.ts';
 import { MOST_GROUPS } from './build-shape.ts';
 import {
   deleteRetired,
   findLiveShape,
   type HourKey,
-  holdsManyGroups,
   listDifferingHours,
   listManyGroups,
   markRaw,
@@ -93,8 +92,9 @@ export async function guardGroups(
     if (!shape) return;
     const crowded = await listManyGroups(tx, shape, [externalSubscriptionId], MOST_GROUPS);
     if (crowded.length === 0) {
-      const isWide = !shape.keeps_days && sumsUpToDays(shape.aggregation_type) && (await holdsManyGroups(tx, shape));
-      if (isWide) await rebuildShape(tx, shape, realNow());
+      if (shape.keeps_days || !sumsUpToDays(shape.aggregation_type)) return;
+      const wide = await listManyGroups(tx, shape, [externalSubscriptionId], MOST_GROUPS_BY_HOURS);
+      if (wide.length > 0) await rebuildShape(tx, shape, realNow());
       return;
     }
     await lockOrganizationEvents(tx, organizationId);

@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../platform/db/connect.ts';
 import { dayOf, daysOf, hourOf, rawBuckets, rawUniques } from '../../resources/usage-shapes/raw-buckets.ts';
-import { MOST_GROUPS_BY_HOURS, type Shape } from '../../resources/usage-shapes/shape.ts';
+import type { Shape } from '../../resources/usage-shapes/shape.ts';
 
 // Namespace of the advisory locks of builds; the others are in usage-shapes/lock.ts.
 const BUILD_SEED = 5303;
@@ -83,16 +83,6 @@ export async function refillSubscriptions(db: Db, shape: Shape, subscriptionIds:
       and e.code = ${shape.code} and e.deleted_at is null`;
   await fill(db, shape, source);
   if (shape.keeps_days) await fillDays(db, shape, db`external_subscription_id = any (${ids})`);
-}
-
-/** Whether a shape holds more groups than are read by hours. */
-export async function holdsManyGroups(db: Db, shape: Shape): Promise<boolean> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*) as count from (
-      select from usage_groups where organization_id = ${shape.organization_id} and shape_id = ${shape.id}
-      limit ${MOST_GROUPS_BY_HOURS + 1}
-    ) as counted`;
-  return row!.count > MOST_GROUPS_BY_HOURS;
 }
 
 /** Has a shape in building keep days from now on, with those of the buckets that it has. */

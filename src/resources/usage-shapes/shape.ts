@@ -22,7 +22,7 @@ export interface Shape {
 /** What makes a shape: when it changes, a new one is built. */
 export type ShapeDefinition = Pick<Shape, 'code' | 'aggregation_type' | 'field_name' | 'property_names'>;
 
-/** Groups of a shape beyond which sums of full days are kept beside those of hours (performance-design 5.4). */
+/** Groups of one subscription and month beyond which sums of full days are kept beside those of hours (performance-design 5.4). */
 export const MOST_GROUPS_BY_HOURS = 20;
 
 /** Aggregations whose buckets sum up to days; others are read by hours. */
