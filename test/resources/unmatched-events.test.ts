@@ -173,6 +173,8 @@ describe('healing', () => {
     });
     const none = await client.post('/events/unmatched/heal', { heal: { code: 'x' } });
     expect(none.body.heal.result).toMatchObject({ examined: 0 });
+    const unstorable = await client.post('/events/unmatched/heal', { heal: { code: '\0' } });
+    expect(unstorable.body.error_details).toEqual({ code: ['invalid_format'] });
     const refused = await client.post('/events/unmatched/heal', { heal: { bill_in_advance: true } });
     expect(refused.body.error_details).toEqual({ bill_in_advance: ['unsupported_value'] });
   });

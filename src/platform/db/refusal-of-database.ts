@@ -23,11 +23,15 @@ const TAKEN: Record<string, string> = {
   subscriptions_incomplete_key: 'external_id',
 };
 
+// U+0000 and its like where no schema looked: untranslatable_character, character_not_in_repertoire.
+const UNSTORABLE = new Set(['22P05', '22021']);
+
 /** The refusal that a database error stands for, or undefined when it is an outage or a defect. */
 export function refusalOfDatabase(error: unknown): Refusal | undefined {
   if (!(error instanceof postgres.PostgresError)) return undefined;
   const field = error.code === '23505' && error.constraint_name ? TAKEN[error.constraint_name] : undefined;
   if (field) return refuse.invalid({ [field]: ['value_already_exist'] });
+  if (UNSTORABLE.has(error.code)) return refuse.invalid({ base: ['invalid_format'] });
   return undefined;
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { listFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { fromFilter } from '../../platform/lists/time-filters.ts';
+import { optionalText } from '../../platform/schema/fields.ts';
 import { EventView, timestampUntil } from '../events/schema.ts';
 import { UNMATCHED_REASONS } from './match-event.ts';
 
@@ -47,8 +48,8 @@ export const UnmatchedSummary = z.object({
 
 /** Which open events are to be looked at again; without code and external id, all of them. */
 export const HealCreate = z.object({
-  code: z.string('value_is_invalid').nullish(),
-  external_subscription_id: z.string('value_is_invalid').nullish(),
+  code: optionalText(),
+  external_subscription_id: optionalText(),
   bill_in_advance: z.literal(false, 'unsupported_value').nullish(),
 });
 export type HealCreate = z.output<typeof HealCreate>;
