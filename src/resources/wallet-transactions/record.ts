@@ -37,16 +37,29 @@ export async function recordTransaction(
 }
 
 /** Tells that the payment of a top-up was refused, with what its provider said. Rule: credits-and-payments D.4-6. */
-export async function tellTopUpRefused(ctx: Context, invoiceId: string, failure: object): Promise<void> {
+export async function tellTopUpRefused(
+  ctx: Context,
+  invoiceId: string,
+  failure: { external_customer_id: string },
+): Promise<void> {
   const transaction = await findPurchaseOfInvoice(ctx.db, ctx.organizationId, invoiceId);
   if (!transaction) return;
+  const object = { svc_wallet_transaction_id: transaction.id, ...failure };
+  const type = 'wallet_transaction.payment_failure';
   ctx.record({
+    activity: {
+      type,
+      resourceType: 'Wallet',
+      resourceId: transaction.wallet_id,
+      object,
+      externalCustomerId: failure.external_customer_id,
+    },
     webhook: {
-      type: 'wallet_transaction.payment_failure',
+      type,
       objectType: 'payment_provider_wallet_transaction_payment_error',
       objectId: transaction.id,
       customerId: transaction.customer_id,
-      object: { svc_wallet_transaction_id: transaction.id, ...failure },
+      object,
     },
   });
 }
