@@ -211,6 +211,8 @@ describe('charges', () => {
     await tell('payment_intent.succeeded', intent);
     expect(await payment(made, 'succeeded')).toMatchObject({ amount_cents: 1500, provider_payment_id: intent.id });
     expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+    const session = details.payment_url.split('/').at(-1);
+    await until(async () => stripe.requests.includes(`POST /v1/checkout/sessions/${session}/expire`) || undefined);
     const booked = await service.sql`
       select entry.account_code as account, entry.amount_cents as amount from ledger_entries entry
       join ledger_transactions booked on booked.id = entry.transaction_id and booked.rule = 'payment_succeeded'

@@ -7,7 +7,7 @@ import { readCustomer } from '../../resources/customers/queries.ts';
 import { sealSecrets } from '../../resources/payment-providers/secrets.ts';
 import { inboundUrl } from '../../resources/payment-providers/view.ts';
 import type { PageRow } from '../../resources/payments/pages.ts';
-import { connected, transact } from './network.ts';
+import { type Connected, connected, transact } from './network.ts';
 
 /**
  * Job `payment.connect`: tries the credentials of a connection and makes its provider tell us its events. What the provider
@@ -115,16 +115,22 @@ export async function createCustomerThere(
   }
 }
 
-/** Job `payment.open-page`: gives a page its address at the provider. @throws Outage. Rule: credits-and-payments E.7. */
+/**
+ * Job `payment.open-page`: gives a page its address at the provider; one that was closed meanwhile is ended there, so that
+ * nobody pays twice. @throws Outage. Rule: credits-and-payments E.7.
+ */
 export async function openPageThere(
   deps: SystemDeps,
   { organization_id: organizationId, page_id: id }: { organization_id: string; page_id: string },
 ): Promise<void> {
-  const [page] = await deps.sql<PageRow[]>`
-    select id, customer_id, payment_provider_id, payable_type, payable_id, token, url, amount_cents, provider_page_id
-    from payment_pages where organization_id = ${organizationId} and id = ${id} and url = '' and error is null`;
+  const [page] = await deps.sql<(PageRow & { is_closed: boolean })[]>`
+    select id, customer_id, payment_provider_id, payable_type, payable_id, token, url, amount_cents, provider_page_id,
+      closed_at is not null as is_closed
+    from payment_pages where organization_id = ${organizationId} and id = ${id} and error is null
+      and (closed_at is null and url = '' or closed_at is not null and provider_page_id is not null)`;
   const connection = page && (await connected(deps, organizationId, page.payment_provider_id));
   if (!page || !connection) return;
+  if (page.is_closed) return endPage(connection, page.provider_page_id!);
   const customer = await readCustomer(deps.sql, organizationId, page.customer_id);
   const [payable] = await deps.sql<{ currency: string; number: string }[]>`
     select currency, number from invoices where organization_id = ${organizationId} and id = ${page.payable_id}`;
@@ -153,5 +159,14 @@ export async function openPageThere(
     await deps.sql`
       update payment_pages set error = ${{ ...error.error } as never}, closed_at = ${realNow()}
       where organization_id = ${organizationId} and id = ${id}`;
+  }
+}
+
+async function endPage({ provider }: Connected, providerPageId: string): Promise<void> {
+  try {
+    await provider.expirePage(providerPageId);
+  } catch (error) {
+    // It was paid or has ended by itself: nothing is left to end.
+    if (!(error instanceof ProviderRefusal)) throw error;
   }
 }

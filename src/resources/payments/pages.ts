@@ -10,7 +10,7 @@ import type { CustomerRow } from '../customers/queries.ts';
 import type { InvoiceRow } from '../invoices/queries.ts';
 import type { ProviderRow } from '../payment-providers/queries.ts';
 
-/** Opens a page at its provider, over the network; its row has no address until then. */
+/** Opens a page at its provider, over the network (its row has no address until then), or ends one that is closed here. */
 export const OPEN_PAGE_JOB = 'payment.open-page';
 
 /** Life of a hosted page. Rule: credits-and-payments E.7. */
@@ -82,12 +82,16 @@ async function openPage(
   return page;
 }
 
-/** Closes the hosted pages of an invoice that was paid. Rule: credits-and-payments E.6. */
+/** Closes the hosted pages of an invoice that was paid, here and at their provider. Rule: credits-and-payments E.6. */
 export async function closePagesOfInvoice(ctx: Context, invoice: InvoiceRow, status: PaymentStatus): Promise<void> {
   if (status !== 'succeeded') return;
-  await ctx.db`
+  const closed = await ctx.db<{ id: string; provider_page_id: string | null }[]>`
     update payment_pages set closed_at = ${ctx.now()}
-    where organization_id = ${ctx.organizationId} and payable_id = ${invoice.id} and closed_at is null`;
+    where organization_id = ${ctx.organizationId} and payable_id = ${invoice.id} and closed_at is null
+    returning id, provider_page_id`;
+  for (const page of closed) {
+    if (page.provider_page_id !== null) ctx.after({ job: OPEN_PAGE_JOB, payload: { page_id: page.id }, ownRow: true });
+  }
 }
 
 const POLL_MS = 50;

@@ -75,6 +75,8 @@ export async function fakeStripe(): Promise<FakeStripe> {
       const id = nextId('cs');
       return { status: 200, body: { id, object: 'checkout.session', url: `https://pay.test/${id}` } };
     }
+    if (/^\/v1\/checkout\/sessions\/\w+\/expire$/.test(path))
+      return { status: 200, body: { object: 'checkout.session' } };
     if (path === '/v1/payment_intents') return charge(body);
     const intent = intents.find(({ id }) => path === `/v1/payment_intents/${id}`);
     return intent
