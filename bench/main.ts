@@ -13,6 +13,7 @@ import {
   printLine,
   writeJson,
 } from './harness/report.ts';
+import { measureBilling } from './sections/billing.ts';
 import { measureHttp } from './sections/http.ts';
 import { measureIngest } from './sections/ingest.ts';
 import { measureQueue } from './sections/queue.ts';
@@ -32,6 +33,7 @@ const sections: Record<SectionName, Section> = {
   usage: { ids: ['G10', 'G11', 'G17'], measure: measureUsage },
   webhooks: { ids: ['G12'], measure: measureWebhooks },
   queue: { ids: ['G13', 'G15'], measure: measureQueue },
+  billing: { ids: ['G18'], measure: measureBilling },
 };
 
 async function run(): Promise<number> {

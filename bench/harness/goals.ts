@@ -27,6 +27,13 @@ export const goals = {
   G15: { what: 'Redis memory left per event of a drained run', floor: 64, goal: 16, ...less('bytes') },
   G16: { what: '2 ingress processes / 1', floor: 1.3, goal: 1.7, ...more(), estimated: true },
   G17: { what: 'current usage of 20 charges, p50 / select 1', floor: 10_000, goal: 2_000, ...less(), estimated: true },
+  G18: {
+    what: 'invoices of a month-end burst / bare statements of as many',
+    floor: 0.1,
+    goal: 0.3,
+    ...more(),
+    estimated: true,
+  },
 } satisfies Record<string, Goal>;
 
 export type GoalId = keyof typeof goals;

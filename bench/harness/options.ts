@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 
-export const SECTIONS = ['http', 'ingest', 'write-through', 'usage', 'webhooks', 'queue'] as const;
+export const SECTIONS = ['http', 'ingest', 'write-through', 'usage', 'webhooks', 'queue', 'billing'] as const;
 export type SectionName = (typeof SECTIONS)[number];
 
 /** How long and how often everything is measured (performance-design 10). */
@@ -12,6 +12,9 @@ export interface Effort {
   openLoopSeconds: number;
   preloadedRows: number;
   usageRows: number;
+  /** Subscriptions that are due at one instant, and how often that is measured. */
+  burst: number;
+  bursts: number;
 }
 
 export interface Options {
@@ -30,6 +33,8 @@ const FULL: Effort = {
   openLoopSeconds: 5,
   preloadedRows: 1_000_000,
   usageRows: 10_000_000,
+  burst: 10_000,
+  bursts: 1,
 };
 
 const QUICK: Effort = {
@@ -40,6 +45,8 @@ const QUICK: Effort = {
   openLoopSeconds: 3,
   preloadedRows: 100_000,
   usageRows: 1_000_000,
+  burst: 300,
+  bursts: 3,
 };
 
 export function readOptions(args: string[]): Options {
