@@ -372,3 +372,19 @@ describe('other fees', () => {
     expect((await story.client.get('/fees/nope/explanation')).body).toMatchObject({ status: 404, resource: 'fee' });
   });
 });
+
+test('bought credits are explained and verified', async () => {
+  const story = await openStory(service, '2024-03-01T10:00:00Z');
+  await story.customer();
+  const wallet = await story.client.post('/wallets', {
+    wallet: { external_customer_id: 'acme', name: 'w', rate_amount: '0.333', currency: 'USD', paid_credits: '10.5' },
+  });
+  expect(wallet.status).toBe(200);
+  const [invoice] = await story.invoices(1);
+  const explanation = await explain(story, invoice.fees[0]);
+  expect(codes(explanation)).toEqual(['credits', 'rate', 'round_amount', 'fee_total']);
+  expect(explanation.window).toBeNull();
+  await service.sql`update invoices set status = 'finalized' where id = ${invoice.svc_id}`;
+  const { verification } = (await story.client.post(`/invoices/${invoice.svc_id}/verify`)).body;
+  expect(verification).toMatchObject({ status: 'equal', differences: [] });
+});

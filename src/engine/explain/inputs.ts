@@ -20,21 +20,8 @@ type StoredList = readonly Text[] | { count: number; sum: Text };
 /** What a fee was computed from, as it is stored beside it. Rule: beyond 6.1. */
 export interface StoredFeeInputs {
   fee_type: FeeType;
-  window: {
-    fee: StoredPeriod;
-    timezone?: string;
-    billed_at?: Text;
-    invoicing_reason?: string;
-    charges_duration_days?: number;
-    trial_end?: Text | null;
-    succession?: Succession;
-    predecessor?: Succession;
-    /** Whether units were carried into the window: nothing in it was counted. */
-    renewed?: boolean;
-    /** Subscriptions between which events of the first and of the last instant are shared. */
-    startedAs?: string;
-    replacedBy?: string;
-  };
+  /** Bought credits have none, nor what follows the price but units. */
+  window: StoredWindow;
   price: StoredPrice;
   metric: StoredMetric | null;
   usage: StoredUsage | null;
@@ -43,6 +30,22 @@ export interface StoredFeeInputs {
   facts?: StoredFacts;
   manual_adjustment?: { units: Text | null; unit_precise_amount: Text | null; created_at: Text };
   tail: StoredTail;
+}
+
+interface StoredWindow {
+  fee: StoredPeriod;
+  timezone?: string;
+  billed_at?: Text;
+  invoicing_reason?: string;
+  charges_duration_days?: number;
+  trial_end?: Text | null;
+  succession?: Succession;
+  predecessor?: Succession;
+  /** Whether units were carried into the window: nothing in it was counted. */
+  renewed?: boolean;
+  /** Subscriptions between which events of the first and of the last instant are shared. */
+  startedAs?: string;
+  replacedBy?: string;
 }
 
 export interface StoredPrice {
@@ -88,8 +91,6 @@ export interface StoredUsage {
   values?: StoredList;
   precise_total_amount_cents?: Text;
   event?: StoredEvent;
-  /** Of bought credits. */
-  credits?: Text;
 }
 
 export interface StoredEvent {

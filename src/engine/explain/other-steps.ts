@@ -106,11 +106,12 @@ export function addOnSteps(recorder: Recorder, inputs: StoredFeeInputs): Compute
 
 /** Bought credits: 5 decimals, at the rate of the wallet. Rule: credits-and-payments D. */
 export function creditSteps(recorder: Recorder, inputs: StoredFeeInputs): Computed {
-  const credits = decimal(given(inputs.usage?.credits));
+  const credits = decimal(given(inputs.usage?.units));
   const rate = decimal(given(inputs.price.rate_amount));
   recorder.add('credits', {}, credits, 'M:D.2');
   recorder.add('rate', {}, rate, 'M:D.2');
-  return cost(recorder, inputs, credits, toSmallestUnit(rate, inputs.tail.exponent));
+  const fee = cost(recorder, inputs, credits, toSmallestUnit(rate, inputs.tail.exponent));
+  return { ...fee, preciseAmountCents: decimal(fee.amountCents) };
 }
 
 function cost(recorder: Recorder, inputs: StoredFeeInputs, units: Decimal, unitCents: Decimal): Computed {

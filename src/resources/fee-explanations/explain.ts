@@ -55,7 +55,7 @@ export async function showExplanation(ctx: Context, { svc_id }: { svc_id: string
     explanation: {
       ...shared,
       explainable: true,
-      window: windowOf(stored.inputs, explained),
+      window: fee.fee_type === 'credit' ? null : windowOf(stored.inputs, explained),
       steps: explained.steps,
       texts: sentences(explained.steps),
       check,
