@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 type Org = Awaited<ReturnType<TestService['org']>>;
 type Applied = { code: string; display_name: string; details: string };
@@ -182,7 +183,6 @@ test.each([
 });
 
 async function untilInvoices(): Promise<{ svc_id: string }[]> {
-  const { until } = await import('../support/until.ts');
   return until(async () => {
     const clock = (await org.get('/test_clock')).body.test_clock;
     return clock.status === 'ready' && (await org.get('/invoices')).body.invoices;
@@ -217,6 +217,45 @@ test('a subscription shows its own sections, an update replaces them and an upgr
   const same = await subscribe({ plan_code: 'q', invoice_custom_section: { invoice_custom_section_codes: ['bank'] } });
   expect(shown(same)).toEqual(['bank']);
   expect(shown(await put({ skip_invoice_custom_sections: true }))).toEqual([]);
+});
+
+test('the invoice of bought credits prints the sections of its wallet, else those of the customer', async () => {
+  await entitySelects(['bank']);
+  await customer();
+  const wallet = async (code: string, invoice_custom_section?: object) => {
+    const made = await org.post('/wallets', {
+      wallet: {
+        external_customer_id: 'ada',
+        code,
+        rate_amount: '1',
+        currency: 'EUR',
+        paid_credits: '10',
+        invoice_custom_section,
+      },
+    });
+    expect(made.status).toBe(200);
+    return made.body.wallet;
+  };
+  const printed = (id: string) =>
+    until(async () => {
+      const [row] = await service.sql<{ codes: string[] }[]>`
+        select array(select applied.code from applied_invoice_custom_sections applied
+          where applied.invoice_id = invoice.id order by applied.code) as codes
+        from wallet_transactions transaction join invoices invoice on invoice.id = transaction.invoice_id
+        where transaction.wallet_id = ${id}`;
+      return row?.codes;
+    });
+  const own = await wallet('own', { invoice_custom_section_codes: ['vat'] });
+  expect(own.applied_invoice_custom_sections).toMatchObject([{ invoice_custom_section: { code: 'vat' } }]);
+  expect(await printed(own.svc_id)).toEqual(['vat']);
+  expect(await printed((await wallet('none')).svc_id)).toEqual(['bank']);
+  expect(await printed((await wallet('skips', { skip_invoice_custom_sections: true })).svc_id)).toEqual([]);
+  const put = await org.put(`/wallets/${own.svc_id}`, {
+    wallet: { invoice_custom_section: { invoice_custom_section_codes: ['thanks'] } },
+  });
+  expect(put.body.wallet.applied_invoice_custom_sections).toMatchObject([
+    { invoice_custom_section: { code: 'thanks' } },
+  ]);
 });
 
 interface Selected {

@@ -10,6 +10,7 @@ import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { readCustomer } from '../../resources/customers/queries.ts';
 import { customerBaseView } from '../../resources/customers/view.ts';
+import { applySections } from '../../resources/invoice-custom-sections/applied.ts';
 import { oweCollection } from '../../resources/payments/owe-collection.ts';
 import type { TransactionWishes } from '../../resources/wallet-transactions/writes.ts';
 import type { WalletRow } from '../../resources/wallets/queries.ts';
@@ -87,6 +88,9 @@ export async function creditInvoice(
     now: ctx.now(),
     snapshot: status === 'open' ? null : customer,
   });
+  const { skip_invoice_custom_sections } = wallet;
+  const deciding = { request: { skip_invoice_custom_sections }, owner: { type: 'wallet' as const, id: wallet.id } };
+  await applySections(db, organizationId, invoiceId, deciding, ctx.now());
   await setPaymentMethod(ctx, invoiceId, wishes);
   oweCollection(ctx, invoiceId, customer);
   const inputs = {

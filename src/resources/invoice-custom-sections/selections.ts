@@ -1,7 +1,9 @@
 import type { Temporal } from 'temporal-polyfill';
+import type { Context } from '../../platform/context.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { newId } from '../../platform/ids.ts';
 import type { SectionOwnerType } from './queries.ts';
+import type { SectionChoice } from './schema.ts';
 
 /**
  * Replaces what an owner selects; selections that stay keep their ids, unknown codes are ignored. System-generated
@@ -35,6 +37,19 @@ export async function replaceSections(
     ) section on section.code = given.code
     order by section.id, given.id
     on conflict do nothing`;
+}
+
+/**
+ * Stores what an input says about the sections of an owner: nothing leaves them, null takes all away, and one that skips
+ * sections has none. Rule: subscriptions-and-invoices F.9.
+ */
+export async function chooseSections(
+  { db, organizationId, now }: Context,
+  owner: { type: SectionOwnerType; id: string },
+  choice: SectionChoice,
+): Promise<void> {
+  const codes = choice === null || choice?.skip_invoice_custom_sections ? [] : choice?.invoice_custom_section_codes;
+  if (codes) await replaceSections(db, organizationId, owner, codes, now());
 }
 
 /** What a new owner takes over from another: the record that follows a subscription. */

@@ -8,6 +8,7 @@ import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { getBillingEntity } from '../billing-entities/queries.ts';
 import { type CustomerRow, lockCustomer } from '../customers/queries.ts';
+import { chooseSections } from '../invoice-custom-sections/selections.ts';
 import { setFirstCurrency } from '../subscriptions/writes.ts';
 import { creditFaults, expirationFaults, methodFaults, rangeFaults, readRules, ruleFaults } from './faults.ts';
 import { isLimits, type Limits, readLimits } from './limits.ts';
@@ -123,6 +124,7 @@ async function create(ctx: Context, customer: CustomerRow, body: CustomerWalletC
     now,
   );
   if (customer.currency === null) await setFirstCurrency(db, organizationId, customer.id, currency!, now);
+  await chooseSections(ctx, { type: 'wallet', id }, body.invoice_custom_section);
   const wallet = await readWallet(db, organizationId, id);
   for (const rule of rules as ReadRule[]) await storeRule(ctx, wallet, rule);
   if (body.paid_credits || body.granted_credits)

@@ -82,7 +82,7 @@ export const paymentMethodInput = () =>
     )
     .nullish();
 
-/** No custom section can be made yet, so none can be named. */
+/** Rules and transactions select no sections of their own yet: those of their wallet hold. */
 export const customSectionInput = () =>
   z
     .object({

@@ -7,6 +7,7 @@ import { isUuid } from '../../platform/ids.ts';
 import { limitOf, type Page } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { getCustomer } from '../customers/queries.ts';
+import { type SelectedSectionJson, selectedSections } from '../invoice-custom-sections/queries.ts';
 
 /** A wallet with what its answer needs of its customer and its billing entity. */
 export interface WalletRow {
@@ -41,6 +42,9 @@ export interface WalletRow {
   payment_method_type: 'provider' | 'manual' | null;
   payment_method_id: string | null;
   purchase_order_number: string | null;
+  skip_invoice_custom_sections: boolean;
+  /** Custom sections of its own, in the order in which they were selected. */
+  custom_sections: SelectedSectionJson[];
   metadata: Record<string, string | null> | null;
   expiration_at: Temporal.Instant | null;
   last_balance_sync_at: Temporal.Instant | null;
@@ -61,6 +65,8 @@ const columns = (db: Db) => db`
     order by limit_to.place) as billable_metric_codes,
   wallet.paid_top_up_min_amount_cents, wallet.paid_top_up_max_amount_cents, wallet.invoice_requires_successful_payment,
   wallet.payment_method_type, wallet.payment_method_id, wallet.purchase_order_number, wallet.metadata,
+  wallet.skip_invoice_custom_sections,
+  ${selectedSections(db, 'wallet', { organizationId: db`wallet.organization_id`, ownerId: db`wallet.id` })} as custom_sections,
   wallet.expiration_at, wallet.last_balance_sync_at, wallet.last_consumed_credit_at, wallet.terminated_at,
   wallet.created_at`;
 

@@ -15,15 +15,9 @@ import {
 } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { instantField } from '../../platform/schema/instant-field.ts';
+import { SectionChoice } from '../invoice-custom-sections/schema.ts';
 import { Metadata } from '../plans/metadata.ts';
-import {
-  creditsInput,
-  customSectionInput,
-  MOST_PAIRS_OF_WALLET,
-  pairsInput,
-  paymentMethodInput,
-  priorityInput,
-} from './input.ts';
+import { creditsInput, MOST_PAIRS_OF_WALLET, pairsInput, paymentMethodInput, priorityInput } from './input.ts';
 
 /** Fees that a wallet may be limited to: it pays no others. */
 export const WALLET_FEE_TYPES = ['charge', 'subscription', 'commitment', 'fixed_charge'] as const;
@@ -47,7 +41,7 @@ const shared = {
   recurring_transaction_rules: z.unknown().optional(),
   payment_method: paymentMethodInput(),
   billing_entity_code: optionalText(),
-  invoice_custom_section: customSectionInput(),
+  invoice_custom_section: SectionChoice,
   purchase_order_number: optionalText({ max: PURCHASE_ORDER_NUMBER_MAX }),
   metadata: Metadata.nullish(),
 };

@@ -5,6 +5,7 @@ import { decimal } from '../../engine/money/decimal.ts';
 import type { Context } from '../../platform/context.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { getBillingEntity } from '../billing-entities/queries.ts';
+import { chooseSections } from '../invoice-custom-sections/selections.ts';
 import { expirationFaults, methodFaults, rangeFaults, readRules, ruleFaults } from './faults.ts';
 import { isLimits, type Limits, readLimits } from './limits.ts';
 import { markWallets } from './marks.ts';
@@ -95,6 +96,7 @@ async function update(ctx: Context, key: WalletKey, body: WalletUpdate) {
       ? {}
       : { metadata: body.metadata === null ? null : (db.json(body.metadata) as never) }),
   });
+  await chooseSections(ctx, { type: 'wallet', id: wallet.id }, body.invoice_custom_section);
   if (body.recurring_transaction_rules !== undefined) await replaceRules(ctx, wallet, stored, rules as ReadRule[]);
   await markWallets(ctx, wallet.customer_id);
   return { wallet: await shownWallet(ctx, await recordWallet(ctx, 'wallet.updated', wallet.id, before)) };

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { decimalText } from '../../engine/money/decimal.ts';
 import { present, seconds, secondsOrNull } from '../../platform/schema/view.ts';
+import { selectedSectionView } from '../invoice-custom-sections/view.ts';
 import type { WalletRow } from './queries.ts';
 import type { RuleRow } from './rules-queries.ts';
 
@@ -60,7 +61,7 @@ export const walletBaseView = (wallet: WalletRow) => ({
   invoice_requires_successful_payment: wallet.invoice_requires_successful_payment,
   payment_method: paymentMethodView(wallet),
   purchase_order_number: wallet.purchase_order_number,
-  applied_invoice_custom_sections: [],
+  applied_invoice_custom_sections: wallet.custom_sections.map(selectedSectionView),
   expiration_at: secondsOrNull(wallet.expiration_at),
   last_balance_sync_at: secondsOrNull(wallet.last_balance_sync_at),
   last_consumed_credit_at: secondsOrNull(wallet.last_consumed_credit_at),
