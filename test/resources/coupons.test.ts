@@ -235,3 +235,25 @@ test('lists stay within six round trips', async () => {
   expect((await read('findAllAppliedCoupons', {})).roundTrips).toBeLessThanOrEqual(3);
   expect((await read('findAllCoupons', {})).roundTrips).toBeLessThanOrEqual(2);
 });
+
+test('the audit trail tells of coupons and of those that customers get and lose, under the coupon', async () => {
+  const own = await service.org();
+  await own.post('/customers', { customer: { external_id: 'dan' } });
+  const { svc_id } = (await own.post('/coupons', { coupon: WELCOME })).body.coupon;
+  await own.put('/coupons/welcome', { coupon: { name: 'Hello' } });
+  const given = { external_customer_id: 'dan', coupon_code: 'welcome' };
+  const { applied_coupon } = (await own.post('/applied_coupons', { applied_coupon: given })).body;
+  await own.delete(`/customers/dan/applied_coupons/${applied_coupon.svc_id}`);
+  await own.delete('/coupons/welcome');
+  const rows = await service.sql`
+    select activity_type, resource_id, activity_object_changes from activity_logs
+    where organization_id = ${own.organization.organization_id} and resource_type = 'Coupon' order by id`;
+  expect(rows.map(({ activity_type }) => activity_type)).toEqual([
+    'coupon.created',
+    'coupon.updated',
+    'applied_coupon.created',
+    'applied_coupon.deleted',
+    'coupon.deleted',
+  ]);
+  expect(new Set(rows.map(({ resource_id }) => resource_id))).toEqual(new Set([svc_id]));
+});
