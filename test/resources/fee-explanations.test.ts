@@ -388,3 +388,88 @@ test('bought credits are explained and verified', async () => {
   const { verification } = (await story.client.post(`/invoices/${invoice.svc_id}/verify`)).body;
   expect(verification).toMatchObject({ status: 'equal', differences: [] });
 });
+
+test('coupons and fees made anew lead to the stored amounts', async () => {
+  const story = await metered(
+    { charge_model: 'standard', properties: { amount: '0.335' } },
+    {},
+    [['2024-03-02T00:00:00Z', { calls: 101 }]],
+    { amount_cents: 1234 },
+  );
+  const coupon = await story.client.post('/coupons', {
+    coupon: {
+      name: 'Welcome',
+      code: 'welcome',
+      coupon_type: 'percentage',
+      percentage_rate: '10',
+      frequency: 'forever',
+      expiration: 'no_expiration',
+    },
+  });
+  expect(coupon.status).toBe(200);
+  const applied = await story.client.post('/applied_coupons', {
+    applied_coupon: { external_customer_id: 'acme', coupon_code: 'welcome' },
+  });
+  expect(applied.status).toBe(200);
+  await story.advance('2024-04-02T00:00:00Z');
+  const [invoice] = await story.invoices(1);
+  for (const fee of invoice.fees) {
+    const explanation = await explain(story, fee);
+    expect(step(explanation, 'coupon_share')).toMatchObject({ inputs: { coupon_code: 'welcome', credit_cents: 462 } });
+  }
+  const verify = async (id: string) => (await story.client.post(`/invoices/${id}/verify`)).body.verification;
+  expect(await verify(invoice.svc_id)).toMatchObject({ status: 'equal', differences: [] });
+
+  await story.client.post(`/invoices/${invoice.svc_id}/void`);
+  const [first, second] = invoice.fees;
+  const again = await story.client.post(`/invoices/${invoice.svc_id}/regenerate`, {
+    invoice: { fees: [{ id: first.svc_id }, { id: second.svc_id, units: '7', unit_amount_cents: 33 }] },
+  });
+  expect(again.status).toBe(200);
+  for (const fee of again.body.invoice.fees) await explain(story, fee);
+  expect(await verify(again.body.invoice.svc_id)).toMatchObject({ status: 'equal', differences: [] });
+});
+
+test('adjusted fees of a draft say so, and are explained', async () => {
+  const story = await openStory(service, '2024-03-01T00:00:00Z');
+  await story.customer({ billing_configuration: { invoice_grace_period: 5 } });
+  const made = await story.client.post('/billable_metrics', {
+    billable_metric: {
+      name: 'Calls',
+      code: 'calls',
+      aggregation_type: 'unique_count_agg',
+      field_name: 'calls',
+      recurring: true,
+    },
+  });
+  const billable_metric_id = made.body.billable_metric.svc_id;
+  await story.plan({
+    amount_cents: 1000,
+    charges: [{ billable_metric_id, charge_model: 'standard', prorated: true, properties: { amount: '10' } }],
+  });
+  await story.subscribe();
+  await send(story, [
+    ['2024-03-01T00:00:00Z', { calls: 'a' }],
+    ['2024-03-11T00:00:00Z', { calls: 'b' }],
+  ]);
+  await story.advance('2024-04-02T00:00:00Z');
+  const [draft] = await story.invoices(1);
+  const ofUsage = draft.fees.find(({ item }: Invoice) => item.type === 'charge');
+  const explanation = await explain(story, ofUsage);
+  expect(explanation.provisional).toBe(true);
+  expect(step(explanation, 'round_amount').output).toBe('1677');
+  for (const [type, adjustment] of [
+    ['subscription', { units: '3' }],
+    ['charge', { units: '4', unit_precise_amount: '2.5' }],
+  ] as const) {
+    // Each adjustment refreshes the draft: its fees are new ones.
+    const [present] = await story.invoices(1);
+    const fee_id = present.fees.find(({ item }: Invoice) => item.type === type).svc_id;
+    const adjusted = await story.client.post(`/invoices/${draft.svc_id}/adjusted_fees`, {
+      adjusted_fee: { fee_id, ...adjustment },
+    });
+    expect(adjusted.status).toBe(200);
+  }
+  const [changed] = await story.invoices(1);
+  for (const fee of changed.fees) expect(codes(await explain(story, fee))[0]).toBe('manual_adjustment');
+});
