@@ -1,3 +1,4 @@
+import { isAfter } from '../../engine/calendar/instants.ts';
 import { localDate } from '../../engine/calendar/local-day.ts';
 import { nextTopUpDay } from '../../engine/credits/wallet-interval.ts';
 import { topUpOf } from '../../engine/credits/wallet-top-up.ts';
@@ -64,7 +65,10 @@ export const expireWallets: PeriodicJob = {
   name: 'expire-wallets',
   select: async (sql, at, scope, limit) => (await listExpiredWallets(sql, at, scope, limit)).map(dueWallet),
   async work(ctx, item) {
-    await terminate(ctx, { id: (item as WalletItem).wallet_id });
+    const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: (item as WalletItem).wallet_id });
+    // Its time may have been prolonged since.
+    if (!wallet?.expiration_at || isAfter(wallet.expiration_at, ctx.now())) return;
+    await terminate(ctx, { id: wallet.id });
   },
   nextDueAt: async (db, organizationId) => (await earliestExpiry(db, organizationId))[0]!.at,
 };
