@@ -338,6 +338,30 @@ describe('a top-up', () => {
   });
 });
 
+test('its document is drawn when it is first asked for', async () => {
+  await vat(story, 20);
+  const invoice = await oneOff(story, 1000);
+  const { svc_id: id } = (await credit(story, invoice, 500, { credit_amount_cents: 600 })).body.credit_note;
+  const download = await story.client.post(`/credit_notes/${id}/download`);
+  expect(download.status).toBe(200);
+  const { pathname, search } = new URL(download.body.credit_note.file_url);
+  const file = await fetch(`${service.url}${pathname}${search}`);
+  expect(file.status).toBe(200);
+  expect(
+    Buffer.from(await file.arrayBuffer())
+      .subarray(0, 5)
+      .toString(),
+  ).toBe('%PDF-');
+  const told = await until(async () => {
+    const rows = await service.sql`
+      select object_id from webhook_events
+      where organization_id = ${story.organizationId} and webhook_type = 'credit_note.generated'`;
+    return rows.length > 0 ? rows : undefined;
+  });
+  expect(told).toMatchObject([{ object_id: id }]);
+  expect((await story.client.post('/credit_notes/x/download')).status).toBe(404);
+});
+
 test('metadata are replaced, merged and deleted (C.13)', async () => {
   const invoice = await oneOff(story, 1000);
   const { svc_id: id } = (await credit(story, invoice, 300)).body.credit_note;

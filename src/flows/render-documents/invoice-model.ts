@@ -61,7 +61,7 @@ function factsOf({ invoice }: InvoiceParts, { customer }: Printed, texts: Docume
 }
 
 /** Issuer and payer; of a self-billed invoice they change places, since the partner supplies and is paid. */
-function partiesOf(
+export function partiesOf(
   { invoice, customer: now }: InvoiceParts,
   printed: Printed,
   texts: DocumentTexts,

@@ -1,9 +1,13 @@
 import type { Context } from '../../platform/context.ts';
 import type { DocumentModel } from '../../platform/documents/model.ts';
+import { readCreditNote } from '../../resources/credit-notes/queries.ts';
+import { recordCreditNoteGenerated } from '../../resources/credit-notes/record.ts';
+import { feesOfNotes } from '../../resources/credit-notes/show.ts';
 import type { DocumentKind } from '../../resources/documents/queries.ts';
 import { readInvoice } from '../../resources/invoices/queries.ts';
 import { recordInvoiceGenerated } from '../../resources/invoices/record.ts';
 import { partsOf } from '../../resources/invoices/show.ts';
+import { creditNoteModel } from './credit-note-model.ts';
 import { invoiceModel } from './invoice-model.ts';
 import { readPrinted } from './sql.ts';
 import { languageOf } from './texts/by-locale.ts';
@@ -29,5 +33,18 @@ export const documentSubjects: Readonly<Partial<Record<DocumentKind, DocumentSub
       return invoiceModel(parts, printed, language);
     },
     announce: recordInvoiceGenerated,
+  },
+  credit_note: {
+    async read(ctx, noteId, fonts) {
+      const note = await readCreditNote(ctx.db, ctx.organizationId, noteId);
+      const [invoice, fees, printed] = await Promise.all([
+        readInvoice(ctx.db, ctx.organizationId, note.invoice_id).then((row) => partsOf(ctx, row)),
+        feesOfNotes(ctx, [note]),
+        readPrinted(ctx.db, ctx.organizationId, note.invoice_id),
+      ]);
+      const language = languageOf(printed.customer_locale, printed.issuer.document_locale, fonts);
+      return creditNoteModel({ note, invoice, fees }, printed, language);
+    },
+    announce: recordCreditNoteGenerated,
   },
 };

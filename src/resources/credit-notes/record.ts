@@ -1,23 +1,42 @@
 import type { Context } from '../../platform/context.ts';
-import { readCreditNote } from './queries.ts';
+import { documentLink } from '../documents/link.ts';
+import { findRenderedDocument } from '../documents/queries.ts';
+import { type CreditNoteRow, readCreditNote } from './queries.ts';
 import { viewOf } from './show.ts';
 
 /** Writes a new note into the audit trail and tells those who listen. Rules: platform G.1, H.1. */
 export async function recordCreditNoteCreated(ctx: Context, id: string): Promise<void> {
   const note = await readCreditNote(ctx.db, ctx.organizationId, id);
-  const object = await viewOf(ctx, note);
+  tell(ctx, 'credit_note.created', note, await viewOf(ctx, note));
+}
+
+/** Tells that the document of a note is there. Rules: credits-and-payments C.2, platform G.1, H.1. */
+export async function recordCreditNoteGenerated(ctx: Context, id: string): Promise<void> {
+  const { db, organizationId } = ctx;
+  const note = await readCreditNote(db, organizationId, id);
+  const documentId = await findRenderedDocument(db, organizationId, 'credit_note', id);
+  const { items: _items, applied_taxes: _taxes, error_details: _errors, ...object } = await viewOf(ctx, note);
+  tell(ctx, 'credit_note.generated', note, { ...object, file_url: await documentLink(db, ctx.config, documentId!) });
+}
+
+function tell(
+  ctx: Context,
+  type: 'credit_note.created' | 'credit_note.generated',
+  note: CreditNoteRow,
+  object: Pick<Awaited<ReturnType<typeof viewOf>>, 'customer'> & { file_url: string | null },
+): void {
   ctx.record({
     activity: {
-      type: 'credit_note.created',
+      type,
       resourceType: 'CreditNote',
-      resourceId: id,
+      resourceId: note.id,
       object,
       externalCustomerId: object.customer.external_id,
     },
     webhook: {
-      type: 'credit_note.created',
+      type,
       objectType: 'credit_note',
-      objectId: id,
+      objectId: note.id,
       customerId: note.customer_id,
       object,
     },

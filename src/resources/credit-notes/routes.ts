@@ -4,6 +4,7 @@ import type { Operation } from '../../platform/operation.ts';
 import { checkBillingEntityCodes } from '../billing-entities/queries.ts';
 import { getCustomer } from '../customers/queries.ts';
 import { createCreditNote } from './commands/create.ts';
+import { downloadCreditNote } from './commands/download.ts';
 import { estimateCreditNote } from './commands/estimate.ts';
 import {
   deleteAllCreditNoteMetadata,
@@ -50,6 +51,15 @@ const update: Operation = {
   root: 'credit_note',
   body: CreditNoteUpdate,
   run: updateCreditNote,
+};
+
+const download: Operation = {
+  ...write,
+  name: 'downloadCreditNote',
+  method: 'post',
+  path: '/credit_notes/:svc_id/download',
+  summary: 'Get the document of a credit note',
+  run: downloadCreditNote,
 };
 
 const merge: Operation = {
@@ -127,6 +137,8 @@ export const creditNoteOperations: Operation[] = [
     summary: 'Void what is left of a credit note',
     run: voidCreditNote,
   },
+  download,
+  { ...download, name: 'downloadCreditNotePdf', path: '/credit_notes/:svc_id/download_pdf', hidden: true },
   {
     ...metadata,
     name: 'replaceCreditNoteMetadata',
