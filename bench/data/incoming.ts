@@ -14,7 +14,9 @@ export function incomingEvents(source: EventSource, first: number, count: number
 
 /** Batches of requests with one event each, as `POST /events` makes them and a storing worker reads them from a job. */
 export const singleBatches = (organizationId: string, events: IncomingEvent[]): IncomingBatch[] =>
-  JSON.parse(JSON.stringify(events.map((event) => ({ ...requestFacts(organizationId), atomic: false, events: [event] }))));
+  JSON.parse(
+    JSON.stringify(events.map((event) => ({ ...requestFacts(organizationId), atomic: false, events: [event] }))),
+  );
 
 const requestFacts = (organizationId: string) => ({
   organization_id: organizationId,
