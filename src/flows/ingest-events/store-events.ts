@@ -19,15 +19,18 @@ export interface StoreDeps {
   finisher?: Pick<FinisherNudge, 'add'>;
 }
 
+/** Events from which two statements of half of them cost less time than one. */
+const WORTH_TWO = 600;
 /** Times that a statement is tried when Postgres chose it in a deadlock. */
 const DEADLOCK_TRIES = 4;
 /** Catalogs change when people edit metrics: a second change between two tries is rare, a tenth a defect. */
 const STALE_TRIES = 10;
 
 /**
- * Stores batches of events, each answered 200 only after this: all in one transaction, at most three awaited statements
- * when nothing has to be repeated. Repeats for organizations whose catalog was stale, on a deadlock, and in
- * halves when a value cannot be stored, until the culprit is alone and refused. Then starts the asynchronous steps.
+ * Stores batches of events, each answered 200 only after this: each batch in one transaction, at most three awaited
+ * statements for all of them, or for each half of very many, when nothing has to be repeated. Repeats for organizations
+ * whose catalog was stale, on a deadlock, and in halves when a value cannot be stored, until the culprit is alone and
+ * refused. Then starts the asynchronous steps.
  *
  * Whoever has events calls it: the HTTP lane, connectors, imports. Rules: performance-design 3.2, 3.3, 4.1.
  *
@@ -38,7 +41,7 @@ export async function storeEvents(deps: StoreDeps, batches: readonly IncomingBat
   let left = batches.map((batch, index) => ({ batch, index }));
   for (let attempt = 1; left.length > 0; attempt += 1) {
     assert(attempt <= STALE_TRIES, 'a catalog that was just read is of the present version');
-    const outcome = await storeOrSplit(
+    const outcome = await storeParts(
       deps,
       left.map((each) => each.batch),
     );
@@ -53,6 +56,31 @@ export async function storeEvents(deps: StoreDeps, batches: readonly IncomingBat
 }
 
 type Verdicts = StoreOutcome['verdicts'];
+
+/**
+ * Two statements side by side, each for half of the batches, where there are many events: Postgres works on each with a
+ * core of its own. When one fails, what the other has stored is stored, as after any job that is run again.
+ */
+async function storeParts(deps: StoreDeps, batches: readonly IncomingBatch[]): Promise<Verdicts> {
+  const parts = partsOf(batches);
+  if (parts.length > 1) await catalogsOf(deps, batches); // read once for both
+  const results = await Promise.allSettled(parts.map((part) => storeOrSplit(deps, part)));
+  return results.flatMap((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}
+
+function partsOf(batches: readonly IncomingBatch[]): (readonly IncomingBatch[])[] {
+  const events = batches.reduce((sum, batch) => sum + batch.events.length, 0);
+  if (events < WORTH_TWO) return [batches];
+  let before = 0;
+  const middle = batches.findIndex((batch) => {
+    before += batch.events.length;
+    return before * 2 > events;
+  });
+  return middle === 0 ? [batches] : [batches.slice(0, middle), batches.slice(middle)];
+}
 
 async function storeOrSplit(deps: StoreDeps, batches: readonly IncomingBatch[]): Promise<Verdicts> {
   try {
@@ -117,10 +145,7 @@ async function attempt<Result>(
 ): Promise<Result> {
   const now = isoOfMs(realNowExactMs());
   for (let tried = 1; ; tried += 1) {
-    const catalogs = await deps.catalogs.of(
-      deps.sql,
-      batches.map((batch) => batch.organization_id),
-    );
+    const catalogs = await catalogsOf(deps, batches);
     try {
       const run = async (db: Db) => then(await storeBatches(db, batches, catalogs, now));
       return needsTransaction ? ((await deps.sql.begin(run)) as Result) : await run(deps.sql);
@@ -129,3 +154,9 @@ async function attempt<Result>(
     }
   }
 }
+
+const catalogsOf = ({ catalogs, sql }: StoreDeps, batches: readonly IncomingBatch[]) =>
+  catalogs.of(
+    sql,
+    batches.map((batch) => batch.organization_id),
+  );

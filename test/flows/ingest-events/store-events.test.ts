@@ -334,6 +334,25 @@ describe('budget of statements', () => {
     expect(statements).toHaveLength(2);
   });
 
+  test('very many are stored in two statements, each batch in one of them', async () => {
+    const { store } = storage(database.sql);
+    const batches = Array.from({ length: 600 }, (_, index) =>
+      incoming(organizationId, [{ transaction_id: `t${index}`, external_subscription_id: `s${index % 7}` }]),
+    );
+    statements = [];
+    expect(await store(...batches)).toEqual(batches.map(() => [0]));
+    expect(statements).toHaveLength(3); // the catalog first
+    expect(await store(...batches)).toEqual(batches.map(() => [0]));
+    expect(await database.sql`select from events where organization_id = ${organizationId}`).toHaveLength(600);
+    const large = incoming(
+      organizationId,
+      Array.from({ length: 600 }, () => ({})),
+    );
+    statements = [];
+    await store(incoming(organizationId, [{}]), large);
+    expect(awaited()).toHaveLength(2);
+  });
+
   test('batches that stay together need no more of their own, a test clock one', async () => {
     const sandbox = (await createOrganization(database.sql, { name: 'Sandbox', sandbox: true })).organization_id;
     const { store } = storage(database.sql);
