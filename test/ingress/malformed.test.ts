@@ -281,7 +281,7 @@ const isErrorBody = (status: number, text: string): boolean =>
 async function rowCounts(): Promise<Record<string, number>> {
   const tables = await service.sql<{ name: string }[]>`
     select tablename as name from pg_tables where schemaname = 'public'
-      and tablename !~ '^(api_logs|activity_logs_|idempotency_keys|schedule_ticks|schema_migrations)'`;
+      and tablename !~ '^(api_logs|activity_logs_|idempotency_keys|schedule_ticks|audit_runs|schema_migrations)'`;
   const counts = await Promise.all(
     tables.map(
       async ({ name }) =>

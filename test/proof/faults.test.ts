@@ -11,6 +11,7 @@ import { projectRoot } from '../../src/platform/project-root.ts';
 import { bringServices, type Services } from '../../src/platform/services/discover.ts';
 import { choosePort } from '../../src/platform/services/ports.ts';
 import { createOrganization } from '../../src/resources/organizations/commands.ts';
+import { pools } from '../../workers/pools.ts';
 import { createClient } from '../support/client.ts';
 import { until } from '../support/until.ts';
 import { Processes, ready } from './processes.ts';
@@ -19,17 +20,7 @@ import { Producer } from './producer.ts';
 const ORGANIZATIONS = 4;
 const EVENTS_PER_SECOND = 1000;
 const SECONDS = 24;
-const POOLS = [
-  'writes',
-  'credit-notes',
-  'events',
-  'aggregation',
-  'billing',
-  'clocks',
-  'webhooks',
-  'documents',
-  'scheduler',
-];
+const POOLS = Object.keys(pools);
 
 let folder: string;
 let services: Services;
