@@ -6,7 +6,7 @@ import { holdMatching } from '../../resources/unmatched-events/lock.ts';
 import { finishBatches as endBatches, listOpenBatches, takeBatchEvents, takeLostBatches } from './finish-sql.ts';
 import { addLateRollups } from './late-rollups.ts';
 import { marksOf, matchAll } from './match-all.ts';
-import { markUsed, type Watched, workOf } from './nudge-watchers.ts';
+import { markUsed, type Watched, watchersOf, workOf } from './nudge-watchers.ts';
 import { createOwed, type OwedInAdvance } from './owe-in-advance.ts';
 
 const PAGE = 500;
@@ -31,9 +31,9 @@ export async function finishBatches(
   await addLateRollups(tx, ids, events);
   const matched = await matchAll(tx, events);
   const unmatched = matched.flatMap(({ event, reason }) => (reason === undefined ? [] : [{ event, reason }]));
-  await endBatches(tx, ids, marksOf(matched), unmatched);
+  const [watchers] = await Promise.all([watchersOf(tx, matched), endBatches(tx, ids, marksOf(matched), unmatched)]);
   await owed.store(tx, matched);
-  return markUsed(tx, matched);
+  return markUsed(tx, matched, watchers);
 }
 
 /** The same for every open batch of an organization: an advancing test clock settles them before it goes on. */

@@ -12,8 +12,33 @@ export type Watched = { organization_id: string } & ({ subscription_id: string }
 /** Looks of one subscription are this far apart at least: usage that comes in a rush is counted once for all of it. */
 const COALESCE_MS = 500;
 
-/** Marks the active subscriptions of events that somebody watches, and the customers of any that have wallets. */
-export async function markUsed(tx: Db, matched: readonly MatchedEvent<EventToMatch>[]): Promise<Watched[]> {
+/** Whether anybody watches usage of organizations at all, and whether any of their customers has a wallet. */
+export interface Watchers {
+  usage: boolean;
+  wallets: boolean;
+}
+
+/** Most organizations have no watchers: one look at them costs less than one at each subscription. */
+export async function watchersOf(tx: Db, matched: readonly MatchedEvent<EventToMatch>[]): Promise<Watchers> {
+  const ids = [...new Set(matched.map(({ event }) => event.organization_id))];
+  const [row] = await tx<Watchers[]>`
+    select
+      exists (select from alerts where organization_id = any (${ids}::uuid[]) and deleted_at is null)
+        or exists (select from usage_thresholds where organization_id = any (${ids}::uuid[]) and deleted_at is null) as usage,
+      exists (select from wallets where organization_id = any (${ids}::uuid[]) and status = 'active') as wallets`;
+  return row!;
+}
+
+/**
+ * Marks the active subscriptions of events that somebody watches, and the customers of any that have wallets. A watcher
+ * that comes meanwhile looks at the usage by itself.
+ */
+export async function markUsed(
+  tx: Db,
+  matched: readonly MatchedEvent<EventToMatch>[],
+  watchers: Watchers,
+): Promise<Watched[]> {
+  if (!watchers.usage && !watchers.wallets) return [];
   const marks = new Map<string, MarkToSet>();
   for (const { event, subscription } of matched) {
     if (subscription?.status !== 'active') continue;
@@ -28,8 +53,8 @@ export async function markUsed(tx: Db, matched: readonly MatchedEvent<EventToMat
   if (marks.size === 0) return [];
   // One after the other on the wire, without waiting between.
   const [watched, wallets] = await Promise.all([
-    markWatched(tx, [...marks.values()]),
-    markWalletsOfUsage(tx, [...marks.values()]),
+    watchers.usage ? markWatched(tx, [...marks.values()]) : [],
+    watchers.wallets ? markWalletsOfUsage(tx, [...marks.values()]) : [],
   ]);
   return [...watched, ...wallets];
 }
