@@ -31,6 +31,8 @@ export interface InvoiceToBuild {
   skipUsage: boolean;
   /** Is computed to its end, whatever the grace period: previews. */
   isFinal?: boolean;
+  /** Of a subscription that waits for this invoice's payment: no grace period, open until it is paid. */
+  isGated?: boolean;
 }
 
 /**
@@ -45,7 +47,7 @@ export interface InvoiceToBuild {
  */
 export async function buildInvoice(
   ctx: Context,
-  { payer, lines, at, skipUsage, isFinal = false }: InvoiceToBuild,
+  { payer, lines, at, skipUsage, isFinal = false, isGated = false }: InvoiceToBuild,
 ): Promise<string | undefined> {
   const invoiceId = newId();
   const billedOn = localDate(at, payer.zone);
@@ -72,7 +74,7 @@ export async function buildInvoice(
   const dated = {
     invoiceType: 'subscription' as const,
     isRecurring: lines.some(({ reason }) => reason === 'subscription_periodic'),
-    isInAdvanceCharge: lines.every(({ reason }) => reason === 'in_advance_charge'),
+    isInAdvanceCharge: isGated || lines.every(({ reason }) => reason === 'in_advance_charge'),
     settings: dateSettings(payer, issuer),
   };
   const dates = datesAtCreation(dated, billedOn);
@@ -117,6 +119,7 @@ export async function buildInvoice(
     at,
     createdAt: ctx.now(),
     computation,
+    isGated,
   });
   if (!skipUsage) await storeRenewals(ctx, payer, own);
   return invoiceId;

@@ -7,7 +7,7 @@ import { newId } from '../../platform/ids.ts';
 import { creditProgressiveExcess } from '../../resources/credit-notes/commands/on-progressive-excess.ts';
 import { listSpendableNotes } from '../../resources/credit-notes/queries.ts';
 import { takeFromNotes } from '../../resources/credit-notes/writes.ts';
-import { bookNoteApplied } from '../../resources/ledger/credit-notes.ts';
+import { bookNoteApplied, type PaidAccount } from '../../resources/ledger/credit-notes.ts';
 import type { ComputedInvoice } from './store.ts';
 import type { InvoiceOwner } from './writes.ts';
 
@@ -36,6 +36,7 @@ export async function storeCreditNoteUses(
   owner: InvoiceOwner,
   { creditNoteUses }: Draft,
   { payer, dates }: Pick<ComputedInvoice, 'payer' | 'dates'>,
+  paidAccount: PaidAccount = 'receivable',
 ): Promise<void> {
   if (creditNoteUses.length === 0) return;
   const rows = creditNoteUses.map(({ creditNoteId, amountCents }) => ({
@@ -64,6 +65,7 @@ export async function storeCreditNoteUses(
         creditId: id,
         invoice: { id: owner.invoiceId, issuing_date: dates.issuingDate },
         amountCents: amount_cents,
+        paidAccount,
       },
     );
   }

@@ -34,6 +34,8 @@ export interface ComputedInvoice {
   computation: Computation;
   /** A draft that was announced before: computing it anew is told to nobody. */
   isKnown?: boolean;
+  /** The subscription waits for its payment: with something to pay, it is open. */
+  isGated?: boolean;
 }
 
 /**
@@ -55,20 +57,41 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
     currency: invoice.currency,
     createdAt: invoice.createdAt,
   };
-  const isFinal = draft.status === 'finalized';
+  const status = statusOf(draft, invoice.isGated);
+  const isFinal = status === 'finalized';
   const snapshot = isFinal ? customerBaseView(await readCustomer(db, organizationId, payer.id)) : null;
   await insertFees(db, owner, fees, draft);
   await insertInvoiceTaxes(db, owner, draft);
   await insertCredits(db, owner, draft);
   if (draft.status !== 'closed') await applySections(db, organizationId, invoice.invoiceId, {}, ctx.now());
   await storeCouponUses(ctx, owner, draft);
-  await storeAmounts(db, owner, draft, { status: draft.status, dates, now: ctx.now(), snapshot });
+  await storeAmounts(db, owner, draft, { status, dates, now: ctx.now(), snapshot });
   // Fees of drafts are explained too.
   if (draft.status !== 'closed') await storeFeeInputs(ctx, owner, invoice);
   if (isFinal) await finish(ctx, owner, invoice, snapshot);
+  if (status === 'open') await hold(ctx, owner, invoice);
   if (draft.status !== 'closed') await markWallets(ctx, payer.id);
   const isTold = isFinal || (draft.status === 'draft' && !invoice.isKnown);
   if (isTold) await recordInvoice(ctx, isFinal ? 'invoice.created' : 'invoice.drafted', invoice.invoiceId);
+}
+
+/** An invoice of a gated subscription is open while there is something to pay. Rule: subscriptions-and-invoices B.9, F.2. */
+export const statusOf = (draft: Draft, isGated = false): Draft['status'] | 'open' =>
+  isGated && draft.status === 'finalized' && draft.totalAmountCents > 0 ? 'open' : draft.status;
+
+/**
+ * What an invoice gets that waits for its payment: its stored inputs, and what notes and wallets will pay of it, which is
+ * set aside. Number and posting come with the payment.
+ *
+ * Rules: subscriptions-and-invoices B.9, beyond 8.3 L2, L3.
+ */
+export async function hold(ctx: Context, owner: InvoiceOwner, invoice: FinalInvoice): Promise<void> {
+  const { draft } = invoice.computation;
+  await insertInvoiceInputs(ctx.db, owner, invoiceInputs(draft, invoice.at), ctx.now());
+  await storeCreditNoteUses(ctx, owner, draft, invoice, 'applied_pending');
+  await storeWalletPayments(ctx, invoice, 'applied_pending');
+  const customer = await readCustomer(ctx.db, ctx.organizationId, invoice.payer.id);
+  oweCollection(ctx, invoice.invoiceId, customerBaseView(customer));
 }
 
 /** An invoice that is final, by what it amounts to. */

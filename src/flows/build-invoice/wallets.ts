@@ -2,6 +2,7 @@ import type { PayingWallet, WalletKey } from '../../engine/credits/wallet-paymen
 import { TARGET_WALLET_KEY } from '../../engine/metrics/group-values.ts';
 import { addCents, ZERO_CENTS } from '../../engine/money/cents.ts';
 import type { Context } from '../../platform/context.ts';
+import type { PaidAccount } from '../../resources/ledger/credit-notes.ts';
 import { payFromWallet } from '../../resources/wallet-transactions/movements.ts';
 import { listActiveWallets, lockWallet } from '../../resources/wallets/queries.ts';
 import { refreshWallets } from '../wallets/refresh.ts';
@@ -40,7 +41,11 @@ export async function payingWallets(ctx: Context, payer: PayerFacts, currency: s
  * Takes from wallets what they pay of a stored invoice, and works out what is left to use of them.
  * Rules: credits-and-payments D.6, D.7-4, D.9 "refresh".
  */
-export async function storeWalletPayments(ctx: Context, invoice: FinalInvoice): Promise<void> {
+export async function storeWalletPayments(
+  ctx: Context,
+  invoice: FinalInvoice,
+  paidAccount: PaidAccount = 'receivable',
+): Promise<void> {
   const { walletPayments } = invoice.computation.draft;
   if (walletPayments.length === 0) return;
   let granted = ZERO_CENTS;
@@ -48,7 +53,7 @@ export async function storeWalletPayments(ctx: Context, invoice: FinalInvoice): 
   for (const { walletId, amountCents } of walletPayments) {
     const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: walletId });
     const document = { id: invoice.invoiceId, issuing_date: invoice.dates.issuingDate };
-    const paid = await payFromWallet(ctx, wallet!, document, amountCents);
+    const paid = await payFromWallet(ctx, wallet!, document, amountCents, paidAccount);
     granted = addCents(granted, paid.grantedCents);
     purchased = addCents(purchased, paid.purchasedCents);
   }

@@ -10,6 +10,7 @@ const KINDS: Record<AccountCode, AccountKind> = {
   cash: 'asset',
   tax_recoverable: 'asset',
   partner_credit: 'asset',
+  applied_pending: 'liability',
   customer_credit: 'liability',
   refunds_payable: 'liability',
   prepaid_pending: 'liability',

@@ -5,6 +5,9 @@ import { balancesOfInvoice } from './due-accounts.ts';
 import { taxShares } from './invoice-finalized.ts';
 import { type AccountCode, post } from './postings.ts';
 
+/** Where credits that are applied go: to what is owed, or aside while the invoice is open. Rules: beyond 8.3 L2, L3. */
+export type PaidAccount = 'receivable' | 'applied_pending';
+
 /** A credit note as the journal names it; a note's row fits. */
 export interface BookedNote extends BookedDocument {
   invoice_id: string;
@@ -51,11 +54,16 @@ export async function bookNoteCreated(ctx: Context, note: BookedNote, isOfVoided
   ]);
 }
 
-/** Books that a note pays an invoice. Rule: beyond 8.3 L2. */
+/** Books that a note pays an invoice, or is taken by one that waits for its payment. Rule: beyond 8.3 L2. */
 export const bookNoteApplied = (
   ctx: Context,
   note: Omit<BookedDocument, 'issuing_date'>,
-  use: { creditId: string; invoice: Pick<BookedDocument, 'id' | 'issuing_date'>; amountCents: number },
+  use: {
+    creditId: string;
+    invoice: Pick<BookedDocument, 'id' | 'issuing_date'>;
+    amountCents: number;
+    paidAccount?: PaidAccount;
+  },
 ): Promise<void> =>
   bookOnNote(
     ctx,
@@ -63,7 +71,7 @@ export const bookNoteApplied = (
     { ...note, issuing_date: use.invoice.issuing_date, invoice_id: use.invoice.id },
     [
       { account: 'customer_credit', amountCents: use.amountCents },
-      { account: 'receivable', amountCents: -use.amountCents },
+      { account: use.paidAccount ?? 'receivable', amountCents: -use.amountCents },
     ],
     { type: 'Credit', id: use.creditId },
   );
@@ -83,6 +91,26 @@ export const bookNoteGivenBack = (
       { account: 'customer_credit', amountCents: -back.amountCents },
     ],
     { type: 'Credit', id: back.creditId },
+  );
+
+/**
+ * Books what becomes of the part of a note that an open invoice took and that is closed unpaid: given back, or lost where
+ * the note was voided since. Rule: beyond 8.3 L5.
+ */
+export const bookNoteReleased = (
+  ctx: Context,
+  note: BookedNote,
+  released: { creditId: string; invoice: BookedDocument; amountCents: number; account: 'customer_credit' | 'breakage' },
+): Promise<void> =>
+  bookOnNote(
+    ctx,
+    'open_invoice_closed',
+    { ...note, issuing_date: released.invoice.issuing_date, invoice_id: released.invoice.id },
+    [
+      { account: 'applied_pending', amountCents: released.amountCents },
+      { account: released.account, amountCents: -released.amountCents },
+    ],
+    { type: 'Credit', id: released.creditId },
   );
 
 /** Books that what is left of a note is forfeited; its tax is not opened again. Rule: beyond 8.3 L14. */

@@ -9,6 +9,7 @@ export type AccountCode =
   | 'unrecorded_receipts'
   | 'unapplied_receipts'
   | 'write_offs'
+  | 'applied_pending'
   | 'customer_credit'
   | 'partner_credit'
   | 'refunds_payable'

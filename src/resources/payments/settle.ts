@@ -6,9 +6,12 @@ import { makeReceipt } from '../payment-receipts/make-receipt.ts';
 import type { PaymentRow } from './queries.ts';
 import { changePayment, storeShare } from './writes.ts';
 
+/** Nobody asks for its money any more: what comes in late is unapplied. */
+const isOver = ({ status }: InvoiceRow): boolean => status === 'voided' || status === 'closed';
+
 /** What an invoice still owes. Rule: credits-and-payments F. */
 export const dueOf = (invoice: InvoiceRow): number =>
-  invoice.status === 'voided'
+  isOver(invoice)
     ? 0
     : invoice.total_amount_cents - invoice.total_paid_amount_cents - invoice.total_offsetted_credit_note_amount_cents;
 
@@ -32,7 +35,7 @@ export async function settlePayment(ctx: Context, payment: PaymentRow): Promise<
   for (const { invoice, amountCents } of shares) {
     const paid = await storeShare(db, organizationId, payment.id, invoice.id, amountCents);
     const isDone = payment.payment_type === 'provider' || dueOf({ ...invoice, total_paid_amount_cents: paid }) <= 0;
-    const status = isDone && invoice.status !== 'voided' ? 'succeeded' : invoice.payment_status;
+    const status = isDone && !isOver(invoice) ? 'succeeded' : invoice.payment_status;
     await setPaymentStatus(ctx, invoice, status, { total_paid_amount_cents: paid });
   }
   await bookPayment(ctx, payment, shares, invoices[0]!.billing_entity_id);

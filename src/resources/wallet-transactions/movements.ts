@@ -5,6 +5,7 @@ import { exponentOf } from '../../engine/money/currency.ts';
 import type { Context } from '../../platform/context.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { bookOnWallet } from '../ledger/book-on-wallet.ts';
+import type { PaidAccount } from '../ledger/credit-notes.ts';
 import { addToBalance, takeFromBalance } from '../wallets/balance.ts';
 import type { WalletRow } from '../wallets/queries.ts';
 import { lockOpenInbound, type TransactionRow } from './queries.ts';
@@ -110,6 +111,7 @@ export async function payFromWallet(
   wallet: WalletRow,
   invoice: Parameters<typeof bookOnWallet>[3]['invoice'] & object,
   amountCents: Cents,
+  paidAccount: PaidAccount = 'receivable',
 ): Promise<PaidByWallet> {
   const booked = creditsOfMoney(amountCents, worthOf(wallet));
   const consumed = await consumable(ctx, wallet, amountCents, null);
@@ -124,7 +126,7 @@ export async function payFromWallet(
     lines: [
       { account: 'prepaid_granted', side: 'debit', amountCents: grantedCents },
       { account: 'prepaid_purchased', side: 'debit', amountCents: purchasedCents },
-      { account: 'receivable', side: 'credit', amountCents },
+      { account: paidAccount, side: 'credit', amountCents },
     ],
   });
   const changed = await takeFromBalance(ctx, wallet, booked);

@@ -21,7 +21,38 @@ export async function recreditWallets(ctx: Context, invoice: InvoiceRow): Promis
   }
 }
 
-async function giveBack(ctx: Context, wallet: WalletRow, taken: TransactionRow, invoice: InvoiceRow): Promise<void> {
+/**
+ * Gives the credits back that an open invoice took, now that it is closed unpaid; those of wallets that ended are lost.
+ * Rules: subscriptions-and-invoices B.9, beyond 8.3 L5.
+ */
+export async function releaseCredits(ctx: Context, invoice: InvoiceRow): Promise<void> {
+  for (const taken of await listTakenByInvoice(ctx.db, ctx.organizationId, invoice.id)) {
+    const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: taken.wallet_id });
+    if (!wallet || taken.amount_cents === 0) continue;
+    if (wallet.status === 'active') await giveBack(ctx, wallet, taken, invoice, 'open_invoice_closed');
+    else {
+      const purchasedCents = await purchasedPartOf(ctx, taken.id);
+      await bookOnWallet(ctx, 'open_invoice_closed', wallet, {
+        source: { type: 'WalletTransaction', id: taken.id },
+        walletTransactionId: taken.id,
+        invoice,
+        lines: [
+          { account: 'applied_pending', side: 'debit', amountCents: taken.amount_cents },
+          { account: 'breakage', side: 'credit', amountCents: purchasedCents },
+          { account: 'promotions', side: 'credit', amountCents: taken.amount_cents - purchasedCents },
+        ],
+      });
+    }
+  }
+}
+
+async function giveBack(
+  ctx: Context,
+  wallet: WalletRow,
+  taken: TransactionRow,
+  invoice: InvoiceRow,
+  rule: 'invoice_voided' | 'open_invoice_closed' = 'invoice_voided',
+): Promise<void> {
   const booked = { credits: taken.credit_amount, amount: taken.amount, amountCents: taken.amount_cents };
   const purchasedCents = await purchasedPartOf(ctx, taken.id);
   const id = await insertTransaction(ctx, {
@@ -31,12 +62,16 @@ async function giveBack(ctx: Context, wallet: WalletRow, taken: TransactionRow, 
     purchasedCents,
     voided_invoice_id: invoice.id,
   });
-  await bookOnWallet(ctx, 'invoice_voided', wallet, {
+  await bookOnWallet(ctx, rule, wallet, {
     source: { type: 'WalletTransaction', id },
     walletTransactionId: id,
     invoice,
     lines: [
-      { account: 'receivable', side: 'debit', amountCents: booked.amountCents },
+      {
+        account: rule === 'invoice_voided' ? 'receivable' : 'applied_pending',
+        side: 'debit',
+        amountCents: booked.amountCents,
+      },
       { account: 'prepaid_purchased', side: 'credit', amountCents: purchasedCents },
       { account: 'prepaid_granted', side: 'credit', amountCents: booked.amountCents - purchasedCents },
     ],

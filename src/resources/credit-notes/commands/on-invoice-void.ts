@@ -5,7 +5,7 @@ import { Decimal, decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { InvoiceRow } from '../../invoices/queries.ts';
-import { bookNoteGivenBack } from '../../ledger/credit-notes.ts';
+import { bookNoteGivenBack, bookNoteReleased } from '../../ledger/credit-notes.ts';
 import { amountsOf, makeNote } from '../make-note.ts';
 import { type CreditedInvoice, creditableOfFee, feesLeft, readCreditedInvoice } from '../noted-invoice.ts';
 import { readCreditNote } from '../queries.ts';
@@ -87,5 +87,23 @@ export async function giveBackToNotes(ctx: Context, invoice: InvoiceRow): Promis
       balance_amount_cents: note.balance_amount_cents + use.amount_cents,
     });
     await bookNoteGivenBack(ctx, note, { creditId: use.credit_id, invoice, amountCents: use.amount_cents });
+  }
+}
+
+/**
+ * Gives notes back what an open invoice took that is closed unpaid; voided ones are left alone.
+ * Rules: subscriptions-and-invoices B.9, beyond 8.3 L5.
+ */
+export async function releaseNotes(ctx: Context, invoice: InvoiceRow): Promise<void> {
+  for (const use of await listUsesOnInvoice(ctx.db, ctx.organizationId, invoice.id)) {
+    const note = await readCreditNote(ctx.db, ctx.organizationId, use.credit_note_id);
+    const isVoided = note.credit_status === 'voided';
+    if (!isVoided)
+      await changeCreditNote(ctx, note.id, {
+        credit_status: 'available',
+        balance_amount_cents: note.balance_amount_cents + use.amount_cents,
+      });
+    const account = isVoided ? 'breakage' : 'customer_credit';
+    await bookNoteReleased(ctx, note, { creditId: use.credit_id, invoice, amountCents: use.amount_cents, account });
   }
 }
