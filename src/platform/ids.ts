@@ -28,6 +28,12 @@ export function newId(): string {
   return v7({ random, msecs, seq });
 }
 
+/** The least id that can have been made at an instant of the real clock: older ids are smaller. */
+export const firstIdAt = (at: { epochMilliseconds: number }): string => {
+  const time = at.epochMilliseconds.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
+};
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Whether a text may be sent to Postgres as a uuid; anything else in a path is simply not found. */

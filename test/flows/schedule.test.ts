@@ -14,6 +14,7 @@ import { realNow } from '../../src/platform/clock/real-clock.ts';
 import { cronOf, isTick, latestTick, nextTick, type Tick } from '../../src/platform/clock/ticks.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import type { Sql } from '../../src/platform/db/connect.ts';
+import { firstIdAt, newId } from '../../src/platform/ids.ts';
 import type { DueItem, PeriodicJob, SweepDeps, SweepJob } from '../../src/platform/periodic-job.ts';
 import { createOrganization } from '../../src/resources/organizations/commands.ts';
 import type { ScheduleRow } from '../../src/schedule.ts';
@@ -254,6 +255,25 @@ describe('a tick', () => {
       from generate_series(0, 5100) n`;
     await cleanIdempotency.sweep(deps(), realNow());
     expect(await sql`select 1 from idempotency_keys`).toHaveLength(1);
+  });
+
+  test('of housekeeping deletes runs of the auditor after 90 days, verifications after 400', async () => {
+    const { organization_id: id } = await createOrganization(sql, { name: 'Old', sandbox: true });
+    const madeDaysAgo = (days: number) => firstIdAt(realNow().subtract({ hours: 24 * days }));
+    for (const days of [89, 91])
+      await sql`
+        insert into audit_runs (id, organization_id, mode, status, created_at, started_at)
+        values (${madeDaysAgo(days)}, ${id}, 'full', 'succeeded', '2001-01-01Z', '2001-01-01Z')`;
+    await sql.begin(async (tx) => {
+      await tx.unsafe('set local session_replication_role = replica');
+      for (const days of [399, 401])
+        await tx`
+          insert into verifications (id, organization_id, invoice_id, level, status, result, created_at)
+          values (${madeDaysAgo(days)}, ${id}, ${newId()}, 'inputs', 'equal', '{}', '2001-01-01Z')`;
+    });
+    await housekeeping.sweep(deps(), realNow());
+    expect(await sql`select from audit_runs where organization_id = ${id}`).toHaveLength(1);
+    expect(await sql`select from verifications where organization_id = ${id}`).toHaveLength(1);
   });
 
   test('of housekeeping makes the partitions of this month and the next, and drops what expired', async () => {

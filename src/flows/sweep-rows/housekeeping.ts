@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Sql } from '../../platform/db/connect.ts';
+import { firstIdAt } from '../../platform/ids.ts';
 import type { SweepDeps, SweepJob } from '../../platform/periodic-job.ts';
 
 const LOG_TABLES = ['activity_logs', 'api_logs'] as const;
@@ -8,6 +9,10 @@ type LogTable = (typeof LOG_TABLES)[number];
 const TICKS_KEPT_DAYS = 7;
 /** Life of a timeline after its clock (beyond 1.3). */
 const TIMELINES_KEPT_DAYS = 30;
+/** Rule: beyond 9. */
+const AUDITS_KEPT_DAYS = 90;
+/** Rule: beyond 6.2. */
+const VERIFICATIONS_KEPT_DAYS = 400;
 const BATCH = 5000;
 /** A partition waits this long for the writers of its table, who wait behind it; else the next day does it. */
 const LOCK_TIMEOUT = '2s';
@@ -15,7 +20,7 @@ const HAS_ROWS_ALREADY = '23514';
 
 /**
  * Creates the log partitions of this and the next month, drops what is older than the longest period that any
- * organization shows (platform H.4), old ticks and the timelines of clocks deleted long ago.
+ * organization shows (platform H.4), old ticks, the timelines of clocks deleted long ago, old runs of the auditor and old verifications.
  */
 export const housekeeping: SweepJob = {
   name: 'housekeeping',
@@ -32,8 +37,16 @@ export const housekeeping: SweepJob = {
     await deleteInBatches((limit) => deleteTicks(deps.sql, ticksFrom, limit));
     const timelinesFrom = now.subtract({ hours: 24 * TIMELINES_KEPT_DAYS });
     await deleteInBatches((limit) => deleteTimelines(deps.sql, timelinesFrom, limit));
+    await deleteInBatches((limit) =>
+      deleteMadeBefore(deps.sql, 'audit_runs', daysBefore(now, AUDITS_KEPT_DAYS), limit),
+    );
+    await deleteInBatches((limit) =>
+      deleteMadeBefore(deps.sql, 'verifications', daysBefore(now, VERIFICATIONS_KEPT_DAYS), limit),
+    );
   },
 };
+
+const daysBefore = (now: Temporal.Instant, days: number): Temporal.Instant => now.subtract({ hours: 24 * days });
 
 const monthOf = (at: Temporal.Instant): Temporal.PlainYearMonth =>
   at.toZonedDateTimeISO('UTC').toPlainDate().toPlainYearMonth();
@@ -103,3 +116,13 @@ const deleteTimelines = (sql: Sql, before: Temporal.Instant, limit: number) => s
     join test_clock_timelines timeline on timeline.organization_id = line.organization_id
     where timeline.clock_deleted_at < ${before} or (line.sequence < timeline.first and line.created_at < ${before})
     limit ${limit}))`;
+
+/** Rows whose ids were made before an instant of real time, which organizations with a test clock do not show elsewhere. */
+const deleteMadeBefore = (
+  sql: Sql,
+  table: 'audit_runs' | 'verifications',
+  before: Temporal.Instant,
+  limit: number,
+) => sql`
+  delete from ${sql(table)} where id = any (array(
+    select id from ${sql(table)} where id < ${firstIdAt(before)} limit ${limit}))`;
