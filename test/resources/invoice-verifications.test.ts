@@ -88,6 +88,11 @@ test('a fresh invoice is equal at both levels, and the result stays readable', a
   expect(await verify('events')).toMatchObject({ status: 'equal', since: { events_added: 0, corrections: 0 } });
   const read = await story.client.get(`/verifications/${verification.svc_id}`);
   expect(read.body.verification).toEqual(verification);
+  expect((await story.client.get(`/invoices/${invoice.svc_id}`)).body.invoice.last_verification).toEqual({
+    status: 'equal',
+    level: 'events',
+    verified_at: '2024-04-02T00:00:00Z',
+  });
 });
 
 test('VF2: an edited price, and a changed tax, leave what was issued equal', async () => {

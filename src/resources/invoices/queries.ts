@@ -66,6 +66,8 @@ export interface InvoiceRow {
   metadata: InvoiceMetadataJson[];
   /** Its document, once it has been drawn. */
   document_id: string | null;
+  /** The newest verification of it. Rule: beyond 6.2. */
+  last_verification: { status: string; level: string; verified_at: string } | null;
   applied_sections: AppliedSectionJson[];
   error_details: { id: string; error_code: string; details: Record<string, unknown> }[];
 }
@@ -99,7 +101,13 @@ const invoiceColumns = (db: Db) => db`
   ${appliedSections(db)} as applied_sections,
   (select document.id from documents document
    where document.organization_id = invoice.organization_id and document.kind = 'invoice'
-     and document.subject_id = invoice.id and document.content is not null) as document_id`;
+     and document.subject_id = invoice.id and document.content is not null) as document_id,
+  (select json_build_object('status', verification.status, 'level', verification.level,
+     'verified_at', verification.result ->> 'verified_at')
+   from verifications verification
+   where verification.organization_id = invoice.organization_id and verification.invoice_id = invoice.id
+   order by verification.created_at desc, verification.id desc
+   limit 1) as last_verification`;
 
 const invoiceTables = (db: Db) => db`
   invoices invoice

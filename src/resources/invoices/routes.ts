@@ -1,6 +1,7 @@
 import type { Context } from '../../platform/context.ts';
 import { limitOf, pageMeta } from '../../platform/lists/pagination.ts';
 import { type Operation, runsAsFlow } from '../../platform/operation.ts';
+import { present } from '../../platform/schema/view.ts';
 import { checkBillingEntityCodes } from '../billing-entities/queries.ts';
 import { getCustomer, listCustomersByIds } from '../customers/queries.ts';
 import { documentLink } from '../documents/link.ts';
@@ -242,5 +243,11 @@ async function show(ctx: Context, { svc_id }: { svc_id: string }) {
     partsOf(ctx, invoice),
     invoice.document_id === null ? null : documentLink(ctx.db, ctx.config, invoice.document_id),
   ]);
-  return { invoice: { ...invoiceView(parts, ctx.now()), file_url: fileUrl } };
+  return {
+    invoice: {
+      ...invoiceView(parts, ctx.now()),
+      file_url: fileUrl,
+      ...present({ last_verification: invoice.last_verification }),
+    },
+  };
 }
