@@ -85,6 +85,10 @@ export const jobs = {
     queue: 'payments',
     payload: z.object({ organization_id: z.string(), payment_id: z.string() }),
   },
+  'payment.refund': {
+    queue: 'payments',
+    payload: z.object({ organization_id: z.string(), credit_note_id: z.string() }),
+  },
   'payment.connect': {
     queue: 'payments',
     payload: z.object({ organization_id: z.string(), payment_provider_id: z.string() }),

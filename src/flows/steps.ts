@@ -22,6 +22,7 @@ import { finalizePendingInvoice } from './finalize-invoice/pending.ts';
 import { finishBatchStep } from './ingest-events/finish-batches.ts';
 import { healEvents, recountUnmatched } from './ingest-events/heal.ts';
 import { finalizeCustomerDrafts, finalizeOneDraft, redateDrafts } from './redate-drafts/steps.ts';
+import { refundSandboxNote, tellSandboxRefund } from './refund-notes/refund-sandbox.ts';
 import { runInvoices } from './run-invoices/step.ts';
 import { bookFirstCredits } from './wallets/first-credits.ts';
 import { refreshWalletsStep } from './wallets/refresh.ts';
@@ -65,4 +66,6 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'charge-sandbox-payment': chargeSandboxPayment,
   'tell-sandbox-event': tellSandboxEvent,
   'handle-provider-event': handleProviderEvent,
+  'refund-sandbox-note': refundSandboxNote,
+  'tell-sandbox-refund': tellSandboxRefund,
 };

@@ -2,14 +2,16 @@ import type { Context } from '../../platform/context.ts';
 import { isUuid, newId } from '../../platform/ids.ts';
 import type { ProviderEvent } from '../../platform/payments/port.ts';
 import { parseSandboxEvent } from '../../platform/payments/sandbox-events.ts';
-import { paymentStatusOf } from '../../platform/payments/status-words.ts';
+import { paymentStatusOf, refundStatusOf } from '../../platform/payments/status-words.ts';
 import { parseStripeEvent } from '../../platform/payments/stripe-events.ts';
+import { findRefundAtProvider } from '../../resources/credit-notes/refunds.ts';
 import { noteDisputeLost } from '../../resources/invoices/commands/lose-dispute.ts';
 import { listInvoicesByIds, readInvoice } from '../../resources/invoices/queries.ts';
 import { discardMethod, storeMethod } from '../../resources/payment-methods/writes.ts';
 import { contractName, findProviderById, type ProviderRow } from '../../resources/payment-providers/queries.ts';
 import { dueOf } from '../../resources/payments/settle.ts';
 import { insertPayment, lockPayables } from '../../resources/payments/writes.ts';
+import { applyRefund } from '../refund-notes/apply-refund.ts';
 import { applyAnswer, lockPayment } from './apply-outcome.ts';
 
 interface StoredEvent {
@@ -65,6 +67,16 @@ async function handle(ctx: Context, provider: ProviderRow, type: string, event: 
         },
         { isEvent: true, isReturn: type === 'payment.charged_back' },
       );
+      return;
+    }
+    case 'refund': {
+      const refund = await findRefundAtProvider(db, organizationId, provider.id, {
+        providerRefundId: event.providerRefundId,
+        noteId: event.metadata.credit_note_id,
+      });
+      if (!refund) return;
+      const refundStatus = refundStatusOf(contractName(provider), event.status);
+      await applyRefund(ctx, refund, { ...event, refundStatus }, { isEvent: true });
       return;
     }
     case 'dispute_closed': {

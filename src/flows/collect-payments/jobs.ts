@@ -1,5 +1,6 @@
 import type { Handlers } from '../../platform/queue/worker.ts';
 import type { SystemDeps } from '../../platform/records/system-transaction.ts';
+import { refundOverNetwork } from '../refund-notes/refund-over-network.ts';
 import { chargeOverNetwork, lookAfter } from './charge-over-network.ts';
 import { connectProvider, createCustomerThere, openPageThere } from './connect.ts';
 
@@ -8,10 +9,16 @@ export const paymentHandlers = (
   deps: SystemDeps,
 ): Pick<
   Handlers,
-  'payment.charge' | 'payment.look-after' | 'payment.connect' | 'payment.create-customer' | 'payment.open-page'
+  | 'payment.charge'
+  | 'payment.look-after'
+  | 'payment.refund'
+  | 'payment.connect'
+  | 'payment.create-customer'
+  | 'payment.open-page'
 > => ({
   'payment.charge': (payload) => chargeOverNetwork(deps, payload),
   'payment.look-after': (payload) => lookAfter(deps, payload),
+  'payment.refund': (payload) => refundOverNetwork(deps, payload),
   'payment.connect': (payload) => connectProvider(deps, payload),
   'payment.create-customer': (payload) => createCustomerThere(deps, payload),
   'payment.open-page': (payload) => openPageThere(deps, payload),

@@ -63,7 +63,13 @@ export type ProviderEvent =
     }
   | { kind: 'method_detached'; providerMethodId: string }
   | { kind: 'dispute_closed'; providerPaymentId: string; isLost: boolean; reason: string | null }
-  | { kind: 'refund'; providerRefundId: string; status: string }
+  | {
+      kind: 'refund';
+      providerRefundId: string;
+      status: string;
+      metadata: Record<string, string>;
+      error?: ProviderError;
+    }
   | { kind: 'ignored' };
 
 /**
@@ -92,11 +98,15 @@ export interface PaymentProvider {
     idempotencyKey: string;
     providerPaymentId: string;
     amountCents: number;
+    reason: RefundReason | null;
     metadata: Record<string, string>;
   }): Promise<{ providerRefundId: string; status: string }>;
   /** Makes the provider tell us its events at `url`. @throws ProviderRefusal, Outage */
   registerInbound(url: string, formerId: string | null): Promise<{ id: string; secret: string }>;
 }
+
+/** Why money goes back, as providers want to know it. */
+export type RefundReason = 'duplicate' | 'fraudulent' | 'requested_by_customer';
 
 /** A provider said no. */
 export class ProviderRefusal extends Error {

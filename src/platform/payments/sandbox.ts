@@ -1,5 +1,5 @@
 import type { ChargeOutcome, ProviderError } from './port.ts';
-import { wordOf } from './status-words.ts';
+import { refundWordOf, wordOf } from './status-words.ts';
 
 /** What a charge of a test method does. Rule: beyond 13.3. */
 export type SandboxBehaviour =
@@ -133,6 +133,21 @@ export function sandboxCharge(charge: {
       return now(answered('succeeded'));
   }
 }
+
+/**
+ * What a refund of a payment does, at once and later, in the words of the provider that the connection emulates.
+ * Rule: beyond 13.3.
+ */
+export const sandboxRefund = (
+  emulates: string,
+  behaviour: SandboxBehaviour,
+): { status: string; later?: { status: string; afterSeconds: number } } =>
+  behaviour.does === 'refund_late'
+    ? {
+        status: refundWordOf(emulates, 'pending'),
+        later: { status: refundWordOf(emulates, behaviour.ends), afterSeconds: 5 * MINUTE },
+      }
+    : { status: refundWordOf(emulates, 'succeeded') };
 
 const paymentEvent = (emulates: string, status: 'succeeded' | 'failed', afterSeconds: number): LaterEvent => ({
   tells: 'payment',

@@ -41,3 +41,27 @@ export function paymentStatusOf(provider: string, word: string): 'pending' | Kno
 
 /** The usual word of a provider for one of our states. */
 export const wordOf = (provider: string, status: Known): string => WORDS[provider]?.[status][0] ?? status;
+
+type Refunded = 'pending' | 'succeeded' | 'failed';
+
+/** The words of each provider for the states of a refund, the usual one first. Rule: credits-and-payments C.10. */
+const REFUND_WORDS: Record<string, Record<Refunded, readonly string[]>> = {
+  stripe: { pending: ['pending', 'requires_action'], succeeded: ['succeeded'], failed: ['failed', 'canceled'] },
+  gocardless: {
+    pending: ['created', 'pending_submission', 'submitted', 'refund_settled'],
+    succeeded: ['paid'],
+    failed: ['failed', 'cancelled', 'bounced', 'funds_returned'],
+  },
+};
+
+/** Our state for a provider's word of a refund; one that is not listed leaves it `pending`. Rule: credits-and-payments C.10. */
+export function refundStatusOf(provider: string, word: string): Refunded {
+  const words = REFUND_WORDS[provider];
+  return REFUND_STATES.find((status) => (words ? words[status].includes(word) : status === word)) ?? 'pending';
+}
+
+const REFUND_STATES: readonly Refunded[] = ['pending', 'succeeded', 'failed'];
+
+/** The usual word of a provider for one of our states of a refund. */
+export const refundWordOf = (provider: string, status: Refunded): string =>
+  REFUND_WORDS[provider]?.[status][0] ?? status;

@@ -59,6 +59,15 @@ export function parseStripeEvent(event: Record<string, unknown>): ProviderEvent 
       reason: text(object.reason) ?? null,
     };
   }
-  if (type === 'charge.refund.updated') return { kind: 'refund', providerRefundId: id, status: String(object.status) };
+  if (type === 'charge.refund.updated') {
+    const code = text(object.failure_reason);
+    return {
+      kind: 'refund',
+      providerRefundId: id,
+      status: String(object.status),
+      metadata: object.metadata ?? {},
+      ...(code ? { error: { code, message: code } } : {}),
+    };
+  }
   return { kind: 'ignored' };
 }

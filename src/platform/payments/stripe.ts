@@ -124,10 +124,10 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
     async cancel(id) {
       await refusable(() => stripe.paymentIntents.cancel(id));
     },
-    async refund({ idempotencyKey, providerPaymentId, amountCents, metadata }) {
+    async refund({ idempotencyKey, providerPaymentId, amountCents, reason, metadata }) {
       const refund = await refusable(() =>
         stripe.refunds.create(
-          { payment_intent: providerPaymentId, amount: amountCents, reason: 'requested_by_customer', metadata },
+          { payment_intent: providerPaymentId, amount: amountCents, ...(reason ? { reason } : {}), metadata },
           { idempotencyKey },
         ),
       );

@@ -4,19 +4,22 @@ import { readInvoice } from '../invoices/queries.ts';
 import { bookNoteCreated } from '../ledger/credit-notes.ts';
 import { readCreditNote } from './queries.ts';
 import { recordCreditNoteCreated } from './record.ts';
+import { oweRefund } from './refunds.ts';
 import { finishTopUpNote, settleUnpaidTopUp } from './top-up.ts';
 import { insertSettlement } from './writes.ts';
 
 /**
- * What follows when a note becomes final: it settles its invoice by the offset part, is booked and announced.
- * Rules: credits-and-payments C.11, beyond 8.3 L11 to L13.
+ * What follows when a note becomes final: it is booked and announced, its refund is owed, and the offset
+ * part settles its invoice. Rules: credits-and-payments C.10, C.11, beyond 8.3 L11 to L13.
  */
 export async function finishNote(ctx: Context, id: string, isOfVoided: boolean): Promise<void> {
   const note = await readCreditNote(ctx.db, ctx.organizationId, id);
-  const { invoice_type: invoiceType } = await readInvoice(ctx.db, ctx.organizationId, note.invoice_id);
+  const noted = await readInvoice(ctx.db, ctx.organizationId, note.invoice_id);
+  const { invoice_type: invoiceType } = noted;
   if (invoiceType === 'credit') await finishTopUpNote(ctx, note);
   else await bookNoteCreated(ctx, note, isOfVoided);
   await recordCreditNoteCreated(ctx, id);
+  await oweRefund(ctx, note, noted);
   if (note.offset_amount_cents === 0) return;
   await insertSettlement(ctx, note);
   await ctx.db`

@@ -49,7 +49,8 @@ export async function recordRequestFailure(
   });
 }
 
-async function failureOf(ctx: Context, customerId: string, error: ProviderError, payment?: PaymentRow) {
+/** Who could not be charged or refunded, where, and why. */
+export async function failureOf(ctx: Context, customerId: string, error: ProviderError, payment?: PaymentRow) {
   const customer = await readCustomer(ctx.db, ctx.organizationId, customerId);
   return {
     svc_customer_id: customer.id,

@@ -9,6 +9,8 @@ export interface FakeStripe {
   url: string;
   /** Charges that were really made, oldest first. */
   intents: Loose[];
+  /** Refunds that were really made, oldest first. */
+  refunds: Loose[];
   /** Requests as they came: method and path. */
   requests: string[];
   /** Sets what became of an intent meanwhile, without telling anybody. */
@@ -24,10 +26,12 @@ export const FAKE_KEY = 'sk_test_fake';
 /**
  * Stripe, as far as we call it, with idempotency keys. What a charge does is named by its method: `pm_ok`, `pm_declined`,
  * `pm_slow` (stays `processing`), `pm_breaks` (charges, and the line breaks before the first answer), `pm_down` (twice 500),
- * `pm_asks` (authentication required).
+ * `pm_asks` (authentication required). Refunds of what it paid: `pm_refund_slow` (stays `pending`), `pm_refund_refused`,
+ * `pm_refund_breaks` (refunds, and the line breaks before the first answer).
  */
 export async function fakeStripe(): Promise<FakeStripe> {
   const intents: Loose[] = [];
+  const refunds: Loose[] = [];
   const requests: string[] = [];
   const answers = new Map<string, { status: number; body: Loose }>();
   const failures = new Map<string, number>();
@@ -48,6 +52,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
       amount_received: 0,
       currency: body.get('currency'),
       customer: body.get('customer'),
+      payment_method: method,
       metadata: { payment_id: body.get('metadata[payment_id]') },
       status: method === 'pm_slow' ? 'processing' : 'succeeded',
       last_payment_error: null,
@@ -64,6 +69,27 @@ export async function fakeStripe(): Promise<FakeStripe> {
     return { status: 200, body: intent };
   }
 
+  function refund(body: URLSearchParams) {
+    const method = methodOf(body);
+    if (method === 'pm_refund_refused')
+      return error(400, { type: 'invalid_request_error', code: 'charge_disputed', message: 'Disputed.' });
+    const made: Loose = {
+      id: nextId('re'),
+      object: 'refund',
+      payment_intent: body.get('payment_intent'),
+      amount: Number(body.get('amount')),
+      reason: body.get('reason'),
+      metadata: { credit_note_id: body.get('metadata[credit_note_id]') },
+      status: method === 'pm_refund_slow' ? 'pending' : 'succeeded',
+    };
+    refunds.push(made);
+    return { status: 200, body: made };
+  }
+
+  /** The method that a request is about: its own, or that of the payment which it names. */
+  const methodOf = (body: URLSearchParams): string | null =>
+    body.get('payment_method') ?? intents.find(({ id }) => id === body.get('payment_intent'))?.payment_method ?? null;
+
   function answer(path: string, body: URLSearchParams): { status: number; body: Loose } {
     if (path === '/v1/balance') return { status: 200, body: { object: 'balance', available: [] } };
     if (path === '/v1/customers') return { status: 200, body: { id: nextId('cus'), object: 'customer' } };
@@ -78,6 +104,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
     if (/^\/v1\/checkout\/sessions\/\w+\/expire$/.test(path))
       return { status: 200, body: { object: 'checkout.session' } };
     if (path === '/v1/payment_intents') return charge(body);
+    if (path === '/v1/refunds') return refund(body);
     const intent = intents.find(({ id }) => path === `/v1/payment_intents/${id}`);
     return intent
       ? { status: 200, body: intent }
@@ -103,7 +130,8 @@ export async function fakeStripe(): Promise<FakeStripe> {
     const known = key === undefined ? undefined : answers.get(key);
     const made = known ?? answer(path, body);
     if (key !== undefined) answers.set(key, made);
-    if (method === 'pm_breaks' && failed === 0) return void request.socket.destroy();
+    const breaks = method === 'pm_breaks' || (path === '/v1/refunds' && methodOf(body) === 'pm_refund_breaks');
+    if (breaks && failed === 0) return void request.socket.destroy();
     send(made);
   }
 
@@ -112,6 +140,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     intents,
+    refunds,
     requests,
     set(intent, status) {
       intent.status = status;
