@@ -1,6 +1,8 @@
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { retryProviderEvents } from '../../src/flows/collect-payments/retry-provider-events.ts';
 import { refundOverNetwork } from '../../src/flows/refund-notes/refund-over-network.ts';
+import { realNow } from '../../src/platform/clock/real-clock.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { openRuntime } from '../../src/platform/process/runtime.ts';
 import type { Client } from '../support/client.ts';
@@ -136,6 +138,15 @@ describe('at a sandbox connection', () => {
     expect(await refundsBooked()).toEqual(PAID_OUT(500));
   });
 
+  test('what was lost in a dispute is not refunded', async () => {
+    await card('4000000000000259');
+    const invoice = await paidInvoice(story.client);
+    await story.advance('2024-05-02T11:00:00Z');
+    const note = await refund(story.client, invoice, 500);
+    expect(note.refund_status).toBe('pending');
+    expect(await service.sql`select from credit_note_refunds where credit_note_id = ${note.svc_id}`).toHaveLength(0);
+  });
+
   test('what was paid by hand waits to be told', async () => {
     const invoice = await invoiceOf(story.client);
     await pay(story, invoice.svc_id, 1200);
@@ -220,6 +231,22 @@ describe('at Stripe', () => {
     await becomes(client, note, 'succeeded');
     expect(madeFor(note)).toMatchObject([{ amount: 500, reason: 'duplicate' }]);
     expect(await refundsBooked()).toEqual(PAID_OUT(500));
+  });
+
+  test('a refund whose job was lost is sent again with its key', async () => {
+    await store('pm_refund_slow');
+    const note = await refund(client, await paidInvoice(client), 500);
+    await sentRefund(note);
+    await service.sql`
+      update credit_note_refunds set provider_refund_id = null, status = null where credit_note_id = ${note.svc_id}`;
+    const runtime = openRuntime(service.config, 'test', createLog({ level: 'silent', process: 'test' }));
+    try {
+      await retryProviderEvents.sweep(runtime, realNow().add({ minutes: 6 }));
+    } finally {
+      await runtime.close();
+    }
+    await sentRefund(note);
+    expect(madeFor(note)).toHaveLength(1);
   });
 
   test('a slow refund ends by its event; what is told again or late changes nothing', async () => {

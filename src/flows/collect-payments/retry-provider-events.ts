@@ -41,6 +41,9 @@ export const retryProviderEvents: SweepJob = {
       join credit_notes note
         on note.organization_id = refund.organization_id and note.id = refund.credit_note_id
         and note.refund_status = 'pending'
+      join invoices invoice
+        on invoice.organization_id = note.organization_id and invoice.id = note.invoice_id
+        and invoice.payment_dispute_lost_at is null
       join payment_providers provider
         on provider.organization_id = refund.organization_id and provider.id = refund.payment_provider_id
         and provider.provider_type = 'stripe'
