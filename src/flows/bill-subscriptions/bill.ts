@@ -38,8 +38,11 @@ export const bill: PeriodicJob = {
 
 /** Bills everything of a customer that is due at `at`. Running it twice, or ten times at once, bills once. */
 export async function billCustomer(ctx: Context, customerId: string, at: Temporal.Instant): Promise<void> {
-  const payer = await lockPayer(ctx.db, ctx.organizationId, customerId);
-  const subscriptions = await lockDueSubscriptions(ctx.db, ctx.organizationId, customerId, at);
+  // Sent together, carried out in this order: the customer is locked first.
+  const [payer, subscriptions] = await Promise.all([
+    lockPayer(ctx.db, ctx.organizationId, customerId),
+    lockDueSubscriptions(ctx.db, ctx.organizationId, customerId, at),
+  ]);
   const ended = new Set<string>();
   for (const run of runsOf(subscriptions, payer.zone, at)) {
     const due = run.subscriptions.filter(({ id }) => !ended.has(id));

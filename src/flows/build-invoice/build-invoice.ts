@@ -10,7 +10,7 @@ import { assert, refuse } from '../../platform/refusal.ts';
 import { compute } from './compute.ts';
 import { noteGenerationError } from './generation-error.ts';
 import { type BilledLine, billedLine } from './lines.ts';
-import { type BilledSubscription, type PayerFacts, readBilledSubscriptions, readIssuer } from './sql.ts';
+import { type BilledSubscription, type PayerFacts, readBilledSubscriptions, readIssuerOf } from './sql.ts';
 import { storeRenewals } from './standalone-fees.ts';
 import { store } from './store.ts';
 import { claimLines, insertInvoice, removeInvoice } from './writes.ts';
@@ -51,17 +51,11 @@ export async function buildInvoice(
 ): Promise<string | undefined> {
   const invoiceId = newId();
   const billedOn = localDate(at, payer.zone);
-  const subscriptions = await readBilledSubscriptions(
-    ctx.db,
-    ctx.organizationId,
-    lines.map((line) => line.subscription_id),
-    {
-      invoiceId,
-      at,
-      billedOn,
-      zone: payer.zone,
-    },
-  );
+  const ids = lines.map((line) => line.subscription_id);
+  const [subscriptions, issuer] = await Promise.all([
+    readBilledSubscriptions(ctx.db, ctx.organizationId, ids, { invoiceId, at, billedOn, zone: payer.zone }),
+    readIssuerOf(ctx.db, ctx.organizationId, ids[0]!, payer.billing_entity_id),
+  ]);
   const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
   const billed = lines.map(({ subscription_id, reason, fixedCharges }) => ({
     ...billedLine(byId.get(subscription_id)!, reason, at, payer.zone),
@@ -70,7 +64,6 @@ export async function buildInvoice(
   refuseMixture(subscriptions, payer);
 
   const first = subscriptions[0]!;
-  const issuer = await readIssuer(ctx.db, ctx.organizationId, first.billing_entity_id ?? payer.billing_entity_id);
   const dated = {
     invoiceType: 'subscription' as const,
     isRecurring: lines.some(({ reason }) => reason === 'subscription_periodic'),
@@ -78,7 +71,7 @@ export async function buildInvoice(
     settings: dateSettings(payer, issuer),
   };
   const dates = datesAtCreation(dated, billedOn);
-  await insertInvoice(ctx.db, {
+  const inserted = insertInvoice(ctx.db, {
     id: invoiceId,
     organization_id: ctx.organizationId,
     billing_entity_id: issuer.id,
@@ -91,8 +84,11 @@ export async function buildInvoice(
     purchase_order_number: first.purchase_order_number,
     dates,
     now: ctx.now(),
-  });
-  const claimed = await claimLines(ctx.db, ctx.organizationId, invoiceId, billed, { billedOn, now: ctx.now() });
+  }).execute(); // sent at once: the lines refer to it
+  const [claimed] = await Promise.all([
+    claimLines(ctx.db, ctx.organizationId, invoiceId, billed, { billedOn, now: ctx.now() }),
+    inserted,
+  ]);
   if (claimed.size === 0) {
     await removeInvoice(ctx.db, ctx.organizationId, invoiceId);
     return undefined;
@@ -121,7 +117,7 @@ export async function buildInvoice(
     computation,
     isGated,
   });
-  if (!skipUsage) await storeRenewals(ctx, payer, own);
+  if (!skipUsage) await storeRenewals(ctx, payer, own, computation.charges);
   return invoiceId;
 }
 

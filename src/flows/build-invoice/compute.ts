@@ -3,13 +3,14 @@ import type { Context } from '../../platform/context.ts';
 import type { AdjustedFeeRow } from '../../resources/adjusted-fees/queries.ts';
 import type { HeldTax } from '../../resources/usage/fee-taxes.ts';
 import { toCount } from '../../resources/usage/price-usage.ts';
-import { listPricedCharges } from '../../resources/usage/priced-charges.ts';
+import { listPricedCharges, type PricedCharge } from '../../resources/usage/priced-charges.ts';
 import { countUsage } from '../../resources/usage-counts/count-usage.ts';
 import { adjusterOf } from './adjustments.ts';
 import { commitmentFees } from './commitment-fees.ts';
 import { chargesOfLine, type LineFee, subscriptionLineFee, usageLineFees } from './fees.ts';
 import { fixedChargeFees } from './fixed-charges.ts';
 import { type BilledLine, prorationOf, sharedInstants } from './lines.ts';
+import type { Means } from './means.ts';
 import { renewalFees } from './renewals.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
 import { totalFees } from './total-fees.ts';
@@ -19,6 +20,8 @@ export interface Computation {
   /** Taxes of each fee, by its id. */
   taxes: ReadonlyMap<string, readonly HeldTax[]>;
   draft: Draft;
+  /** What there was besides fees; fees that stand alone have no use for it. */
+  means?: Means | undefined;
 }
 
 export interface ComputationInput {
@@ -40,7 +43,7 @@ export interface ComputationInput {
 export async function compute(
   ctx: Context,
   { payer, issuer, lines, skipUsage, isFinalizing, adjustments = [] }: ComputationInput,
-): Promise<Computation> {
+): Promise<Computation & { charges: readonly PricedCharge[] }> {
   const planIds = [
     ...new Set(
       lines.flatMap(({ subscription }) => [
@@ -49,10 +52,12 @@ export async function compute(
       ]),
     ),
   ];
-  const charges = await listPricedCharges(ctx.db, ctx.organizationId, planIds);
+  const [charges, fixedOf] = await Promise.all([
+    listPricedCharges(ctx.db, ctx.organizationId, planIds),
+    fixedChargeFees(ctx, lines),
+  ]);
   const usage = skipUsage ? [] : await countLines(ctx, lines, charges);
   const renewals = skipUsage ? [] : await renewalFees(ctx, lines, charges, 'invoiceable');
-  const fixedOf = await fixedChargeFees(ctx, lines);
   const adjuster = adjusterOf(adjustments);
   const feesOfLines = lines.flatMap((line) => {
     const subscriptionFee = subscriptionLineFee(line);
@@ -70,13 +75,11 @@ export async function compute(
 
   const commitments = (await commitmentFees(ctx, lines, feesOfLines)).map(adjuster.fee);
   const fees = lines.flatMap((line) => [...feesOfLines, ...commitments].filter((fee) => fee.line === line));
-  return totalFees(ctx, { payer, issuer, fees, isFinalizing, lines: skipUsage ? [] : lines });
+  return { ...(await totalFees(ctx, { payer, issuer, fees, isFinalizing, lines: skipUsage ? [] : lines })), charges };
 }
 
-type Charges = Awaited<ReturnType<typeof listPricedCharges>>;
-
 /** Usage of every charge of every line, counted in one go. */
-async function countLines(ctx: Context, lines: readonly BilledLine[], charges: Charges) {
+async function countLines(ctx: Context, lines: readonly BilledLine[], charges: readonly PricedCharge[]) {
   const asked = lines.flatMap((line) => {
     const window = line.usageWindow;
     return window === undefined ? [] : chargesOfLine(line, charges).map((charge) => ({ line, charge, window }));

@@ -35,7 +35,9 @@ export async function fixedChargeFees(
   ctx: Context,
   lines: readonly BilledLine[],
 ): Promise<(line: BilledLine) => LineFee[]> {
-  const planIds = [...new Set(lines.map(({ subscription }) => subscription.plan_id))];
+  const withSome = lines.filter(({ subscription }) => subscription.has_fixed_charges);
+  if (withSome.length === 0) return () => [];
+  const planIds = [...new Set(withSome.map(({ subscription }) => subscription.plan_id))];
   const fixedCharges = await listFixedChargesOfPlans(ctx.db, ctx.organizationId, planIds);
   if (fixedCharges.length === 0) return () => [];
   const [units, former] = await Promise.all([

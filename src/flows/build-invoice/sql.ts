@@ -53,12 +53,28 @@ export async function lockPayer(db: Db, organizationId: string, customerId: stri
   return row!;
 }
 
+const issuerColumns = (db: Db) => db`
+  id, timezone, net_payment_term, invoice_grace_period, subscription_invoice_issuing_date_anchor,
+  subscription_invoice_issuing_date_adjustment, document_numbering, document_number_prefix,
+  finalize_zero_amount_invoice`;
+
 export async function readIssuer(db: Db, organizationId: string, id: string): Promise<IssuerFacts> {
   const [row] = await db<IssuerFacts[]>`
-    select id, timezone, net_payment_term, invoice_grace_period, subscription_invoice_issuing_date_anchor,
-      subscription_invoice_issuing_date_adjustment, document_numbering, document_number_prefix,
-      finalize_zero_amount_invoice
-    from billing_entities where organization_id = ${organizationId} and id = ${id}`;
+    select ${issuerColumns(db)} from billing_entities where organization_id = ${organizationId} and id = ${id}`;
+  return row!;
+}
+
+/** The entity that issues invoices of a subscription: its own one, else the customer's. */
+export async function readIssuerOf(
+  db: Db,
+  organizationId: string,
+  subscriptionId: string,
+  homeEntityId: string,
+): Promise<IssuerFacts> {
+  const [row] = await db<IssuerFacts[]>`
+    select ${issuerColumns(db)} from billing_entities
+    where organization_id = ${organizationId} and id = coalesce((select s.billing_entity_id from subscriptions s
+      where s.organization_id = ${organizationId} and s.id = ${subscriptionId}), ${homeEntityId})`;
   return row!;
 }
 
@@ -76,6 +92,7 @@ export interface BilledSubscription extends SubscriptionRow {
   bill_fixed_charges_monthly: boolean | null;
   trial_period: Decimal | null;
   commitment: { amount_cents: number; invoice_display_name: string | null } | null;
+  has_fixed_charges: boolean;
   /** Plan of the record that took over, when one did. */
   successor_plan_id: string | null;
   successor_interval: Interval | null;
@@ -126,6 +143,9 @@ export async function readBilledSubscriptions(
       plan.invoice_display_name as plan_invoice_display_name, plan.interval, plan.amount_cents, plan.amount_currency,
       plan.pay_in_advance, plan.bill_charges_monthly, plan.bill_fixed_charges_monthly, plan.trial_period,
       ${commitmentOf(db, 'plan')} as commitment,
+      exists (select from fixed_charges fixed
+        where fixed.organization_id = plan.organization_id and fixed.plan_id = plan.id and fixed.deleted_at is null)
+        as has_fixed_charges,
       successor.plan_id as successor_plan_id, successor.interval as successor_interval,
       successor.amount_cents as successor_amount_cents,
       former_plan.interval as predecessor_interval, former_plan.amount_cents as predecessor_amount_cents,

@@ -1,6 +1,6 @@
 import type { Context } from '../../platform/context.ts';
 import { recordFeeCreated } from '../../resources/fees/record.ts';
-import { listPricedCharges } from '../../resources/usage/priced-charges.ts';
+import type { PricedCharge } from '../../resources/usage/priced-charges.ts';
 import type { LineFee } from './fees.ts';
 import { feeInputs } from './inputs.ts';
 import type { BilledLine } from './lines.ts';
@@ -43,10 +43,12 @@ export async function storeStandaloneFees(ctx: Context, payer: PayerFacts, fees:
 }
 
 /** Stores the standalone fees of the units that lines carry into a new period. Rule: usage-and-charges C.10. */
-export async function storeRenewals(ctx: Context, payer: PayerFacts, lines: readonly BilledLine[]): Promise<void> {
+export async function storeRenewals(
+  ctx: Context,
+  payer: PayerFacts,
+  lines: readonly BilledLine[],
+  charges: readonly PricedCharge[],
+): Promise<void> {
   const renewed = lines.filter((line) => renewedPeriod(line) !== undefined);
-  if (renewed.length === 0) return;
-  const planIds = [...new Set(renewed.map(({ subscription }) => subscription.plan_id))];
-  const charges = await listPricedCharges(ctx.db, ctx.organizationId, planIds);
   await storeStandaloneFees(ctx, payer, await renewalFees(ctx, renewed, charges, 'standalone'));
 }

@@ -48,7 +48,7 @@ export interface ComputedInvoice {
 export async function store(ctx: Context, invoice: ComputedInvoice): Promise<void> {
   const { db, organizationId } = ctx;
   const { payer, issuer, dates, computation } = invoice;
-  const { draft, fees } = computation;
+  const { draft, fees, means } = computation;
   const owner: InvoiceOwner = {
     organizationId,
     invoiceId: invoice.invoiceId,
@@ -59,20 +59,31 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
   };
   const status = statusOf(draft, invoice.isGated);
   const isFinal = status === 'finalized';
-  const snapshot = isFinal ? customerBaseView(await readCustomer(db, organizationId, payer.id)) : null;
-  await insertFees(db, owner, fees, draft);
-  await insertInvoiceTaxes(db, owner, draft);
-  await insertCredits(db, owner, draft);
-  if (draft.status !== 'closed') await applySections(db, organizationId, invoice.invoiceId, {}, ctx.now());
-  await storeCouponUses(ctx, owner, draft);
-  await storeAmounts(db, owner, draft, { status, dates, now: ctx.now(), snapshot });
-  // Fees of drafts are explained too.
-  if (draft.status !== 'closed') await storeFeeInputs(ctx, owner, invoice);
+  const isClosed = status === 'closed';
+  const [customer, marks] = await Promise.all([
+    isFinal ? readCustomer(db, organizationId, payer.id) : undefined,
+    isClosed ? undefined : watermarksOf(ctx, fees),
+  ]);
+  const snapshot = customer === undefined ? null : customerBaseView(customer);
+  // Each is one statement at most; they are sent together and carried out in this order.
+  await Promise.all([
+    insertFees(db, owner, fees, draft),
+    insertInvoiceTaxes(db, owner, draft),
+    insertCredits(db, owner, draft),
+    isClosed || means?.has_sections === false
+      ? undefined
+      : applySections(db, organizationId, invoice.invoiceId, {}, ctx.now()),
+    storeCouponUses(ctx, owner, draft),
+    storeAmounts(db, owner, draft, { status, dates, now: ctx.now(), snapshot }),
+    // Fees of drafts are explained too.
+    marks === undefined ? undefined : storeFeeInputs(ctx, owner, invoice, marks),
+  ]);
   if (isFinal) await finish(ctx, owner, invoice, snapshot);
   if (status === 'open') await hold(ctx, owner, invoice);
-  if (draft.status !== 'closed') await markWallets(ctx, payer.id);
+  if (!isClosed && means?.has_wallets !== false) await markWallets(ctx, payer.id);
   const isTold = isFinal || (draft.status === 'draft' && !invoice.isKnown);
-  if (isTold) await recordInvoice(ctx, isFinal ? 'invoice.created' : 'invoice.drafted', invoice.invoiceId);
+  if (isTold)
+    await recordInvoice(ctx, isFinal ? 'invoice.created' : 'invoice.drafted', invoice.invoiceId, { customer });
 }
 
 /** An invoice of a gated subscription is open while there is something to pay. Rule: subscriptions-and-invoices B.9, F.2. */
@@ -112,22 +123,28 @@ export async function finish(
 ): Promise<void> {
   const { payer, issuer } = invoice;
   const { draft } = invoice.computation;
-  await insertInvoiceInputs(ctx.db, owner, invoiceInputs(draft, invoice.at), ctx.now());
-  await assignNumber(
-    ctx.db,
-    ctx.organizationId,
-    { id: invoice.invoiceId, customer: payer, issuer, selfBilled: payer.account_type === 'partner' },
-    ctx.now(),
-  );
+  await Promise.all([
+    insertInvoiceInputs(ctx.db, owner, invoiceInputs(draft, invoice.at), ctx.now()),
+    assignNumber(
+      ctx.db,
+      ctx.organizationId,
+      { id: invoice.invoiceId, customer: payer, issuer, selfBilled: payer.account_type === 'partner' },
+      ctx.now(),
+    ),
+  ]);
   await book(ctx, invoice);
   await storeCreditNoteUses(ctx, owner, draft, invoice);
   await storeWalletPayments(ctx, invoice);
   oweCollection(ctx, invoice.invoiceId, snapshot);
 }
 
-async function storeFeeInputs(ctx: Context, owner: InvoiceOwner, { computation }: ComputedInvoice): Promise<void> {
+async function storeFeeInputs(
+  ctx: Context,
+  owner: InvoiceOwner,
+  { computation }: ComputedInvoice,
+  marks: ReadonlyMap<string, object>,
+): Promise<void> {
   const { fees, taxes, draft } = computation;
-  const marks = await watermarksOf(ctx, fees);
   const stored = fees.map(
     (fee): StoredInputs => ({
       feeId: fee.id,

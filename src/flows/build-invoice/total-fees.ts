@@ -3,13 +3,13 @@ import type { InvoiceType } from '../../engine/invoices/invoice-types.ts';
 import { computeInvoice } from '../../engine/invoices/steps.ts';
 import { keepsZeroAmount } from '../../engine/invoices/zero-amount.ts';
 import type { Context } from '../../platform/context.ts';
-import { isAwaitingRegister } from '../../resources/taxes/eu/queries.ts';
 import { listHeldTaxes, taxesOfFee } from '../../resources/usage/fee-taxes.ts';
 import type { Computation } from './compute.ts';
 import { activeCoupons } from './coupons.ts';
 import { spendableNotes } from './credit-notes.ts';
 import type { LineFee } from './fees.ts';
 import type { BilledLine } from './lines.ts';
+import { readMeans } from './means.ts';
 import { progressiveCredits } from './progressive-credits.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
 import { payingWallets, walletKeyOf } from './wallets.ts';
@@ -36,15 +36,18 @@ export async function totalFees(
   const { payer, issuer, fees, isFinalizing, invoiceType = 'subscription', standAlone = false, lines = [] } = input;
   const currency = (lines[0] ?? fees[0]?.line)?.subscription.amount_currency;
   const isSettled = isFinalizing && !standAlone && currency !== undefined;
-  const awaitsTaxes = isSettled && (await isAwaitingRegister(ctx.db, ctx.organizationId, payer.id));
-  const progressive = await progressiveCredits(ctx, payer.id, fees, lines);
-  const held = await listHeldTaxes(ctx.db, ctx.organizationId, {
-    chargeIds: [...new Set(fees.flatMap(({ charge }) => (charge === undefined ? [] : [charge.id])))],
-    fixedChargeIds: fees.flatMap(({ fixedCharge }) => (fixedCharge === undefined ? [] : [fixedCharge.id])),
-    planIds: [...new Set(fees.map(({ line }) => line.subscription.plan_id))],
-    customerId: payer.id,
-    billingEntityId: payer.billing_entity_id,
-  });
+  const [means, held] = await Promise.all([
+    standAlone ? undefined : readMeans(ctx.db, ctx.organizationId, payer.id),
+    listHeldTaxes(ctx.db, ctx.organizationId, {
+      chargeIds: [...new Set(fees.flatMap(({ charge }) => (charge === undefined ? [] : [charge.id])))],
+      fixedChargeIds: fees.flatMap(({ fixedCharge }) => (fixedCharge === undefined ? [] : [fixedCharge.id])),
+      planIds: [...new Set(fees.map(({ line }) => line.subscription.plan_id))],
+      customerId: payer.id,
+      billingEntityId: payer.billing_entity_id,
+    }),
+  ]);
+  const awaitsTaxes = isSettled && means?.awaits_register === true;
+  const progressive = means?.has_progressive_invoices ? await progressiveCredits(ctx, payer.id, fees, lines) : [];
   const taxes = new Map(
     fees.map((fee) => {
       const owner = {
@@ -73,13 +76,16 @@ export async function totalFees(
         ? {
             coupons: {
               currency,
-              active: await activeCoupons(ctx, payer.id, fees),
+              active: means?.has_coupons ? await activeCoupons(ctx, payer.id, fees) : [],
             },
-            creditNotes: await spendableNotes(ctx, payer.id, currency, progressive),
-            wallets: await payingWallets(ctx, payer, currency),
+            creditNotes:
+              means?.has_notes || progressive.length > 0
+                ? await spendableNotes(ctx, payer.id, currency, progressive)
+                : [],
+            wallets: means?.has_wallets ? await payingWallets(ctx, payer, currency) : [],
           }
         : {}),
     }),
   );
-  return { fees, taxes, draft };
+  return { fees, taxes, draft, means };
 }

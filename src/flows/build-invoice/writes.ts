@@ -124,7 +124,7 @@ export interface FeeOwner {
   createdAt: Temporal.Instant;
 }
 
-/** Stores fees in the order given, with their taxes. */
+/** Stores fees in the order given, with their taxes: one statement. */
 export async function insertFees(
   db: Db,
   owner: FeeOwner,
@@ -181,33 +181,39 @@ export async function insertFees(
     };
   });
   await db`
-    insert into fees (id, organization_id, billing_entity_id, customer_id, invoice_id, subscription_id, charge_id,
-      charge_filter_id, fixed_charge_id, true_up_parent_fee_id, original_fee_id, fee_type, item_id, item_code, item_name, item_description,
-      invoice_display_name, amount_cents, amount_currency, precise_amount_cents, unit_amount_cents,
-      precise_unit_amount, precise_coupons_amount_cents, precise_credit_notes_amount_cents, taxes_amount_cents, taxes_precise_amount_cents, taxes_rate, units,
-      total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details, presentation_breakdowns,
-      pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime, to_datetime,
-      created_at, updated_at)
-    select id, ${owner.organizationId}::uuid, ${owner.billingEntityId}::uuid, ${owner.customerId}::uuid,
-      ${owner.invoiceId}::uuid, subscription_id, charge_id, charge_filter_id, fixed_charge_id, true_up_parent_fee_id, original_fee_id, fee_type, item_id,
-      item_code, item_name, item_description, invoice_display_name, amount_cents, ${owner.currency},
-      precise_amount_cents, unit_amount_cents, precise_unit_amount, precise_coupons_amount_cents, precise_credit_notes_amount_cents, taxes_amount_cents, taxes_precise_amount_cents,
-      taxes_rate, units, total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details, presentation_breakdowns,
-      pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime, to_datetime, ${owner.createdAt},
-      ${owner.createdAt}
-    from jsonb_to_recordset(${rows as never}::jsonb) as fee (id uuid, subscription_id uuid, charge_id uuid,
-      charge_filter_id uuid, fixed_charge_id uuid, true_up_parent_fee_id uuid, original_fee_id uuid, fee_type text, item_id uuid, item_code text, item_name text,
-      item_description text, invoice_display_name text, amount_cents bigint, precise_amount_cents numeric,
-      unit_amount_cents bigint, precise_unit_amount numeric, precise_coupons_amount_cents numeric, precise_credit_notes_amount_cents numeric, taxes_amount_cents bigint,
-      taxes_precise_amount_cents numeric, taxes_rate numeric, units numeric, total_aggregated_units numeric,
-      events_count bigint, grouped_by jsonb, amount_details jsonb, pricing_unit_details jsonb, presentation_breakdowns jsonb,
-      pay_in_advance boolean, invoiceable boolean, event_id uuid, event_transaction_id text,
-      external_subscription_id text, from_datetime timestamptz, to_datetime timestamptz)`;
-  await insertFeeTaxes(db, owner, draft);
+    with stored as (
+      insert into fees (id, organization_id, billing_entity_id, customer_id, invoice_id, subscription_id, charge_id,
+        charge_filter_id, fixed_charge_id, true_up_parent_fee_id, original_fee_id, fee_type, item_id, item_code, item_name, item_description,
+        invoice_display_name, amount_cents, amount_currency, precise_amount_cents, unit_amount_cents,
+        precise_unit_amount, precise_coupons_amount_cents, precise_credit_notes_amount_cents, taxes_amount_cents, taxes_precise_amount_cents, taxes_rate, units,
+        total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details, presentation_breakdowns,
+        pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime, to_datetime,
+        created_at, updated_at)
+      select id, ${owner.organizationId}::uuid, ${owner.billingEntityId}::uuid, ${owner.customerId}::uuid,
+        ${owner.invoiceId}::uuid, subscription_id, charge_id, charge_filter_id, fixed_charge_id, true_up_parent_fee_id, original_fee_id, fee_type, item_id,
+        item_code, item_name, item_description, invoice_display_name, amount_cents, ${owner.currency},
+        precise_amount_cents, unit_amount_cents, precise_unit_amount, precise_coupons_amount_cents, precise_credit_notes_amount_cents, taxes_amount_cents, taxes_precise_amount_cents,
+        taxes_rate, units, total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details, presentation_breakdowns,
+        pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime, to_datetime, ${owner.createdAt},
+        ${owner.createdAt}
+      from jsonb_to_recordset(${rows as never}::jsonb) as fee (id uuid, subscription_id uuid, charge_id uuid,
+        charge_filter_id uuid, fixed_charge_id uuid, true_up_parent_fee_id uuid, original_fee_id uuid, fee_type text, item_id uuid, item_code text, item_name text,
+        item_description text, invoice_display_name text, amount_cents bigint, precise_amount_cents numeric,
+        unit_amount_cents bigint, precise_unit_amount numeric, precise_coupons_amount_cents numeric, precise_credit_notes_amount_cents numeric, taxes_amount_cents bigint,
+        taxes_precise_amount_cents numeric, taxes_rate numeric, units numeric, total_aggregated_units numeric,
+        events_count bigint, grouped_by jsonb, amount_details jsonb, pricing_unit_details jsonb, presentation_breakdowns jsonb,
+        pay_in_advance boolean, invoiceable boolean, event_id uuid, event_transaction_id text,
+        external_subscription_id text, from_datetime timestamptz, to_datetime timestamptz)
+    )
+    ${feeTaxesInsert(db, owner, draft)}`;
 }
 
 /** Stores the taxes of stored fees. */
 export async function insertFeeTaxes(db: Db, owner: FeeOwner, draft: Pick<Draft, 'fees'>): Promise<void> {
+  if (draft.fees.some(({ appliedTaxes }) => appliedTaxes.length > 0)) await feeTaxesInsert(db, owner, draft);
+}
+
+function feeTaxesInsert(db: Db, owner: FeeOwner, draft: Pick<Draft, 'fees'>) {
   const taxes = draft.fees.flatMap((fee) =>
     fee.appliedTaxes.map(({ tax, amountCents, preciseAmountCents }) => ({
       id: newId(),
@@ -217,8 +223,7 @@ export async function insertFeeTaxes(db: Db, owner: FeeOwner, draft: Pick<Draft,
       precise_amount_cents: preciseAmountCents,
     })),
   );
-  if (taxes.length === 0) return;
-  await db`
+  return db`
     insert into fee_applied_taxes (id, organization_id, fee_id, tax_id, tax_code, tax_name, tax_rate, tax_description,
       amount_cents, amount_currency, precise_amount_cents, created_at)
     select id, ${owner.organizationId}::uuid, fee_id, tax_id, tax_code, tax_name, tax_rate, tax_description,
@@ -278,12 +283,13 @@ const issuerOf = (db: Db, status: InvoiceStatus) =>
     : null;
 
 /** The amounts of a computation, and the status that it ends in. */
-export const storeAmounts = (
+export async function storeAmounts(
   db: Db,
   owner: InvoiceOwner,
   draft: Draft,
   state: { status: InvoiceStatus; dates: InvoiceDates; now: Temporal.Instant; snapshot: object | null },
-) => db`
+): Promise<void> {
+  await db`
   update invoices set status = ${state.status}, number = ${state.status === 'closed' ? null : db`number`}, payment_status = ${draft.paymentStatus},
     issuing_date = ${state.dates.issuingDate}, expected_finalization_date = ${state.dates.expectedFinalizationDate},
     payment_due_date = ${state.dates.paymentDueDate}, fees_amount_cents = ${draft.feesAmountCents},
@@ -299,3 +305,4 @@ export const storeAmounts = (
       when tax_status = 'pending' and ${state.status !== 'draft'} then 'succeeded' else tax_status end,
     finalized_at = ${state.status === 'finalized' ? state.now : null}, updated_at = ${state.now}
   where organization_id = ${owner.organizationId} and id = ${owner.invoiceId}`;
+}

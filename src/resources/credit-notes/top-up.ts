@@ -68,5 +68,5 @@ export async function settleUnpaidTopUp(ctx: Context, invoice: InvoiceRow): Prom
   await failTopUp(ctx, invoice.id);
   await changeInvoice(ctx, invoice.id, { payment_status: 'succeeded', payment_overdue: false });
   await payFees(ctx.db, ctx.organizationId, invoice.id, 'succeeded', ctx.now());
-  await recordInvoice(ctx, 'invoice.payment_status_updated', invoice.id, before);
+  await recordInvoice(ctx, 'invoice.payment_status_updated', invoice.id, { before });
 }

@@ -31,6 +31,6 @@ export async function setPaymentStatus(
   });
   await payFees(ctx.db, ctx.organizationId, invoice.id, status, ctx.now());
   for (const effect of paymentEffects) await effect(ctx, invoice, status);
-  await recordInvoice(ctx, 'invoice.payment_status_updated', invoice.id, before);
+  await recordInvoice(ctx, 'invoice.payment_status_updated', invoice.id, { before });
   return changed;
 }

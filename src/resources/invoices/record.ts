@@ -1,6 +1,6 @@
 import type { Context } from '../../platform/context.ts';
 import { changedKeys } from '../../platform/records/changes.ts';
-import { readCustomer } from '../customers/queries.ts';
+import { type CustomerRow, readCustomer } from '../customers/queries.ts';
 import { documentLink } from '../documents/link.ts';
 import { findRenderedDocument } from '../documents/queries.ts';
 import { readInvoice } from './queries.ts';
@@ -32,16 +32,17 @@ const UNTOLD: ReadonlySet<string> = new Set(['invoice.regenerated']);
  * Writes an invoice's state into the audit trail and tells those who listen.
  *
  * @param before of an update: what the audit trail compares with
+ * @param customer as it was read in this transaction already
  * Rules: platform G.1, H.1.
  */
 export async function recordInvoice(
   ctx: Context,
   type: keyof typeof LEFT_OUT,
   invoiceId: string,
-  before?: Shown,
+  { before, customer }: { before?: Shown; customer?: CustomerRow | undefined } = {},
 ): Promise<void> {
   const invoice = await readInvoice(ctx.db, ctx.organizationId, invoiceId);
-  const parts = await partsOf(ctx, invoice);
+  const parts = await partsOf(ctx, invoice, customer);
   const object = invoiceView(parts, ctx.now());
   const { fees, ...withoutFees } = object;
   ctx.record({

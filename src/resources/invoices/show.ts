@@ -13,8 +13,16 @@ export async function showInvoice(ctx: Pick<Context, 'db' | 'organizationId' | '
   return { invoice: invoiceView(await partsOf(ctx, invoice), ctx.now()) };
 }
 
-/** Gathers what an invoice on its own shows: four statements, whatever the number of its fees. */
-export async function partsOf(ctx: Pick<Context, 'db' | 'organizationId'>, invoice: InvoiceRow): Promise<InvoiceParts> {
+/**
+ * Gathers what an invoice on its own shows: four statements, whatever the number of its fees.
+ *
+ * @param known the customer, when it was read already
+ */
+export async function partsOf(
+  ctx: Pick<Context, 'db' | 'organizationId'>,
+  invoice: InvoiceRow,
+  known?: InvoiceParts['customer'],
+): Promise<InvoiceParts> {
   const { db, organizationId } = ctx;
   const withSubscriptions = async () => {
     const lines = await listLinesOfInvoice(db, organizationId, invoice.id);
@@ -27,7 +35,7 @@ export async function partsOf(ctx: Pick<Context, 'db' | 'organizationId'>, invoi
     return { lines, subscriptions: [...subscriptions].sort((a, b) => order.get(a.id)! - order.get(b.id)!) };
   };
   const [customer, fees, billed, credits, appliedThresholds] = await Promise.all([
-    readCustomer(db, organizationId, invoice.customer_id),
+    known ?? readCustomer(db, organizationId, invoice.customer_id),
     listFeesOfInvoice(db, organizationId, invoice.id),
     withSubscriptions(),
     hasCredits(invoice) ? listCreditsOfInvoice(db, organizationId, invoice.id) : [],
