@@ -1,4 +1,5 @@
 import type { Context } from '../../platform/context.ts';
+import type { Tx } from '../../platform/db/connect.ts';
 import { getAudit } from '../../resources/audits/queries.ts';
 import type { AuditMode } from '../../resources/audits/schema.ts';
 import { auditView } from '../../resources/audits/view.ts';
@@ -8,7 +9,6 @@ import { type CheckResult, finishRun, keepFindings, resolveFindings, startRun } 
 
 /** A check that takes longer is a finding itself. */
 const CHECK_TIMEOUT_MS = 60_000;
-const SAVEPOINT = 'audit_check';
 
 export interface AuditRun {
   id: string;
@@ -75,16 +75,17 @@ async function runCheck(ctx: Context, check: Check): Promise<CheckResult> {
   };
 }
 
-/** A check that cannot be run to its end is a finding of its own, and keeps no other from running. */
+/**
+ * A check that cannot be run to its end is a finding of its own, and keeps no other from running: the driver lets only a
+ * savepoint of its own making outlive a statement that failed.
+ */
 async function findOrFail(ctx: Context, check: Check): Promise<readonly Finding[]> {
-  await ctx.db.unsafe(`savepoint ${SAVEPOINT}`);
   try {
-    await ctx.db.unsafe(`set local statement_timeout = ${CHECK_TIMEOUT_MS}`);
-    const found = await check.find(ctx);
-    await ctx.db.unsafe(`release savepoint ${SAVEPOINT}`);
-    return found;
+    return await (ctx.db as Tx).savepoint(async (db) => {
+      await db.unsafe(`set local statement_timeout = ${CHECK_TIMEOUT_MS}`);
+      return check.find({ ...ctx, db });
+    });
   } catch (error) {
-    await ctx.db.unsafe(`rollback to savepoint ${SAVEPOINT}`);
     ctx.log.error({ check: check.code, error }, 'a check of the books failed');
     const isTimeout = (error as { code?: string }).code === '57014';
     return [{ resource_id: 'check', expected: check.mustHold, actual: isTimeout ? 'timeout' : 'error' }];

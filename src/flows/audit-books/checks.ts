@@ -1,8 +1,19 @@
 import type { Check } from './check.ts';
+import { CREDIT_CHECKS } from './credit-checks.ts';
 import { INVOICE_CHECKS } from './invoice-checks.ts';
 import { LEDGER_CHECKS } from './ledger-checks.ts';
+import { MACHINERY_CHECKS } from './machinery-checks.ts';
 import { SLOW_CHECKS } from './slow-checks.ts';
 import { SUBSCRIPTION_CHECKS } from './subscription-checks.ts';
+import { USAGE_CHECKS } from './usage-checks.ts';
 
 /** Every invariant that the auditor looks after; a new one is a row in one of the lists. */
-export const CHECKS: readonly Check[] = [...LEDGER_CHECKS, ...INVOICE_CHECKS, ...SUBSCRIPTION_CHECKS, ...SLOW_CHECKS];
+export const CHECKS: readonly Check[] = [
+  ...LEDGER_CHECKS,
+  ...INVOICE_CHECKS,
+  ...CREDIT_CHECKS,
+  ...SUBSCRIPTION_CHECKS,
+  ...MACHINERY_CHECKS,
+  ...USAGE_CHECKS,
+  ...SLOW_CHECKS,
+];

@@ -4,7 +4,7 @@ import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 export const INVOICE_CHECKS: readonly Check[] = [
   {
     code: 'A07',
-    mustHold: 'the totals of an invoice follow from its fees and from each other',
+    mustHold: 'the totals of an invoice follow from its fees, its payments, its notes and from each other',
     resourceType: 'Invoice',
     find: ({ db, organizationId }) => db<Finding[]>`
       select invoice.id as resource_id, expected::text, actual::text, jsonb_build_object('figure', figure) as details
@@ -19,7 +19,16 @@ export const INVOICE_CHECKS: readonly Check[] = [
           ('sub_total_including_taxes', invoice.sub_total_excluding_taxes_amount_cents + invoice.taxes_amount_cents,
             invoice.sub_total_including_taxes_amount_cents),
           ('total', invoice.sub_total_including_taxes_amount_cents - invoice.credit_notes_amount_cents
-            - invoice.prepaid_credit_amount_cents, invoice.total_amount_cents)
+            - invoice.prepaid_credit_amount_cents, invoice.total_amount_cents),
+          ('total_paid', case when invoice.invoice_type = 'advance_charges' then invoice.total_amount_cents
+            else (select coalesce(sum(share.amount_cents), 0) from payment_invoices share
+              join payments payment on payment.organization_id = share.organization_id and payment.id = share.payment_id
+                and payment.payment_status = 'succeeded'
+              where share.organization_id = invoice.organization_id and share.invoice_id = invoice.id) end,
+            invoice.total_paid_amount_cents),
+          ('total_offsetted', (select coalesce(sum(settlement.amount_cents), 0) from invoice_settlements settlement
+            where settlement.organization_id = invoice.organization_id and settlement.invoice_id = invoice.id),
+            invoice.total_offsetted_credit_note_amount_cents)
         ) as figures (figure, expected, actual)
         where expected <> actual
         limit 1

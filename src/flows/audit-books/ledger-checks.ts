@@ -3,6 +3,9 @@ import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 /** A balance in debits less credits. */
 const SIGNED = `case side when 'debit' then amount_cents else -amount_cents end`;
 
+const BALANCE_OF_NOTE = `select coalesce(sum(${SIGNED}), 0) from ledger_entries entry
+  where entry.organization_id = note.organization_id and entry.credit_note_id = note.id`;
+
 /** Invariants of the journal and of what it proves. Rules: beyond 8.9, 9. */
 export const LEDGER_CHECKS: readonly Check[] = [
   {
@@ -40,11 +43,12 @@ export const LEDGER_CHECKS: readonly Check[] = [
       from (
         select id, case when status = 'voided' then 0
             else total_amount_cents - total_paid_amount_cents - total_offsetted_credit_note_amount_cents end as expected,
-          (select coalesce(sum(${db.unsafe(SIGNED)}), 0) from ledger_entries entry
+          (select coalesce(sum(${db.unsafe(SIGNED)}), 0) * case when invoices.self_billed then -1 else 1 end
+            from ledger_entries entry
             where entry.organization_id = invoices.organization_id and entry.invoice_id = invoices.id
-              and entry.account_code in ('receivable', 'unrecorded_receipts')) as actual
+              and entry.account_code in ('receivable', 'partner_payable', 'unrecorded_receipts')) as actual
         from invoices
-        where organization_id = ${organizationId} and status in ('finalized', 'voided') and not self_billed
+        where organization_id = ${organizationId} and status in ('finalized', 'voided')
           and invoice_type <> 'advance_charges'
       ) invoice
       where expected <> actual
@@ -53,23 +57,24 @@ export const LEDGER_CHECKS: readonly Check[] = [
   },
   {
     code: 'A04',
-    mustHold: 'a note’s open credit in the journal is its balance, and its parts make its total',
+    mustHold: 'a note’s open credit and refund in the journal are its own, and its parts make its total',
     resourceType: 'CreditNote',
     find: ({ db, organizationId }) => db<Finding[]>`
       select note.id as resource_id, balance_amount_cents::text as expected, actual::text,
         jsonb_build_object('total', total_amount_cents, 'credit', credit_amount_cents, 'refund', refund_amount_cents,
-          'offset', offset_amount_cents) as details
+          'offset', offset_amount_cents, 'refund_payable', refund_payable) as details
       from (
-        select note.*, (select coalesce(sum(${db.unsafe(SIGNED)}), 0)
-            * case when invoice.self_billed then 1 else -1 end
-          from ledger_entries entry
-          where entry.organization_id = note.organization_id and entry.credit_note_id = note.id
-            and entry.account_code in ('customer_credit', 'partner_credit')) as actual
+        select note.*, sign * (${db.unsafe(BALANCE_OF_NOTE)} and entry.account_code in ('customer_credit', 'partner_credit'))
+            as actual,
+          sign * (${db.unsafe(BALANCE_OF_NOTE)} and entry.account_code = 'refunds_payable') as refund_payable
         from credit_notes note
         join invoices invoice on invoice.organization_id = note.organization_id and invoice.id = note.invoice_id
+        cross join lateral (select case when invoice.self_billed then 1 else -1 end as sign) side
         where note.organization_id = ${organizationId} and note.status = 'finalized'
       ) note
-      where balance_amount_cents <> actual or balance_amount_cents not between 0 and credit_amount_cents
+      where balance_amount_cents <> actual
+        or refund_payable <> case when refund_status = 'succeeded' then 0 else refund_amount_cents end
+        or balance_amount_cents not between 0 and credit_amount_cents
         or credit_amount_cents + refund_amount_cents + offset_amount_cents <> total_amount_cents
       order by note.id
       limit ${MOST_FINDINGS}`,

@@ -24,6 +24,28 @@ export const SUBSCRIPTION_CHECKS: readonly Check[] = [
       limit ${MOST_FINDINGS}`,
   },
   {
+    code: 'A12',
+    mustHold: 'the windows of usage of an active subscription follow each other without a hole',
+    resourceType: 'Subscription',
+    find: ({ db, organizationId }) => db<Finding[]>`
+      select distinct on (subscription_id) subscription_id as resource_id, former_end::text as expected,
+        charges_from_datetime::text as actual, jsonb_build_object('invoice_id', invoice_id) as details
+      from (
+        select line.*, invoice.timezone,
+          lag(line.charges_to_datetime) over in_order as former_end, lag(invoice.timezone) over in_order as former_timezone
+        from invoice_subscriptions line
+        join invoices invoice on invoice.organization_id = line.organization_id and invoice.id = line.invoice_id
+        join subscriptions subscription on subscription.organization_id = line.organization_id
+          and subscription.id = line.subscription_id and subscription.status = 'active'
+        where line.organization_id = ${organizationId} and line.recurring and not line.regenerated
+          and line.charges_from_datetime is not null
+        window in_order as (partition by line.subscription_id order by line.charges_from_datetime, line.id)
+      ) line
+      where charges_from_datetime > former_end + interval '1 second' and timezone = former_timezone
+      order by subscription_id, charges_from_datetime
+      limit ${MOST_FINDINGS}`,
+  },
+  {
     code: 'A13',
     mustHold: 'nothing that fell due waits for more than two hours',
     resourceType: 'Subscription',

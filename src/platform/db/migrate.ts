@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ReservedSql } from 'postgres';
 import { projectRoot } from '../project-root.ts';
-import type { Sql } from './connect.ts';
+import type { Db, Sql } from './connect.ts';
 
 // Any 63-bit number of our own: one migration run at a time per database.
 const MIGRATION_LOCK = 7_236_104_411;
@@ -26,9 +26,7 @@ export async function migrate(sql: Sql, directory = join(projectRoot(), 'migrati
         (row) => [row.name, row.checksum],
       ),
     );
-    for (const name of readdirSync(directory)
-      .filter((file) => file.endsWith('.sql'))
-      .sort()) {
+    for (const name of migrationFiles(directory)) {
       const text = readFileSync(join(directory, name), 'utf8');
       const checksum = createHash('sha256').update(text).digest('hex');
       const known = seen.get(name);
@@ -52,6 +50,17 @@ export async function migrate(sql: Sql, directory = join(projectRoot(), 'migrati
     connection.release();
   }
 }
+
+/** Names of the files of migrations/ that this schema has not seen. */
+export async function pendingMigrations(db: Db, directory = join(projectRoot(), 'migrations')): Promise<string[]> {
+  const seen = new Set((await db<{ name: string }[]>`select name from schema_migrations`).map(({ name }) => name));
+  return migrationFiles(directory).filter((name) => !seen.has(name));
+}
+
+const migrationFiles = (directory: string): string[] =>
+  readdirSync(directory)
+    .filter((file) => file.endsWith('.sql'))
+    .sort();
 
 // The schema of the search path, when it is not there: to ask for an existing one would take a permission more.
 async function createSchema(connection: ReservedSql): Promise<void> {
