@@ -52,16 +52,23 @@ export async function chooseSections(
   if (codes) await replaceSections(db, organizationId, owner, codes, now());
 }
 
-/** What a new owner takes over from another: the record that follows a subscription. */
-export const copySections = (
+/** What a new owner takes over from another, in the same order: the record that follows a subscription. */
+export async function copySections(
   db: Db,
   organizationId: string,
   type: SectionOwnerType,
   { from, to }: { from: string; to: string },
   now: Temporal.Instant,
-) => db`
-  insert into invoice_custom_section_selections (id, organization_id, owner_type, owner_id, section_id, created_at)
-  select gen_random_uuid(), organization_id, owner_type, ${to}::uuid, section_id, ${now}
-  from invoice_custom_section_selections
-  where organization_id = ${organizationId} and owner_type = ${type} and owner_id = ${from}
-  on conflict do nothing`;
+): Promise<void> {
+  const picked = await db<{ section_id: string }[]>`
+    select section_id from invoice_custom_section_selections
+    where organization_id = ${organizationId} and owner_type = ${type} and owner_id = ${from}
+    order by id`;
+  if (picked.length === 0) return;
+  const rows = picked.map(({ section_id }) => ({ id: newId(), section_id }));
+  await db`
+    insert into invoice_custom_section_selections (id, organization_id, owner_type, owner_id, section_id, created_at)
+    select id, ${organizationId}::uuid, ${type}, ${to}::uuid, section_id, ${now}::timestamptz
+    from jsonb_to_recordset(${rows as never}::jsonb) as given (id uuid, section_id uuid)
+    on conflict do nothing`;
+}
