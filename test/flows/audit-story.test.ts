@@ -212,6 +212,18 @@ test.each<[string, string, () => string[], () => string[]]>([
     ],
   ],
   [
+    'A13',
+    'a coupon and a wallet past their end',
+    () => [
+      `update coupons set expiration = 'time_limit', expiration_at = '2024-04-30Z' where ${org()} and code = 'once'`,
+      `update wallets set expiration_at = '2024-04-30Z' where ${org()}`,
+    ],
+    () => [
+      `update coupons set expiration = 'no_expiration', expiration_at = null where ${org()} and code = 'once'`,
+      `update wallets set expiration_at = null where ${org()}`,
+    ],
+  ],
+  [
     'A14',
     'two subscriptions of one external id',
     () => [

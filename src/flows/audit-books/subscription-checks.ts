@@ -62,6 +62,16 @@ export const SUBSCRIPTION_CHECKS: readonly Check[] = [
       join invoice_subscriptions line on line.organization_id = invoice.organization_id and line.invoice_id = invoice.id
       where invoice.organization_id = ${ctx.organizationId} and invoice.status = 'draft'
         and invoice.expected_finalization_date::timestamp at time zone 'UTC' < ${ctx.now().subtract(LATE_AFTER)}
+      union all
+      select id, expiration_at::text, ${ctx.now()}::timestamptz::text, '{"due": "end of the coupon"}'::jsonb
+      from coupons
+      where organization_id = ${ctx.organizationId} and status = 'active' and deleted_at is null
+        and expiration = 'time_limit' and expiration_at < ${ctx.now().subtract(LATE_AFTER)}
+      union all
+      select id, expiration_at::text, ${ctx.now()}::timestamptz::text, '{"due": "end of the wallet"}'::jsonb
+      from wallets
+      where organization_id = ${ctx.organizationId} and status = 'active'
+        and expiration_at < ${ctx.now().subtract(LATE_AFTER)}
       limit ${MOST_FINDINGS}`,
   },
   {
