@@ -48,6 +48,7 @@ export const schedule = (config: Config): ScheduleRow[] => [
     catchUp: 'latest',
     afterMissedTicks: 'each missed billing day in order, with the timestamp of the first tick of that local day',
   },
+  { job: 'expire-gates', tick: { minuteOfHour: 20 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   { job: 'finalize', tick: { minuteOfHour: 20 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   { job: 'overdue', tick: { minuteOfHour: 25 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   {

@@ -1,4 +1,5 @@
 import type { PeriodicJob, SweepJob } from '../platform/periodic-job.ts';
+import { expireGates } from './activate-subscriptions/expire-gates.ts';
 import { auditFull, auditRecent } from './audit-books/jobs.ts';
 import { activate } from './bill-subscriptions/activate.ts';
 import { bill } from './bill-subscriptions/bill.ts';
@@ -29,6 +30,7 @@ export const periodicJobs: readonly PeriodicJob[] = [
   terminateEnded,
   validateEvents,
   bill,
+  expireGates,
   finalize,
   overdue,
   expireCoupons,

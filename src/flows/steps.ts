@@ -4,6 +4,7 @@ import { finishCustomerDeletion } from '../resources/customers/jobs.ts';
 import { cascadeFixedCharges } from '../resources/fixed-charges/cascade.ts';
 import { followPlanChanges } from '../resources/plans/follow-changes.ts';
 import { finishPlanDeletion } from '../resources/plans/jobs.ts';
+import { settleGateStep } from './activate-subscriptions/settle-gate.ts';
 import { auditStep } from './audit-books/audit.ts';
 import { billFixedChargesStep } from './bill-fixed-charges/step.ts';
 import { billInAdvance } from './bill-in-advance/step.ts';
@@ -50,6 +51,7 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'retract-range': retractRange,
   'rematch-events': rematchEvents,
   'bill-subscriptions': billStep,
+  'settle-gate': settleGateStep,
   'bill-progressively': billProgressively,
   'bill-fixed-charges': billFixedChargesStep,
   'cascade-fixed-charges': cascadeFixedCharges,

@@ -70,9 +70,24 @@ describe('creation', () => {
       { 'plan_overrides.amount_cents': ['value_is_out_of_range'] },
     ],
     [
-      'rules',
-      { external_customer_id: 'c', external_id: 's', activation_rules: [{ type: 'payment' }] },
-      { activation_rules: ['unsupported_value'] },
+      'rules that are no list',
+      { external_customer_id: 'c', external_id: 's', activation_rules: { type: 'payment' } },
+      { activation_rules: ['invalid_format'] },
+    ],
+    [
+      'rules of an unknown type',
+      { external_customer_id: 'c', external_id: 's', activation_rules: [{ type: 'approval' }] },
+      { activation_rules: ['invalid_type'] },
+    ],
+    [
+      'two rules of a type',
+      { external_customer_id: 'c', external_id: 's', activation_rules: [{ type: 'payment' }, { type: 'payment' }] },
+      { activation_rules: ['duplicated_type'] },
+    ],
+    [
+      'a rule that runs backwards',
+      { external_customer_id: 'c', external_id: 's', activation_rules: [{ type: 'payment', timeout_hours: -1 }] },
+      { timeout_hours: ['value_must_be_positive_or_zero'] },
     ],
     [
       'a payment method',

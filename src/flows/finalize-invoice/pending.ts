@@ -8,10 +8,12 @@ import type { Context } from '../../platform/context.ts';
 import { readCustomer } from '../../resources/customers/queries.ts';
 import { customerBaseView } from '../../resources/customers/view.ts';
 import { recordInvoice } from '../../resources/invoices/record.ts';
+import { GATE_STEP } from '../../resources/subscriptions/settle-gate.ts';
 import { isAwaitingRegister } from '../../resources/taxes/eu/queries.ts';
+import { gatedSubscriptionOf } from '../activate-subscriptions/sql.ts';
 import { spendableNotes } from '../build-invoice/credit-notes.ts';
 import { lockPayer, type PayerFacts, readIssuer } from '../build-invoice/sql.ts';
-import { finish } from '../build-invoice/store.ts';
+import { finish, hold, statusOf } from '../build-invoice/store.ts';
 import { payingWallets } from '../build-invoice/wallets.ts';
 import { insertInvoiceTaxes, storeAmounts } from '../build-invoice/writes.ts';
 import { followInvoice } from '../credit-notes/follow-invoice.ts';
@@ -92,14 +94,18 @@ async function storeFinal(ctx: Context, { invoice, payer, issuer, computation }:
     currency: invoice.currency,
     createdAt: invoice.created_at,
   };
-  const isFinal = draft.status === 'finalized';
+  const gatedId = await gatedSubscriptionOf(db, organizationId, invoice.id);
+  const status = statusOf(draft, gatedId !== undefined);
+  const isFinal = status === 'finalized';
   const snapshot = isFinal ? customerBaseView(await readCustomer(db, organizationId, payer.id)) : null;
   await storeFeeTaxes(db, owner, draft);
   await insertInvoiceTaxes(db, owner, draft);
-  await storeAmounts(db, owner, draft, { status: draft.status, dates, now: ctx.now(), snapshot });
-  if (!isFinal) return;
+  await storeAmounts(db, owner, draft, { status, dates, now: ctx.now(), snapshot });
+  if (gatedId !== undefined) ctx.after({ job: GATE_STEP, payload: { subscription_id: gatedId } });
+  if (status === 'closed') return;
   const at = (await readBilledAt(db, organizationId, invoice.id)) ?? invoice.created_at;
   const final = { invoiceId: invoice.id, payer, issuer, currency: invoice.currency, dates, at, computation };
+  if (!isFinal) return hold(ctx, owner, { ...final, createdAt: invoice.created_at });
   await finish(ctx, owner, { ...final, createdAt: invoice.created_at }, snapshot);
   await recordInvoice(
     ctx,

@@ -2,6 +2,7 @@ import type { PaymentStatus } from '../../engine/invoices/invoice-states.ts';
 import type { Context } from '../../platform/context.ts';
 import { resetDunningOfInvoice } from '../dunning-campaigns/counters.ts';
 import { closePagesOfInvoice } from '../payments/pages.ts';
+import { followGatedPayment } from '../subscriptions/settle-gate.ts';
 import { followTopUpPayment } from '../wallet-transactions/top-up-payment.ts';
 import type { InvoiceRow } from './queries.ts';
 
@@ -16,4 +17,5 @@ export const paymentEffects: readonly PaymentEffect[] = [
   closePagesOfInvoice,
   resetDunningOfInvoice,
   followTopUpPayment,
+  followGatedPayment,
 ];

@@ -60,6 +60,17 @@ const shown = (db: Db, organizationId: string) => db`
     select from invoices invoice where invoice.organization_id = payment.organization_id
       and invoice.id = payment.payable_id and invoice.status = any (${VISIBLE})))`;
 
+/**
+ * A payment as its provider knows it, also of an invoice that the API does not show.
+ *
+ * @throws Refusal 404 payment
+ */
+export async function getPaymentAtProvider(db: Db, organizationId: string, id: string): Promise<PaymentRow> {
+  const [row] = isUuid(id) ? await listPaymentsByIds(db, organizationId, [id]) : [];
+  if (!row) throw refuse.notFound('payment');
+  return row;
+}
+
 /** @throws Refusal 404 payment */
 export async function getPayment(db: Db, organizationId: string, id: string): Promise<PaymentRow> {
   const [row] = isUuid(id)

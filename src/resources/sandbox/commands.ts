@@ -11,7 +11,7 @@ import { storeMethod } from '../payment-methods/writes.ts';
 import { findProviderById } from '../payment-providers/queries.ts';
 import { getRequest } from '../payment-requests/queries.ts';
 import type { PageRow } from '../payments/pages.ts';
-import { getPayment } from '../payments/queries.ts';
+import { getPaymentAtProvider } from '../payments/queries.ts';
 import { dueOf } from '../payments/settle.ts';
 import { startCharge } from '../payments/under-way.ts';
 import { lockPayables } from '../payments/writes.ts';
@@ -24,7 +24,7 @@ import type { CheckoutFinish, Confirmation } from './schema.ts';
  * Rule: beyond 13.3.
  */
 export async function confirmPayment(ctx: Context, { svc_id, body }: { svc_id: string; body: Confirmation }) {
-  const payment = await getPayment(ctx.db, ctx.organizationId, svc_id);
+  const payment = await getPaymentAtProvider(ctx.db, ctx.organizationId, svc_id);
   const provider =
     payment.payment_provider_id === null
       ? undefined

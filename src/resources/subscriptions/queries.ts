@@ -4,6 +4,7 @@ import type { SubscriptionStatus } from '../../engine/subscriptions/subscription
 import type { Db } from '../../platform/db/connect.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { type SelectedSectionJson, selectedSections } from '../invoice-custom-sections/queries.ts';
+import { type ActivationRuleJson, activationRules } from './activation-rules.ts';
 
 export type CreditNoteOnTermination = 'credit' | 'refund' | 'offset' | 'skip';
 export type InvoiceOnTermination = 'generate' | 'skip';
@@ -64,6 +65,8 @@ export interface SubscriptionShown extends SubscriptionRow {
   is_heir: boolean;
   /** Custom sections of its own, in the order in which they were selected. */
   custom_sections: SelectedSectionJson[];
+  /** What has to happen before it becomes active. */
+  activation_rules: ActivationRuleJson[];
   /** Usage thresholds of its own, in the order in which the API shows them. */
   own_thresholds: { threshold_display_name: string | null; amount_cents: number; recurring: boolean }[];
 }
@@ -95,7 +98,8 @@ const shownColumns = (db: Db) => db`
    from usage_thresholds threshold
    where threshold.organization_id = s.organization_id and threshold.subscription_id = s.id
      and threshold.deleted_at is null) as own_thresholds,
-  ${selectedSections(db, 'subscription', { organizationId: db`s.organization_id`, ownerId: db`s.id` })} as custom_sections`;
+  ${selectedSections(db, 'subscription', { organizationId: db`s.organization_id`, ownerId: db`s.id` })} as custom_sections,
+  ${activationRules(db)} as activation_rules`;
 
 const ownTables = (db: Db) => db`
   subscriptions s

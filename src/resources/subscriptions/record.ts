@@ -9,6 +9,8 @@ import { subscriptionView } from './view.ts';
 
 export type SubscriptionEvent =
   | 'subscription.started'
+  | 'subscription.incomplete'
+  | 'subscription.canceled'
   | 'subscription.terminated'
   | 'subscription.updated'
   | 'subscription.trial_ended'

@@ -3,12 +3,13 @@ import { SUBSCRIPTION_STATUSES } from '../../engine/subscriptions/subscription-s
 import { booleanFilter, listFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
-import { elementErrors } from '../../platform/schema/element-errors.ts';
 import { boolean, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
+import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { instantField } from '../../platform/schema/instant-field.ts';
 import { SectionChoice, SelectedSectionView } from '../invoice-custom-sections/schema.ts';
 import { PlanOverrides } from '../plans/override-schema.ts';
 import { ApplicableUsageThreshold, UsageThresholdsInput } from '../usage-thresholds/schema.ts';
+import { ActivationRules, ActivationRuleView } from './activation-rules.ts';
 
 const UNSUPPORTED = 'unsupported_value';
 const PURCHASE_ORDER_NUMBER_MAX = 255;
@@ -47,7 +48,7 @@ const editable = {
   ending_at: instantField().nullish(),
   plan_overrides: PlanOverrides.nullish(),
   usage_thresholds: UsageThresholdsInput.nullish(),
-  activation_rules: notYet,
+  activation_rules: ActivationRules.nullish(),
   payment_method: PaymentMethod,
   invoice_custom_section: SectionChoice,
   billing_entity_code: optionalText(),
@@ -89,12 +90,19 @@ const contentOf = (body: Record<string, unknown>): object => {
   throw refuse.missingRoot('subscription');
 };
 
+// What is wrong inside a list is reported under the field; what is no rule at all under the list.
+const listErrors = renameErrors((path) => {
+  const [list, , field] = path;
+  if (list === 'activation_rules') return [field === 'timeout_hours' ? field : list];
+  return list === 'usage_thresholds' && path.length > 2 ? [field!] : path;
+});
+
 export const SubscriptionCreateBody = z.preprocess(
   (body) => ({
     ...contentOf(body as Record<string, unknown>),
     authorization: (body as { authorization?: unknown }).authorization,
   }),
-  SubscriptionCreate.extend({ authorization: notYet }).check(elementErrors('usage_thresholds')),
+  SubscriptionCreate.extend({ authorization: notYet }).check(listErrors),
 );
 export const SubscriptionCreateDocumented = z.object({
   subscription: SubscriptionCreate.extend({
@@ -111,7 +119,7 @@ export const SubscriptionUpdateBody = z.preprocess(
       .unknown()
       .optional()
       .transform((value) => (typeof value === 'string' ? value : undefined)),
-  }).check(elementErrors('usage_thresholds')),
+  }).check(listErrors),
 );
 export const SubscriptionUpdateDocumented = z.object({
   subscription: SubscriptionUpdate,
@@ -188,7 +196,7 @@ export const SubscriptionObject = z.object({
     payment_method_type: z.enum(['provider', 'manual']),
     payment_method_id: z.string().optional(),
   }),
-  activation_rules: z.array(z.unknown()),
+  activation_rules: z.array(ActivationRuleView),
   applied_invoice_custom_sections: z.array(SelectedSectionView),
 });
 export const SubscriptionEnvelope = z.object({ subscription: SubscriptionObject });

@@ -7,6 +7,7 @@ import { currentBillingPeriod } from '../../engine/calendar/windows.ts';
 import { isUpgrade } from '../../engine/subscriptions/comparison-amount.ts';
 import { millisecondsOrNull, seconds, secondsOrNull } from '../../platform/schema/view.ts';
 import { selectedSectionView } from '../invoice-custom-sections/view.ts';
+import { activationRuleView } from './activation-rules.ts';
 import type { SubscriptionShown } from './queries.ts';
 
 /** A subscription as the API shows it at `now`. Rule: subscriptions-and-invoices B.1. */
@@ -47,7 +48,7 @@ export function subscriptionView(row: SubscriptionShown, now: Temporal.Instant) 
       payment_method_type: row.payment_method_type ?? 'provider',
       ...(row.payment_method_id === null ? {} : { payment_method_id: row.payment_method_id }),
     },
-    activation_rules: [],
+    activation_rules: row.activation_rules.map(activationRuleView),
     applied_invoice_custom_sections: row.custom_sections.map(selectedSectionView),
   };
 }

@@ -1,6 +1,7 @@
 import { isUpgrade } from '../../../engine/subscriptions/comparison-amount.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
+import { refuse } from '../../../platform/refusal.ts';
 import { creditUnusedDays } from '../../credit-notes/commands/on-termination.ts';
 import { recordStartUnits } from '../../fixed-charges/units.ts';
 import { saveFirstUnits } from '../overrides/apply.ts';
@@ -48,6 +49,8 @@ export async function changePlan(ctx: Context, change: PlanChange): Promise<stri
     await saveSections(ctx, current.id, body);
     return current.id;
   }
+  // Rules of a plan change, which would keep the former plan until the new one is paid, are not built.
+  if (body.activation_rules?.length) throw refuse.invalid({ activation_rules: ['unsupported_value'] });
   if (current.status === 'pending') {
     await changeSubscription(
       ctx.db,

@@ -7,6 +7,7 @@ import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { recordStartUnits } from '../../fixed-charges/units.ts';
 import type { PlanOverrides } from '../../plans/override-schema.ts';
+import { saveRules } from '../activation-rules.ts';
 import {
   isForUnitsOnly,
   isOverriding,
@@ -33,7 +34,7 @@ import { lockOrCreateCustomer } from './customer.ts';
 import { billingEntityOf, valuesOf } from './input.ts';
 import { nextBillingFrom } from './next-billing.ts';
 import { saveSections } from './sections.ts';
-import { oweStartInvoice } from './start.ts';
+import { announceStart } from './start.ts';
 import { saveThresholds } from './thresholds.ts';
 
 /**
@@ -69,8 +70,8 @@ export async function createSubscription(ctx: Context, body: SubscriptionCreate)
   await saveFirstUnits(ctx, plan, { ...subscription, terminated_at: null, zone: customer.zone }, body.plan_overrides);
   await saveThresholds(ctx, subscription.id, body);
   await saveSections(ctx, subscription.id, body);
+  if (body.activation_rules?.length) await saveRules(ctx, subscription, body.activation_rules);
   if (subscription.status === 'active') {
-    await recordSubscription(ctx, 'subscription.started', subscription.id);
     await billStart(ctx, subscription, plan, customer.zone);
   }
   return subscription.id;
@@ -161,9 +162,11 @@ function startInPast(subscriptionAt: Temporal.Instant, lineage: readonly Subscri
 async function billStart(ctx: Context, subscription: NewSubscription, plan: PlanFacts, zone: string): Promise<void> {
   const startedAt = subscription.started_at;
   assert(startedAt, 'an active subscription has started');
+  const started = { ...subscription, trial_ended_at: null };
+  if (!isDateBefore(localDate(subscription.subscription_at, zone), localDate(ctx.now(), zone)))
+    return announceStart(ctx, plan, started, zone, startedAt, ctx.now());
+  await recordSubscription(ctx, 'subscription.started', subscription.id);
   await recordStartUnits(ctx, subscription, startedAt, zone);
-  if (isDateBefore(localDate(subscription.subscription_at, zone), localDate(ctx.now(), zone))) return;
-  await oweStartInvoice(ctx, plan, { ...subscription, trial_ended_at: null }, startedAt, ctx.now());
 }
 
 /** @throws Refusal 422 ending_at, unless its local date lies after today and after the start. Rule: B.1. */

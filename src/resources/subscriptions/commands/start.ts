@@ -3,6 +3,7 @@ import { isInTrial } from '../../../engine/subscriptions/trial.ts';
 import type { Context } from '../../../platform/context.ts';
 import { hasFixedChargesInAdvance } from '../../fixed-charges/queries.ts';
 import { recordStartUnits } from '../../fixed-charges/units.ts';
+import { evaluateRules } from '../activation-rules.ts';
 import type { SubscriptionRow } from '../queries.ts';
 import { recordSubscription } from '../record.ts';
 import { changeSubscription, firstStartOf, type PlanFacts } from '../writes.ts';
@@ -10,7 +11,7 @@ import { nextBillingFrom } from './next-billing.ts';
 
 /**
  * Starts a pending subscription at `at`: it becomes active and, when there is something to pay in advance, owes its first
- * invoice. Rule: subscriptions-and-invoices B.4.
+ * invoice, for whose payment its rules may make it wait. Rules: subscriptions-and-invoices B.4, B.9.
  */
 export async function startSubscription(
   ctx: Context,
@@ -32,25 +33,32 @@ export async function startSubscription(
     },
     ctx.now(),
   );
-  await recordSubscription(ctx, 'subscription.started', subscription.id);
-  await recordStartUnits(ctx, subscription, at, zone);
-  await oweStartInvoice(ctx, plan, started, at, at);
+  await announceStart(ctx, plan, started, zone, at, at);
 }
 
 /**
- * Leaves the first invoice of a subscription to be made, billed at `billedAt`: with its fee when the plan is in advance and
+ * What goes with a start, of a subscription that was stored as active: it waits when it has rules and something to pay,
+ * and is told of. Its first invoice is left to be made, billed at `billedAt`: with its fee when the plan is in advance and
  * not in trial, else with nothing but the fixed charges in advance, if there are any.
  *
- * Rule: subscriptions-and-invoices B.4.
+ * Rules: subscriptions-and-invoices B.4, B.9.
  */
-export async function oweStartInvoice(
+export async function announceStart(
   ctx: Context,
   plan: PlanFacts,
-  subscription: Started & { id: string; plan_id: string },
+  subscription: Started & Parameters<typeof recordStartUnits>[1] & { id: string; plan_id: string },
+  zone: string,
   startedAt: Temporal.Instant,
   billedAt: Temporal.Instant,
 ): Promise<void> {
   const lines = await startLines(ctx, plan, subscription, startedAt);
+  const waits = await evaluateRules(ctx, subscription.id, lines.length > 0);
+  if (waits) {
+    const change = { status: 'incomplete', activated_at: null, next_billing_at: null } as const;
+    await changeSubscription(ctx.db, ctx.organizationId, subscription.id, change, ctx.now());
+  }
+  await recordSubscription(ctx, waits ? 'subscription.incomplete' : 'subscription.started', subscription.id);
+  await recordStartUnits(ctx, subscription, startedAt, zone);
   if (lines.length > 0) ctx.after({ job: BILL_STEP, payload: { lines, at: billedAt.toString() } satisfies BillStep });
 }
 

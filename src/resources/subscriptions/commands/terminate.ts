@@ -30,12 +30,15 @@ export interface TerminationInput {
  * Ends the active record of an external id now, or withdraws the pending one when the query says so.
  *
  * @returns id of the record
- * @throws Refusal 404 subscription; 405 cannot_terminate_with_pending_taxes
+ * @throws Refusal 404 subscription; 405 cannot_terminate_with_pending_taxes; 422 base, of one that waits for a payment
  * Rule: subscriptions-and-invoices B.7.
  */
 export async function deleteSubscription(ctx: Context, { external_id, query }: TerminationInput): Promise<string> {
   const wanted = query.status === 'pending' ? 'pending' : 'active';
-  const subscription = (await lockRecords(ctx, external_id)).findLast((row) => row.status === wanted);
+  const lineage = await lockRecords(ctx, external_id);
+  const subscription = lineage.findLast((row) => row.status === wanted);
+  if (!subscription && wanted === 'active' && lineage.some((row) => row.status === 'incomplete'))
+    throw refuse.invalid({ base: ['subscription_incomplete'] });
   if (!subscription) throw refuse.notFound('subscription');
   if (subscription.status === 'pending') await cancelPending(ctx, subscription);
   else {

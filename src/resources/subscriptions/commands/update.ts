@@ -4,6 +4,7 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
 import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
 import { recordStartUnits } from '../../fixed-charges/units.ts';
+import { dropRules, saveRules } from '../activation-rules.ts';
 import {
   clearThresholdsOfCopy,
   isOverriding,
@@ -55,6 +56,7 @@ export async function updateSubscription(
   ];
   if (subscription.status === 'incomplete') throw refuse.notAllowed('subscription_incomplete');
   refusePurchaseOrder(subscription, body);
+  refuseRules(subscription, body);
   refuseFrozen(subscription, plan, customer!.external_id, body);
   const mayMove = isUnstarted(subscription);
   const subscriptionAt =
@@ -74,6 +76,7 @@ export async function updateSubscription(
   const planId = overrides ? await overrideSubscription(ctx, subscription, overrides) : subscription.plan_id;
   await saveThresholds(ctx, subscription.id, body);
   await saveSections(ctx, subscription.id, body);
+  if (body.activation_rules) await saveRules(ctx, { ...subscription, ...change }, body.activation_rules);
   if (body.usage_thresholds) await clearThresholdsOfCopy(ctx, planId);
   if (mayMove) {
     const ownPlan = overrides ? await getPlanFacts(ctx.db, ctx.organizationId, planId) : plan;
@@ -97,6 +100,13 @@ function refusePurchaseOrder(subscription: SubscriptionRow, body: SubscriptionUp
   const changes =
     body.purchase_order_number !== undefined && body.purchase_order_number !== subscription.purchase_order_number;
   if (changes && !isOpen) throw refuse.notAllowed('purchase_order_number_not_editable');
+}
+
+/** Rules are taken before the start; those of a scheduled plan change are not built. Rule: B.9. */
+function refuseRules(subscription: SubscriptionRow, { activation_rules: rules }: SubscriptionUpdate): void {
+  if (!rules) return;
+  if (subscription.status !== 'pending') throw refuse.invalid({ activation_rules: ['subscription_not_pending'] });
+  if (rules.length > 0 && !isUnstarted(subscription)) throw refuse.invalid({ activation_rules: ['unsupported_value'] });
 }
 
 /** Only the start of a pending record that follows none may be moved. */
@@ -148,6 +158,7 @@ async function startWhenDue(ctx: Context, subscription: SubscriptionRow, plan: P
     activated_at: now,
     next_billing_at: nextBillingFrom(plan, started, zone, now),
   };
+  await dropRules(ctx, subscription.id);
   await changeSubscription(ctx.db, ctx.organizationId, subscription.id, change, now);
   await recordSubscription(ctx, 'subscription.started', subscription.id);
   await recordStartUnits(ctx, subscription, subscription.subscription_at, zone);

@@ -1,0 +1,26 @@
+import type { Context } from '../../platform/context.ts';
+import { giveBackCoupons } from '../../resources/applied-coupons/endings.ts';
+import { releaseNotes } from '../../resources/credit-notes/commands/on-invoice-void.ts';
+import { readInvoice } from '../../resources/invoices/queries.ts';
+import { closePagesOfInvoice } from '../../resources/payments/pages.ts';
+import { releaseCredits } from '../../resources/wallet-transactions/recredit.ts';
+import { markWallets } from '../../resources/wallets/marks.ts';
+import { cancelPayments, markClosed } from './sql.ts';
+
+/**
+ * Closes the first invoice of a subscription that was not paid: nobody is asked for its money any more, and coupons, credit
+ * notes and wallets get back what they gave.
+ *
+ * Rules: subscriptions-and-invoices B.9, beyond 8.3 L5.
+ */
+export async function closeOpenInvoice(ctx: Context, { id }: { id: string }): Promise<void> {
+  const { db, organizationId } = ctx;
+  const invoice = await readInvoice(db, organizationId, id);
+  await markClosed(db, organizationId, id, ctx.now());
+  await cancelPayments(db, organizationId, id, ctx.now());
+  await closePagesOfInvoice(ctx, invoice, 'succeeded');
+  await giveBackCoupons(ctx, id);
+  await releaseNotes(ctx, invoice);
+  await releaseCredits(ctx, invoice);
+  await markWallets(ctx, invoice.customer_id);
+}
