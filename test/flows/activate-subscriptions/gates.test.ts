@@ -240,3 +240,38 @@ test.each([
   const refused = await story.subscribe({ activation_rules: RULES, ...fields });
   expect(refused.body).toMatchObject({ error_details: details });
 });
+
+test('rules may be replaced before the start, and not after', async () => {
+  await card(REFUSED);
+  await gated({ subscription_at: '2024-05-03T00:00:00Z' });
+  const put = (rules: object[]) =>
+    story.client.put('/subscriptions/sub', { subscription: { activation_rules: rules } });
+  const longer = await ok(put([{ type: 'payment', timeout_hours: 1 }]));
+  expect(longer.subscription.activation_rules).toMatchObject([{ timeout_hours: 1, status: 'inactive' }]);
+  await ok(put([]));
+  await story.advance('2024-05-03T01:00:00Z');
+  expect(await inStatus('active')).toMatchObject({ activation_rules: [] });
+  expect((await put(RULES)).body.error_details).toEqual({ activation_rules: ['subscription_not_pending'] });
+});
+
+test('rules of a plan change are refused', async () => {
+  await story.plan({ code: 'more', amount_cents: 6200, pay_in_advance: true });
+  await story.subscribe();
+  const refused = await story.subscribe({ plan_code: 'more', activation_rules: RULES });
+  expect(refused.body.error_details).toEqual({ activation_rules: ['unsupported_value'] });
+});
+
+test('payment and timeout at once: decided once', async () => {
+  await card(ASKS);
+  await gated();
+  const payment = await processing();
+  await Promise.all([
+    story.client.post(`/sandbox/payments/${payment.id}/confirm`, { outcome: 'succeeded' }),
+    story.advance('2024-05-03T10:30:00Z'),
+  ]);
+  const decided = await until(async () => (await find('active')) ?? (await find('canceled')));
+  const [invoice] = await stored();
+  expect([decided.status, invoice!.status]).toEqual(
+    decided.status === 'active' ? ['active', 'finalized'] : ['canceled', 'closed'],
+  );
+});
