@@ -275,3 +275,28 @@ test('payment and timeout at once: decided once', async () => {
     decided.status === 'active' ? ['active', 'finalized'] : ['canceled', 'closed'],
   );
 });
+
+test('a coupon that was used up comes back', async () => {
+  await card(REFUSED);
+  await ok(
+    story.client.post('/coupons', {
+      coupon: {
+        name: 'Five',
+        code: 'five',
+        coupon_type: 'fixed_amount',
+        frequency: 'once',
+        amount_cents: 500,
+        amount_currency: 'USD',
+        expiration: 'no_expiration',
+      },
+    }),
+  );
+  await ok(
+    story.client.post('/applied_coupons', { applied_coupon: { external_customer_id: 'acme', coupon_code: 'five' } }),
+  );
+  await gated();
+  await inStatus('canceled');
+  expect(await stored()).toMatchObject([{ status: 'closed', total: 2600 }]);
+  const { body } = await story.client.get('/applied_coupons?external_customer_id=acme');
+  expect(body.applied_coupons).toMatchObject([{ status: 'active', amount_cents_remaining: 500 }]);
+});
