@@ -172,6 +172,10 @@ export const CreditNoteEstimateEnvelope = z.object({
     coupons_adjustment_amount_cents: Amount,
     precise_coupons_adjustment_amount_cents: z.number(),
     items: z.array(z.object({ svc_fee_id: z.string(), amount_cents: Amount })),
-    applied_taxes: z.array(AppliedTax.omit({ svc_id: true, svc_credit_note_id: true, created_at: true })),
+    applied_taxes: z.array(
+      AppliedTax.omit({ svc_id: true, svc_credit_note_id: true, created_at: true }).extend({
+        tax_description: z.string().optional(),
+      }),
+    ),
   }),
 });

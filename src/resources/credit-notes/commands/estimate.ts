@@ -6,6 +6,7 @@ import {
 import { roundToCents } from '../../../engine/money/cents.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import { present } from '../../../platform/schema/view.ts';
 import { amountsOf } from '../make-note.ts';
 import { feesLeft } from '../noted-invoice.ts';
 import type { CreditNoteEstimate } from '../schema.ts';
@@ -52,7 +53,7 @@ export async function estimateCreditNote(ctx: Context, { body }: { body: CreditN
         tax_name: tax.name,
         tax_code: tax.code,
         tax_rate: decimal(tax.rate).toNumber(),
-        tax_description: tax.description,
+        ...present({ tax_description: tax.description }),
         base_amount_cents: baseAmountCents,
         amount_cents: amountCents,
         amount_currency: invoice.currency,
