@@ -1,7 +1,6 @@
 import type { Draft } from '../../engine/invoices/draft.ts';
 import type { Db } from '../../platform/db/connect.ts';
-import { newId } from '../../platform/ids.ts';
-import type { InvoiceOwner } from '../build-invoice/writes.ts';
+import { type InvoiceOwner, insertFeeTaxes } from '../build-invoice/writes.ts';
 import type { AddOnFee } from './fees.ts';
 
 /** Id of a billing entity that may issue invoices. */
@@ -67,25 +66,5 @@ export async function insertAddOnFees(
       unit_amount_cents bigint, precise_unit_amount numeric, taxes_amount_cents bigint,
       taxes_precise_amount_cents numeric, taxes_rate numeric, units numeric, from_datetime timestamptz,
       to_datetime timestamptz)`;
-  const taxes = draft.fees.flatMap((fee) =>
-    fee.appliedTaxes.map(({ tax, amountCents, preciseAmountCents }) => ({
-      id: newId(),
-      fee_id: fee.key,
-      tax_id: tax.id,
-      tax_code: tax.code,
-      tax_name: tax.name,
-      tax_rate: tax.rate,
-      tax_description: tax.description,
-      amount_cents: amountCents,
-      precise_amount_cents: preciseAmountCents,
-    })),
-  );
-  if (taxes.length === 0) return;
-  await db`
-    insert into fee_applied_taxes (id, organization_id, fee_id, tax_id, tax_code, tax_name, tax_rate, tax_description,
-      amount_cents, amount_currency, precise_amount_cents, created_at)
-    select id, ${owner.organizationId}::uuid, fee_id, tax_id, tax_code, tax_name, tax_rate, tax_description,
-      amount_cents, ${owner.currency}, precise_amount_cents, ${owner.createdAt}
-    from jsonb_to_recordset(${taxes as never}::jsonb) as tax (id uuid, fee_id uuid, tax_id uuid, tax_code text,
-      tax_name text, tax_rate numeric, tax_description text, amount_cents bigint, precise_amount_cents numeric)`;
+  await insertFeeTaxes(db, owner, draft);
 }
