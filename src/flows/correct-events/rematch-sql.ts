@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db/connect.ts';
-import { isoText } from '../../resources/events/iso-text.ts';
 import type { EventToMatch, UnmatchedReason } from '../../resources/unmatched-events/match-event.ts';
+import { eventToMatch, joinLiveMetric } from '../../resources/unmatched-events/match-sql.ts';
 
 /** A live event, with the reason for which it is among the open unmatched ones; null: it is not. */
 export interface CorrectedEvent extends EventToMatch {
@@ -9,11 +9,9 @@ export interface CorrectedEvent extends EventToMatch {
 
 /** The events that are live and whose batch is done. */
 export const listCorrected = (db: Db, organizationId: string, eventIds: readonly string[]) => db<CorrectedEvent[]>`
-  select e.id, e.organization_id, e.external_subscription_id, e.code, ${isoText(db, db`e.timestamp`)} as timestamp,
-    ${isoText(db, db`e.created_at`)} as created_at, m.id as metric_id, m.aggregation_type, m.recurring,
-    e.properties ->> m.field_name as value, u.reason as former
+  select ${eventToMatch(db)}, u.reason as former
   from events e
-  left join billable_metrics m on m.organization_id = e.organization_id and m.code = e.code and m.deleted_at is null
+  ${joinLiveMetric(db)}
   left join unmatched_events u on u.organization_id = e.organization_id and u.event_id = e.id and u.status = 'open'
   where e.organization_id = ${organizationId} and e.id = any (${eventIds as string[]}::uuid[]) and e.deleted_at is null
     and not exists (

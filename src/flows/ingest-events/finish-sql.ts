@@ -6,6 +6,7 @@ import type {
   EventToMatch,
   UnmatchedReason,
 } from '../../resources/unmatched-events/match-event.ts';
+import { eventToMatch, joinLiveMetric } from '../../resources/unmatched-events/match-sql.ts';
 
 /** Rows of one (organization, reason, code); beyond it only the counter grows (beyond 3.2). */
 const MOST_UNMATCHED = 100_000;
@@ -15,13 +16,11 @@ export const takeBatchEvents = (db: Db, batchIds: readonly string[]) => db<Event
   with taken as materialized (
     select event_ids from event_batches where id = any (${plainArray(batchIds)}::uuid[]) order by id for update
   )
-  select e.id, e.organization_id, e.external_subscription_id, e.code, ${isoText(db, db`e.timestamp`)} as timestamp,
-    ${isoText(db, db`e.created_at`)} as created_at, m.id as metric_id, m.aggregation_type, m.recurring,
-    e.properties ->> m.field_name as value
+  select ${eventToMatch(db)}
   from taken
   cross join unnest(taken.event_ids) as member (id)
   join events e on e.id = member.id and e.deleted_at is null
-  left join billable_metrics m on m.organization_id = e.organization_id and m.code = e.code and m.deleted_at is null`;
+  ${joinLiveMetric(db)}`;
 
 /** Subscriptions of external ids, each given with its organization. */
 export const listCandidates = (

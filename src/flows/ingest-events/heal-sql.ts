@@ -1,7 +1,7 @@
 import type { Db } from '../../platform/db/connect.ts';
-import { isoText } from '../../resources/events/iso-text.ts';
 import { plainArray, textArray } from '../../resources/events/storage/array-literal.ts';
 import type { EventToMatch, UnmatchedReason } from '../../resources/unmatched-events/match-event.ts';
+import { eventToMatch, joinLiveMetric } from '../../resources/unmatched-events/match-sql.ts';
 import type { HealSelection } from '../../resources/unmatched-events/request-heal.ts';
 
 /** An open unmatched event, with the reason that it was put there for. */
@@ -43,12 +43,10 @@ export const listOpenEvents = (
   after: string | null,
   limit: number,
 ) => db<OpenEvent[]>`
-  select e.id, e.organization_id, e.external_subscription_id, e.code, ${isoText(db, db`e.timestamp`)} as timestamp,
-    ${isoText(db, db`e.created_at`)} as created_at, m.id as metric_id, m.aggregation_type, m.recurring,
-    e.properties ->> m.field_name as value, u.reason as former
+  select ${eventToMatch(db)}, u.reason as former
   from unmatched_events u
   join events e on e.id = u.event_id and e.deleted_at is null
-  left join billable_metrics m on m.organization_id = e.organization_id and m.code = e.code and m.deleted_at is null
+  ${joinLiveMetric(db)}
   where u.organization_id = ${organizationId} and u.status = 'open' ${selected(db, selection)}
     ${after === null ? db`` : db`and u.event_id > ${after}`}
   order by u.event_id
@@ -93,11 +91,9 @@ export const listRowless = (
   { codes, after, until }: { codes: readonly string[]; after: string | null; until: string },
   limit: number,
 ) => db<EventToMatch[]>`
-  select e.id, e.organization_id, e.external_subscription_id, e.code, ${isoText(db, db`e.timestamp`)} as timestamp,
-    ${isoText(db, db`e.created_at`)} as created_at, m.id as metric_id, m.aggregation_type, m.recurring,
-    e.properties ->> m.field_name as value
+  select ${eventToMatch(db)}
   from events e
-  left join billable_metrics m on m.organization_id = e.organization_id and m.code = e.code and m.deleted_at is null
+  ${joinLiveMetric(db)}
   where e.organization_id = ${organizationId} and e.code = any (${codes as string[]}) and e.deleted_at is null
     and e.id < ${until} ${after === null ? db`` : db`and e.id > ${after}`}
     and not exists (select from unmatched_events u where u.organization_id = e.organization_id and u.event_id = e.id)
