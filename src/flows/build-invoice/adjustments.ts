@@ -6,7 +6,7 @@ import { toMainUnit } from '../../engine/money/units.ts';
 import { feeAmounts } from '../../engine/pricing/fee-amounts.ts';
 import { fixedChargeFee } from '../../engine/pricing/fixed-charge-fee.ts';
 import type { AdjustedFeeRow, BilledThing } from '../../resources/adjusted-fees/queries.ts';
-import type { CountedShare } from '../../resources/usage/price-usage.ts';
+import type { CountedShare } from '../../resources/usage-counts/request.ts';
 import type { LineFee } from './fees.ts';
 
 /** The usage of a charge in a window. */

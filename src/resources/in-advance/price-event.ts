@@ -14,9 +14,10 @@ import type { Usage } from '../../engine/pricing/priced.ts';
 import type { UsageFee } from '../../engine/pricing/usage-fee.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { newId } from '../../platform/ids.ts';
-import { type CountedShare, toCount } from '../usage/price-usage.ts';
+import { toCount } from '../usage/price-usage.ts';
 import type { PricedCharge, PricedFilter } from '../usage/priced-charges.ts';
 import { countUsage } from '../usage-counts/count-usage.ts';
+import type { CountedShare } from '../usage-counts/request.ts';
 import { meteredText } from '../usage-shapes/numbers.ts';
 import { listNewestRecords } from './records.ts';
 

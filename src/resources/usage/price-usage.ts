@@ -1,14 +1,14 @@
 import type { Temporal } from 'temporal-polyfill';
 import { type GroupedBy, groupKeys } from '../../engine/metrics/group-values.ts';
-import { type PresentedUnits, presentationKeys } from '../../engine/metrics/presentation.ts';
-import type { Moves, Proration } from '../../engine/metrics/proration.ts';
+import { presentationKeys } from '../../engine/metrics/presentation.ts';
+import type { Proration } from '../../engine/metrics/proration.ts';
 import type { Decimal } from '../../engine/money/decimal.ts';
 import { toMainUnit } from '../../engine/money/units.ts';
 import type { Properties } from '../../engine/pricing/charge-model.ts';
 import { priceExponent } from '../../engine/pricing/fee-amounts.ts';
 import { eventsNeeded } from '../../engine/pricing/price.ts';
 import { type UsageFee, usageFee } from '../../engine/pricing/usage-fee.ts';
-import type { ChargeToCount, WantedTexts } from '../usage-counts/request.ts';
+import type { ChargeToCount, CountedShare, WantedTexts } from '../usage-counts/request.ts';
 import type { PricedCharge, PricedFilter } from './priced-charges.ts';
 
 /** Whose usage over which window. */
@@ -82,20 +82,6 @@ const carriedOver = (charge: PricedCharge, subscription: Usage['subscription']) 
 function groupKeysOf(charge: PricedCharge, properties: Properties, only: WantedTexts = {}): string[] {
   const keys = groupKeys(properties, { acceptsTargetWallet: charge.accepts_target_wallet });
   return keys.filter((key) => !Object.hasOwn(only, key));
-}
-
-/** Counted usage of one filter and group. */
-export interface CountedShare {
-  filterId: string | null;
-  groupedBy: GroupedBy;
-  units: Decimal;
-  eventsCount: number;
-  fullUnits?: Decimal;
-  moves?: Moves;
-  totalUnits?: Decimal;
-  values?: readonly Decimal[];
-  preciseTotalAmountCents?: Decimal;
-  presented?: readonly PresentedUnits[];
 }
 
 /** A usage fee with the filter and the group that it is of; filter undefined is the default bucket. */

@@ -3,8 +3,7 @@ import type { Proration } from '../../engine/metrics/proration.ts';
 import { proratedUsageInAdvance, type RunningRecord, usageInAdvance } from '../../engine/metrics/running-record.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { listNewestRecords } from '../in-advance/records.ts';
-import type { WantedTexts } from '../usage-counts/request.ts';
-import type { CountedShare } from './price-usage.ts';
+import type { CountedShare, WantedTexts } from '../usage-counts/request.ts';
 import type { PricedCharge } from './priced-charges.ts';
 
 /** Counted usage of a charge. */
