@@ -4,6 +4,7 @@ import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { groupRows } from '../../platform/lists/group-rows.ts';
 import { flagDraftInvoicesOfPlans } from '../plans/drafts.ts';
+import { lockOverrides } from '../plans/lock-overrides.ts';
 import { listPlansById } from '../plans/queries.ts';
 import type { PreparedFixedCharge } from './prepare.ts';
 import { type FixedChargeRow, listCopiesOfFixedCharges, listFixedChargesOfPlans } from './queries.ts';
@@ -54,12 +55,14 @@ const figuresOf = ({ charge_model, units, properties }: FixedChargeRow): Figures
 /**
  * Step `cascade-fixed-charges`: a new fixed charge is copied to each override, a changed one changes those copies that
  * still equalled it, and a removed one goes from the overrides in use. Names and taxes stay. What copies take over is what
- * the plan has by then, so changes may be followed in any order; safe to run twice.
+ * the plan has by then, and only one step of a plan is at its overrides at a time, so changes may be followed in any
+ * order; safe to run twice.
  *
  * Rule: subscriptions-and-invoices A.4.
  */
 export async function cascadeFixedCharges(ctx: Context, step: CascadeFixedChargesStep): Promise<void> {
   const { db, organizationId } = ctx;
+  await lockOverrides(db, organizationId, step.plan_id);
   const copies = await listCopiesOfFixedCharges(db, organizationId, [
     ...step.changes.map(({ id }) => id),
     ...step.removed_ids,

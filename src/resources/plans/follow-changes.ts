@@ -14,6 +14,7 @@ import { followAmountChange } from './amount-change.ts';
 import type { FollowedCharge, FollowedFilter, PlanChange } from './cascade.ts';
 import { copyOfCharge } from './copy.ts';
 import { flagDraftInvoicesOfPlans } from './drafts.ts';
+import { lockCustomersOnPlans } from './lock-overrides.ts';
 
 /**
  * Step `cascade-plan-changes`: an override follows what changed in its plan, one change after the other. Safe to run
@@ -27,7 +28,7 @@ import { flagDraftInvoicesOfPlans } from './drafts.ts';
  * Rule: subscriptions-and-invoices A.4.
  */
 export async function followPlanChanges(ctx: Context, { plan_id }: { plan_id: string }): Promise<void> {
-  await lockCustomersOf(ctx.db, ctx.organizationId, plan_id);
+  await lockCustomersOnPlans(ctx.db, ctx.organizationId, [plan_id]);
   const changes = await takeChanges(ctx.db, ctx.organizationId, plan_id);
   const metricIds = new Set<string>();
   let hasNewAmount = false;
@@ -39,15 +40,6 @@ export async function followPlanChanges(ctx: Context, { plan_id }: { plan_id: st
   if (changes.length > 0) await flagDraftInvoicesOfPlans(ctx.db, ctx.organizationId, [plan_id], ctx.now());
   if (hasNewAmount) await followAmountChange(ctx, plan_id);
 }
-
-// Before the override, as whoever changes it for a subscription does: a new amount may end or start subscriptions.
-const lockCustomersOf = (db: Db, organizationId: string, planId: string) => db`
-  select customer.id from customers customer
-  where customer.organization_id = ${organizationId} and customer.id in (
-    select customer_id from subscriptions
-    where organization_id = ${organizationId} and plan_id = ${planId} and status in ('active', 'pending'))
-  order by customer.id
-  for no key update`;
 
 /** The changes that an override has yet to follow, oldest first; whoever has them holds the override's row. */
 async function takeChanges(db: Db, organizationId: string, planId: string): Promise<PlanChange[]> {
