@@ -20,11 +20,10 @@ export const INVOICE_CHECKS: readonly Check[] = [
             invoice.sub_total_including_taxes_amount_cents),
           ('total', invoice.sub_total_including_taxes_amount_cents - invoice.credit_notes_amount_cents
             - invoice.prepaid_credit_amount_cents, invoice.total_amount_cents),
-          ('total_paid', case when invoice.invoice_type = 'advance_charges' then invoice.total_amount_cents
-            else (select coalesce(sum(share.amount_cents), 0) from payment_invoices share
-              join payments payment on payment.organization_id = share.organization_id and payment.id = share.payment_id
-                and payment.payment_status = 'succeeded'
-              where share.organization_id = invoice.organization_id and share.invoice_id = invoice.id) end,
+          ('total_paid', (select coalesce(sum(share.amount_cents), 0) from payment_invoices share
+            join payments payment on payment.organization_id = share.organization_id and payment.id = share.payment_id
+              and payment.payment_status = 'succeeded'
+            where share.organization_id = invoice.organization_id and share.invoice_id = invoice.id),
             invoice.total_paid_amount_cents),
           ('total_offsetted', (select coalesce(sum(settlement.amount_cents), 0) from invoice_settlements settlement
             where settlement.organization_id = invoice.organization_id and settlement.invoice_id = invoice.id),

@@ -11,6 +11,7 @@ import { readCustomer } from '../../resources/customers/queries.ts';
 import { customerBaseView } from '../../resources/customers/view.ts';
 import { assignNumber } from '../../resources/invoices/numbering.ts';
 import { recordInvoice } from '../../resources/invoices/record.ts';
+import { recordPaidBefore } from '../../resources/payments/paid-before.ts';
 import { invoiceInputs } from '../build-invoice/inputs.ts';
 import { billedLine } from '../build-invoice/lines.ts';
 import { type PayerFacts, readBilledSubscriptions, readIssuer } from '../build-invoice/sql.ts';
@@ -21,7 +22,7 @@ import { attachFees, listPaidFees, listTaxesOfFees, markPaid, type PaidFee } fro
 /**
  * Gathers standalone fees that were paid by `at`, of charges that regroup theirs, on invoices of type `advance_charges`:
  * one for each currency, billing entity and purchase order. Amounts are those of the fees; nothing is taken off and
- * nothing is due. Nothing happens when there is no such fee.
+ * nothing is due, which a manual payment shows. Nothing happens when there is no such fee.
  *
  * subscriptionIds  those of the run; fees of all records of their external ids belong to it
  *
@@ -99,6 +100,7 @@ async function invoicePaidFees(
   await markPaid(db, organizationId, invoiceId);
   await assignNumber(db, organizationId, { id: invoiceId, customer: payer, issuer, selfBilled }, ctx.now());
   await recordInvoice(ctx, 'invoice.created', invoiceId);
+  await recordPaidBefore(ctx, invoiceId);
 }
 
 /** A line for each subscription, with the charges window of the one that started last. */

@@ -1,6 +1,7 @@
 import type { Context } from '../../platform/context.ts';
 import { isUuid } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { bookFeeStatus } from '../ledger/fee-booked.ts';
 import { getFee, lockFee, markFeeDeleted, setPaymentStatus } from './queries.ts';
 import type { FeeUpdate } from './schema.ts';
 import { feeView } from './view.ts';
@@ -9,16 +10,17 @@ import { feeView } from './view.ts';
  * Tells whether a standalone fee was paid: the time of the new status is now, those of the others are cleared.
  *
  * @throws Refusal 404 fee; 405 invoiced_fee
- * Rule: usage-and-charges F.5.
+ * Rules: usage-and-charges F.5, beyond 8.3 L22, L23.
  */
 export async function updateFee(ctx: Context, { svc_id, body }: { svc_id: string; body: FeeUpdate }) {
   await lockStandalone(ctx, svc_id);
   await setPaymentStatus(ctx.db, ctx.organizationId, svc_id, body.payment_status, ctx.now());
+  await bookFeeStatus(ctx, svc_id, body.payment_status);
   return { fee: feeView(await getFee(ctx.db, ctx.organizationId, svc_id)) };
 }
 
 /**
- * Deletes a standalone fee; the event that made it makes no other.
+ * Deletes a standalone fee; the event that made it makes no other. What it was paid is taken back in the journal.
  *
  * @throws Refusal 404 fee; 405 invoiced_fee
  * Rule: usage-and-charges F.5.
@@ -26,6 +28,7 @@ export async function updateFee(ctx: Context, { svc_id, body }: { svc_id: string
 export async function deleteFee(ctx: Context, { svc_id }: { svc_id: string }) {
   await lockStandalone(ctx, svc_id);
   const fee = await getFee(ctx.db, ctx.organizationId, svc_id);
+  await bookFeeStatus(ctx, svc_id, 'pending');
   await markFeeDeleted(ctx.db, ctx.organizationId, svc_id, ctx.now());
   return { fee: feeView(fee) };
 }

@@ -9,8 +9,10 @@ import { type Balances, balancesOfInvoice } from './due-accounts.ts';
  *
  * Rules: beyond 8.3 L19, L24.
  */
-export async function bookVoid(ctx: Context, invoice: BookedDocument): Promise<void> {
+export async function bookVoid(ctx: Context, invoice: BookedDocument & { invoice_type: string }): Promise<void> {
   const booked = await listBooked(ctx.db, ctx.organizationId, invoice.id);
+  if (invoice.invoice_type === 'advance_charges')
+    return bookOnInvoice(ctx, 'invoice_voided', invoice, paidBeforeChanges(booked));
   const balances = await balancesOfInvoice(ctx.db, ctx.organizationId, invoice.id);
   const { prepaid_pending: pending } = balances;
   if (pending === 0) return;
@@ -45,7 +47,14 @@ export function voidChanges(booked: readonly Change[], balances: Balances, isSel
   ];
 }
 
-/** What the invoice booked when it became final, less the net and tax parts of its notes. */
+/** Changes of a void whose fees were paid one by one: their income and tax turn into money that nobody owes. Rule: beyond 8.3 L23. */
+function paidBeforeChanges(booked: readonly Change[]): Change[] {
+  const reversed = booked.map((change) => ({ ...change, amountCents: -change.amountCents }));
+  const back = -reversed.reduce((total, { amountCents }) => total + amountCents, 0);
+  return [...reversed, { account: 'unapplied_receipts', amountCents: back }];
+}
+
+/** What the invoice, or its fees before it, booked as income and tax, less the net and tax parts of its notes. */
 const listBooked = (db: Db, organizationId: string, invoiceId: string) => db<Change[]>`
   select entry.account_code as account, entry.tax_code as "taxCode",
     case entry.side when 'debit' then entry.amount_cents else -entry.amount_cents end as "amountCents"
@@ -53,6 +62,9 @@ const listBooked = (db: Db, organizationId: string, invoiceId: string) => db<Cha
   join ledger_entries entry on entry.organization_id = booked.organization_id and entry.transaction_id = booked.id
   where booked.organization_id = ${organizationId}
     and (booked.rule = 'invoice_finalized' and booked.source_type = 'Invoice' and booked.source_id = ${invoiceId}
+      or booked.rule in ('standalone_fee_paid', 'standalone_fee_refunded') and entry.account_code <> 'cash'
+        and entry.fee_id in (select id from fees
+          where fees.organization_id = ${organizationId} and fees.invoice_id = ${invoiceId})
       or booked.rule = 'credit_note_created' and entry.invoice_id = ${invoiceId}
         and entry.account_code in ('sales_returns', 'tax_payable', 'partner_costs', 'tax_recoverable'))
   order by entry.position`;

@@ -55,6 +55,8 @@ export interface Posting {
   customerId: string | null;
   invoiceId: string | null;
   creditNoteId?: string;
+  /** The fee on no invoice whose money moves. */
+  feeId?: string;
   /** The payment whose money moves, and the connection through which it came. */
   payment?: { id: string; providerId: string | null };
   /** The wallet whose credits move, and by which transaction of it. */
@@ -92,11 +94,12 @@ export async function post(db: Db, organizationId: string, posting: Posting): Pr
     )
     insert into ledger_entries (id, organization_id, transaction_id, billing_entity_id, account_code, currency, side,
       amount_cents, booked_on, customer_id, invoice_id, credit_note_id, tax_code, payment_id, payment_provider_id,
-      wallet_id, wallet_transaction_id)
+      wallet_id, wallet_transaction_id, fee_id)
     select line.id, ${organizationId}::uuid, booked.id, ${posting.billingEntityId}::uuid, line.account_code,
       ${posting.currency}, line.side, line.amount_cents, ${posting.bookedOn}, ${posting.customerId}::uuid,
       line.invoice_id, ${posting.creditNoteId ?? null}::uuid, line.tax_code, ${posting.payment?.id ?? null}::uuid,
-      ${posting.payment?.providerId ?? null}::uuid, ${posting.walletId ?? null}::uuid, ${posting.walletTransactionId ?? null}::uuid
+      ${posting.payment?.providerId ?? null}::uuid, ${posting.walletId ?? null}::uuid, ${posting.walletTransactionId ?? null}::uuid,
+      ${posting.feeId ?? null}::uuid
     from booked
     cross join jsonb_to_recordset(${rows as never}::jsonb) as line (id uuid, account_code text, side text,
       amount_cents bigint, tax_code text, invoice_id uuid)`;

@@ -96,6 +96,60 @@ test('G85: what was paid on the billing day for the new month waits for the next
   expect(whole.billing_periods).toMatchObject([{ invoicing_reason: 'in_advance_charge_periodic' }]);
 });
 
+test('LG14: a paid fee is booked on its own, its invoice shows the payment and books nothing, its void frees the money', async () => {
+  const story = await openSeats('2024-06-01T00:00:00Z');
+  await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
+  await story.sell({ invoiceable: false, regroup_paid_fees: 'invoice', properties: { amount: '20.08' } });
+  await story.subscribe();
+  await story.seat('a');
+  const [fee] = await story.fees(1);
+  const status = async (payment_status: string) =>
+    expect((await story.client.put(`/fees/${fee.svc_id}`, { fee: { payment_status } })).status).toBe(200);
+  const balances = async (): Promise<Record<string, number>> => {
+    const { ledger_accounts } = (await story.client.get('/ledger/accounts')).body;
+    const open = ledger_accounts.filter((account: Invoice) => account.balance_cents !== 0);
+    return Object.fromEntries(open.map((account: Invoice) => [account.code, account.balance_cents]));
+  };
+  for (const unpaid of ['failed', 'refunded', 'pending']) {
+    await status(unpaid);
+    expect(await balances()).toEqual({});
+  }
+  const paid = { cash: 2410, 'revenue.usage': 2008, tax_payable: 402 };
+  await status('succeeded');
+  await status('succeeded');
+  expect(await balances()).toEqual(paid);
+  await status('refunded');
+  expect(await balances()).toEqual({ 'revenue.usage': 2008, sales_returns: 2008 });
+  await status('failed');
+  expect(await balances()).toEqual({});
+  await status('succeeded');
+  expect(await balances()).toEqual(paid);
+
+  await story.advance('2024-07-01T02:00:00Z');
+  const [invoice] = await gathered(story);
+  expect(invoice).toMatchObject({ total_amount_cents: 2410, taxes_amount_cents: 402, total_paid_amount_cents: 2410 });
+  expect(await balances()).toEqual(paid);
+  const { payments } = (await story.client.get(`/payments?invoice_id=${invoice.svc_id}`)).body;
+  expect(payments).toMatchObject([{ type: 'manual', payment_status: 'succeeded', amount_cents: 2410 }]);
+  const { payment_receipts } = (await story.client.get(`/payment_receipts?invoice_id=${invoice.svc_id}`)).body;
+  expect(payment_receipts).toHaveLength(1);
+
+  expect((await story.client.post(`/invoices/${invoice.svc_id}/void`)).status).toBe(200);
+  expect(await balances()).toEqual({ cash: 2410, unapplied_receipts: 2410 });
+});
+
+test('a paid fee that is deleted takes its money out of the books', async () => {
+  const story = await openSeats('2024-06-01T00:00:00Z');
+  await story.sell({ invoiceable: false });
+  await story.subscribe();
+  await story.seat('a');
+  const [fee] = await story.fees(1);
+  await pay(story, fee);
+  expect((await story.client.delete(`/fees/${fee.svc_id}`)).status).toBe(200);
+  const { ledger_accounts } = (await story.client.get('/ledger/accounts')).body;
+  expect(ledger_accounts.map((account: Invoice) => account.balance_cents)).toEqual([0, 0]);
+});
+
 test('fees of charges that do not regroup theirs are on no invoice, however paid', async () => {
   const story = await openSeats('2024-06-01T00:00:00Z');
   await story.sell({ invoiceable: false });
