@@ -85,7 +85,15 @@ export const jobs = {
     queue: 'payments',
     payload: z.object({ organization_id: z.string(), payment_id: z.string() }),
   },
+  'payment.cancel': {
+    queue: 'payments',
+    payload: z.object({ organization_id: z.string(), payment_id: z.string() }),
+  },
   'payment.refund': {
+    queue: 'payments',
+    payload: z.object({ organization_id: z.string(), credit_note_id: z.string() }),
+  },
+  'payment.look-after-refund': {
     queue: 'payments',
     payload: z.object({ organization_id: z.string(), credit_note_id: z.string() }),
   },
@@ -109,6 +117,10 @@ export const jobs = {
       webhook_endpoint_id: z.string(),
       delivery_ids: z.array(z.string()).max(10),
     }),
+  },
+  'webhook.replay': {
+    queue: 'webhooks',
+    payload: z.object({ organization_id: z.string(), webhook_endpoint_id: z.string(), replay_id: z.string() }),
   },
   'document.render': {
     queue: 'documents',

@@ -225,6 +225,56 @@ describe('charges', () => {
   });
 });
 
+describe('an invoice that is given up', () => {
+  const voided = async (made: Loose) => ok(client.post(`/invoices/${made.svc_id}/void`));
+  const isOwed = async (id: string) =>
+    (await service.sql`select from payments where id = ${id} and cancel_owed_at is not null`).length > 0;
+
+  test('its payment is ended at the provider, and nobody is told of a failure', async () => {
+    await store('pm_slow');
+    const made = await invoice();
+    const slow = await payment(made, 'processing');
+    await voided(made);
+    expect(await payment(made, 'failed')).toMatchObject({ status: 'canceled' });
+    await until(async () => !(await isOwed(slow.svc_id)) || undefined);
+    const intent = stripe.intents.find(({ id }) => id === slow.provider_payment_id);
+    expect(intent.status).toBe('canceled');
+    await tell('payment_intent.canceled', intent);
+    expect(await payment(made, 'failed')).toMatchObject({ status: 'canceled' });
+    expect(await read(made)).toMatchObject({ status: 'voided', total_paid_amount_cents: 0 });
+  });
+
+  test('what the provider had taken already is unapplied', async () => {
+    await store('pm_slow');
+    const made = await invoice();
+    const slow = await payment(made, 'processing');
+    stripe.set(
+      stripe.intents.find(({ id }) => id === slow.provider_payment_id),
+      'succeeded',
+    );
+    await voided(made);
+    await payment(made, 'succeeded');
+    await until(async () => !(await isOwed(slow.svc_id)) || undefined);
+    const booked = await service.sql`
+      select entry.account_code as account, entry.amount_cents as amount from ledger_entries entry
+      join ledger_transactions booked on booked.id = entry.transaction_id and booked.rule = 'payment_succeeded'
+      where entry.organization_id = ${client.organization.organization_id} order by entry.position`;
+    expect(booked).toEqual([
+      { account: 'cash', amount: 1200 },
+      { account: 'unapplied_receipts', amount: 1200 },
+    ]);
+  });
+
+  test('its page is closed at the provider', async () => {
+    await providerCustomer();
+    const made = await invoice();
+    const { invoice_payment_details: details } = await ok(client.post(`/invoices/${made.svc_id}/payment_url`));
+    await voided(made);
+    const session = details.payment_url.split('/').at(-1);
+    await until(async () => stripe.requests.includes(`POST /v1/checkout/sessions/${session}/expire`) || undefined);
+  });
+});
+
 test('inbound events: bad signatures, unknown places and old ones are 400 and leave no row (PP6)', async () => {
   const { body, signature, path } = stripe.event('payment_intent.succeeded', { id: 'pi_x' }, 'evt_bad');
   const send = async (to: string, header: string, text = body) => {

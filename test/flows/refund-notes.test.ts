@@ -266,6 +266,21 @@ describe('at Stripe', () => {
     expect(await failures(note)).toHaveLength(0);
   });
 
+  test('a refund whose event was lost is asked about', async () => {
+    await store('pm_refund_slow');
+    const note = await refund(client, await paidInvoice(client), 500);
+    await sentRefund(note);
+    madeFor(note)[0].status = 'succeeded';
+    const runtime = openRuntime(service.config, 'test', createLog({ level: 'silent', process: 'test' }));
+    try {
+      await retryProviderEvents.sweep(runtime, realNow().add({ minutes: 61 }));
+    } finally {
+      await runtime.close();
+    }
+    await becomes(client, note, 'succeeded');
+    expect(await refundsBooked()).toEqual(PAID_OUT(500));
+  });
+
   test('a refusal fails the refund and is told, with the reason of Stripe', async () => {
     await store('pm_refund_refused');
     const note = await refund(client, await paidInvoice(client), 500);

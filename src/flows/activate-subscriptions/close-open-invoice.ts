@@ -2,10 +2,10 @@ import type { Context } from '../../platform/context.ts';
 import { giveBackCoupons } from '../../resources/applied-coupons/endings.ts';
 import { releaseNotes } from '../../resources/credit-notes/commands/on-invoice-void.ts';
 import { readInvoice } from '../../resources/invoices/queries.ts';
-import { closePagesOfInvoice } from '../../resources/payments/pages.ts';
+import { giveUpPayments } from '../../resources/payments/give-up.ts';
 import { releaseCredits } from '../../resources/wallet-transactions/recredit.ts';
 import { markWallets } from '../../resources/wallets/marks.ts';
-import { cancelPayments, markClosed } from './sql.ts';
+import { markClosed } from './sql.ts';
 
 /**
  * Closes the first invoice of a subscription that was not paid: nobody is asked for its money any more, and coupons, credit
@@ -17,8 +17,7 @@ export async function closeOpenInvoice(ctx: Context, { id }: { id: string }): Pr
   const { db, organizationId } = ctx;
   const invoice = await readInvoice(db, organizationId, id);
   await markClosed(db, organizationId, id, ctx.now());
-  await cancelPayments(db, organizationId, id, ctx.now());
-  await closePagesOfInvoice(ctx, invoice, 'succeeded');
+  await giveUpPayments(ctx, id);
   await giveBackCoupons(ctx, id);
   await releaseNotes(ctx, invoice);
   await releaseCredits(ctx, invoice);

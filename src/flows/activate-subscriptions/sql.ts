@@ -69,12 +69,6 @@ export const markClosed = (db: Db, organizationId: string, id: string, now: Temp
   update invoices set status = 'closed', number = null, ready_for_payment_processing = false, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id} and status in ('generating', 'open', 'pending', 'failed')`;
 
-/** Ends the payments of an invoice that are under way: what they still bring in is unapplied. */
-export const cancelPayments = (db: Db, organizationId: string, invoiceId: string, now: Temporal.Instant) => db`
-  update payments set payment_status = 'failed', status = 'canceled', next_action = '{}', updated_at = ${now}
-  where organization_id = ${organizationId} and payable_type = 'Invoice' and payable_id = ${invoiceId}
-    and payment_status in ('pending', 'processing')`;
-
 // Rule: platform L `expire-gates`.
 const expiring = (db: Db) => db`
   subscription_activation_rules rule

@@ -5,6 +5,7 @@ import { readInvoice } from '../../resources/invoices/queries.ts';
 import { getRequest } from '../../resources/payment-requests/queries.ts';
 import { setRequestStatus } from '../../resources/payment-requests/status.ts';
 import { recordInvoiceFailure, recordRequestFailure } from '../../resources/payments/failure.ts';
+import { oweCancel } from '../../resources/payments/give-up.ts';
 import { type PaymentRow, readPayment } from '../../resources/payments/queries.ts';
 import { reversePayment, settlePayment } from '../../resources/payments/settle.ts';
 import { paymentView } from '../../resources/payments/view.ts';
@@ -42,7 +43,10 @@ export async function applyAnswer(
     if (isReturn) await takeBack(ctx, payment, status);
     return;
   }
-  if (payment.payment_status === 'failed' && paymentStatus !== 'succeeded') return;
+  if (payment.payment_status === 'failed' && paymentStatus !== 'succeeded') {
+    if (payment.cancel_owed_at !== null && payment.provider_payment_id === null) await endThere(ctx, payment, answer);
+    return;
+  }
   await changePayment(
     ctx.db,
     ctx.organizationId,
@@ -60,6 +64,13 @@ export async function applyAnswer(
   if (paymentStatus === 'succeeded') await succeed(ctx, now, isEvent);
   else if (paymentStatus === 'failed') await fail(ctx, now, answer.error ?? { code: status, message: status });
   else await wait(ctx, now, payment);
+}
+
+/** The provider began a payment that was given up meanwhile. */
+async function endThere(ctx: Context, { id }: PaymentRow, { providerPaymentId }: Answered): Promise<void> {
+  if (providerPaymentId === null) return;
+  await changePayment(ctx.db, ctx.organizationId, id, { provider_payment_id: providerPaymentId }, ctx.now());
+  oweCancel(ctx, id);
 }
 
 async function succeed(ctx: Context, payment: PaymentRow, isEvent: boolean): Promise<void> {

@@ -4,7 +4,6 @@ import type { SystemDeps } from '../../platform/records/system-transaction.ts';
 import { Outage } from '../../platform/refusal.ts';
 import { readMethod } from '../../resources/payment-methods/queries.ts';
 import { type PaymentRow, readPayment } from '../../resources/payments/queries.ts';
-import { changePayment } from '../../resources/payments/writes.ts';
 import { applyAnswer, leavePending, lockPayment } from './apply-outcome.ts';
 import { connected, transact } from './network.ts';
 
@@ -27,6 +26,7 @@ export async function chargeOverNetwork(
   const connection = await connected(deps, organizationId, payment.payment_provider_id);
   if (!connection || payment.payment_method_id === null || payment.provider_customer_id === null) return;
   const first = await noteAttempt(deps, organizationId, payment);
+  if (first === undefined) return;
   if (first.add({ hours: KEY_LIVES_HOURS }).epochMilliseconds < realNow().epochMilliseconds) {
     deps.log.error({ organizationId, paymentId: id }, 'a charge of unknown outcome is too old to be sent again');
     return;
@@ -66,17 +66,15 @@ export async function lookAfter(
   );
 }
 
-// Committed before the call: a process that dies in its middle leaves the time of the first attempt.
+/**
+ * Committed before the call: a process that dies in its middle leaves the time of the first attempt. Undefined when the
+ * payment was given up meanwhile; whoever gives it up later sees that it was sent.
+ */
 async function noteAttempt(deps: SystemDeps, organizationId: string, payment: PaymentRow) {
-  const [row] = await deps.sql<{ charged_at: ReturnType<typeof realNow> | null }[]>`
-    select charged_at from payments where organization_id = ${organizationId} and id = ${payment.id}`;
-  const first = row?.charged_at ?? realNow();
-  await changePayment(
-    deps.sql,
-    organizationId,
-    payment.id,
-    { charge_attempts: payment.charge_attempts + 1, charged_at: first },
-    realNow(),
-  );
-  return first;
+  const [row] = await deps.sql<{ charged_at: ReturnType<typeof realNow> }[]>`
+    update payments set charge_attempts = charge_attempts + 1, charged_at = coalesce(charged_at, ${realNow()}),
+      updated_at = ${realNow()}
+    where organization_id = ${organizationId} and id = ${payment.id} and payment_status = 'pending'
+    returning charged_at`;
+  return row?.charged_at;
 }

@@ -2,7 +2,7 @@ import type { Context } from '../../platform/context.ts';
 import { type LaterEvent, sandboxCharge } from '../../platform/payments/sandbox.ts';
 import { storeInboundEvent } from '../../resources/inbound-events/store.ts';
 import { readMethod } from '../../resources/payment-methods/queries.ts';
-import type { PaymentRow } from '../../resources/payments/queries.ts';
+import { type PaymentRow, readPayment } from '../../resources/payments/queries.ts';
 import { oweCharge } from '../../resources/payments/under-way.ts';
 import { changePayment } from '../../resources/payments/writes.ts';
 import { applyAnswer, leavePending, lockPayment } from './apply-outcome.ts';
@@ -51,11 +51,12 @@ async function tryLater(ctx: Context, payment: PaymentRow, tries: number): Promi
     await oweCharge(ctx, payment.id, payment.payment_provider_id!, ctx.now().add({ seconds: wait }));
 }
 
-/** Step `tell-sandbox-event`: the sandbox tells what became of a payment, by the way of every provider's events. */
+/** Step `tell-sandbox-event`: the sandbox tells what became of a payment that was not given up, by the way of every provider's events. */
 export async function tellSandboxEvent(
   ctx: Context,
   { connection_id, payment_id, event }: { connection_id: string; payment_id: string; event: LaterEvent },
 ): Promise<void> {
+  if ((await readPayment(ctx.db, ctx.organizationId, payment_id)).status === 'canceled') return;
   await storeInboundEvent(ctx, {
     connectionId: connection_id,
     providerEventId: `evt_${payment_id}_${event.type}`,

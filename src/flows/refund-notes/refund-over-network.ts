@@ -44,6 +44,21 @@ export async function refundOverNetwork(
   if (answer) await transact(deps, organizationId, (ctx) => applyRefund(ctx, refund, answer));
 }
 
+/** Asks the provider about a refund that it has been working on for long: its event may be lost. @throws Outage */
+export async function lookAfterRefund(
+  deps: SystemDeps,
+  { organization_id: organizationId, credit_note_id: id }: { organization_id: string; credit_note_id: string },
+): Promise<void> {
+  const refund = await findRefund(deps.sql, organizationId, id);
+  if (!refund || refund.provider_refund_id === null) return;
+  const connection = await connected(deps, organizationId, refund.payment_provider_id);
+  if (!connection) return;
+  const told = await connection.provider.readRefund(refund.provider_refund_id);
+  const refundStatus = refundStatusOf(connection.row.provider_type, told.status);
+  const answer = { ...told, providerRefundId: refund.provider_refund_id, refundStatus };
+  await transact(deps, organizationId, (ctx) => applyRefund(ctx, refund, answer, { isEvent: true }));
+}
+
 const NOT_CONNECTED: RefundAnswer = {
   providerRefundId: null,
   status: null,

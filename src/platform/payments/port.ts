@@ -92,6 +92,7 @@ export interface PaymentProvider {
   /** @throws ProviderRefusal, Outage */
   openPage(request: PageRequest): Promise<{ id: string; url: string }>;
   expirePage(id: string): Promise<void>;
+  /** @throws ProviderRefusal, when it has ended otherwise; Outage */
   cancel(providerPaymentId: string): Promise<void>;
   /** @throws ProviderRefusal, Outage */
   refund(refund: {
@@ -101,6 +102,8 @@ export interface PaymentProvider {
     reason: RefundReason | null;
     metadata: Record<string, string>;
   }): Promise<{ providerRefundId: string; status: string }>;
+  /** What the provider holds about a refund. @throws Outage */
+  readRefund(providerRefundId: string): Promise<{ status: string; error?: ProviderError }>;
   /** Makes the provider tell us its events at `url`. @throws ProviderRefusal, Outage */
   registerInbound(url: string, formerId: string | null): Promise<{ id: string; secret: string }>;
 }

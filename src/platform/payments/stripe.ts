@@ -133,6 +133,15 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       );
       return { providerRefundId: refund.id, status: refund.status ?? 'pending' };
     },
+    async readRefund(id) {
+      try {
+        const refund = await stripe.refunds.retrieve(id);
+        const code = refund.failure_reason;
+        return { status: refund.status ?? 'pending', ...(code ? { error: { code, message: code } } : {}) };
+      } catch (error) {
+        throw new Outage('stripe', error);
+      }
+    },
     async registerInbound(url, formerId) {
       if (formerId) await stripe.webhookEndpoints.del(formerId).catch(() => undefined); // gone already, or never ours
       const endpoint = await refusable(() =>

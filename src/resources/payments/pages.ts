@@ -84,10 +84,14 @@ async function openPage(
 
 /** Closes the hosted pages of an invoice that was paid, here and at their provider. Rule: credits-and-payments E.6. */
 export async function closePagesOfInvoice(ctx: Context, invoice: InvoiceRow, status: PaymentStatus): Promise<void> {
-  if (status !== 'succeeded') return;
+  if (status === 'succeeded') await closePages(ctx, invoice.id);
+}
+
+/** Closes the hosted pages of an invoice, here and at their provider. */
+export async function closePages(ctx: Context, invoiceId: string): Promise<void> {
   const closed = await ctx.db<{ id: string; provider_page_id: string | null }[]>`
     update payment_pages set closed_at = ${ctx.now()}
-    where organization_id = ${ctx.organizationId} and payable_id = ${invoice.id} and closed_at is null
+    where organization_id = ${ctx.organizationId} and payable_id = ${invoiceId} and closed_at is null
     returning id, provider_page_id`;
   for (const page of closed) {
     if (page.provider_page_id !== null) ctx.after({ job: OPEN_PAGE_JOB, payload: { page_id: page.id }, ownRow: true });

@@ -30,6 +30,8 @@ export interface PaymentRow {
   next_action: Record<string, unknown>;
   error: { code: string; message: string } | null;
   charge_attempts: number;
+  /** Since when its end at the provider is owed. */
+  cancel_owed_at: Temporal.Instant | null;
   invoices: { id: string; number: string }[];
   created_at: Temporal.Instant;
 }
@@ -40,7 +42,7 @@ const columns = (db: Db) => db`
   payment.reference, payment.payment_provider_id,
   coalesce(provider.emulates, provider.provider_type) as provider_type, provider.code as provider_code,
   payment.provider_payment_id, payment.provider_customer_id, payment.payment_method_id, payment.next_action,
-  payment.error, payment.charge_attempts, payment.created_at,
+  payment.error, payment.charge_attempts, payment.cancel_owed_at, payment.created_at,
   (select coalesce(json_agg(json_build_object('id', invoice.id, 'number', invoice.number) order by invoice.id), '[]')
    from payment_invoices share
    join invoices invoice on invoice.organization_id = share.organization_id and invoice.id = share.invoice_id

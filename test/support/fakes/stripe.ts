@@ -105,7 +105,17 @@ export async function fakeStripe(): Promise<FakeStripe> {
       return { status: 200, body: { object: 'checkout.session' } };
     if (path === '/v1/payment_intents') return charge(body);
     if (path === '/v1/refunds') return refund(body);
-    const intent = intents.find(({ id }) => path === `/v1/payment_intents/${id}`);
+    const canceled = intents.find(({ id }) => path === `/v1/payment_intents/${id}/cancel`);
+    if (canceled?.status === 'succeeded')
+      return error(400, {
+        type: 'invalid_request_error',
+        code: 'payment_intent_unexpected_state',
+        message: 'Too late.',
+      });
+    if (canceled) canceled.status = 'canceled';
+    const refunded = refunds.find(({ id }) => path === `/v1/refunds/${id}`);
+    if (refunded) return { status: 200, body: refunded };
+    const intent = canceled ?? intents.find(({ id }) => path === `/v1/payment_intents/${id}`);
     return intent
       ? { status: 200, body: intent }
       : error(404, { type: 'invalid_request_error', code: 'resource_missing', message: 'No such thing.' });

@@ -4,6 +4,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import { giveBackCoupons } from '../../applied-coupons/endings.ts';
 import { giveBackToNotes, makeNotesOfVoid } from '../../credit-notes/commands/on-invoice-void.ts';
 import { bookVoid } from '../../ledger/invoice-voided.ts';
+import { giveUpPayments } from '../../payments/give-up.ts';
 import { markUsage } from '../../usage-thresholds/marks.ts';
 import { recreditWallets } from '../../wallet-transactions/recredit.ts';
 import { failTopUp } from '../../wallet-transactions/top-up-payment.ts';
@@ -39,6 +40,7 @@ export async function voidInvoice(ctx: Context, { svc_id, body }: { svc_id: stri
     ready_for_payment_processing: false,
   });
   await bookVoid(ctx, voided);
+  await giveUpPayments(ctx, invoice.id);
   await giveBackCoupons(ctx, invoice.id);
   if (invoice.invoice_type === 'credit') await failTopUp(ctx, invoice.id);
   await markWallets(ctx, invoice.customer_id);
