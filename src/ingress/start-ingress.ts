@@ -74,16 +74,16 @@ export async function startIngress(
     keys,
     keyUsage,
     limiters: createLimiters(config, {
-      of: (category) =>
-        LEASED.has(category)
-          ? lease(category)
-          : new WindowStore({ redis: limiterRedis, prefix: `${prefix}:rl:${category}`, clock, log: runtime.log }),
+      of: (category) => (LEASED.has(category) ? lease(category) : window(category)),
     }),
     commands: createCommandLane({ sql: runtime.sql, producer: runtime.producer, replies, config, processId }),
     events,
     refused,
     wire: createWire(config.WIRE_PREFIX),
   };
+  function window(category: string): WindowStore {
+    return new WindowStore({ redis: limiterRedis, prefix: `${prefix}:rl:${category}`, clock, log: runtime.log });
+  }
   function lease(category: string): LeaseStore {
     return new LeaseStore({ redis: limiterRedis, prefix: `${prefix}:rl:${category}`, processId, log: runtime.log });
   }
@@ -93,7 +93,7 @@ export async function startIngress(
       mountHealth(root, { ...runtime, config });
       const documented = { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() };
       mountDocs(root, () => deps.wire.documentation(JSON.stringify(openApiDocument(operations, documented))));
-      mountInboundEvents(root, runtime);
+      mountInboundEvents(root, runtime, window('inbound'));
       mountQueueBoard(root, { producer: runtime.producer, config });
     },
   });

@@ -1,7 +1,13 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
 import Stripe from 'stripe';
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { mountInboundEvents } from '../../src/ingress/inbound-events.ts';
+import { createLog } from '../../src/platform/log/log.ts';
 import { isSignedByStripe } from '../../src/platform/payments/signatures.ts';
+import { openRuntime } from '../../src/platform/process/runtime.ts';
 import type { Client } from '../support/client.ts';
 import { FAKE_KEY, type FakeStripe, fakeStripe } from '../support/fakes/stripe.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -290,6 +296,37 @@ test('inbound events: bad signatures, unknown places and old ones are 400 and le
   expect(await send('/webhooks/stripe/nobody', signature)).toEqual([400, '']);
   expect(await send(path.replace('code=main', 'code=other'), signature)).toEqual([400, '']);
   expect(await service.sql`select from inbound_events where provider_event_id = 'evt_bad'`).toHaveLength(0);
+});
+
+test('inbound events: the 51st of a connection in a second waits; unsigned ones do not count towards it', async () => {
+  const runtime = openRuntime(service.config, 'test', createLog({ level: 'silent', process: 'test' }));
+  const app = express();
+  const seen: Record<string, number> = {};
+  const windows = {
+    increment: async (key: string) => {
+      seen[key] = (seen[key] ?? (key.endsWith(':unsigned') ? 0 : 49)) + 1;
+      return { totalHits: seen[key]!, resetTime: undefined };
+    },
+  };
+  mountInboundEvents(app, runtime, windows);
+  const server = app.listen(0, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const send = async (id: string, signature?: string) => {
+      const event = stripe.event('customer.updated', { id: 'cus_none' }, id);
+      const headers = { 'stripe-signature': signature ?? event.signature };
+      const answer = await request(`${url}${event.path}`, { method: 'POST', headers, body: event.body });
+      await answer.body.dump();
+      return answer.statusCode;
+    };
+    expect(await send('evt_forged', 't=1,v1=aa')).toBe(400);
+    expect(await send('evt_50')).toBe(200);
+    expect(await send('evt_51')).toBe(429);
+  } finally {
+    server.close();
+    await runtime.close();
+  }
 });
 
 test('signatures of the SDK are ours', () => {
