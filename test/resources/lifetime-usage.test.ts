@@ -58,6 +58,10 @@ test('an accepted event shows at once', async () => {
 });
 
 test('imported usage is set, and never below zero', async () => {
+  const patched = await story.client.patch(PATH, {
+    lifetime_usage: { external_historical_usage_amount_cents: 400_000 },
+  });
+  expect(patched.body.lifetime_usage.external_historical_usage_amount_cents).toBe(400_000);
   expect((await put(500_000)).body.lifetime_usage).toMatchObject({
     external_historical_usage_amount_cents: 500_000,
     current_usage_amount_cents: 1_000_000,

@@ -10,6 +10,17 @@ const own = {
   answer: LifetimeUsageEnvelope,
 } as const;
 
+const update: Operation = {
+  ...own,
+  name: 'updateSubscriptionLifetimeUsage',
+  method: 'put',
+  summary: 'Set the usage of a subscription from before it',
+  root: 'lifetime_usage',
+  body: LifetimeUsageUpdate,
+  kind: 'command',
+  run: updateLifetimeUsage,
+};
+
 export const lifetimeUsageOperations: Operation[] = [
   {
     ...own,
@@ -19,14 +30,6 @@ export const lifetimeUsageOperations: Operation[] = [
     kind: 'read',
     run: showLifetimeUsage,
   },
-  {
-    ...own,
-    name: 'updateSubscriptionLifetimeUsage',
-    method: 'put',
-    summary: 'Set the usage of a subscription from before it',
-    root: 'lifetime_usage',
-    body: LifetimeUsageUpdate,
-    kind: 'command',
-    run: updateLifetimeUsage,
-  },
+  update,
+  { ...update, name: 'patchSubscriptionLifetimeUsage', method: 'patch', hidden: true },
 ];
