@@ -112,6 +112,27 @@ test('accounts and the trial balance stand for a day, an instant and now, by eit
   expect((await story.client.get('/ledger/accounts?basis=x')).status).toBe(422);
 });
 
+test('the balance of a customer tells by currency what is due and overdue', async () => {
+  const { status, body } = await story.client.get('/customers/acme/balance');
+  expect(status).toBe(200);
+  expect(body.customer_balance).toEqual({
+    svc_customer_id: expect.any(String),
+    external_customer_id: 'acme',
+    currencies: [
+      {
+        currency: 'USD',
+        due_amount_cents: 24000,
+        overdue_amount_cents: 12000,
+        credit_notes_amount_cents: 0,
+        wallets_amount_cents: 0,
+        unapplied_amount_cents: 0,
+        refunds_payable_amount_cents: 0,
+      },
+    ],
+  });
+  expect((await story.client.get('/customers/nobody/balance')).body).toMatchObject({ resource: 'customer' });
+});
+
 test('the export streams all entries as CSV, safe for spreadsheets', async () => {
   const { text, headers } = await story.client.get('/ledger/entries?currency=EUR', { headers: { accept: 'text/csv' } });
   expect(headers['content-type']).toBe('text/csv; charset=utf-8');

@@ -1,4 +1,5 @@
 import type { Operation } from '../../platform/operation.ts';
+import { CustomerBalanceEnvelope, showCustomerBalance } from './customer-balance.ts';
 import { showAccounts, showEntries, showTransaction, showTrialBalance } from './reads.ts';
 import {
   AccountList,
@@ -47,5 +48,15 @@ export const ledgerOperations: Operation[] = [
     query: BalancesQuery,
     answer: TrialBalanceEnvelope,
     run: showTrialBalance,
+  },
+  {
+    ...shared,
+    name: 'findCustomerBalance',
+    path: '/customers/:external_id/balance',
+    permission: 'customer',
+    tag: 'customers',
+    summary: 'What a customer and the organization owe each other, by currency',
+    answer: CustomerBalanceEnvelope,
+    run: showCustomerBalance,
   },
 ];
