@@ -261,3 +261,40 @@ test('an event of one organization is not seen by another', async () => {
   expect((await other.get('/events/t1')).status).toBe(404);
   expect((await other.get('/events')).body.meta.total_count).toBe(0);
 });
+
+test('enriched events show what their metric reads, in the order and with the filters of the list', async () => {
+  const metric = (fields: object) =>
+    client.post('/billable_metrics', { billable_metric: { name: 'Metric', aggregation_type: 'sum_agg', ...fields } });
+  await metric({ code: 'calls', field_name: 'n' });
+  await metric({ code: 'logins', aggregation_type: 'count_agg' });
+  await postBatch([
+    event({ transaction_id: 'a', timestamp: 400, properties: { n: 1.5 }, precise_total_amount_cents: '12' }),
+    event({ transaction_id: 'b', timestamp: 300, properties: { n: 'many' } }),
+    event({ transaction_id: 'c', timestamp: 200, code: 'logins', properties: {} }),
+    event({ transaction_id: 'd', timestamp: 100, code: 'unknown' }),
+    event({ transaction_id: 'e', timestamp: 50, properties: {} }),
+  ]);
+  const { body } = await client.get('/events_enriched');
+  expect(body.meta.total_count).toBe(5);
+  expect(body.events[0]).toEqual({
+    transaction_id: 'a',
+    external_subscription_id: 'sub',
+    code: 'calls',
+    timestamp: '1970-01-01T00:06:40.000Z',
+    enriched_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    value: '1.5',
+    decimal_value: '1.5',
+    precise_total_amount_cents: '12.0',
+    properties: { n: 1.5 },
+  });
+  const values = body.events.map(({ value, decimal_value }: Record<string, unknown>) => [value, decimal_value]);
+  expect(values).toEqual([
+    ['1.5', '1.5'],
+    ['many', '0.0'],
+    ['1', '1.0'],
+    [null, '0.0'],
+    [null, '0.0'],
+  ]);
+  expect((await client.get('/events_enriched?code=logins&per_page=1')).body.events).toHaveLength(1);
+  expect((await client.get('/events_enriched?timestamp_from=x')).status).toBe(422);
+});

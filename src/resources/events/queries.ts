@@ -47,6 +47,24 @@ export const listEvents = (db: Db, organizationId: string, filters: Filters, pag
   order by e.timestamp desc, transaction_id, id desc
   limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
 
+export interface EnrichedEvent extends ShownEvent {
+  /** Text of the property that the metric reads; "1" where it counts, null without metric or property. */
+  value: string | null;
+}
+
+/** A page of events in the order of the list, with the values that their live metrics read. */
+export const listEnrichedEvents = (db: Db, organizationId: string, filters: Filters, page: Page) => db<EnrichedEvent[]>`
+  select e.*, case metric.aggregation_type when 'count_agg' then '1' else e.properties::jsonb ->> metric.field_name end as value
+  from (
+    select ${columns(db)}, timestamp as ordered_by from events e
+    where ${matches(db, organizationId, filters)}
+    order by e.timestamp desc, transaction_id, id desc
+    limit ${limitOf(page).limit} offset ${limitOf(page).offset}
+  ) e
+  left join billable_metrics metric on metric.organization_id = ${organizationId} and metric.code = e.code
+    and metric.deleted_at is null
+  order by e.ordered_by desc, e.transaction_id, e.id desc`;
+
 export async function countEvents(db: Db, organizationId: string, filters: Filters): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*) as count from events where ${matches(db, organizationId, filters)}`;

@@ -20,17 +20,24 @@ export async function showEvent(ctx: Context, { transaction_id }: { transaction_
  * @throws Refusal 422 timestamp_from_started_at: value_is_invalid, or a text of A.8 for what it needs and excludes
  */
 export async function showEvents(ctx: Context, { query }: { query: EventListQuery }): Promise<Answer> {
-  const filters = { ...query };
-  if (isFromStart(query)) {
-    const start = await findLatestStart(ctx.db, ctx.organizationId, query.external_subscription_id!);
-    if (start) filters.timestamp_from = start;
-  }
+  const filters = await fromStart(ctx, query);
   const [rows, total] = await Promise.all([
     listEvents(ctx.db, ctx.organizationId, filters, query),
     countEvents(ctx.db, ctx.organizationId, filters),
   ]);
   const meta = JSON.stringify(pageMeta(query, total));
   return new Answer(null, { json: `{"events":[${rows.map(eventText).join(',')}],"meta":${meta}}` });
+}
+
+/**
+ * The filters of a list, the lower bound being the start of the most recent subscription where that is asked.
+ *
+ * @throws Refusal 422 timestamp_from_started_at and what does not go with it
+ */
+export async function fromStart(ctx: Context, query: EventListQuery): Promise<EventListQuery> {
+  if (!isFromStart(query)) return query;
+  const start = await findLatestStart(ctx.db, ctx.organizationId, query.external_subscription_id!);
+  return start ? { ...query, timestamp_from: start } : query;
 }
 
 /** Whether the lower bound is the start of the most recent subscription. */

@@ -1,5 +1,6 @@
 import type { Operation } from '../../platform/operation.ts';
 import { storeInCommand } from './commands.ts';
+import { EnrichedEventList, showEnrichedEvents } from './enriched.ts';
 import { readEventsAgain, showEvent, showEvents } from './reads.ts';
 import {
   BulkEnvelope,
@@ -75,5 +76,16 @@ export const eventOperations: Operation[] = [
     kind: 'read',
     answer: EventEnvelope,
     run: showEvent,
+  },
+  {
+    ...shared,
+    name: 'findAllEnrichedEvents',
+    method: 'get',
+    path: '/events_enriched',
+    summary: 'List usage events with the values that their metrics count',
+    kind: 'read',
+    query: EventListQuery,
+    answer: EnrichedEventList,
+    run: showEnrichedEvents,
   },
 ];

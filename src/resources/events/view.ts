@@ -24,5 +24,5 @@ export const eventText = (event: ShownEvent): string =>
   `"created_at":"${event.created_at.slice(0, 19)}Z"}`;
 
 /** An amount as decimal text with at least one fractional digit (platform E). */
-const amountJson = (amount: string | null): string =>
+export const amountJson = (amount: string | null): string =>
   amount === null ? 'null' : amount.includes('.') ? `"${amount}"` : `"${amount}.0"`;
