@@ -118,6 +118,10 @@ export const jobs = {
       delivery_ids: z.array(z.string()).max(10),
     }),
   },
+  'webhook.replay': {
+    queue: 'webhooks',
+    payload: z.object({ organization_id: z.string(), webhook_endpoint_id: z.string(), replay_id: z.string() }),
+  },
   'document.render': {
     queue: 'documents',
     payload: z.object({ organization_id: z.string(), document_id: z.string() }),

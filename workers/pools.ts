@@ -4,8 +4,10 @@ import { vatCheckHandlers } from '../src/flows/check-vat-numbers/jobs.ts';
 import { paymentHandlers } from '../src/flows/collect-payments/jobs.ts';
 import { flowCommands } from '../src/flows/commands.ts';
 import { deliveryHandlers } from '../src/flows/deliver-webhooks/deliver.ts';
+import { replayHandlers } from '../src/flows/deliver-webhooks/replay.ts';
 import { finishHandlers, storeHandlers } from '../src/flows/ingest-events/jobs.ts';
 import { createFinisherNudge } from '../src/flows/ingest-events/nudge-finisher.ts';
+import { startSequencer } from '../src/flows/number-events/sequencer.ts';
 import { documentHandlers } from '../src/flows/render-documents/jobs.ts';
 import { commandHandlers } from '../src/flows/run-command/jobs.ts';
 import { periodicTickHandlers, periodicWorkHandlers } from '../src/flows/run-periodic/jobs.ts';
@@ -106,10 +108,12 @@ export const pools = {
     const register = createOutgoing({ allowPrivate: true });
     const handlers = {
       ...deliveryHandlers({ ...runtime, outgoing }),
+      ...replayHandlers(runtime),
       ...vatCheckHandlers({ ...runtime, outgoing: register }),
     };
     const served = serve(runtime, 'webhooks', runtime.config.CONCURRENCY_WEBHOOKS, handlers);
     return [
+      startSequencer(runtime),
       {
         async close() {
           await served.close();

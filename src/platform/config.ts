@@ -58,6 +58,9 @@ const Settings = z.object({
     .transform((text) => text.split(',').map(Number))
     .describe('Seconds between delivery attempts'),
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: flag(false).describe('Deliver to private addresses: development only'),
+  WEBHOOK_EVENTS_KEEP_DAYS: whole(30, 7)
+    .pipe(z.number().max(400))
+    .describe('Days that an event stays in the feed of events'),
   USAGE_ACTIVITY_SECONDS: seconds(60).describe('Tick of usage-activity'),
   LIFETIME_USAGE_SECONDS: seconds(300).describe('Tick of lifetime-usage'),
   WALLET_REFRESH_SECONDS: seconds(300).describe('Tick of wallet-ongoing'),

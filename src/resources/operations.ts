@@ -41,6 +41,7 @@ import { usageOperations } from './usage/routes.ts';
 import { walletTransactionOperations } from './wallet-transactions/routes.ts';
 import { walletOperations } from './wallets/routes.ts';
 import { webhookEndpointOperations } from './webhook-endpoints/routes.ts';
+import { webhookEventOperations } from './webhook-events/routes.ts';
 import { webhookOperations } from './webhooks/routes.ts';
 
 /** Every operation of the API. The event routes stand first: each route ahead costs a request a little. */
@@ -63,6 +64,7 @@ export const operations: Operation[] = [
   ...testClockOperations,
   ...webhookEndpointOperations,
   ...webhookOperations,
+  ...webhookEventOperations,
   ...estimateOperations,
   ...feeOperations,
   ...feeExplanationOperations,

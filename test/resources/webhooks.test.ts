@@ -164,7 +164,9 @@ test('the public key comes wrapped in Base64, as JSON and as text', async () => 
 
 test('the hmac key is shown to a key that may write endpoints, and to no other', async () => {
   const org = await service.org();
-  expect((await org.get('/webhooks/hmac_key')).body).toEqual({ webhook: { hmac_key: org.organization.hmac_key } });
+  expect((await org.get('/webhooks/hmac_key')).body).toEqual({
+    webhook: { hmac_key: org.organization.hmac_key, former_expires_at: null },
+  });
   const reader = await service.org();
   await service.sql`
     update api_keys set permissions = ${{ webhook_endpoint: ['read'] } as never}

@@ -5,7 +5,7 @@ import { describeTrouble, type Outgoing } from '../../platform/http/outgoing.ts'
 import type { SigningKey } from '../../platform/keys/deployment-keys.ts';
 import { hmacSignature, jwtSignature, standardSignature } from '../../platform/keys/webhook-signatures.ts';
 import { headerName } from '../../platform/wire-prefix.ts';
-import { bodyOf } from './body.ts';
+import { bodyOf } from '../../resources/webhooks/body.ts';
 import type { DueDelivery, EndpointOfDelivery } from './sql.ts';
 
 /** Statuses that acknowledge an event; every other answer is a failure (platform G.6). */
@@ -47,6 +47,8 @@ export function attempts(deps: AttemptDeps): (endpoint: EndpointOfDelivery) => P
     signature: headerName('X-Svc-Signature', prefix),
     algorithm: headerName('X-Svc-Signature-Algorithm', prefix),
     uniqueKey: headerName('X-Svc-Unique-Key', prefix),
+    sequence: headerName('X-Svc-Sequence', prefix),
+    replay: headerName('X-Svc-Replay', prefix),
   };
   const issuer = config.PUBLIC_URL?.replace(/\/+$/, '') ?? `http://${config.HOST}:${config.PORT}`;
 
@@ -65,6 +67,8 @@ export function attempts(deps: AttemptDeps): (endpoint: EndpointOfDelivery) => P
           [names.signature]: await sign(body),
           [names.algorithm]: endpoint.signature_algo,
           [names.uniqueKey]: delivery.id,
+          ...(delivery.sequence === null ? {} : { [names.sequence]: String(delivery.sequence) }),
+          ...(delivery.replay_id === null ? {} : { [names.replay]: 'true' }),
           'webhook-id': delivery.id,
           'webhook-timestamp': timestamp,
           'webhook-signature': standardSignature(secrets, { id: delivery.id, timestamp, body }),

@@ -3,7 +3,7 @@ import { realNow, realNowMs } from '../../platform/clock/real-clock.ts';
 import { webhookSigningKey } from '../../platform/keys/deployment-keys.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
 import type { JobPayload } from '../../queues.ts';
-import { TEST_TYPE } from '../../resources/webhooks/commands.ts';
+import { TEST_TYPE } from '../../resources/webhooks/writes.ts';
 import { attempts } from './attempt.ts';
 import { circuitWaitMs, isOpen } from './circuit.ts';
 import { type Line, openLine } from './line.ts';

@@ -1,5 +1,6 @@
 import type { SweepDeps, SweepJob } from '../../platform/periodic-job.ts';
 import { disableWebhookEndpoint } from '../../resources/webhook-endpoints/writes.ts';
+import { shortenFeeds } from '../number-events/shorten-feeds.ts';
 import {
   deleteOldDeliveries,
   listDeadEndpoints,
@@ -13,7 +14,7 @@ const OVERDUE_MINUTES = 2;
 const SWEEP_PAGE = 1000;
 /** More waits for the next minute. */
 const SWEEP_MOST_PAGES = 50;
-const FIRST_ATTEMPTS_PER_JOB = 10;
+export const FIRST_ATTEMPTS_PER_JOB = 10;
 
 /** Endpoints are given so much time to recover. */
 const DEAD_AFTER_HOURS = 5 * 24;
@@ -75,15 +76,19 @@ export const endpointHealth: SweepJob = {
   },
 };
 
-/** Deliveries that nobody has touched for 90 days are removed (platform L `clean-webhooks`). */
+/**
+ * Deliveries that nobody has touched for 90 days are removed, and events that have left the feed (platform L
+ * `clean-webhooks`, beyond 10).
+ */
 export const cleanWebhooks: SweepJob = {
   name: 'clean-webhooks',
-  async sweep({ sql }, at) {
+  async sweep({ sql, config }, at) {
     const cutoff = at.subtract({ hours: KEEP_DAYS * 24 });
     for (const { id, organization_id } of await listEndpointsWithOldDeliveries(sql, cutoff)) {
       let deleted: number;
       do deleted = await deleteOldDeliveries(sql, organization_id, id, cutoff, DELETE_BATCH);
       while (deleted === DELETE_BATCH);
     }
+    await shortenFeeds(sql, at.subtract({ hours: 24 * config.WEBHOOK_EVENTS_KEEP_DAYS }));
   },
 };

@@ -8,6 +8,7 @@ export interface EndpointOfDelivery {
   webhook_endpoint_id: string;
   webhook_url: string;
   signature_algo: 'jwt' | 'hmac';
+  /** The one that signs: until the overlap of a rotation ends, the former one. */
   hmac_key: string;
   secret: string;
   former_secret: string | null;
@@ -26,6 +27,10 @@ export interface DueDelivery {
   attempts_left: number | null;
   webhook_type: string;
   payload: string;
+  /** Place of the event in the feed; null when it has none yet. */
+  sequence: number | null;
+  /** The replay that made the delivery. */
+  replay_id: string | null;
 }
 
 // Clocks of two machines differ a little: a retry that comes a moment early is not lost until the next sweep.
@@ -43,15 +48,17 @@ export const listDue = (
   { organizationId, endpointId, ids }: { organizationId: string; endpointId: string; ids: string[] },
   now: Temporal.Instant,
 ) => sql<(DueDelivery & EndpointOfDelivery)[]>`
-  select d.id, d.status, d.retries, d.attempts_left, event.webhook_type, event.payload,
-    d.organization_id, d.webhook_endpoint_id, endpoint.webhook_url, endpoint.signature_algo, o.hmac_key,
+  select d.id, d.status, d.retries, d.attempts_left, event.webhook_type, event.payload, event.sequence, d.replay_id,
+    d.organization_id, d.webhook_endpoint_id, endpoint.webhook_url, endpoint.signature_algo,
+    case when o.former_hmac_key_expires_at > ${now} then o.former_hmac_key else o.hmac_key end as hmac_key,
     endpoint.secret, endpoint.former_secret, endpoint.former_secret_expires_at, endpoint.status as endpoint_status,
     endpoint.consecutive_failures, endpoint.circuit_open_until
   from unnest(${ids}::uuid[]) as wanted (id)
   cross join lateral (
-    select id, organization_id, webhook_endpoint_id, event_id, status, retries, attempts_left, next_attempt_at
+    select id, organization_id, webhook_endpoint_id, event_id, replay_id, status, retries, attempts_left, next_attempt_at
     from webhook_deliveries where id = wanted.id offset 0) d
-  cross join lateral (select webhook_type, payload from webhook_events where id = d.event_id offset 0) event
+  cross join lateral (
+    select webhook_type, payload, sequence from webhook_events where id = d.event_id offset 0) event
   join webhook_endpoints endpoint on endpoint.id = d.webhook_endpoint_id
   join organizations o on o.id = d.organization_id
   where d.organization_id = ${organizationId} and d.webhook_endpoint_id = ${endpointId}
@@ -167,6 +174,16 @@ export const takeOverdue = (sql: Sql, overdueSince: Temporal.Instant, now: Tempo
   ) overdue
   where d.organization_id = overdue.organization_id and d.id = overdue.id
   returning d.id, d.organization_id, d.webhook_endpoint_id, d.status, d.retries`;
+
+/** Deliveries of a replay that wait for their first attempt, the first due first. */
+export const listReplay = (
+  sql: Sql,
+  { organizationId, endpointId, replayId }: { organizationId: string; endpointId: string; replayId: string },
+) => sql<{ id: string; next_attempt_at: Temporal.Instant }[]>`
+  select id, next_attempt_at from webhook_deliveries
+  where organization_id = ${organizationId} and webhook_endpoint_id = ${endpointId} and replay_id = ${replayId}
+    and status = 'pending'
+  order by next_attempt_at, id`;
 
 /**
  * Endpoints of which no attempt succeeded since `failingSince` or earlier, and at least one failed after so long a time:

@@ -25,7 +25,8 @@ const webhookUrl = text()
   .transform((value) => value.trim())
   .refine(isOutgoingUrl, URL_IS_INVALID);
 
-const eventTypes = z
+/** Types of events as clients name them; null for all of the contract. */
+export const eventTypes = z
   .unknown()
   .transform((value, context) => {
     const chosen = chosenTypes(value);

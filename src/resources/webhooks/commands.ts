@@ -1,16 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { getWebhookEndpoint } from '../webhook-endpoints/queries.ts';
+import type { SecretRotation } from '../webhook-endpoints/schema.ts';
 import { webhookEndpointView } from '../webhook-endpoints/view.ts';
-import { getDelivery, lockDelivery } from './queries.ts';
-import { deliveryView } from './view.ts';
-import { insertDirectedEvent, restartDelivery } from './writes.ts';
+import { getDelivery, getHmacKey, lockDelivery } from './queries.ts';
+import { deliveryView, hmacKeyView } from './view.ts';
+import { insertDirectedEvent, replaceHmacKey, restartDelivery, TEST_TYPE } from './writes.ts';
 
-/** Sent to one endpoint on request; nobody can subscribe to it (platform G.7). */
-export const TEST_TYPE = 'webhook.test';
 const ENDPOINT_OBJECT = 'webhook_endpoint';
+const OVERLAP_HOURS = 24;
 
 /**
  * Puts a delivery back to its first attempt.
@@ -55,6 +56,16 @@ export async function sendTestEvent(ctx: Context, { svc_id }: { svc_id: string }
   await insertDirectedEvent(ctx.db, event, realNow());
   nudge(ctx, endpoint.id, deliveryId);
   return { webhook: deliveryView(await getDelivery(ctx.db, ctx.organizationId, deliveryId)) };
+}
+
+/**
+ * Gives the organization a new secret of the `hmac` signature. The former one goes on signing for `expires_in_hours`,
+ * in which receivers learn the new one. Rule: platform G.7 "secret rotation".
+ */
+export async function rotateHmacKey(ctx: Context, { body }: { body?: SecretRotation }) {
+  const formerUntil = realNow().add({ hours: body?.expires_in_hours ?? OVERLAP_HOURS });
+  await replaceHmacKey(ctx.db, ctx.organizationId, randomUUID(), formerUntil);
+  return { webhook: hmacKeyView(await getHmacKey(ctx.db, ctx.organizationId)) };
 }
 
 // The delivery's own row owes the work; the sweeper of deliveries makes up for a lost job.

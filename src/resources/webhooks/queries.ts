@@ -108,8 +108,15 @@ const httpCondition = (db: Db, { ranges, timeout }: HttpStatusFilter) => db`
     ${timeout ? db`or d.http_status is null and d.status in ('retrying', 'failed')` : db``}
   )`;
 
+export interface HmacKeyRow {
+  hmac_key: string;
+  /** Until when the former key signs in place of it; null without a rotation. */
+  former_hmac_key_expires_at: Temporal.Instant | null;
+}
+
 /** Secret of the organization's `hmac` signatures. */
-export async function getHmacKey(db: Db, organizationId: string): Promise<string> {
-  const [row] = await db<{ hmac_key: string }[]>`select hmac_key from organizations where id = ${organizationId}`;
-  return row!.hmac_key;
+export async function getHmacKey(db: Db, organizationId: string): Promise<HmacKeyRow> {
+  const [row] = await db<HmacKeyRow[]>`
+    select hmac_key, former_hmac_key_expires_at from organizations where id = ${organizationId}`;
+  return row!;
 }

@@ -7,7 +7,7 @@ import { getWebhookEndpoint } from '../webhook-endpoints/queries.ts';
 import { httpStatusFilter } from './http-statuses.ts';
 import { getDelivery, getHmacKey, listDeliveries } from './queries.ts';
 import type { DeliveryListQuery, DeliveryView } from './schema.ts';
-import { deliveryView, wrappedPublicKey } from './view.ts';
+import { deliveryView, hmacKeyView, wrappedPublicKey } from './view.ts';
 
 const SETTLE_POLL_MS = 100;
 
@@ -52,5 +52,5 @@ export async function showPublicKey(ctx: Context) {
 
 /** The secret of the `hmac` signature. */
 export async function showHmacKey(ctx: Context) {
-  return { webhook: { hmac_key: await getHmacKey(ctx.db, ctx.organizationId) } };
+  return { webhook: hmacKeyView(await getHmacKey(ctx.db, ctx.organizationId)) };
 }

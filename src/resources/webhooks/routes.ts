@@ -1,5 +1,6 @@
 import type { Operation } from '../../platform/operation.ts';
-import { retryDelivery, sendTestEvent } from './commands.ts';
+import { SecretRotation } from '../webhook-endpoints/schema.ts';
+import { retryDelivery, rotateHmacKey, sendTestEvent } from './commands.ts';
 import {
   settleTestEvent,
   showDeliveries,
@@ -8,6 +9,7 @@ import {
   showJsonPublicKey,
   showPublicKey,
 } from './reads.ts';
+import { replayWebhooks } from './replay.ts';
 import {
   DeliveryEnvelope,
   DeliveryList,
@@ -15,6 +17,8 @@ import {
   HmacKeyEnvelope,
   PublicKeyEnvelope,
   PublicKeyText,
+  ReplayEnvelope,
+  ReplayInput,
 } from './schema.ts';
 
 const keys = { permission: 'webhook_jwt_public_key', tag: 'webhooks', method: 'get', kind: 'read' } as const;
@@ -47,6 +51,19 @@ export const webhookOperations: Operation[] = [
     summary: 'Retrieve the secret of the hmac signature',
     answer: HmacKeyEnvelope,
     run: showHmacKey,
+  },
+  {
+    ...deliveries,
+    name: 'rotateHmacKey',
+    revealsSecret: true,
+    method: 'post',
+    path: '/webhooks/hmac_key/rotate',
+    summary: 'Give the hmac signature a new secret',
+    kind: 'command',
+    bodyOptional: true,
+    body: SecretRotation,
+    answer: HmacKeyEnvelope,
+    run: rotateHmacKey,
   },
   {
     ...deliveries,
@@ -91,5 +108,17 @@ export const webhookOperations: Operation[] = [
     answer: DeliveryEnvelope,
     run: sendTestEvent,
     settle: settleTestEvent,
+  },
+  {
+    ...deliveries,
+    name: 'replayWebhooks',
+    method: 'post',
+    path: '/webhook_endpoints/:svc_id/replay',
+    summary: 'Deliver events of the past to a webhook endpoint',
+    kind: 'command',
+    bodyOptional: true,
+    body: ReplayInput,
+    answer: ReplayEnvelope,
+    run: replayWebhooks,
   },
 ];

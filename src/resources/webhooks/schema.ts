@@ -2,8 +2,11 @@ import { z } from 'zod';
 import { listFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { fromFilter, untilFilter } from '../../platform/lists/time-filters.ts';
+import { boolean, INVALID, integer, oneOf } from '../../platform/schema/fields.ts';
+import { instantField } from '../../platform/schema/instant-field.ts';
+import { eventTypes } from '../webhook-endpoints/schema.ts';
 
-const DELIVERY_STATUSES = ['pending', 'retrying', 'succeeded', 'failed'] as const;
+export const DELIVERY_STATUSES = ['pending', 'retrying', 'succeeded', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** Filters of the delivery log of an endpoint (platform G.9). */
@@ -46,4 +49,20 @@ export const PublicKeyEnvelope = z.object({
   }),
 });
 export const PublicKeyText = z.string();
-export const HmacKeyEnvelope = z.object({ webhook: z.object({ hmac_key: z.string() }) });
+export const HmacKeyEnvelope = z.object({
+  webhook: z.object({ hmac_key: z.string(), former_expires_at: z.iso.datetime().nullable() }),
+});
+
+/** Input of `POST /webhook_endpoints/{id}/replay`: what is absent does not narrow. Both ends of a range belong to it. */
+export const ReplayInput = z.object({
+  from: instantField().nullish(),
+  to: instantField().nullish(),
+  after_sequence: integer({ min: 0 }).nullish(),
+  to_sequence: integer({ min: 0 }).nullish(),
+  statuses: z.array(oneOf(DELIVERY_STATUSES), INVALID).nullish(),
+  event_types: eventTypes,
+  only_missing: boolean().nullish(),
+});
+export type ReplayInput = z.infer<typeof ReplayInput>;
+
+export const ReplayEnvelope = z.object({ replay: z.object({ count: z.int(), svc_run_id: z.uuid() }) });

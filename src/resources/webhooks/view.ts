@@ -1,5 +1,5 @@
 import { seconds, secondsOrNull } from '../../platform/schema/view.ts';
-import type { DeliveryRow } from './queries.ts';
+import type { DeliveryRow, HmacKeyRow } from './queries.ts';
 import type { DeliveryView } from './schema.ts';
 
 /** A delivery as its log shows it. */
@@ -18,6 +18,11 @@ export const deliveryView = (delivery: DeliveryRow): DeliveryView => ({
   last_retried_at: secondsOrNull(delivery.last_retried_at),
   created_at: seconds(delivery.created_at),
   updated_at: seconds(delivery.updated_at),
+});
+
+export const hmacKeyView = (key: HmacKeyRow) => ({
+  hmac_key: key.hmac_key,
+  former_expires_at: secondsOrNull(key.former_hmac_key_expires_at),
 });
 
 const LINE = /.{1,60}/g;

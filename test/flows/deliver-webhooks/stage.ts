@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { inject } from 'vitest';
 import { deliveryHandlers } from '../../../src/flows/deliver-webhooks/deliver.ts';
+import { replayHandlers } from '../../../src/flows/deliver-webhooks/replay.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { type Config, loadConfig } from '../../../src/platform/config.ts';
 import { createOutgoing } from '../../../src/platform/http/outgoing.ts';
@@ -83,6 +84,7 @@ export async function openStage(settings: Record<string, string> = {}): Promise<
       const outgoing = createOutgoing({ allowPrivate: own.WEBHOOK_ALLOW_PRIVATE_NETWORKS });
       const handlers = {
         ...deliveryHandlers({ sql, redis, producer, config: own, log, outgoing }),
+        ...replayHandlers({ sql, producer }),
         // The other tenant of the queue; no test here has work for it.
         async 'vat.check'() {},
       };

@@ -11,8 +11,13 @@ const LONG_LISTS = ['fees', 'charges'];
  */
 export function bodyOf(payload: string, prefix: string): string {
   const text = prefix === 'svc' ? payload : JSON.stringify(toWire(JSON.parse(payload), prefix));
-  return Buffer.byteLength(text) <= BODY_MAX_BYTES ? text : JSON.stringify(withoutLongLists(JSON.parse(text)));
+  return isTooLarge(text) ? shortBody(text) : text;
 }
+
+export const isTooLarge = (body: string): boolean => Buffer.byteLength(body) > BODY_MAX_BYTES;
+
+/** A body without its long lists. */
+export const shortBody = (body: string): string => JSON.stringify(withoutLongLists(JSON.parse(body)));
 
 function withoutLongLists(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutLongLists);
