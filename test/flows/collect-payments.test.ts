@@ -62,6 +62,44 @@ const entries = (rule: string) => service.sql`
   from ledger_entries entry join ledger_transactions booked on booked.id = entry.transaction_id
   where entry.organization_id = ${story.organizationId} and booked.rule = ${rule} order by entry.position`;
 
+test('a subscription is paid by the method that it names, by the default one once that is gone, by none if manual', async () => {
+  const own = await card('4242424242424242');
+  const usual = await card('5555555555554444');
+  await ok(story.client.put(`/customers/acme/payment_methods/${usual.svc_id}/set_as_default`));
+  await story.plan({ amount_cents: 1000, pay_in_advance: true });
+  const paidBy = async (external_id: string, payment_method: object): Promise<unknown> => {
+    const made = await story.subscribe({ external_id, payment_method });
+    expect(made.status).toBe(200);
+    return made.body.subscription.payment_method;
+  };
+  const method = { payment_method_type: 'provider', payment_method_id: own.svc_id };
+  expect(await paidBy('s1', method)).toEqual(method);
+  const [first] = await story.invoices(1);
+  expect((await payment(first, 'succeeded')).payment_method_id).toBe(own.svc_id);
+
+  await ok(story.client.delete(`/customers/acme/payment_methods/${own.svc_id}`));
+  await story.advance('2024-06-01T10:00:00Z');
+  const second = (await story.invoices(2)).find((each) => each.svc_id !== first.svc_id);
+  expect((await payment(second, 'succeeded')).payment_method_id).toBe(usual.svc_id);
+
+  await ok(
+    story.client.put('/subscriptions/s1', { subscription: { payment_method: { payment_method_type: 'manual' } } }),
+  );
+  await story.advance('2024-07-01T10:00:00Z');
+  const known = [first.svc_id, second.svc_id];
+  const third = (await story.invoices(3)).find((each) => !known.includes(each.svc_id));
+  expect(await payments(third)).toEqual([]);
+
+  for (const payment_method of [
+    { payment_method_type: 'manual', payment_method_id: usual.svc_id },
+    { payment_method_type: 'provider', payment_method_id: own.svc_id },
+    { payment_method_type: 'provider', payment_method_id: 'x' },
+  ]) {
+    const refused = await story.client.put('/subscriptions/s1', { subscription: { payment_method } });
+    expect(refused.body.error_details).toEqual({ payment_method: ['invalid_payment_method'] });
+  }
+});
+
 describe('cards', () => {
   test('a card that succeeds pays at once, with a receipt and its booking (PP1)', async () => {
     const method = await card('4242 4242 4242 4242');

@@ -7,8 +7,8 @@ export interface MethodWish {
 }
 
 /**
- * The method that pays: the first wish that says something (`manual` means none), else the customer's default. Undefined
- * means no automatic charge. Rule: credits-and-payments E.3.
+ * The method that pays: the first wish that says something (`manual` means none), else the customer's default, as also when
+ * the wished one was discarded since. Undefined means no automatic charge. Rule: credits-and-payments E.3.
  */
 export async function chooseMethod(
   ctx: Context,
@@ -17,5 +17,6 @@ export async function chooseMethod(
 ): Promise<MethodRow | undefined> {
   const wish = wishes.find(({ type, id }) => type === 'manual' || id !== null);
   if (wish?.type === 'manual') return undefined;
-  return findMethod(ctx.db, ctx.organizationId, customerId, wish?.id ?? null);
+  const wished = wish?.id ? await findMethod(ctx.db, ctx.organizationId, customerId, wish.id) : undefined;
+  return wished ?? findMethod(ctx.db, ctx.organizationId, customerId, null);
 }

@@ -74,6 +74,6 @@ const upgradeOf = (
     purchase_order_number: pending.purchase_order_number,
     consolidate_invoice: pending.consolidate_invoice,
     progressive_billing_disabled: pending.progressive_billing_disabled,
-    payment_method: { payment_method_type: pending.payment_method_type },
+    payment_method: { payment_method_type: pending.payment_method_type, payment_method_id: pending.payment_method_id },
   },
 });

@@ -5,6 +5,7 @@ import type { Db } from '../../platform/db/connect.ts';
 import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { findMethod } from '../payment-methods/queries.ts';
+import type { SubscriptionRow } from './queries.ts';
 
 /** A rule is pending while its subscription is incomplete, and then ends once. Rule: subscriptions-and-invoices B.9. */
 export const RULE_STATUSES = [
@@ -82,6 +83,9 @@ export const activationRuleView = ({ id, rule_type, ...rule }: ActivationRuleJso
   updated_at: rule.updated_at,
 });
 
+/** Who pays a subscription, and how. */
+type PaidBy = Pick<SubscriptionRow, 'customer_id' | 'payment_method_type' | 'payment_method_id'>;
+
 /**
  * Stores the rules of a subscription that has not started, in place of those that it had.
  *
@@ -89,7 +93,7 @@ export const activationRuleView = ({ id, rule_type, ...rule }: ActivationRuleJso
  */
 export async function saveRules(
   ctx: Context,
-  subscription: { id: string; customer_id: string; payment_method_type: 'provider' | 'manual' | null },
+  subscription: { id: string } & PaidBy,
   rules: ActivationRules,
 ): Promise<void> {
   if (rules.length > 0) await refuseUnpayable(ctx, subscription);
@@ -107,17 +111,14 @@ export const dropRules = (ctx: Context, subscriptionId: string) => ctx.db`
   delete from subscription_activation_rules
   where organization_id = ${ctx.organizationId} and subscription_id = ${subscriptionId} and status = 'inactive'`;
 
-async function refuseUnpayable(
-  ctx: Context,
-  subscription: { customer_id: string; payment_method_type: 'provider' | 'manual' | null },
-): Promise<void> {
+async function refuseUnpayable(ctx: Context, subscription: PaidBy): Promise<void> {
   if (subscription.payment_method_type === 'manual')
     throw refuse.invalid({ customer: ['manual_payment_method_invalid_for_payment_activation_rules'] });
   const [customer] = await ctx.db<{ payment_provider_id: string | null }[]>`
     select payment_provider_id from customers
     where organization_id = ${ctx.organizationId} and id = ${subscription.customer_id}`;
   if (!customer?.payment_provider_id) throw refuse.invalid({ customer: ['no_linked_payment_provider'] });
-  if (!(await findMethod(ctx.db, ctx.organizationId, subscription.customer_id, null)))
+  if (!(await findMethod(ctx.db, ctx.organizationId, subscription.customer_id, subscription.payment_method_id)))
     throw refuse.invalid({ customer: ['no_default_payment_method'] });
 }
 

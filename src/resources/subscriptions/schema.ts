@@ -37,10 +37,14 @@ const PaymentMethod = z
     'invalid_payment_method',
   )
   .nullish()
-  // No payment method can be stored yet, so none can be named.
-  .refine((value) => !value?.payment_method_id, 'invalid_payment_method')
+  .refine((value) => value?.payment_method_type !== 'manual' || !value.payment_method_id, 'invalid_payment_method')
   .transform((value) =>
-    value === undefined ? undefined : { payment_method_type: value?.payment_method_type ?? null },
+    value === undefined
+      ? undefined
+      : {
+          payment_method_type: value?.payment_method_type ?? null,
+          payment_method_id: value?.payment_method_id || null,
+        },
   );
 
 const editable = {

@@ -31,7 +31,7 @@ import {
 } from '../writes.ts';
 import { changePlan } from './change-plan.ts';
 import { lockOrCreateCustomer } from './customer.ts';
-import { billingEntityOf, valuesOf } from './input.ts';
+import { billingEntityOf, refuseStrangeMethod, valuesOf } from './input.ts';
 import { nextBillingFrom } from './next-billing.ts';
 import { saveSections } from './sections.ts';
 import { announceStart } from './start.ts';
@@ -52,6 +52,7 @@ export async function createSubscription(ctx: Context, body: SubscriptionCreate)
   const billingEntityId = await billingEntityOf(ctx, body);
 
   const customer = await lockOrCreateCustomer(ctx, body.external_customer_id);
+  await refuseStrangeMethod(ctx, customer.id, body);
   const lineage = await lockLineage(ctx.db, ctx.organizationId, body.external_id);
   const current = currentOf(lineage, customer);
   const overrides = isOverriding(body.plan_overrides) ? body.plan_overrides : undefined;

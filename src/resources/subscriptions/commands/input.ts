@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { findMethod } from '../../payment-methods/queries.ts';
 import type { SubscriptionCreate, SubscriptionUpdate } from '../schema.ts';
 import type { SubscriptionChange } from '../writes.ts';
 
@@ -41,6 +42,17 @@ function liveEntity([row]: readonly { id: string }[]): string {
   return row.id;
 }
 
+/**
+ * A method that pays a subscription is one that its customer has stored.
+ *
+ * @throws Refusal 422 payment_method. Rule: subscriptions-and-invoices B.1.
+ */
+export async function refuseStrangeMethod(ctx: Context, customerId: string, body: Given): Promise<void> {
+  const id = body.payment_method?.payment_method_id;
+  if (!id || (isUuid(id) && (await findMethod(ctx.db, ctx.organizationId, customerId, id)))) return;
+  throw refuse.invalid({ payment_method: ['invalid_payment_method'] });
+}
+
 /** Columns of the editable values that an input gives; absent keys are left out. */
 export function valuesOf(body: Given): SubscriptionChange {
   const section = body.invoice_custom_section;
@@ -51,6 +63,7 @@ export function valuesOf(body: Given): SubscriptionChange {
     consolidate_invoice: body.consolidate_invoice,
     progressive_billing_disabled: body.progressive_billing_disabled,
     payment_method_type: body.payment_method?.payment_method_type,
+    payment_method_id: body.payment_method?.payment_method_id,
     skip_invoice_custom_sections: section === undefined ? undefined : (section?.skip_invoice_custom_sections ?? false),
   });
 }

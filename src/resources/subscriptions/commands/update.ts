@@ -23,7 +23,7 @@ import {
   type SubscriptionChange,
 } from '../writes.ts';
 import { refuseDates } from './create.ts';
-import { billingEntityOf, definedOnly, valuesOf } from './input.ts';
+import { billingEntityOf, definedOnly, refuseStrangeMethod, valuesOf } from './input.ts';
 import { nextBillingFrom } from './next-billing.ts';
 import { saveSections } from './sections.ts';
 import { startSubscription } from './start.ts';
@@ -56,6 +56,7 @@ export async function updateSubscription(
   ];
   if (subscription.status === 'incomplete') throw refuse.notAllowed('subscription_incomplete');
   refusePurchaseOrder(subscription, body);
+  await refuseStrangeMethod(ctx, subscription.customer_id, body);
   refuseRules(subscription, body);
   refuseFrozen(subscription, plan, customer!.external_id, body);
   const mayMove = isUnstarted(subscription);
