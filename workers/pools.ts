@@ -23,6 +23,7 @@ import { createLog, type Log } from '../src/platform/log/log.ts';
 import { openRuntime, type Runtime } from '../src/platform/process/runtime.ts';
 import { stopOnSignal } from '../src/platform/process/stop.ts';
 import { type Handlers, serveQueue } from '../src/platform/queue/worker.ts';
+import { announceKeys } from '../src/platform/redis/announce-keys.ts';
 import type { QueueName } from '../src/queues.ts';
 import { operationsByName } from '../src/resources/operations.ts';
 import { CatalogCache } from '../src/resources/usage-shapes/catalog.ts';
@@ -50,6 +51,7 @@ const commandDeps = (runtime: Runtime) => ({
   ...runtime,
   operations: operationsByName,
   flows: flowCommands,
+  announceKeys: announceKeys(runtime.redis, runtime.config.REDIS_PREFIX),
   fallsDue: fallsDueBy(registryOf(runtime.config)),
 });
 

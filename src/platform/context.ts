@@ -7,6 +7,8 @@ import type { Log } from './log/log.ts';
 export interface Actor {
   source: 'api' | 'system';
   apiKeyId: string | null;
+  /** Program that sent the request, as it names itself. */
+  client?: string | null;
 }
 
 /** One line of the audit trail: what happened to which record (platform H.1). */
@@ -30,6 +32,14 @@ export interface WebhookEvent {
   objectId: string | null;
   customerId?: string | null;
   object: object;
+}
+
+/** One line of the security log: what happened to a credential or a way out (platform H.3). */
+export interface SecurityEvent {
+  /** For example `api_key.created`; the part before the dot is the log's type. */
+  event: `${string}.${string}`;
+  /** What it concerns; what changed as `{field: {deleted, added}}`. */
+  resources: object;
 }
 
 /** Work that the transaction still owes: a row of its own, nudged after commit (README decision 7). */
@@ -58,8 +68,11 @@ export interface Context {
   readonly log: Log;
   /** Present of the organization: its test clock, else real time; fixed for the whole command. */
   now(): Temporal.Instant;
-  /** Adds an audit line and/or an outgoing event to the transaction. */
-  record(entry: { activity?: Activity; webhook?: WebhookEvent }): void;
+  /**
+   * Adds an audit line, an outgoing event and/or a line of the security log to the transaction. `keysChanged`: what the
+   * ingress knows with the organization's keys is no longer true; every ingress is told after the commit.
+   */
+  record(entry: { activity?: Activity; webhook?: WebhookEvent; security?: SecurityEvent; keysChanged?: true }): void;
   /** Adds owed work to the transaction. */
   after(step: AfterStep): void;
   /**

@@ -1,7 +1,10 @@
 import type { Operation } from '../platform/operation.ts';
+import { activityLogOperations } from './activity-logs/routes.ts';
 import { addOnOperations } from './add-ons/routes.ts';
 import { adjustedFeeOperations } from './adjusted-fees/routes.ts';
 import { alertOperations } from './alerts/routes.ts';
+import { apiKeyOperations } from './api-keys/routes.ts';
+import { apiLogOperations } from './api-logs/routes.ts';
 import { appliedCouponOperations } from './applied-coupons/routes.ts';
 import { auditOperations } from './audits/routes.ts';
 import { billableMetricOperations } from './billable-metrics/routes.ts';
@@ -31,6 +34,7 @@ import { paymentOperations } from './payments/routes.ts';
 import { planOperations } from './plans/routes.ts';
 import { pricingUnitOperations } from './pricing-units/routes.ts';
 import { sandboxOperations } from './sandbox/routes.ts';
+import { securityLogOperations } from './security-logs/routes.ts';
 import { overrideOperations } from './subscriptions/overrides/routes.ts';
 import { subscriptionOperations } from './subscriptions/routes.ts';
 import { viesCheckOperations } from './taxes/eu/routes.ts';
@@ -59,6 +63,10 @@ export const operations: Operation[] = [
   ...creditNoteOperations,
   ...customerOperations,
   ...organizationOperations,
+  ...apiKeyOperations,
+  ...activityLogOperations,
+  ...apiLogOperations,
+  ...securityLogOperations,
   ...taxOperations,
   ...viesCheckOperations,
   ...testClockOperations,

@@ -14,7 +14,13 @@ import type { Log } from '../../platform/log/log.ts';
 import { Answer, type Operation } from '../../platform/operation.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import { nudge } from '../../platform/records/nudge.ts';
-import { emptyRecords, type Nudges, type Records, writeRecords } from '../../platform/records/write-records.ts';
+import {
+  emptyRecords,
+  type Nudges,
+  type Records,
+  recorder,
+  writeRecords,
+} from '../../platform/records/write-records.ts';
 import { assert, Refusal, refuse } from '../../platform/refusal.ts';
 import { OUT_OF_RANGE } from '../../platform/schema/fields.ts';
 import { isSealed, seal, unseal } from '../../platform/secrets/seal.ts';
@@ -40,6 +46,8 @@ export interface CommandDeps {
   operations: ReadonlyMap<string, Operation>;
   /** Commands that walk through several rooms, by operation: they stand in for its `run`. */
   flows?: Readonly<Record<string, Operation['run']>>;
+  /** Tells every ingress to forget what it knows with the organization's keys. */
+  announceKeys?: (organizationId: string) => Promise<void>;
   /** Whether anything of an organization is open or falls due in (from, until]. */
   fallsDue?: (db: Db, organizationId: string, from: Temporal.Instant, until: Temporal.Instant) => Promise<boolean>;
 }
@@ -104,6 +112,8 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
     ]);
     return { reply, nudges };
   });
+  // Before the answer travels: a key that was deleted is refused from then on.
+  if (outcome.nudges.keysChanged) await deps.announceKeys?.(job.organization_id);
   await nudge(deps.producer, job.organization_id, outcome.nudges);
   return outcome.reply;
 }
@@ -111,7 +121,7 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
 const commandScope = (job: CommandJob): Buffer =>
   createHash('sha256').update(`job|${job.organization_id}|${job.cid}`).digest();
 
-const actorOf = (job: CommandJob) => ({ source: 'api', apiKeyId: job.api_key_id }) as const;
+const actorOf = (job: CommandJob) => ({ source: 'api', apiKeyId: job.api_key_id, client: job.request.client }) as const;
 
 async function attempt(deps: CommandDeps, tx: Tx, job: CommandJob, operation: Operation) {
   let now = realNow();
@@ -126,10 +136,7 @@ async function attempt(deps: CommandDeps, tx: Tx, job: CommandJob, operation: Op
       config: deps.config,
       log: deps.log,
       now: () => now,
-      record: (entry) => {
-        if (entry.activity) records.activities.push(entry.activity);
-        if (entry.webhook) records.webhooks.push(entry.webhook);
-      },
+      record: recorder(records),
       after: (step) => records.steps.push(step),
       ...(deps.fallsDue ? { fallsDue: (target) => deps.fallsDue!(tx, job.organization_id, now, target) } : {}),
     };

@@ -1,4 +1,5 @@
-const SECRET_KEY = /password|secret|token|api_key|authorization|certificate|private_key|signed_document|logo|otp|ssn/i;
+const SECRET_KEY =
+  /password|secret|token|api_key|hmac_key|authorization|certificate|private_key|signed_document|logo|otp|ssn/i;
 const MAX_BODY_CHARACTERS = 64 * 1024;
 
 /**

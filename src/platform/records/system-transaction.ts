@@ -5,7 +5,7 @@ import type { Actor, Context } from '../context.ts';
 import type { Sql, Tx } from '../db/connect.ts';
 import type { Log } from '../log/log.ts';
 import type { Producer } from '../queue/producer.ts';
-import { emptyRecords, type Nudges, writeRecords } from './write-records.ts';
+import { emptyRecords, type Nudges, recorder, writeRecords } from './write-records.ts';
 
 export interface SystemDeps {
   sql: Sql;
@@ -41,10 +41,7 @@ export async function systemTransaction(
       config: deps.config,
       log: deps.log,
       now: () => now,
-      record: (entry) => {
-        if (entry.activity) records.activities.push(entry.activity);
-        if (entry.webhook) records.webhooks.push(entry.webhook);
-      },
+      record: recorder(records),
       after: (step) => records.steps.push(step),
     });
     return writeRecords(

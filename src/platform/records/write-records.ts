@@ -1,7 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Activity, AfterStep, WebhookEvent } from '../context.ts';
+import type { Activity, Actor, AfterStep, Context, SecurityEvent, WebhookEvent } from '../context.ts';
 import type { Db } from '../db/connect.ts';
 import { newId } from '../ids.ts';
+import { writeSecurityLogs } from './security-log.ts';
 import { activityLine, webhookLine, writeTimeline } from './timeline.ts';
 
 /** Types that only endpoints naming them receive, since clients of the contract do not know them (beyond 0). */
@@ -21,6 +22,8 @@ export const SECOND_WEBHOOK_NAMES = { 'credit_note.refund_failure': 'credit_note
 export interface Records {
   activities: Activity[];
   webhooks: WebhookEvent[];
+  security: SecurityEvent[];
+  keysChanged: boolean;
   steps: AfterStep[];
 }
 
@@ -28,7 +31,7 @@ export interface RecordsMeta {
   organizationId: string;
   /** Only sandboxes may have a test clock, whose timeline then tells what was recorded. */
   sandbox?: boolean;
-  actor: { source: 'api' | 'system'; apiKeyId: string | null };
+  actor: Actor;
   /** Business time of the command. */
   now: Temporal.Instant;
   /** Real time. */
@@ -41,9 +44,27 @@ export interface Nudges {
   steps: { id: string; dueNow: boolean }[];
   /** Jobs of owed work that has a row of its own. */
   jobs?: { name: string; payload: object }[];
+  /** Every ingress is to forget what it knows with the organization's keys. */
+  keysChanged?: boolean;
 }
 
-export const emptyRecords = (): Records => ({ activities: [], webhooks: [], steps: [] });
+export const emptyRecords = (): Records => ({
+  activities: [],
+  webhooks: [],
+  security: [],
+  keysChanged: false,
+  steps: [],
+});
+
+/** Collects what a context is told to record. */
+export const recorder =
+  (records: Records): Context['record'] =>
+  ({ activity, webhook, security, keysChanged }) => {
+    if (activity) records.activities.push(activity);
+    if (webhook) records.webhooks.push(webhook);
+    if (security) records.security.push(security);
+    if (keysChanged) records.keysChanged = true;
+  };
 
 /**
  * Writes audit lines, outgoing events with a delivery for each endpoint that listens, and owed work: one statement, in
@@ -54,8 +75,10 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
   const jobs = records.steps
     .filter((step) => step.ownRow)
     .map((step) => ({ name: step.job, payload: { organization_id: meta.organizationId, ...step.payload } }));
+  const { keysChanged } = records;
+  await writeSecurityLogs(db, meta, records.security);
   if (records.activities.length + records.webhooks.length + steps.length === 0)
-    return { deliveries: [], steps: [], jobs };
+    return { deliveries: [], steps: [], jobs, keysChanged };
   const activityRows = records.activities.map((activity) => ({
     id: newId(),
     activity_type: activity.type,
@@ -125,5 +148,6 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
     deliveries: [...deliveries],
     steps: steps.map((step) => ({ id: step.id, dueNow: step.dueAt === undefined })),
     jobs,
+    keysChanged,
   };
 }

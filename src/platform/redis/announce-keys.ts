@@ -1,0 +1,19 @@
+import type { Redis } from 'ioredis';
+import { keyChangesChannel } from './channels.ts';
+
+/** An ingress that is not told forgets by itself within a minute (platform A.1): nobody waits longer than this for it. */
+const TIMEOUT_MS = 1000;
+
+/** Tells every ingress to forget what it knows with an organization's keys. */
+export const announceKeys =
+  (redis: Redis, prefix: string) =>
+  async (organizationId: string): Promise<void> => {
+    const message = JSON.stringify({ organization_id: organizationId });
+    const published = redis.publish(keyChangesChannel(prefix), message).catch(() => {}); // forgotten within a minute
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, TIMEOUT_MS);
+    });
+    await Promise.race([published, late]);
+    clearTimeout(timer);
+  };

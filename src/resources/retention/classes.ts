@@ -1,0 +1,31 @@
+/** Bounds of the days that a class of rows is kept; `default` null = for ever, or the organization's period of logs. */
+interface RetentionClass {
+  default: number | null | 'audit_logs_period';
+  min: number;
+  /** Without it the class may be kept for ever. */
+  max?: number;
+  /** Nothing deletes such rows yet, so that no other days can be chosen. */
+  isFixed?: true;
+}
+
+/** What is kept for how long. Rule: beyond 16.2. */
+export const RETENTION_CLASSES = {
+  issued_documents: { default: 3650, min: 3650, isFixed: true },
+  ledger: { default: null, min: 3650, isFixed: true },
+  events_raw: { default: null, min: 90, isFixed: true },
+  api_logs: { default: 'audit_logs_period', min: 1, max: 3650 },
+  activity_logs: { default: 'audit_logs_period', min: 1, max: 3650 },
+  security_logs: { default: 90, min: 7, max: 400 },
+  webhook_deliveries: { default: 90, min: 7, max: 400 },
+  inbound_events: { default: 90, min: 7, max: 400 },
+  webhook_events: { default: 30, min: 7, max: 400 },
+  simulations: { default: 30, min: 1, max: 400, isFixed: true },
+  dead_letters: { default: 30, min: 1, max: 400, isFixed: true },
+  unmatched_events: { default: 30, min: 1, max: 400 },
+  verifications: { default: 400, min: 30, max: 3650 },
+} as const satisfies Record<string, RetentionClass>;
+
+export type RetentionClassName = keyof typeof RETENTION_CLASSES;
+export const RETENTION_CLASS_NAMES = Object.keys(RETENTION_CLASSES) as RetentionClassName[];
+
+export const classOf = (name: RetentionClassName): RetentionClass => RETENTION_CLASSES[name];
