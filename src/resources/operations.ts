@@ -14,9 +14,11 @@ import { couponOperations } from './coupons/routes.ts';
 import { creditNoteOperations } from './credit-notes/routes.ts';
 import { customerOperations } from './customers/routes.ts';
 import { dunningCampaignOperations } from './dunning-campaigns/routes.ts';
+import { entitlementOperations } from './entitlements/routes.ts';
 import { estimateOperations } from './estimates/routes.ts';
 import { eventCorrectionOperations } from './event-corrections/routes.ts';
 import { eventOperations } from './events/routes.ts';
+import { featureOperations } from './features/routes.ts';
 import { feeExplanationOperations } from './fee-explanations/routes.ts';
 import { feeOperations } from './fees/routes.ts';
 import { fixedChargeOperations } from './fixed-charges/routes.ts';
@@ -54,6 +56,8 @@ export const operations: Operation[] = [
   ...chargeOperations,
   ...fixedChargeOperations,
   ...planOperations,
+  ...featureOperations,
+  ...entitlementOperations,
   ...pricingUnitOperations,
   ...addOnOperations,
   ...billableMetricOperations,

@@ -51,7 +51,13 @@ export async function createPlan(ctx: Context, { body }: { body: PlanCreate }) {
   refuseFaults(faults);
 
   const commitment = prepared?.commitment ?? null;
-  const state = { minimum_commitment: commitment, pending_deletion: false, deleted_at: null, created_at: ctx.now() };
+  const state = {
+    minimum_commitment: commitment,
+    entitlements: [],
+    pending_deletion: false,
+    deleted_at: null,
+    created_at: ctx.now(),
+  };
   const plan: PlanRow = { id, parent_id: null, ...definition, ...state };
   await insertPlan(db, organizationId, plan);
   await saveCharges(db, organizationId, charges, ctx.now());

@@ -6,7 +6,7 @@ import type { PlanUpdate } from './schema.ts';
 /** A plan as it will be, apart from its identity and its state. */
 export type PlanDefinition = Omit<
   PlanRow,
-  'id' | 'parent_id' | 'minimum_commitment' | 'pending_deletion' | 'deleted_at' | 'created_at'
+  'id' | 'parent_id' | 'minimum_commitment' | 'entitlements' | 'pending_deletion' | 'deleted_at' | 'created_at'
 >;
 
 /** Fields that stay as they are once a subscription uses the plan. Rule: subscriptions-and-invoices A.1. */

@@ -1,5 +1,6 @@
 import type { Context } from '../../platform/context.ts';
 import { listChargesOfPlans } from '../charges/queries.ts';
+import { deleteEntitlementsOfPlan } from '../entitlements/writes.ts';
 import { endSubscriptionsOf } from '../subscriptions/commands/terminate.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
 import { listOverrideIds } from './queries.ts';
@@ -14,6 +15,7 @@ import { markPlanDeleted } from './writes.ts';
 export async function finishPlanDeletion(ctx: Context, { plan_id }: { plan_id: string }): Promise<void> {
   const planIds = [...(await listOverrideIds(ctx.db, ctx.organizationId, plan_id)), plan_id];
   for (const planId of planIds) await endSubscriptionsOf(ctx, { planId });
+  await deleteEntitlementsOfPlan(ctx.db, ctx.organizationId, plan_id);
   await markPlanDeleted(ctx.db, ctx.organizationId, plan_id, ctx.now());
   for (const id of planIds) ctx.after({ job: 'finalize-plan-drafts', payload: { plan_id: id } });
   const charges = await listChargesOfPlans(ctx.db, ctx.organizationId, planIds);

@@ -5,6 +5,7 @@ import type { Decimal } from '../../engine/money/decimal.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { limitOf, type Page } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { grantsOfPlan, type PlanGrantJson } from '../entitlements/plan-grants.ts';
 import { type CommitmentJson, commitmentOf } from '../minimum-commitments/queries.ts';
 import type { Metadata } from './metadata.ts';
 
@@ -25,6 +26,8 @@ export interface PlanRow {
   bill_fixed_charges_monthly: boolean | null;
   metadata: Metadata | null;
   minimum_commitment: CommitmentJson | null;
+  /** What it grants; of an override, what its plan does. */
+  entitlements: PlanGrantJson[];
   pending_deletion: boolean;
   deleted_at: Temporal.Instant | null;
   created_at: Temporal.Instant;
@@ -33,7 +36,8 @@ export interface PlanRow {
 const columns = (db: Db) => db`
   p.id, p.parent_id, p.code, p.name, p.invoice_display_name, p.description, p.interval, p.pay_in_advance, p.amount_cents,
   p.amount_currency, p.trial_period, p.bill_charges_monthly, p.bill_fixed_charges_monthly, p.metadata,
-  ${commitmentOf(db, 'p')} as minimum_commitment, p.pending_deletion, p.deleted_at, p.created_at`;
+  ${commitmentOf(db, 'p')} as minimum_commitment, ${grantsOfPlan(db, 'p')} as entitlements, p.pending_deletion,
+  p.deleted_at, p.created_at`;
 
 // Overrides are never listed or addressed.
 const addressable = (db: Db, organizationId: string) => db`

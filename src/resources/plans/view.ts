@@ -1,5 +1,6 @@
 import { present, seconds } from '../../platform/schema/view.ts';
 import { chargeView } from '../charges/view.ts';
+import { planEntitlementView } from '../entitlements/view.ts';
 import { fixedChargeView } from '../fixed-charges/view.ts';
 import { commitmentView } from '../minimum-commitments/view.ts';
 import { taxView } from '../taxes/view.ts';
@@ -40,7 +41,7 @@ export const planView = ({
   charges: charges.map(chargeView),
   fixed_charges: fixedCharges.map((shown) => fixedChargeView(shown)),
   taxes: taxes.map(taxView),
-  entitlements: [],
+  entitlements: plan.entitlements.map(planEntitlementView),
   usage_thresholds: thresholds.map(usageThresholdView),
   applicable_usage_thresholds: applicableThresholds.map(applicableThresholdView),
   ...(plan.minimum_commitment === null

@@ -2,6 +2,7 @@ import type { Context } from '../../platform/context.ts';
 import { changedKeys } from '../../platform/records/changes.ts';
 import { readCustomer } from '../customers/queries.ts';
 import { customerWebhookView } from '../customers/view.ts';
+import { entitlementsOf } from '../entitlements/reads.ts';
 import { requestHeal } from '../unmatched-events/request-heal.ts';
 import { getShown, type SubscriptionShown } from './queries.ts';
 import { planOf } from './show.ts';
@@ -63,7 +64,9 @@ export async function recordSubscription(
       objectId: id,
       customerId: row.customer_id,
       object:
-        type === 'subscription.started' || type === 'subscription.updated' ? { ...object, entitlements: [] } : object,
+        type === 'subscription.started' || type === 'subscription.updated'
+          ? { ...object, entitlements: await entitlementsOf(ctx, row) }
+          : object,
     },
   });
 }

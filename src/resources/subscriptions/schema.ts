@@ -6,6 +6,7 @@ import { refuse } from '../../platform/refusal.ts';
 import { boolean, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { instantField } from '../../platform/schema/instant-field.ts';
+import { SubscriptionEntitlementView } from '../entitlements/schema.ts';
 import { SectionChoice, SelectedSectionView } from '../invoice-custom-sections/schema.ts';
 import { PlanOverrides } from '../plans/override-schema.ts';
 import { ApplicableUsageThreshold, UsageThresholdsInput } from '../usage-thresholds/schema.ts';
@@ -208,7 +209,7 @@ export const SubscriptionExtendedEnvelope = z.object({
   subscription: SubscriptionObject.extend({
     plan: z.looseObject({}),
     applicable_usage_thresholds: z.array(ApplicableUsageThreshold),
-    entitlements: z.array(z.unknown()),
+    entitlements: z.array(SubscriptionEntitlementView),
   }),
 });
 export const SubscriptionsEnvelope = z.object({ subscriptions: z.array(SubscriptionObject), meta: PageMeta });

@@ -1,5 +1,6 @@
 import { assert } from '../../engine/assert.ts';
 import type { Context } from '../../platform/context.ts';
+import { entitlementsOf } from '../entitlements/reads.ts';
 import { listPlansById } from '../plans/queries.ts';
 import { showPlan } from '../plans/shown.ts';
 import { planView } from '../plans/view.ts';
@@ -15,12 +16,12 @@ export async function planOf(ctx: Pick<Context, 'db' | 'organizationId'>, planId
 
 /** A subscription with its plan: what one alone shows. */
 export async function extendedView(ctx: Context, row: SubscriptionShown) {
-  const plan = await planOf(ctx, row.plan_id);
+  const [plan, entitlements] = await Promise.all([planOf(ctx, row.plan_id), entitlementsOf(ctx, row)]);
   return {
     ...subscriptionView(row, ctx.now()),
     plan,
     applicable_usage_thresholds: applicableThresholds(row, plan.applicable_usage_thresholds),
-    entitlements: [],
+    entitlements,
   };
 }
 

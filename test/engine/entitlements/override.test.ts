@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import {
+  grantValues,
+  hideFeature,
+  hidePrivilege,
+  mergeFeature,
+  NO_OVERRIDE,
+  type Override,
+  patchFeature,
+} from '../../../src/engine/entitlements/override.ts';
+
+const values = (of: Record<string, string>) => new Map(Object.entries(of));
+const own = (of: Record<string, string>, rest: Partial<Override> = {}): Override => ({
+  ...NO_OVERRIDE,
+  isGranted: true,
+  values: values(of),
+  ...rest,
+});
+const shown = (plan: Record<string, string> | undefined, override: Override) => {
+  const merged = mergeFeature(plan && values(plan), override);
+  return merged && Object.fromEntries([...merged].map(([code, { value }]) => [code, value]));
+};
+const SEATS = { max: '10', sso: 'false' };
+
+// platform J.3, table "Merge".
+test.each<[string, Record<string, string> | undefined, Override, Record<string, string> | undefined]>([
+  ['nobody grants it', undefined, NO_OVERRIDE, undefined],
+  ['the plan grants it', SEATS, NO_OVERRIDE, SEATS],
+  ['the plan grants it without values', {}, NO_OVERRIDE, {}],
+  ['the subscription grants it', undefined, own({ max: '3' }), { max: '3' }],
+  ['both do', SEATS, own({ max: '25' }), { max: '25', sso: 'false' }],
+  ['it is hidden', SEATS, { ...NO_OVERRIDE, isHidden: true }, undefined],
+  ['a privilege is hidden', SEATS, { ...NO_OVERRIDE, hiddenPrivileges: new Set(['sso']) }, { max: '10' }],
+  [
+    'a hidden privilege has a value of its own',
+    SEATS,
+    own({ sso: 'true' }, { hiddenPrivileges: new Set(['sso']) }),
+    { max: '10', sso: 'true' },
+  ],
+])('merged when %s', (_when, plan, override, expected) => {
+  expect(shown(plan, override)).toEqual(expected);
+});
+
+test('a merged value tells where it comes from', () => {
+  expect(mergeFeature(values(SEATS), own({ max: '25' }))).toEqual(
+    new Map([
+      ['max', { value: '25', plan: '10', override: '25' }],
+      ['sso', { value: 'false', plan: 'false', override: undefined }],
+    ]),
+  );
+});
+
+// platform J.3, table "PATCH per feature".
+test.each<[string, Record<string, string> | undefined, Override, Record<string, string>, Override]>([
+  ['neither grants it', undefined, { ...NO_OVERRIDE, isHidden: true }, { max: '5' }, own({ max: '5' })],
+  ['exactly the plan', SEATS, own({ max: '25' }), { max: '10', sso: 'false' }, NO_OVERRIDE],
+  ['exactly the plan, hidden', SEATS, hideFeature(values(SEATS)), SEATS, NO_OVERRIDE],
+  ['nothing where the plan has no values', {}, { ...NO_OVERRIDE, isHidden: true }, {}, NO_OVERRIDE],
+  ['nothing where the plan has values', SEATS, NO_OVERRIDE, {}, own({})],
+  ['another value', SEATS, NO_OVERRIDE, { max: '25' }, own({ max: '25' })],
+  ['another value again', SEATS, own({ max: '25' }), { max: '30' }, own({ max: '30' })],
+  ['one value of the plan', SEATS, own({ max: '25', sso: 'true' }), { max: '10' }, own({ sso: 'true' })],
+  [
+    'a hidden one, other value',
+    SEATS,
+    own({}, { hiddenPrivileges: new Set(['sso']) }),
+    { sso: 'true' },
+    own({ sso: 'true' }),
+  ],
+  [
+    'a hidden one, value of the plan',
+    SEATS,
+    own({}, { hiddenPrivileges: new Set(['sso']) }),
+    { sso: 'false' },
+    own({}),
+  ],
+  ['of the subscription alone', undefined, own({ max: '5' }), { sso: 'true' }, own({ max: '5', sso: 'true' })],
+])('patched with %s', (_with, plan, before, given, after) => {
+  expect(patchFeature(plan && values(plan), before, values(given))).toEqual(after);
+});
+
+describe('taken away', () => {
+  test('a feature of the plan is hidden, one of the subscription alone is gone', () => {
+    expect(hideFeature(values(SEATS))).toEqual({ ...NO_OVERRIDE, isHidden: true });
+    expect(hideFeature(undefined)).toEqual(NO_OVERRIDE);
+  });
+  test('a privilege is hidden only where the plan grants the feature', () => {
+    expect(hidePrivilege(values(SEATS), own({ sso: 'true' }), 'sso')).toEqual(
+      own({}, { hiddenPrivileges: new Set(['sso']) }),
+    );
+    expect(hidePrivilege(undefined, own({ sso: 'true', max: '1' }), 'sso')).toEqual(own({ max: '1' }));
+  });
+});
+
+test('the example of the specification', () => {
+  const plan = values(SEATS);
+  let override = patchFeature(plan, NO_OVERRIDE, values({ max: '25' }));
+  expect(shown(SEATS, override)).toEqual({ max: '25', sso: 'false' });
+  override = patchFeature(plan, override, values({ max: '10', sso: 'false' }));
+  expect(override).toEqual(NO_OVERRIDE);
+  override = hidePrivilege(plan, override, 'sso');
+  expect(shown(SEATS, override)).toEqual({ max: '10' });
+  override = patchFeature(plan, override, values({ sso: 'true' }));
+  expect(shown(SEATS, override)).toEqual({ max: '10', sso: 'true' });
+});
+
+// platform J.2: POST replaces, unless nothing is given; PATCH adds.
+test.each<[Record<string, string>, boolean, Record<string, string>]>([
+  [{ max: '5' }, true, { max: '5' }],
+  [{}, true, SEATS],
+  [{ max: '5' }, false, { max: '5', sso: 'false' }],
+  [{}, false, SEATS],
+])('a plan given %j, replacing %s, grants %j', (given, replaces, expected) => {
+  expect(Object.fromEntries(grantValues(values(SEATS), values(given), { replaces }))).toEqual(expected);
+});
