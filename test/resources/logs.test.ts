@@ -1,0 +1,289 @@
+import { Temporal } from 'temporal-polyfill';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newId } from '../../src/platform/ids.ts';
+import { pathPatterns } from '../../src/resources/api-logs/filters.ts';
+import { countStatements } from '../support/count-statements.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startService({ pools: ['writes'] });
+});
+afterAll(() => service.stop());
+
+type Org = Awaited<ReturnType<TestService['org']>>;
+const idOf = (org: Org) => org.organization.organization_id;
+const NOBODY = '00000000-0000-7000-8000-000000000000';
+const notFound = (resource: string) => ({ status: 404, error: 'Not Found', code: 'object_not_found', resource });
+
+const types = async (org: Org, query: string) =>
+  (await org.get(`/activity_logs?${query}`)).body.activity_logs.map(
+    (log: { activity_type: string }) => log.activity_type,
+  );
+const paths = async (org: Org, query: string) =>
+  (await org.get(`/api_logs?${query}`)).body.api_logs.map((log: { request_path: string }) => log.request_path);
+
+describe('activity logs', () => {
+  test('an entry holds the record after the action, and what an update changed', async () => {
+    const org = await service.org();
+    await org.post('/coupons', {
+      coupon: {
+        name: 'Ten',
+        code: 'ten',
+        coupon_type: 'fixed_amount',
+        amount_cents: 1000,
+        amount_currency: 'EUR',
+        frequency: 'once',
+        expiration: 'no_expiration',
+      },
+    });
+    await org.put('/coupons/ten', { coupon: { name: 'Tenner' } });
+    const { activity_logs: logs, meta } = (await org.get('/activity_logs')).body;
+    expect(meta).toEqual({ current_page: 1, next_page: null, prev_page: null, total_pages: 1, total_count: 2 });
+    expect(logs[0]).toEqual({
+      activity_id: expect.any(String),
+      activity_type: 'coupon.updated',
+      activity_source: 'api',
+      activity_object: expect.objectContaining({ code: 'ten', name: 'Tenner' }),
+      activity_object_changes: { name: ['Ten', 'Tenner'] },
+      user_email: null,
+      resource_id: logs[0].activity_object.svc_id,
+      resource_type: 'Coupon',
+      external_customer_id: null,
+      external_subscription_id: null,
+      organization_id: idOf(org),
+      logged_at: expect.stringMatching(/:\d\dZ$/),
+      created_at: expect.stringMatching(/:\d\dZ$/),
+    });
+    expect(logs[1]).toMatchObject({ activity_type: 'coupon.created', activity_object_changes: {} });
+    expect((await org.get(`/activity_logs/${logs[0].activity_id}`)).body).toEqual({ activity_log: logs[0] });
+  });
+
+  test('each filter leaves what it names', async () => {
+    const org = await service.org({ sandbox: true });
+    await org.post('/test_clock', { test_clock: { frozen_time: '2024-02-01T10:00:00Z' } });
+    await org.post('/customers', { customer: { external_id: 'ada', name: 'Ada' } });
+    await org.put('/taxes/none', { tax: { name: 'refused' } });
+    const day = '2024-02-01';
+    const [{ resource_id: id }] = (await org.get('/activity_logs')).body.activity_logs;
+    const found = ['customer.created'];
+    for (const [query, expected] of [
+      ['', found],
+      [`from_date=${day}&to_date=${day}`, found],
+      ['from_date=2024-02-01T10:00:00Z&to_date=2024-02-01T10:00:00Z', found],
+      ['from_date=2024-02-02', []],
+      ['to_date=2024-01-31', []],
+      ['activity_types[]=customer.created&activity_types[]=plan.created', found],
+      ['activity_types=customer.created', found],
+      ['activity_types[]=customer.updated', []],
+      ['activity_sources[]=api', found],
+      ['activity_sources[]=system', []],
+      ['activity_sources[]=nobody', []],
+      ['user_emails[]=a@b.co', []],
+      ['external_customer_id=ada', found],
+      ['external_customer_id=bob', []],
+      ['external_subscription_id=ada', []],
+      [`resource_ids[]=${id}&resource_ids[]=${NOBODY}`, found],
+      ['resource_ids[]=nonsense', []],
+      ['resource_types[]=Customer', found],
+      ['resource_types[]=Plan', []],
+      ['page=2', []],
+    ] as [string, string[]][])
+      expect([query, await types(org, query)]).toEqual([query, expected]);
+    for (const field of ['from_date', 'to_date'])
+      expect((await org.get(`/activity_logs?${field}=soon`)).body.error_details).toEqual({ [field]: ['invalid_date'] });
+  });
+
+  test('features are found under their short name too', async () => {
+    const org = await service.org();
+    const now = Temporal.Now.instant();
+    await service.sql`
+      insert into activity_logs (id, organization_id, activity_type, activity_source, resource_id, resource_type, logged_at, created_at)
+      values (${newId()}, ${idOf(org)}, 'feature.created', 'api', ${newId()}, 'Entitlement::Feature', ${now}, ${now})`;
+    expect(await types(org, 'resource_types[]=Feature')).toEqual(['feature.created']);
+    expect(await types(org, 'resource_types[]=Entitlement::Feature')).toEqual(['feature.created']);
+  });
+
+  test('entries of others, of nobody and older than the period are not found', async () => {
+    const [org, other] = [await service.org(), await service.org()];
+    await other.post('/customers', { customer: { external_id: 'ada' } });
+    const [foreign] = (await other.get('/activity_logs')).body.activity_logs;
+    for (const id of [foreign.activity_id, NOBODY, 'x'])
+      expect((await org.get(`/activity_logs/${id}`)).body).toEqual(notFound('activity_log'));
+    expect((await org.get('/activity_logs')).body.meta.total_count).toBe(0);
+
+    await service.sql`
+      update activity_logs set created_at = created_at - interval '31 days' where organization_id = ${idOf(other)}`;
+    expect((await other.get('/activity_logs')).body.activity_logs).toEqual([]);
+    expect((await other.get(`/activity_logs/${foreign.activity_id}`)).status).toBe(404);
+  });
+});
+
+describe('API logs', () => {
+  test('a write is logged with its answer, secrets filtered; reads are not', async () => {
+    const org = await service.org();
+    const sent = { webhook_endpoint: { webhook_url: 'https://example.com/hook', name: 'Mine' } };
+    const made = await org.post('/webhook_endpoints?trace=1', sent, { headers: { 'user-agent': 'shop/2' } });
+    await org.get('/webhook_endpoints');
+    const { api_logs: logs } = (await org.get('/api_logs')).body;
+    expect(logs).toHaveLength(1);
+    const [log] = logs;
+    expect(log).toEqual({
+      request_id: made.headers['x-request-id'],
+      api_version: 'v1',
+      client: 'shop/2',
+      http_method: 'post',
+      http_status: 200,
+      request_origin: service.url,
+      request_path: '/api/v1/webhook_endpoints',
+      request_body: JSON.stringify({ trace: '1', ...sent }),
+      request_response: expect.stringContaining('"secret":"[FILTERED]"'),
+      logged_at: expect.stringMatching(/:\d\dZ$/),
+      created_at: expect.stringMatching(/:\d\dZ$/),
+    });
+    expect((await org.get(`/api_logs/${log.request_id}`)).body).toEqual({ api_log: log });
+  });
+
+  test('each filter leaves what it names', async () => {
+    const org = await service.org();
+    await org.post('/customers', { customer: { external_id: 'ada' } });
+    await org.put('/plans/none', { plan: { name: 'x' } });
+    await org.post('/plans', {});
+    await org.patch('/taxes/none', { tax: { name: 'x' } });
+    await org.delete('/customers/ada', undefined, { headers: { 'user-agent': 'cleaner' } });
+    // Rows of requests that the ingress refused come in batches.
+    await until(async () => (await org.get('/api_logs')).body.meta.total_count === 5 || undefined);
+    const [customers, ada, plans, plan, tax] = ['customers', 'customers/ada', 'plans', 'plans/none', 'taxes/none'].map(
+      (path) => `/api/v1/${path}`,
+    );
+    const today = Temporal.Now.plainDateISO('UTC');
+    for (const [query, expected] of [
+      ['http_methods[]=post', [customers, plans]],
+      ['http_methods[]=put&http_methods[]=delete', [ada, plan, tax]],
+      ['http_methods[]=get', []],
+      ['http_statuses[]=succeeded', [customers, ada]],
+      ['http_statuses[]=failed', [plans, plan, tax]],
+      ['http_statuses[]=400&http_statuses[]=succeeded', [customers, ada, plans]],
+      ['http_statuses[]=404', [plan, tax]],
+      ['http_statuses=200', [customers, ada]],
+      ['api_version=v1', [customers, ada, plans, plan, tax]],
+      ['api_version=v2', []],
+      ['request_paths=/customers', [customers, ada]],
+      ['request_paths=plans/', [plans, plan]],
+      ['request_paths=/api/v1/plans', [plans, plan]],
+      ['request_paths=/plan', []],
+      ['request_paths=/*/none', [plan, tax]],
+      ['request_paths=/p*', [plans, plan]],
+      ['request_paths[]=/taxes&request_paths[]=/customers/ada', [tax, ada]],
+      ['clients[]=cleaner', [ada]],
+      [
+        `from_date=${today.subtract({ days: 1 })}&to_date=${today.add({ days: 1 })}`,
+        [customers, ada, plans, plan, tax],
+      ],
+      [`to_date=${today.subtract({ days: 2 })}`, []],
+    ] as [string, string[]][])
+      expect([query, (await paths(org, query)).sort()]).toEqual([query, [...expected].sort()]);
+    for (const [field, value, code] of [
+      ['from_date', '2024-13-01', 'invalid_date'],
+      ['to_date', 'now', 'invalid_date'],
+      ['http_statuses[]', '99', 'value_is_invalid'],
+      ['http_statuses[]', 'constructor', 'value_is_invalid'],
+    ] as const)
+      expect((await org.get(`/api_logs?${field}=${value}`)).body.error_details).toEqual({
+        [field.replace('[]', '')]: [code],
+      });
+  });
+
+  test.each([
+    ['/plans', ['/api/v1/plans', '/api/v1/plans/%']],
+    ['plans', ['/api/v1/plans', '/api/v1/plans/%']],
+    ['/api/v1/plans/', ['/api/v1/plans', '/api/v1/plans/%']],
+    ['/', ['/api/v1', '/api/v1/%']],
+    ['/api/v1', ['/api/v1', '/api/v1/%']],
+    ['/a_b%', ['/api/v1/a\\_b\\%', '/api/v1/a\\_b\\%/%']],
+    ['/customers/*/wallets', ['/api/v1/customers/%/wallets']],
+    ['*wallets', ['/%wallets']],
+  ])('the path %s', (filter, patterns) => {
+    expect(pathPatterns(filter)).toEqual(patterns);
+  });
+
+  test('rows of others, of nobody and older than the period are not found; of a repeated id the newest is', async () => {
+    const [org, other] = [await service.org(), await service.org()];
+    const headers = { 'x-request-id': 'mine' };
+    await org.post('/customers', { customer: { external_id: 'ada' } }, { headers });
+    await org.delete('/customers/ada', undefined, { headers });
+    expect((await org.get('/api_logs/mine')).body.api_log.http_method).toBe('delete');
+    for (const id of ['mine', NOBODY]) expect((await other.get(`/api_logs/${id}`)).body).toEqual(notFound('api_log'));
+    await service.sql`
+      update api_logs set created_at = created_at - interval '31 days' where organization_id = ${idOf(org)}`;
+    expect((await org.get('/api_logs/mine')).status).toBe(404);
+    expect((await org.get('/api_logs')).body.meta.total_count).toBe(0);
+  });
+});
+
+describe('security logs', () => {
+  test('each filter leaves what it names, and to_date is mandatory', async () => {
+    const org = await service.org();
+    await org.post('/api_keys', { api_key: { name: 'A' } });
+    const [row] = await service.sql<{ api_key_id: string }[]>`
+      select api_key_id from security_logs where organization_id = ${idOf(org)}`;
+    const until2999 = 'to_date=2999-12-31';
+    for (const [query, count] of [
+      ['', 1],
+      ['&from_date=2024-01-01', 1],
+      ['&from_date=2999-01-01', 0],
+      ['&log_types[]=api_key', 1],
+      ['&log_types[]=user', 0],
+      ['&log_events[]=api_key.created', 1],
+      ['&log_events[]=api_key.deleted', 0],
+      [`&api_key_ids[]=${row!.api_key_id}`, 1],
+      [`&api_key_ids[]=${NOBODY}`, 0],
+      ['&api_key_ids[]=x', 0],
+      ['&user_ids[]=x', 0],
+    ] as [string, number][])
+      expect([query, (await org.get(`/security_logs?${until2999}${query}`)).body.meta.total_count]).toEqual([
+        query,
+        count,
+      ]);
+    expect((await org.get('/security_logs')).body.error_details).toEqual({ to_date: ['value_is_mandatory'] });
+    expect((await org.get('/security_logs?to_date=2999-02-30')).body.error_details).toEqual({
+      to_date: ['invalid_date'],
+    });
+    const [log] = (await org.get(`/security_logs?${until2999}`)).body.security_logs;
+    expect((await org.get(`/security_logs/${log.log_id}`)).body).toEqual({ security_log: log });
+    const other = await service.org();
+    for (const id of [log.log_id, 'x'])
+      expect((await other.get(`/security_logs/${id}`)).body).toEqual(notFound('security_log'));
+  });
+});
+
+test('a key without the permission reads no log', async () => {
+  const org = await service.org();
+  const { value } = (await org.post('/api_keys', { api_key: { permissions: { customer: ['read'] } } })).body.api_key;
+  const client = service.client(value);
+  for (const [path, resource] of [
+    ['/activity_logs', 'activity_log'],
+    [`/activity_logs/${NOBODY}`, 'activity_log'],
+    ['/api_logs', 'api_log'],
+    [`/api_logs/${NOBODY}`, 'api_log'],
+    ['/security_logs', 'security_log'],
+    [`/security_logs/${NOBODY}`, 'security_log'],
+  ])
+    expect((await client.get(path!)).body).toEqual({
+      status: 403,
+      error: 'Forbidden',
+      code: `read_action_not_allowed_for_${resource}`,
+    });
+});
+
+test('reads of logs take at most three round trips', async () => {
+  const org = await service.org();
+  const now = '2026-01-01T00:00:00Z';
+  for (const [operation, input] of [
+    ['findAllActivityLogs', {}],
+    ['findAllApiLogs', { query: { http_statuses: 'failed', request_paths: '/plans' } }],
+    ['findAllSecurityLogs', { query: { to_date: '2999-01-01' } }],
+  ] as [string, object][])
+    expect((await countStatements(service, idOf(org), operation, { now, ...input })).roundTrips).toBeLessThanOrEqual(3);
+});
