@@ -18,10 +18,11 @@ import { collectInvoice } from './collect-payments/collect-invoice.ts';
 import { collectRequest } from './collect-payments/collect-request.ts';
 import { handleProviderEvent } from './collect-payments/handle-event.ts';
 import { rematchEvents } from './correct-events/rematch-events.ts';
-import { retractRange } from './correct-events/retract-range.ts';
+import { retractRange, settleCorrection } from './correct-events/retract-range.ts';
 import { finalizePendingInvoice } from './finalize-invoice/pending.ts';
 import { finishBatchStep } from './ingest-events/finish-batches.ts';
 import { healEvents, recountUnmatched } from './ingest-events/heal.ts';
+import { tellMissingWalletsStep } from './ingest-events/missing-wallets.ts';
 import { finalizeCustomerDrafts, finalizeOneDraft, redateDrafts } from './redate-drafts/steps.ts';
 import { refundSandboxNote, tellSandboxRefund } from './refund-notes/refund-sandbox.ts';
 import { runInvoices } from './run-invoices/step.ts';
@@ -40,6 +41,7 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'audit-books': auditStep,
   'build-shape': buildShapeStep,
   'finish-event-batch': finishBatchStep,
+  'tell-missing-wallets': tellMissingWalletsStep,
   'heal-events': healEvents,
   'recount-unmatched': recountUnmatched,
   'finish-customer-deletion': finishCustomerDeletion,
@@ -49,6 +51,7 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'finalize-plan-drafts': finalizePlanDrafts,
   'delete-metric-events': deleteMetricEvents,
   'retract-range': retractRange,
+  'settle-correction': settleCorrection,
   'rematch-events': rematchEvents,
   'bill-subscriptions': billStep,
   'settle-gate': settleGateStep,

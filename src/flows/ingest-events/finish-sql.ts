@@ -1,3 +1,4 @@
+import { TARGET_WALLET_KEY } from '../../engine/metrics/group-values.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { isoText } from '../../resources/events/iso-text.ts';
 import { plainArray, textArray } from '../../resources/events/storage/array-literal.ts';
@@ -7,16 +8,17 @@ import type {
   UnmatchedReason,
 } from '../../resources/unmatched-events/match-event.ts';
 import { eventToMatch, joinLiveMetric } from '../../resources/unmatched-events/match-sql.ts';
+import type { EventForWallet } from './missing-wallets.ts';
 
 /** Rows of one (organization, reason, code); beyond it only the counter grows (beyond 3.2). */
 const MOST_UNMATCHED = 100_000;
 
 /** Takes batches, one worker at a time: their live events with their live metric. Those that are gone are done. */
-export const takeBatchEvents = (db: Db, batchIds: readonly string[]) => db<EventToMatch[]>`
+export const takeBatchEvents = (db: Db, batchIds: readonly string[]) => db<EventForWallet[]>`
   with taken as materialized (
     select event_ids from event_batches where id = any (${plainArray(batchIds)}::uuid[]) order by id for update
   )
-  select ${eventToMatch(db)}
+  select ${eventToMatch(db)}, e.properties ->> ${TARGET_WALLET_KEY} as target_wallet_code
   from taken
   cross join unnest(taken.event_ids) as member (id)
   join events e on e.id = member.id and e.deleted_at is null
@@ -35,11 +37,13 @@ export const listCandidates = (
     ${textArray(keys.map((key) => key.external_subscription_id))}::text[]) as key (organization_id, external_id)
   join subscriptions s on s.organization_id = key.organization_id and s.external_id = key.external_id`;
 
-/** Pairs of plan and metric that a live charge joins, and whether one of them is paid in advance. */
+/** Pairs of plan and metric that a live charge joins; whether one is paid in advance, and one accepts target wallets. */
 export const listChargedPairs = (db: Db, organizationIds: readonly string[], planIds: readonly string[]) => db<
-  { plan_id: string; billable_metric_id: string; pay_in_advance: boolean }[]
+  { plan_id: string; billable_metric_id: string; pay_in_advance: boolean; accepts_target_wallet: boolean }[]
 >`
-  select plan_id, billable_metric_id, bool_or(pay_in_advance) as pay_in_advance from charges
+  select plan_id, billable_metric_id, bool_or(pay_in_advance) as pay_in_advance,
+    bool_or(accepts_target_wallet) as accepts_target_wallet
+  from charges
   where organization_id = any (${plainArray(organizationIds)}::uuid[]) and plan_id = any (${plainArray(planIds)}::uuid[])
     and deleted_at is null
   group by plan_id, billable_metric_id`;

@@ -12,6 +12,8 @@ export interface MatchedEvent<Event extends EventToMatch> extends Match {
   event: Event;
   /** Whether a charge of the plan bills it at once. */
   isPaidInAdvance: boolean;
+  /** Whether some charge of the plan accepts target wallets. */
+  mindsWallets: boolean;
 }
 
 /** Matches events with their subscriptions and charges as they are now: two statements. */
@@ -22,13 +24,18 @@ export async function matchAll<Event extends EventToMatch>(
   const keys = new Map(events.map((event) => [keyOf(event.organization_id, event.external_subscription_id), event]));
   const candidates = keys.size === 0 ? [] : await listCandidates(tx, [...keys.values()]);
   const candidatesOf = groupRows(candidates, (each) => keyOf(each.organization_id, each.external_id));
-  const { isCharged, isPaidInAdvance } = await chargedPairs(tx, candidates);
+  const { isCharged, isPaidInAdvance, mindsWallets } = await chargedPairs(tx, candidates);
   return events.map((event) => {
     const own = candidatesOf.get(keyOf(event.organization_id, event.external_subscription_id)) ?? [];
     const match = matchEvent(event, own, isCharged);
     const { subscription, reason } = match;
     const isCounted = subscription !== undefined && reason === undefined;
-    return { event, ...match, isPaidInAdvance: isCounted && isPaidInAdvance(subscription.plan_id, event.metric_id!) };
+    return {
+      event,
+      ...match,
+      isPaidInAdvance: isCounted && isPaidInAdvance(subscription.plan_id, event.metric_id!),
+      mindsWallets: subscription !== undefined && mindsWallets(subscription.plan_id),
+    };
   });
 }
 
@@ -51,16 +58,23 @@ const keyOf = (organizationId: string, externalId: string): string => `${organiz
 async function chargedPairs(
   tx: Db,
   candidates: readonly CandidateSubscription[],
-): Promise<Record<'isCharged' | 'isPaidInAdvance', (planId: string, metricId: string) => boolean>> {
-  if (candidates.length === 0) return { isCharged: () => false, isPaidInAdvance: () => false };
+): Promise<
+  Record<'isCharged' | 'isPaidInAdvance', (planId: string, metricId: string) => boolean> & {
+    mindsWallets: (planId: string) => boolean;
+  }
+> {
+  if (candidates.length === 0)
+    return { isCharged: () => false, isPaidInAdvance: () => false, mindsWallets: () => false };
   const pairs = await listChargedPairs(
     tx,
     [...new Set(candidates.map((each) => each.organization_id))],
     [...new Set(candidates.map((each) => each.plan_id))],
   );
   const inAdvance = new Map(pairs.map((pair) => [keyOf(pair.plan_id, pair.billable_metric_id), pair.pay_in_advance]));
+  const minding = new Set(pairs.filter((pair) => pair.accepts_target_wallet).map((pair) => pair.plan_id));
   return {
     isCharged: (planId, metricId) => inAdvance.has(keyOf(planId, metricId)),
     isPaidInAdvance: (planId, metricId) => inAdvance.get(keyOf(planId, metricId)) === true,
+    mindsWallets: (planId) => minding.has(planId),
   };
 }

@@ -4,6 +4,12 @@ import { newId } from '../../platform/ids.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import type { EventToMatch } from '../../resources/unmatched-events/match-event.ts';
 import type { MatchedEvent } from './match-all.ts';
+import {
+  type EventForWallet,
+  findMissingWallets,
+  type MissingWallets,
+  TELL_MISSING_WALLETS_STEP,
+} from './missing-wallets.ts';
 
 /** Name of the owed work that bills events in advance. */
 const BILL_IN_ADVANCE_STEP = 'bill-in-advance';
@@ -16,11 +22,11 @@ export interface BillInAdvance {
   event_ids: string[];
 }
 
-/** The after-steps that stored events leave: those that bill them in advance. */
+/** The after-steps that stored events leave: those that bill them in advance, and those that tell of missing wallets. */
 export interface OwedInAdvance {
-  readonly steps: { id: string; organization_id: string; payload: BillInAdvance }[];
+  readonly steps: { id: string; organization_id: string; job: string; payload: BillInAdvance | MissingWallets }[];
   /** Leaves the steps of matched events, in the transaction that ends their batches. */
-  store(tx: Db, matched: readonly MatchedEvent<EventToMatch>[]): Promise<void>;
+  store(tx: Db, matched: readonly MatchedEvent<EventForWallet>[]): Promise<void>;
   /** After the commit: puts the jobs of all steps into their queue. Lost ones are made up by the row sweeper. */
   nudge(producer: Pick<Producer, 'addMany'>): Promise<void>;
 }
@@ -30,13 +36,13 @@ export function createOwed(): OwedInAdvance {
   return {
     steps,
     async store(tx, matched) {
-      const own = stepsOf(matched);
+      const own = [...stepsOf(matched), ...walletSteps(await findMissingWallets(tx, matched))];
       if (own.length === 0) return;
       const now = realNow();
       await tx`
         insert into after_steps (id, organization_id, job, payload, created_at, enqueued_at)
-        select id, organization_id, ${BILL_IN_ADVANCE_STEP}, payload, ${now}, ${now}
-        from jsonb_to_recordset(${own as never}::jsonb) as step (id uuid, organization_id uuid, payload jsonb)`;
+        select id, organization_id, job, payload, ${now}, ${now}
+        from jsonb_to_recordset(${own as never}::jsonb) as step (id uuid, organization_id uuid, job text, payload jsonb)`;
       steps.push(...own);
     },
     async nudge(producer) {
@@ -64,6 +70,7 @@ function stepsOf(matched: readonly MatchedEvent<EventToMatch>[]): OwedInAdvance[
     return Array.from({ length: Math.ceil(sorted.length / MOST_EVENTS) }, (_, piece) => ({
       id: newId(),
       organization_id: organizationId,
+      job: BILL_IN_ADVANCE_STEP,
       payload: {
         subscription_id: subscriptionId,
         event_ids: sorted.slice(piece * MOST_EVENTS, (piece + 1) * MOST_EVENTS),
@@ -71,3 +78,11 @@ function stepsOf(matched: readonly MatchedEvent<EventToMatch>[]): OwedInAdvance[
     }));
   });
 }
+
+const walletSteps = (missing: Map<string, string[]>): OwedInAdvance['steps'] =>
+  [...missing].map(([organizationId, ids]) => ({
+    id: newId(),
+    organization_id: organizationId,
+    job: TELL_MISSING_WALLETS_STEP,
+    payload: { event_ids: ids },
+  }));

@@ -5,10 +5,13 @@ import {
   finishOpenBatches,
   sweepEventBatches,
 } from '../../../src/flows/ingest-events/finish-batches.ts';
+import { type MissingWallets, tellMissingWalletsStep } from '../../../src/flows/ingest-events/missing-wallets.ts';
 import { sweepAfterStart } from '../../../src/flows/sweep-rows/sweep-after-start.ts';
+import type { Context, WebhookEvent } from '../../../src/platform/context.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createOrganization } from '../../../src/resources/organizations/commands.ts';
+import { violationsOf } from '../../contract/check-webhook.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { until } from '../../support/until.ts';
 import { incoming, makeMetric, type Sent, storage } from './build.ts';
@@ -196,4 +199,48 @@ test('a batch whose job was lost is enqueued again', async () => {
   expect(found).toContain(batch!.id);
   await sweepEventBatches(deps, batch!.enqueued_at, later);
   expect(found.filter((id) => id === batch!.id)).toHaveLength(1);
+});
+
+test('events that name a wallet which their customer lacks are told by event.error, where a charge minds', async () => {
+  const { sql } = database;
+  await subscribe();
+  await charge();
+  const wallet = (code: string, status: string) => sql`
+    insert into wallets (id, organization_id, customer_id, billing_entity_id, code, status, priority, currency, rate_amount,
+      created_at, updated_at)
+    select ${newId()}, organization_id, id, billing_entity_id, ${code}, ${status}, 50, 'USD', 1, ${day(1)}, ${day(1)}
+    from customers where organization_id = ${organizationId} and id = ${customerId}`;
+  await wallet('open', 'active');
+  await wallet('closed', 'terminated');
+  const owed = async () =>
+    await sql<{ payload: MissingWallets }[]>`
+      select payload from after_steps where organization_id = ${organizationId} and job = 'tell-missing-wallets'`;
+  const named = (transaction_id: string, code: string): Sent => ({
+    transaction_id,
+    properties: { target_wallet_code: code },
+  });
+  await send(named('a', 'closed'));
+  expect(await owed()).toEqual([]);
+  await sql`update charges set accepts_target_wallet = true where organization_id = ${organizationId}`;
+  await send(named('b', 'open'), named('c', 'closed'), named('d', 'none'), { transaction_id: 'e' });
+  const [step, ...others] = await owed();
+  expect(others).toEqual([]);
+  const told: { webhook?: WebhookEvent }[] = [];
+  const ctx = { db: sql, organizationId, record: (entry: object) => told.push(entry) } as unknown as Context;
+  await tellMissingWalletsStep(ctx, step!.payload);
+  expect(told.map(({ webhook }) => webhook!.object)).toEqual(
+    ['c', 'd'].map((transaction_id) => ({
+      status: 422,
+      error: 'Unprocessable entity',
+      message: '{"target_wallet_code":["target_wallet_code_not_found"]}',
+      event: expect.objectContaining({ transaction_id, external_subscription_id: 's', code: 'calls' }),
+    })),
+  );
+  const body = (object: object) => ({
+    webhook_type: 'event.error',
+    object_type: 'event_error',
+    organization_id: organizationId,
+    event_error: object,
+  });
+  expect(told.flatMap(({ webhook }) => violationsOf(body(webhook!.object)))).toEqual([]);
 });
