@@ -30,5 +30,6 @@ export const apps = [
   pool('webhooks'),
   pool('payments'),
   pool('documents'),
+  pool('analytics'),
   pool('scheduler'),
 ];

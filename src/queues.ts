@@ -24,6 +24,7 @@ export const queues = {
   clocks: { purpose: 'advances of test clocks', ...RETRIED },
   webhooks: { purpose: 'deliveries to webhook endpoints, questions to the VAT register', ...RETRIED },
   documents: { purpose: 'drawing of invoices, credit notes and receipts', ...RETRIED },
+  analytics: { purpose: 'sums that reports are read from', ...RETRIED },
   periodic: { purpose: 'ticks of the schedule', ...RETRIED, attempts: 3 },
   audit: { purpose: 'API log rows of requests that the ingress refused', ...RETRIED },
 } satisfies Record<string, QueueSpec>;
@@ -127,6 +128,7 @@ export const jobs = {
     payload: z.object({ organization_id: z.string(), document_id: z.string() }),
   },
   'vat.check': { queue: 'webhooks', payload: z.object({ organization_id: z.string(), check_id: z.string() }) },
+  'analytics.roll-up': { queue: 'analytics', payload: z.object({ organization_id: z.string() }) },
   'periodic.tick': { queue: 'periodic', payload: z.object({ job: z.string(), at: z.string() }) },
   'api-log.write': { queue: 'audit', payload: z.object({ rows: z.array(z.unknown()) }) },
 } as const satisfies Record<string, { queue: QueueName; payload: z.ZodType }>;

@@ -9,6 +9,7 @@ import { finishHandlers, storeHandlers } from '../src/flows/ingest-events/jobs.t
 import { createFinisherNudge } from '../src/flows/ingest-events/nudge-finisher.ts';
 import { startSequencer } from '../src/flows/number-events/sequencer.ts';
 import { documentHandlers } from '../src/flows/render-documents/jobs.ts';
+import { analyticsHandlers, watchAnalyticsMarks } from '../src/flows/roll-up-analytics/jobs.ts';
 import { commandHandlers } from '../src/flows/run-command/jobs.ts';
 import { periodicTickHandlers, periodicWorkHandlers } from '../src/flows/run-periodic/jobs.ts';
 import { registryOf } from '../src/flows/run-periodic/registry.ts';
@@ -57,6 +58,8 @@ const commandDeps = (runtime: Runtime) => ({
 
 /** Ticks worked on at once: each holds a connection for the lock of its job. */
 const TICKS_AT_ONCE = 3;
+/** Organizations whose sums are brought up to date at once: each holds a connection. */
+const ANALYTICS_AT_ONCE = 2;
 
 /** The pools: which queues each serves, with which handlers, how many jobs at once. One process each under pm2. */
 export const pools = {
@@ -139,6 +142,10 @@ export const pools = {
     ];
   },
   payments: (runtime) => [serve(runtime, 'payments', runtime.config.CONCURRENCY_PAYMENTS, paymentHandlers(runtime))],
+  analytics: (runtime) => [
+    watchAnalyticsMarks(runtime),
+    serve(runtime, 'analytics', ANALYTICS_AT_ONCE, analyticsHandlers(runtime)),
+  ],
   scheduler: (runtime) => {
     const registry = registryOf(runtime.config);
     return [

@@ -3,6 +3,7 @@ import { activityLogOperations } from './activity-logs/routes.ts';
 import { addOnOperations } from './add-ons/routes.ts';
 import { adjustedFeeOperations } from './adjusted-fees/routes.ts';
 import { alertOperations } from './alerts/routes.ts';
+import { analyticsOperations } from './analytics/routes.ts';
 import { apiKeyOperations } from './api-keys/routes.ts';
 import { apiLogOperations } from './api-logs/routes.ts';
 import { appliedCouponOperations } from './applied-coupons/routes.ts';
@@ -98,6 +99,7 @@ export const operations: Operation[] = [
   ...walletTransactionOperations,
   ...lifetimeUsageOperations,
   ...ledgerOperations,
+  ...analyticsOperations,
   ...auditOperations,
   ...usageOperations,
   ...eventCorrectionOperations,
