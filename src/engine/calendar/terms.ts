@@ -1,6 +1,6 @@
 import { assert } from '../assert.ts';
 import { type BillingTime, type Grid, gridOf, type Interval, periodHolding } from './grid.ts';
-import type { Instant, PlainDate } from './instants.ts';
+import { type Instant, isAfter, type PlainDate } from './instants.ts';
 
 /** What of a plan decides when it is billed; a plan's row fits. */
 export interface PlanTerms {
@@ -16,6 +16,9 @@ export interface SubscriptionTerms {
   billing_time: BillingTime;
   started_at: Instant | null;
   terminated_at: Instant | null;
+  /** Of a record that took over from another: that one, and when it did. */
+  previous_subscription_id?: string | null | undefined;
+  activated_at?: Instant | null | undefined;
 }
 
 /** What became of a subscription after it: nothing, a plan of at least the yearly amount, a plan of a smaller one. */
@@ -60,4 +63,14 @@ export const isFirstMonth = (planGrid: Grid, date: PlainDate): boolean =>
 export function startOf({ started_at }: { started_at: Instant | null }): Instant {
   assert(started_at, 'only a subscription that has started has billing periods');
   return started_at;
+}
+
+/**
+ * The instant from which a subscription's usage is its own: its start, unless it took over from a record that ran on
+ * while the first payment of this one was awaited. Rules: subscriptions-and-invoices B.9, usage-and-charges A.9.
+ */
+export function usageStartOf(subscription: SubscriptionTerms): Instant {
+  const start = startOf(subscription);
+  const { previous_subscription_id, activated_at } = subscription;
+  return previous_subscription_id && activated_at && isAfter(activated_at, start) ? activated_at : start;
 }

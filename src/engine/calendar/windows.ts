@@ -11,6 +11,7 @@ import {
   splitsCharges,
   splitsFixedCharges,
   startOf,
+  usageStartOf,
 } from './terms.ts';
 
 /**
@@ -35,7 +36,7 @@ export interface WindowInput {
 export interface LineWindows {
   /** Drives the subscription fee; starts with a local day. */
   subscription: Period;
-  /** Drives usage charges; null when this run of a split plan bills none. Starts at the exact `started_at`. */
+  /** Drives usage charges; null when this run of a split plan bills none. Starts at the exact start of the usage. */
   charges: Period | null;
   /** Drives fixed charges in arrears; null likewise. */
   fixedCharges: Period | null;
@@ -81,16 +82,24 @@ export function lineWindows(input: WindowInput): LineWindows {
   const hasFixedCharges = opensOrCloses || splitsFixedCharges(plan) || !splitsCharges(plan);
 
   const usageWindow = (range: DateRange, before?: Period | null) =>
-    joined(clampToInstants(daysPeriod(range.first, range.last, zone), subscription), before);
+    joined(
+      clampToInstants(daysPeriod(range.first, range.last, zone), subscription, usageStartOf(subscription)),
+      before,
+    );
   return {
-    subscription: clampToDays(daysPeriod(ownPeriod.first, ownPeriod.last, zone), subscription, isClosing, zone),
+    subscription: clampToDays(daysPeriod(ownPeriod.first, ownPeriod.last, zone), {
+      start: plan.pay_in_advance ? startOf(subscription) : usageStartOf(subscription),
+      end: isClosing ? subscription.terminated_at : null,
+      zone,
+    }),
     charges: hasCharges ? usageWindow(chargesPeriod, input.movedFrom?.charges) : null,
     fixedCharges: hasFixedCharges ? usageWindow(fixedPeriod, input.movedFrom?.fixedCharges) : null,
     // Paid for before anybody knew of an end, so a later one does not cut it.
-    fixedChargesInAdvance: clampToInstants(daysPeriod(coming.first, coming.last, zone), {
-      ...subscription,
-      terminated_at: null,
-    }),
+    fixedChargesInAdvance: clampToInstants(
+      daysPeriod(coming.first, coming.last, zone),
+      { terminated_at: null },
+      startOf(subscription),
+    ),
     chargesDurationDays: dayCount(chargesPeriod),
     fixedChargesDurationDays: dayCount(fixedPeriod),
     fixedChargesInAdvanceDurationDays: dayCount(coming),
@@ -155,16 +164,20 @@ const pick = (grid: Grid, today: PlainDate, holdsToday: boolean): DateRange => {
   return holdsToday ? current : periodBefore(grid, current);
 };
 
-function clampToDays(full: Period, subscription: SubscriptionTerms, isClosing: boolean, zone: string): Period {
-  const start = startOf(subscription);
+function clampToDays(
+  full: Period,
+  { start, end: endedAt, zone }: { start: Instant; end: Instant | null; zone: string },
+): Period {
   const from = isBefore(full.from, start) ? dayStart(localDate(start, zone), zone) : full.from;
-  const end = isClosing ? earlier(lastInstant(full), wholeSecond(subscription.terminated_at!)) : lastInstant(full);
+  const end = endedAt === null ? lastInstant(full) : earlier(lastInstant(full), wholeSecond(endedAt));
   return periodThrough(from, later(end, start));
 }
 
-function clampToInstants(full: Period, subscription: SubscriptionTerms): Period {
-  const start = startOf(subscription);
-  const { terminated_at } = subscription;
+function clampToInstants(
+  full: Period,
+  { terminated_at }: Pick<SubscriptionTerms, 'terminated_at'>,
+  start: Instant,
+): Period {
   const end = terminated_at === null ? lastInstant(full) : earlier(lastInstant(full), terminated_at);
   return periodThrough(later(full.from, start), later(end, start));
 }

@@ -9,19 +9,22 @@ import { nextBillingFrom } from '../../resources/subscriptions/commands/next-bil
 import type { SubscriptionRow } from '../../resources/subscriptions/queries.ts';
 import { recordSubscription } from '../../resources/subscriptions/record.ts';
 import { changeSubscription, getPlanFacts } from '../../resources/subscriptions/writes.ts';
+import { markUsage } from '../../resources/usage-thresholds/marks.ts';
 import { lockSubscriptionIn } from '../bill-subscriptions/lock.ts';
 import { closeOpenInvoice } from './close-open-invoice.ts';
 import { finalizeOpenInvoice } from './finalize-open-invoice.ts';
-import { type GateInvoice, lockGateInvoice } from './sql.ts';
+import { handOver, keepFormer } from './hand-over.ts';
+import { type GateInvoice, isCustomerGone, lockGateInvoice } from './sql.ts';
 
 /** Step `settle-gate`: see settleGate. */
 export const settleGateStep = (ctx: Context, { subscription_id }: { subscription_id: string }): Promise<void> =>
   settleGate(ctx, subscription_id, ctx.now());
 
 /**
- * Decides about a subscription that waits for the payment of its first invoice, by what is stored: paid makes it active,
- * a refused payment or a rule that has run out cancels it, anything else leaves it waiting. Whoever comes second finds it
- * decided, so it may run any number of times, side by side.
+ * Decides about a subscription that waits for the payment of its first invoice, by what is stored: paid makes it active
+ * in place of the record that it replaces, a refused payment, a rule that has run out or the deletion of its customer
+ * cancels it, anything else leaves it waiting. Whoever comes second finds it decided, so it may run any number of times,
+ * side by side.
  *
  * Rule: subscriptions-and-invoices B.9.
  */
@@ -34,9 +37,11 @@ export async function settleGate(ctx: Context, subscriptionId: string, at: Tempo
     if (invoice.status === 'open') await finalizeOpenInvoice(ctx, invoice);
     await pass(ctx, subscription, customer.zone, at);
   } else if (invoice?.status === 'open' && invoice.payment_status === 'failed') {
-    await lose(ctx, subscription, invoice, 'failed');
+    await lose(ctx, subscription, invoice, customer.zone, 'failed');
   } else if (await isExpired(ctx, subscriptionId, at)) {
-    await lose(ctx, subscription, invoice, 'expired');
+    await lose(ctx, subscription, invoice, customer.zone, 'expired');
+  } else if (await isCustomerGone(ctx.db, ctx.organizationId, customer.id)) {
+    await lose(ctx, subscription, invoice, customer.zone, 'declined');
   }
 }
 
@@ -47,6 +52,7 @@ const isPaid = ({ status, payment_status }: GateInvoice): boolean =>
 async function pass(ctx: Context, subscription: SubscriptionRow, zone: string, at: Temporal.Instant): Promise<void> {
   assert(canSubscriptionMove(subscription.status, 'active'), 'a subscription that waits may become active');
   await endRules(ctx, subscription.id, 'satisfied');
+  await handOver(ctx, subscription, zone);
   await changeSubscription(
     ctx.db,
     ctx.organizationId,
@@ -55,6 +61,7 @@ async function pass(ctx: Context, subscription: SubscriptionRow, zone: string, a
     ctx.now(),
   );
   await recordSubscription(ctx, 'subscription.started', subscription.id);
+  await markUsage(ctx, { ids: [subscription.id] });
 }
 
 /** Of the billing days that passed while it waited only the last is made up. Rule: B.9 "catch-up". */
@@ -66,11 +73,15 @@ async function catchUpFrom(ctx: Context, subscription: SubscriptionRow, zone: st
   return missed === undefined ? nextBillingFrom(plan, subscription, zone, at) : dayStart(missed, zone);
 }
 
+/** Why a subscription is canceled, by what became of its rule; a deletion is no reason of its own. */
+const REASONS = { failed: 'payment_failed', expired: 'timeout', declined: null } as const;
+
 async function lose(
   ctx: Context,
   subscription: SubscriptionRow,
   invoice: GateInvoice | undefined,
-  outcome: 'failed' | 'expired',
+  zone: string,
+  outcome: keyof typeof REASONS,
 ): Promise<void> {
   assert(canSubscriptionMove(subscription.status, 'canceled'), 'a subscription that waits may be canceled');
   if (invoice) await closeOpenInvoice(ctx, invoice);
@@ -82,9 +93,10 @@ async function lose(
     {
       status: 'canceled',
       canceled_at: ctx.now(),
-      cancellation_reason: outcome === 'failed' ? 'payment_failed' : 'timeout',
+      cancellation_reason: REASONS[outcome],
     },
     ctx.now(),
   );
   await recordSubscription(ctx, 'subscription.canceled', subscription.id);
+  await keepFormer(ctx, subscription, zone);
 }

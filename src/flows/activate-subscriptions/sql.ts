@@ -57,6 +57,27 @@ export const markFinalized = (
     updated_at = ${final.now}
   where organization_id = ${organizationId} and id = ${id} and status = 'open'`;
 
+/** Whether a periodic run has billed a subscription on a local day or later. */
+export async function wasRenewedSince(
+  db: Db,
+  organizationId: string,
+  subscriptionId: string,
+  day: Temporal.PlainDate,
+): Promise<boolean> {
+  const rows = await db`
+    select from invoice_subscriptions
+    where organization_id = ${organizationId} and subscription_id = ${subscriptionId} and recurring and not regenerated
+      and billed_on >= ${day}
+    limit 1`;
+  return rows.length > 0;
+}
+
+export async function isCustomerGone(db: Db, organizationId: string, id: string): Promise<boolean> {
+  const rows = await db`
+    select from customers where organization_id = ${organizationId} and id = ${id} and deleted_at is not null`;
+  return rows.length > 0;
+}
+
 export const listFeeAmounts = (db: Db, organizationId: string, invoiceId: string) => db<
   { feeType: FeeType; amountCents: number }[]
 >`

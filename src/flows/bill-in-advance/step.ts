@@ -3,6 +3,7 @@ import { isAfter, isBefore } from '../../engine/calendar/instants.ts';
 import { localDate } from '../../engine/calendar/local-day.ts';
 import { AmountOutOfRange } from '../../engine/money/cents.ts';
 import { exponentOf } from '../../engine/money/currency.ts';
+import { usageStartOf } from '../../engine/calendar/terms.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { type EventPriced, priceEvent } from '../../resources/in-advance/price-event.ts';
@@ -110,7 +111,7 @@ async function priceOrSkip(
       ctx.organizationId,
       {
         subscription,
-        startedAt: subscription.started_at!,
+        startedAt: usageStartOf(subscription),
         proration: prorationOf(line, line.usageWindow!),
         exponent: exponentOf(subscription.amount_currency),
       },

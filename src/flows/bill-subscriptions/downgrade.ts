@@ -1,10 +1,11 @@
 import type { Temporal } from 'temporal-polyfill';
 import { assert } from '../../engine/assert.ts';
+import { dayEnd, localDate } from '../../engine/calendar/local-day.ts';
 import type { InvoicingReason } from '../../engine/invoices/invoice-types.ts';
 import type { Context } from '../../platform/context.ts';
 import { recordStartUnits } from '../../resources/fixed-charges/units.ts';
 import { nextBillingFrom } from '../../resources/subscriptions/commands/next-billing.ts';
-import { bearsOpeningLine } from '../../resources/subscriptions/commands/start.ts';
+import { bearsOpeningLine, waitForPayment } from '../../resources/subscriptions/commands/start.ts';
 import { endSubscription } from '../../resources/subscriptions/commands/terminate.ts';
 import type { SubscriptionRow } from '../../resources/subscriptions/queries.ts';
 import { recordSubscription } from '../../resources/subscriptions/record.ts';
@@ -22,9 +23,10 @@ type ChangedOver = (SubscriptionRow & { amount_currency: string; reason: Invoici
 
 /**
  * Carries out a scheduled plan change at `at`, the run of the first local day of the next period: the old record ends,
- * the new one starts, and one invoice closes the old period and opens the new one where that is paid in advance.
+ * the new one starts, and one invoice closes the old period and opens the new one where that is paid in advance. One that
+ * waits for its first payment is only started: the old record runs on, and is billed for this day once the day is over.
  *
- * Rule: subscriptions-and-invoices B.6.
+ * Rules: subscriptions-and-invoices B.6, B.9.
  */
 export async function applyDowngrade(
   ctx: Context,
@@ -32,12 +34,9 @@ export async function applyDowngrade(
   subscription: DueSubscription,
   at: Temporal.Instant,
 ): Promise<void> {
-  const changed = await changeOver(
-    ctx,
-    payer,
-    { ...subscription, successor_id: subscription.pending_successor_id! },
-    at,
-  );
+  const successorId = subscription.pending_successor_id!;
+  if (await isHeldBack(ctx, payer, subscription, successorId, at)) return;
+  const changed = await changeOver(ctx, payer, { ...subscription, successor_id: successorId }, at);
   const together = changed.map((each) => ({ ...each, consolidate_invoice: true }));
   for (const group of invoiceGroups(together, payer.billing_entity_id)) {
     await buildInvoice(ctx, {
@@ -49,6 +48,26 @@ export async function applyDowngrade(
   }
   const ids = changed.map(({ id }) => id);
   await gatherPaidFees(ctx, payer, ids, at);
+}
+
+/** Last instant of a local day: a run of the next day makes this one up. */
+export const endOfDay = (at: Temporal.Instant, zone: string): Temporal.Instant =>
+  dayEnd(localDate(at, zone), zone).subtract({ microseconds: 1 });
+
+async function isHeldBack(
+  ctx: Context,
+  { zone }: PayerFacts,
+  subscription: DueSubscription,
+  successorId: string,
+  at: Temporal.Instant,
+): Promise<boolean> {
+  const [successor] = await lockSubscriptions(ctx.db, ctx.organizationId, [successorId]);
+  assert(successor, 'a scheduled successor exists');
+  const plan = await getPlanFacts(ctx.db, ctx.organizationId, successor.plan_id);
+  if (!(await waitForPayment(ctx, plan, successor, zone, at))) return false;
+  const change = { next_billing_at: endOfDay(at, zone) };
+  await changeSubscription(ctx.db, ctx.organizationId, subscription.id, change, ctx.now());
+  return true;
 }
 
 /** Ends a subscription at `at` and starts its scheduled successor; the caller bills both. */
@@ -69,7 +88,7 @@ export async function changeOver(
     {
       status: 'active',
       started_at: at,
-      activated_at: ctx.now(),
+      activated_at: at,
       next_billing_at: nextBillingFrom(plan, { ...successor, started_at: at }, payer.zone, at),
     },
     ctx.now(),

@@ -112,19 +112,26 @@ export const earliestStart = (db: Db, organizationId: string) => db<{ at: Tempor
   select min(${localDayStart(db, db`s.subscription_at`)}) as at from ${withZone(db)}
   where s.organization_id = ${organizationId} and ${startable(db)}`;
 
+// One whose successor waits for a payment ends when that is decided: the successor takes over its end.
+const endable = (db: Db) => db`
+  s.status = 'active' and not exists (
+    select from subscriptions successor
+    where successor.organization_id = s.organization_id and successor.previous_subscription_id = s.id
+      and successor.status = 'incomplete')`;
+
 /** Active subscriptions whose last local day has begun. */
 export const listEnded = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
   select s.organization_id, organization.sandbox, s.id, to_char(s.ending_at at time zone 'UTC', 'YYYY-MM-DD') as since
   from ${withZone(db)}
   join organizations organization on organization.id = s.organization_id
-  where s.status = 'active' and s.ending_at <= ${at}::timestamptz + interval '2 days'
+  where ${endable(db)} and s.ending_at <= ${at}::timestamptz + interval '2 days'
     and ${localDayStart(db, db`s.ending_at`)} <= ${at} and ${inScope(db, scope, db`s.organization_id`)}
   order by s.ending_at, s.id
   limit ${limit}`;
 
 export const earliestEnd = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
   select min(${localDayStart(db, db`s.ending_at`)}) as at from ${withZone(db)}
-  where s.organization_id = ${organizationId} and s.status = 'active' and s.ending_at is not null`;
+  where s.organization_id = ${organizationId} and ${endable(db)} and s.ending_at is not null`;
 
 // End of the trial, to the second: the exact instant is the engine's.
 const trialEnd = (db: Db) => db`

@@ -1,7 +1,6 @@
-import { assert } from '../../engine/assert.ts';
 import { type Instant, later } from '../../engine/calendar/instants.ts';
 import { isEmpty, lastInstant, type Period } from '../../engine/calendar/period.ts';
-import { type Succession, startOf } from '../../engine/calendar/terms.ts';
+import { type Succession, startOf, usageStartOf } from '../../engine/calendar/terms.ts';
 import { boundaryWindows, type LineWindows, lineWindows } from '../../engine/calendar/windows.ts';
 import type { InvoicingReason } from '../../engine/invoices/invoice-types.ts';
 import type { Proration } from '../../engine/metrics/proration.ts';
@@ -113,9 +112,8 @@ export function sharedInstants(
   { subscription }: Pick<BilledLine, 'subscription'>,
   window: Period,
 ): { startedAs?: string; replacedBy?: string } {
-  const { started_at, terminated_at, heir_id } = subscription;
-  assert(started_at, 'a billed subscription has started');
-  const opensWithStart = subscription.is_heir && started_at.equals(window.from);
+  const { terminated_at, heir_id } = subscription;
+  const opensWithStart = subscription.is_heir && usageStartOf(subscription).equals(window.from);
   const closesWithEnd = heir_id !== null && terminated_at?.equals(lastInstant(window));
   return {
     ...(opensWithStart ? { startedAs: subscription.id } : {}),
@@ -123,13 +121,16 @@ export function sharedInstants(
   };
 }
 
+/** A downgrade that came after the run of its day, whose first payment was late, ends a period midway like an upgrade. */
 function successionOf({
   interval,
   amount_cents,
   successor_interval,
   successor_amount_cents,
+  was_renewed_beside_successor,
 }: BilledSubscription): Succession {
   if (successor_interval === null || successor_amount_cents === null) return 'none';
+  if (was_renewed_beside_successor) return 'upgrade';
   const next = { interval: successor_interval, amount_cents: successor_amount_cents };
   return isUpgrade({ interval, amount_cents }, next) ? 'upgrade' : 'downgrade';
 }

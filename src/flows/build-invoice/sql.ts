@@ -8,7 +8,7 @@ import type { Currency } from '../../engine/money/currency.ts';
 import type { Decimal } from '../../engine/money/decimal.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { commitmentOf } from '../../resources/minimum-commitments/queries.ts';
-import { columns, type SubscriptionRow } from '../../resources/subscriptions/queries.ts';
+import { columns, type SubscriptionRow, usageStart } from '../../resources/subscriptions/queries.ts';
 
 /** The billing entity that issues an invoice. */
 export interface IssuerFacts {
@@ -97,6 +97,8 @@ export interface BilledSubscription extends SubscriptionRow {
   successor_plan_id: string | null;
   successor_interval: Interval | null;
   successor_amount_cents: number | null;
+  /** Whether a periodic run has billed it since its successor started, whose first payment it waited for. */
+  was_renewed_beside_successor: boolean;
   predecessor_interval: Interval | null;
   predecessor_amount_cents: number | null;
   first_started_at: Temporal.Instant | null;
@@ -107,9 +109,9 @@ export interface BilledSubscription extends SubscriptionRow {
   /** Whether the periodic run of this local day has billed it. */
   has_recurring_line_of_day: boolean;
   billed_on_invoice_id: string;
-  /** Record of the external id that started at the instant at which this one ended. */
+  /** Record of the external id whose usage begins at the instant at which this one ended. */
   heir_id: string | null;
-  /** Whether it started at the instant at which another record of the external id ended. */
+  /** Whether its usage begins at the instant at which another record of the external id ended. */
   is_heir: boolean;
   /** The line before, when its invoice was made in another zone. */
   moved_charges: Period | null;
@@ -148,6 +150,10 @@ export async function readBilledSubscriptions(
         as has_fixed_charges,
       successor.plan_id as successor_plan_id, successor.interval as successor_interval,
       successor.amount_cents as successor_amount_cents,
+      exists (select from invoice_subscriptions line
+        where line.organization_id = s.organization_id and line.subscription_id = s.id and line.recurring
+          and not line.regenerated and line.billed_on >= (successor.started_at at time zone ${line.zone})::date)
+        as was_renewed_beside_successor,
       former_plan.interval as predecessor_interval, former_plan.amount_cents as predecessor_amount_cents,
       (select min(record.started_at) from subscriptions record
        where record.organization_id = s.organization_id and record.customer_id = s.customer_id
@@ -170,11 +176,11 @@ export async function readBilledSubscriptions(
           and line.invoice_id <> ${line.invoiceId}) as has_recurring_line_of_day,
       (select record.id from subscriptions record
        where record.organization_id = s.organization_id and record.external_id = s.external_id and record.id <> s.id
-         and record.started_at = s.terminated_at
+         and ${usageStart(db, 'record')} = s.terminated_at
        order by record.id limit 1) as heir_id,
       exists (select from subscriptions record
         where record.organization_id = s.organization_id and record.external_id = s.external_id and record.id <> s.id
-          and record.terminated_at = s.started_at) as is_heir,
+          and record.terminated_at = ${usageStart(db, 's')}) as is_heir,
       last.timezone as last_zone, last.charges_from_datetime as last_charges_from,
       last.charges_to_datetime as last_charges_to, last.fixed_charges_from_datetime as last_fixed_from,
       last.fixed_charges_to_datetime as last_fixed_to
@@ -183,7 +189,7 @@ export async function readBilledSubscriptions(
     left join subscriptions former on former.organization_id = s.organization_id and former.id = s.previous_subscription_id
     left join plans former_plan on former_plan.organization_id = s.organization_id and former_plan.id = former.plan_id
     left join lateral (
-      select next.plan_id, next_plan.interval, next_plan.amount_cents
+      select next.plan_id, next.started_at, next_plan.interval, next_plan.amount_cents
       from subscriptions next
       join plans next_plan on next_plan.organization_id = next.organization_id and next_plan.id = next.plan_id
       where next.organization_id = s.organization_id and next.previous_subscription_id = s.id

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { later } from '../../engine/calendar/instants.ts';
-import { startOf } from '../../engine/calendar/terms.ts';
+import { startOf, usageStartOf } from '../../engine/calendar/terms.ts';
 import { lineWindows } from '../../engine/calendar/windows.ts';
 import { type Draft, newDraft } from '../../engine/invoices/draft.ts';
 import { computeInvoice } from '../../engine/invoices/steps.ts';
@@ -53,7 +53,7 @@ export async function estimateFees(ctx: Context, { body: event }: { body: Estima
         ctx.organizationId,
         {
           subscription,
-          startedAt: startOf(subscription),
+          startedAt: usageStartOf(subscription),
           proration: { ...window, zone: subscription.zone, isUpgraded: false },
           exponent: exponentOf(subscription.plan_amount_currency),
         },

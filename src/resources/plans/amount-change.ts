@@ -64,6 +64,7 @@ const upgradeOf = (
 ) => ({
   current,
   lineage: [current, pending],
+  rulesOf: pending.id,
   billingEntityId: pending.billing_entity_id,
   body: {
     external_customer_id: externalCustomerId,

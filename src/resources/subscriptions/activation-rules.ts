@@ -98,11 +98,24 @@ export async function saveRules(
 ): Promise<void> {
   if (rules.length > 0) await refuseUnpayable(ctx, subscription);
   await dropRules(ctx, subscription.id);
+  await insertRules(ctx, subscription.id, rules);
+}
+
+/** The rules of a plan change that is asked for anew go with it, whatever has become of the way to pay. */
+export async function copyRules(ctx: Context, ids: { from: string; to: string }): Promise<void> {
+  const rules = await ctx.db<ActivationRules>`
+    select rule_type as type, timeout_hours from subscription_activation_rules
+    where organization_id = ${ctx.organizationId} and subscription_id = ${ids.from}
+    order by id`;
+  await insertRules(ctx, ids.to, rules);
+}
+
+async function insertRules(ctx: Context, subscriptionId: string, rules: ActivationRules): Promise<void> {
   const rows = rules.map((rule) => ({ id: newId(), ...rule }));
   await ctx.db`
     insert into subscription_activation_rules (id, organization_id, subscription_id, rule_type, timeout_hours, status,
       created_at, updated_at)
-    select rule.id, ${ctx.organizationId}::uuid, ${subscription.id}::uuid, rule.type, rule.timeout_hours, 'inactive',
+    select rule.id, ${ctx.organizationId}::uuid, ${subscriptionId}::uuid, rule.type, rule.timeout_hours, 'inactive',
       ${ctx.now()}, ${ctx.now()}
     from jsonb_to_recordset(${rows as never}::jsonb) as rule (id uuid, type text, timeout_hours integer)`;
 }
@@ -140,7 +153,11 @@ export async function evaluateRules(ctx: Context, subscriptionId: string, hasToP
 }
 
 /** Ends the rules for which a subscription waited. */
-export const endRules = (ctx: Context, subscriptionId: string, status: 'satisfied' | 'failed' | 'expired') => ctx.db`
+export const endRules = (
+  ctx: Context,
+  subscriptionId: string,
+  status: 'satisfied' | 'failed' | 'expired' | 'declined',
+) => ctx.db`
   update subscription_activation_rules set status = ${status}, updated_at = ${ctx.now()}
   where organization_id = ${ctx.organizationId} and subscription_id = ${subscriptionId} and status = 'pending'`;
 

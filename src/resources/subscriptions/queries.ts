@@ -61,7 +61,7 @@ export interface SubscriptionShown extends SubscriptionRow {
   next_started_at: Temporal.Instant | null;
   next_interval: Interval | null;
   next_amount_cents: number | null;
-  /** Whether it started at the instant at which another record of the external id ended. */
+  /** Whether its usage begins at the instant at which another record of the external id ended. */
   is_heir: boolean;
   /** Custom sections of its own, in the order in which they were selected. */
   custom_sections: SelectedSectionJson[];
@@ -78,6 +78,11 @@ export const columns = (db: Db) => db`
   s.consolidate_invoice, s.progressive_billing_disabled, s.skip_invoice_custom_sections, s.purchase_order_number,
   s.payment_method_type, s.payment_method_id, s.next_billing_at, s.created_at, s.updated_at`;
 
+/** The instant from which the usage of a record is its own, as `usageStartOf` tells. */
+export const usageStart = (db: Db, alias: 's' | 'record') => db`
+  case when ${db(`${alias}.previous_subscription_id`)} is null then ${db(`${alias}.started_at`)}
+    else greatest(${db(`${alias}.started_at`)}, ${db(`${alias}.activated_at`)}) end`;
+
 const shownColumns = (db: Db) => db`
   ${columns(db)}, customer.external_id as external_customer_id,
   coalesce(customer.timezone, home.timezone) as zone, coalesce(entity.code, home.code) as billing_entity_code,
@@ -91,7 +96,7 @@ const shownColumns = (db: Db) => db`
   next.interval as next_interval, next.amount_cents as next_amount_cents,
   exists (select from subscriptions record
     where record.organization_id = s.organization_id and record.external_id = s.external_id and record.id <> s.id
-      and record.terminated_at = s.started_at) as is_heir,
+      and record.terminated_at = ${usageStart(db, 's')}) as is_heir,
   (select coalesce(jsonb_agg(jsonb_build_object('threshold_display_name', threshold.threshold_display_name,
      'amount_cents', threshold.amount_cents, 'recurring', threshold.recurring)
      order by threshold.recurring, threshold.amount_cents), '[]')

@@ -1,6 +1,6 @@
 import { type Instant, later } from '../../engine/calendar/instants.ts';
 import { period } from '../../engine/calendar/period.ts';
-import { startOf } from '../../engine/calendar/terms.ts';
+import { startOf, usageStartOf } from '../../engine/calendar/terms.ts';
 import { lineWindows } from '../../engine/calendar/windows.ts';
 import type { Proration } from '../../engine/metrics/proration.ts';
 import { type Cents, sumCents } from '../../engine/money/cents.ts';
@@ -29,7 +29,7 @@ export function usagePeriod(subscription: SubscriptionShown, at: Instant, isWhol
   const windows = lineWindows({ plan: subscription, subscription, zone, at: later(at, start), mode: 'current' });
   const window = windows.charges!; // mode current always has it
   return {
-    period: isWhole ? period(start, window.to) : window,
+    period: isWhole ? period(usageStartOf(subscription), window.to) : window,
     periodDays: windows.chargesDurationDays,
     zone,
     isUpgraded: false,
@@ -50,7 +50,7 @@ export async function usageOf(
   { proration, only }: { proration: Proration; only?: WantedTexts | undefined },
 ): Promise<ChargeUsage[]> {
   if (charges.length === 0) return [];
-  const opensWithStart = startOf(subscription).equals(proration.period.from);
+  const opensWithStart = usageStartOf(subscription).equals(proration.period.from);
   const startedAs = subscription.is_heir && opensWithStart ? subscription.id : undefined;
   const counted = await countUsage(ctx.db, {
     organizationId: ctx.organizationId,

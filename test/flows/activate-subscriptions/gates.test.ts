@@ -254,13 +254,6 @@ test('rules may be replaced before the start, and not after', async () => {
   expect((await put(RULES)).body.error_details).toEqual({ activation_rules: ['subscription_not_pending'] });
 });
 
-test('rules of a plan change are refused', async () => {
-  await story.plan({ code: 'more', amount_cents: 6200, pay_in_advance: true });
-  await story.subscribe();
-  const refused = await story.subscribe({ plan_code: 'more', activation_rules: RULES });
-  expect(refused.body).toHaveProperty('error_details', { activation_rules: ['unsupported_value'] });
-});
-
 test('payment and timeout at once: decided once', async () => {
   await card(ASKS);
   await gated();

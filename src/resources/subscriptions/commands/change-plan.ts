@@ -1,9 +1,9 @@
 import { isUpgrade } from '../../../engine/subscriptions/comparison-amount.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
-import { refuse } from '../../../platform/refusal.ts';
-import { creditUnusedDays } from '../../credit-notes/commands/on-termination.ts';
 import { recordStartUnits } from '../../fixed-charges/units.ts';
+import { markUsage } from '../../usage-thresholds/marks.ts';
+import { copyRules, saveRules } from '../activation-rules.ts';
 import { saveFirstUnits } from '../overrides/apply.ts';
 import type { SubscriptionRow } from '../queries.ts';
 import { recordSubscription } from '../record.ts';
@@ -18,11 +18,11 @@ import {
 } from '../writes.ts';
 import { cancelPendingSuccessors } from './cancel.ts';
 import { definedOnly, valuesOf } from './input.ts';
+import { makeRoom } from './make-room.ts';
 import { nextBillingFrom } from './next-billing.ts';
 import { inheritSections, saveSections } from './sections.ts';
-import { BILL_STEP, type BillStep, bearsOpeningLine } from './start.ts';
-import { endSubscription } from './terminate.ts';
-import { saveThresholds } from './thresholds.ts';
+import { BILL_STEP, type BillStep, bearsOpeningLine, waitForPayment } from './start.ts';
+import { changesThresholds, saveThresholds } from './thresholds.ts';
 
 interface PlanChange {
   current: SubscriptionRow;
@@ -31,16 +31,18 @@ interface PlanChange {
   customer: LockedCustomer;
   body: SubscriptionCreate;
   billingEntityId: string | null | undefined;
+  /** Record of the change asked for before, whose rules this one has. */
+  rulesOf?: string;
 }
 
 /**
  * Moves a subscription to another plan: at once when its yearly amount is not smaller, else at the end of the period in
  * progress; a subscription that is yet to start just gets the plan. The same plan changes nothing but thresholds and
- * custom sections.
+ * custom sections. With rules that make it wait for a payment the current record runs on until that is there.
  *
  * @returns id of the new record of an upgrade, else of the current one
- * @throws Refusal 405 cannot_terminate_with_pending_taxes, of an upgrade
- * Rules: subscriptions-and-invoices B.2, B.5, B.6.
+ * @throws Refusal 405 cannot_terminate_with_pending_taxes, of an upgrade; 422 customer, of rules
+ * Rules: subscriptions-and-invoices B.2, B.5, B.6, B.9.
  */
 export async function changePlan(ctx: Context, change: PlanChange): Promise<string> {
   const { current, plan, body } = change;
@@ -49,8 +51,6 @@ export async function changePlan(ctx: Context, change: PlanChange): Promise<stri
     await saveSections(ctx, current.id, body);
     return current.id;
   }
-  // Rules of a plan change, which would keep the former plan until the new one is paid, are not built.
-  if (body.activation_rules?.length) throw refuse.invalid({ activation_rules: ['unsupported_value'] });
   if (current.status === 'pending') {
     await changeSubscription(
       ctx.db,
@@ -60,6 +60,7 @@ export async function changePlan(ctx: Context, change: PlanChange): Promise<stri
       ctx.now(),
     );
     await saveFirstUnits(ctx, plan, { ...current, zone: change.customer.zone }, body.plan_overrides);
+    if (body.activation_rules) await saveRules(ctx, current, body.activation_rules);
     await recordSubscription(ctx, 'subscription.updated', current.id);
     return current.id;
   }
@@ -70,26 +71,28 @@ export async function changePlan(ctx: Context, change: PlanChange): Promise<stri
 async function upgrade(ctx: Context, change: PlanChange, currentPlan: PlanFacts): Promise<string> {
   const { current, plan, customer } = change;
   const now = ctx.now();
-  // A stored refund or offset counts as credit: the new plan is paid with it (B.5).
-  if (currentPlan.pay_in_advance && current.on_termination_credit_note !== 'skip') {
-    const ending = { plan: currentPlan, subscription: current, at: now, choice: 'credit', isUpgrade: true } as const;
-    await creditUnusedDays(ctx, ending);
-  }
-
   await cancelPendingSuccessors(ctx, current);
-  await endSubscription(ctx, current, { terminated_at: now });
-  const started = successor(ctx, change, { status: 'active', started_at: now, activated_at: now });
-  const next = {
-    ...started,
-    next_billing_at: nextBillingFrom(plan, { ...started, terminated_at: null }, customer.zone, now),
-  };
-  await insertSubscription(ctx.db, ctx.organizationId, next);
-  await saveFirstUnits(ctx, plan, { ...next, terminated_at: null, zone: customer.zone }, change.body.plan_overrides);
-  await saveThresholds(ctx, next.id, change.body);
-  await inheritSections(ctx, { from: current.id, to: next.id }, change.body);
+  const pending = await insertSuccessor(ctx, change);
+  const next = { ...pending, started_at: now, trial_ended_at: null };
+  if (await waitForPayment(ctx, plan, next, customer.zone, now)) return next.id;
+
+  await makeRoom(ctx, current, currentPlan, { isMidway: true });
+  await changeSubscription(
+    ctx.db,
+    ctx.organizationId,
+    next.id,
+    {
+      status: 'active',
+      started_at: now,
+      activated_at: now,
+      next_billing_at: nextBillingFrom(plan, { ...next, terminated_at: null }, customer.zone, now),
+    },
+    now,
+  );
   await recordSubscription(ctx, 'subscription.terminated', current.id);
   await recordSubscription(ctx, 'subscription.started', next.id);
   await recordStartUnits(ctx, next, now, customer.zone);
+  if (changesThresholds(change.body)) await markUsage(ctx, { ids: [next.id] });
   await billUpgrade(ctx, change, currentPlan, next);
   return next.id;
 }
@@ -116,26 +119,33 @@ async function billUpgrade(
 }
 
 async function downgrade(ctx: Context, change: PlanChange): Promise<string> {
-  const { current, plan, customer } = change;
+  const { current, body } = change;
   await cancelPendingSuccessors(ctx, current);
-  const next = successor(ctx, change, { status: 'pending', started_at: null, activated_at: null });
-  await insertSubscription(ctx.db, ctx.organizationId, {
-    ...next,
-    progressive_billing_disabled: change.body.progressive_billing_disabled ?? current.progressive_billing_disabled,
-  });
-  await saveFirstUnits(ctx, plan, { ...next, terminated_at: null, zone: customer.zone }, change.body.plan_overrides);
-  await saveThresholds(ctx, next.id, change.body);
-  await inheritSections(ctx, { from: current.id, to: next.id }, change.body);
+  const isDisabled = body.progressive_billing_disabled ?? current.progressive_billing_disabled;
+  await insertSuccessor(ctx, change, { progressive_billing_disabled: isDisabled });
   await recordSubscription(ctx, 'subscription.updated', current.id);
   return current.id;
 }
 
-/** The record that follows: anchor and billing time are inherited, the rest comes from the request or else the old one. */
-function successor(
+/** The record that follows, pending, with all that belongs to it. */
+async function insertSuccessor(
   ctx: Context,
-  { current, plan, body, billingEntityId }: PlanChange,
-  state: Pick<NewSubscription, 'status' | 'started_at' | 'activated_at'>,
-): NewSubscription {
+  change: PlanChange,
+  values: Partial<NewSubscription> = {},
+): Promise<NewSubscription> {
+  const { current, plan, customer, body, rulesOf } = change;
+  const next = { ...successor(ctx, change), ...values };
+  await insertSubscription(ctx.db, ctx.organizationId, next);
+  await saveFirstUnits(ctx, plan, { ...next, terminated_at: null, zone: customer.zone }, body.plan_overrides);
+  await saveThresholds(ctx, next.id, body);
+  await inheritSections(ctx, { from: current.id, to: next.id }, body);
+  if (body.activation_rules?.length) await saveRules(ctx, next, body.activation_rules);
+  if (rulesOf !== undefined) await copyRules(ctx, { from: rulesOf, to: next.id });
+  return next;
+}
+
+/** The record that follows: anchor and billing time are inherited, the rest comes from the request or else the old one. */
+function successor(ctx: Context, { current, plan, body, billingEntityId }: PlanChange): NewSubscription {
   return {
     id: newId(),
     customer_id: current.customer_id,
@@ -157,7 +167,9 @@ function successor(
     on_termination_invoice: 'generate',
     next_billing_at: null,
     ...valuesOf(body),
-    ...state,
+    status: 'pending',
+    started_at: null,
+    activated_at: null,
     created_at: ctx.now(),
     updated_at: ctx.now(),
   };

@@ -62,6 +62,31 @@ export async function announceStart(
   if (lines.length > 0) ctx.after({ job: BILL_STEP, payload: { lines, at: billedAt.toString() } satisfies BillStep });
 }
 
+/**
+ * Lets a pending record that is to replace another wait for its first payment, if its rules say so: it has started at
+ * `at`, is billed what it pays in advance, and the other one runs on. Else nothing has happened but that the rules do not
+ * apply.
+ *
+ * @returns whether it waits
+ * Rules: subscriptions-and-invoices B.5, B.6, B.9.
+ */
+export async function waitForPayment(
+  ctx: Context,
+  plan: PlanFacts,
+  successor: Started & Parameters<typeof recordStartUnits>[1] & { id: string; plan_id: string },
+  zone: string,
+  at: Temporal.Instant,
+): Promise<boolean> {
+  const lines = await startLines(ctx, plan, successor, at);
+  if (!(await evaluateRules(ctx, successor.id, lines.length > 0))) return false;
+  const change = { status: 'incomplete', started_at: at, activated_at: null, next_billing_at: null } as const;
+  await changeSubscription(ctx.db, ctx.organizationId, successor.id, change, ctx.now());
+  await recordSubscription(ctx, 'subscription.incomplete', successor.id);
+  await recordStartUnits(ctx, successor, at, zone);
+  ctx.after({ job: BILL_STEP, payload: { lines, at: at.toString() } satisfies BillStep });
+  return true;
+}
+
 async function startLines(
   ctx: Context,
   plan: PlanFacts,

@@ -6,6 +6,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import { creditUnusedDays } from '../../credit-notes/commands/on-termination.ts';
 import type { CreditNoteOnTermination, InvoiceOnTermination, SubscriptionRow } from '../queries.ts';
 import { recordSubscription } from '../record.ts';
+import { GATE_STEP } from '../settle-gate.ts';
 import {
   changeSubscription,
   getPlanFacts,
@@ -42,6 +43,8 @@ export async function deleteSubscription(ctx: Context, { external_id, query }: T
   if (!subscription) throw refuse.notFound('subscription');
   if (subscription.status === 'pending') await cancelPending(ctx, subscription);
   else {
+    if (lineage.some((row) => row.status === 'incomplete' && row.previous_subscription_id === subscription.id))
+      throw refuse.invalid({ base: ['next_subscription_incomplete'] });
     await terminateSubscription(ctx, subscription, {
       creditNote: query.on_termination_credit_note,
       invoice: query.on_termination_invoice,
@@ -113,7 +116,8 @@ export async function endSubscription(
 }
 
 /**
- * Ends the active subscriptions of a customer or of a plan and cancels the pending ones: what a deletion does first.
+ * Ends the active subscriptions of a customer or of a plan and cancels the pending ones: what a deletion does first. One
+ * that waits for a payment is left to its rule when its plan is deleted, and canceled with its customer.
  * Rules: subscriptions-and-invoices A.6, B.7 "customer deletion".
  */
 export async function endSubscriptionsOf(
@@ -122,7 +126,7 @@ export async function endSubscriptionsOf(
 ): Promise<void> {
   const open = await ctx.db<{ id: string; customer_id: string }[]>`
     select id, customer_id from subscriptions
-    where organization_id = ${ctx.organizationId} and status in ('active', 'pending')
+    where organization_id = ${ctx.organizationId} and status in ('active', 'pending', 'incomplete')
       and ${'customerId' in owner ? ctx.db`customer_id = ${owner.customerId}` : ctx.db`plan_id = ${owner.planId}`}
     order by customer_id, id`;
   for (const customerId of new Set(open.map((row) => row.customer_id)))
@@ -135,5 +139,7 @@ export async function endSubscriptionsOf(
   for (const row of locked) {
     if (row.status === 'pending') await cancelPending(ctx, row);
     if (row.status === 'active') await terminateSubscription(ctx, row);
+    if (row.status === 'incomplete' && 'customerId' in owner)
+      ctx.after({ job: GATE_STEP, payload: { subscription_id: row.id } });
   }
 }

@@ -103,11 +103,10 @@ function refusePurchaseOrder(subscription: SubscriptionRow, body: SubscriptionUp
   if (changes && !isOpen) throw refuse.notAllowed('purchase_order_number_not_editable');
 }
 
-/** Rules are taken before the start; those of a scheduled plan change are not built. Rule: B.9. */
+/** Rules are taken before the start, that of a scheduled plan change too. Rule: B.9. */
 function refuseRules(subscription: SubscriptionRow, { activation_rules: rules }: SubscriptionUpdate): void {
-  if (!rules) return;
-  if (subscription.status !== 'pending') throw refuse.invalid({ activation_rules: ['subscription_not_pending'] });
-  if (rules.length > 0 && !isUnstarted(subscription)) throw refuse.invalid({ activation_rules: ['unsupported_value'] });
+  if (rules && subscription.status !== 'pending')
+    throw refuse.invalid({ activation_rules: ['subscription_not_pending'] });
 }
 
 /** Only the start of a pending record that follows none may be moved. */
