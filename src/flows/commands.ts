@@ -2,6 +2,7 @@ import type { Operation } from '../platform/operation.ts';
 import { createAdjustedFee, destroyAdjustedFee, previewAdjustedFee } from './adjust-fee/adjust-fee.ts';
 import { billOneOff } from './bill-one-off/bill-one-off.ts';
 import { retryPayment } from './collect-payments/collect-invoice.ts';
+import { createCorrection } from './correct-events/create-correction.ts';
 import { finalizeInvoice } from './finalize-invoice/finalize-invoice.ts';
 import { previewInvoice } from './preview-invoice/preview-invoice.ts';
 import { refreshInvoice } from './refresh-invoice/refresh-invoice.ts';
@@ -23,4 +24,5 @@ export const flowCommands: Readonly<Record<string, Operation['run']>> = {
   regenerateInvoice,
   createWalletTransaction,
   retryPayment,
+  createEventCorrection: createCorrection,
 };

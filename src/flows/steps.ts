@@ -18,7 +18,7 @@ import { collectInvoice } from './collect-payments/collect-invoice.ts';
 import { collectRequest } from './collect-payments/collect-request.ts';
 import { handleProviderEvent } from './collect-payments/handle-event.ts';
 import { rematchEvents } from './correct-events/rematch-events.ts';
-import { retractRange } from './correct-events/retract-range.ts';
+import { retractRange, settleCorrection } from './correct-events/retract-range.ts';
 import { finalizePendingInvoice } from './finalize-invoice/pending.ts';
 import { finishBatchStep } from './ingest-events/finish-batches.ts';
 import { healEvents, recountUnmatched } from './ingest-events/heal.ts';
@@ -51,6 +51,7 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'finalize-plan-drafts': finalizePlanDrafts,
   'delete-metric-events': deleteMetricEvents,
   'retract-range': retractRange,
+  'settle-correction': settleCorrection,
   'rematch-events': rematchEvents,
   'bill-subscriptions': billStep,
   'settle-gate': settleGateStep,

@@ -1,7 +1,15 @@
 import type { Computed } from './computed.ts';
 import { fixedSteps, unitsChangeSteps } from './fixed-steps.ts';
 import type { StoredFeeInputs } from './inputs.ts';
-import { addOnSteps, adjustedUnitsSteps, byHandSteps, copiedSteps, creditSteps, trueUpSteps } from './other-steps.ts';
+import {
+  addOnSteps,
+  adjustedUnitsSteps,
+  byHandSteps,
+  copiedSteps,
+  correctionSteps,
+  creditSteps,
+  trueUpSteps,
+} from './other-steps.ts';
 import { given, InputsIncomplete } from './revive.ts';
 import { newRecorder, type Recorder, type Step } from './step.ts';
 import { commitmentSteps, subscriptionSteps } from './subscription-steps.ts';
@@ -52,6 +60,8 @@ function amountSteps(recorder: Recorder, inputs: StoredFeeInputs): Computed {
       return unitsChangeSteps(recorder, inputs, facts);
     case 'by_hand':
       return byHandSteps(recorder, inputs, facts);
+    case 'correction':
+      return correctionSteps(recorder, inputs, facts);
     case 'copied':
       return copiedSteps(recorder, inputs, facts);
   }

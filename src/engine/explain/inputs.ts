@@ -56,6 +56,7 @@ export interface StoredPrice {
   pay_in_advance?: boolean;
   prorated?: boolean;
   pricing_unit_rate?: Text | null;
+  min_amount_cents?: number;
   is_true_up?: boolean;
   is_units_change?: boolean;
   duration_days?: number;
@@ -143,6 +144,14 @@ export type StoredFacts =
     }
   | { kind: 'fixed_units_change'; units: Text; billedUnits: Text; days: number; periodDays: number }
   | { kind: 'by_hand'; units: Text; unit_amount: Text }
+  | {
+      kind: 'correction';
+      correction_id: string;
+      reason: string;
+      old_amount_cents: number;
+      new_amount_cents: number;
+      units: Text;
+    }
   | { kind: 'copied'; fee_id: string; amount_cents: number; precise_amount_cents: Text; units: Text };
 
 export interface StoredTail {

@@ -1,4 +1,4 @@
-import { cents, roundToCents } from '../money/cents.ts';
+import { cents, roundToCents, subtractCents } from '../money/cents.ts';
 import { type Decimal, decimal, ONE, ZERO } from '../money/decimal.ts';
 import { PRECISE_AMOUNT_DIGITS, roundToDigits } from '../money/precision.ts';
 import { toMainUnit, toSmallestUnit } from '../money/units.ts';
@@ -90,6 +90,23 @@ export function copiedSteps(recorder: Recorder, { tail }: StoredFeeInputs, facts
   return {
     amountCents,
     preciseAmountCents: decimal(facts.precise_amount_cents),
+    units: decimal(facts.units),
+    explainedCents: amountCents,
+  };
+}
+
+/** What usage of an invoiced period costs by now beyond what was billed. Rule: beyond 4.4. */
+export function correctionSteps(recorder: Recorder, { tail }: StoredFeeInputs, facts: Facts<'correction'>): Computed {
+  const [before, after] = [cents(facts.old_amount_cents), cents(facts.new_amount_cents)];
+  const amountCents = subtractCents(after, before);
+  recorder.add('correction', { correction_id: facts.correction_id }, facts.reason, 'X:4.4');
+  recorder.add('old', {}, `${before}`, 'X:4.4');
+  recorder.add('new', {}, `${after}`, 'X:4.4');
+  recorder.add('difference', { with: `${after}`, without: `${before}` }, `${amountCents}`, 'X:4.4');
+  recorder.add('round_amount', { exponent: tail.exponent, mode: 'half_away_from_zero' }, `${amountCents}`, '0.2');
+  return {
+    amountCents,
+    preciseAmountCents: decimal(amountCents),
     units: decimal(facts.units),
     explainedCents: amountCents,
   };

@@ -138,7 +138,7 @@ const listEarlierFees = (db: Db, organizationId: string, asked: readonly Asked[]
         and fee.fee_type = any (${COUNTED as FeeType[]}) and fee.deleted_at is null
         and fee.from_datetime + (fee.to_datetime - fee.from_datetime) / 2 >= asked.from_at
         and fee.from_datetime + (fee.to_datetime - fee.from_datetime) / 2 < asked.to_at
-        and (fee.invoice_id is null or invoice.status not in ('voided', 'deleted'))
+        and (fee.invoice_id is null or invoice.status not in ('voided', 'deleted')) and fee.correction_id is null
     ) fee on true
     group by asked.n
     order by asked.n`;

@@ -7,6 +7,7 @@ import { listPricedCharges, type PricedCharge } from '../../resources/usage/pric
 import { countUsage } from '../../resources/usage-counts/count-usage.ts';
 import { adjusterOf } from './adjustments.ts';
 import { commitmentFees } from './commitment-fees.ts';
+import { waitingFees } from './correction-fees.ts';
 import { chargesOfLine, type LineFee, subscriptionLineFee, usageLineFees } from './fees.ts';
 import { fixedChargeFees } from './fixed-charges.ts';
 import { type BilledLine, prorationOf, sharedInstants } from './lines.ts';
@@ -36,7 +37,8 @@ export interface ComputationInput {
 
 /**
  * Everything that an invoice's lines amount to: of each line the subscription fee, its usage fees, those of usage carried
- * into a new period, what is missing to its minimum commitment; then the steps of the whole invoice. Reads only.
+ * into a new period, what is missing to its minimum commitment, and what corrections of earlier periods left to be billed;
+ * then the steps of the whole invoice. Reads only.
  *
  * Rule: subscriptions-and-invoices F.5.
  */
@@ -74,7 +76,9 @@ export async function compute(
   });
 
   const commitments = (await commitmentFees(ctx, lines, feesOfLines)).map(adjuster.fee);
-  const fees = lines.flatMap((line) => [...feesOfLines, ...commitments].filter((fee) => fee.line === line));
+  const corrections = skipUsage ? [] : await waitingFees(ctx, lines);
+  const made = [...feesOfLines, ...commitments, ...corrections];
+  const fees = lines.flatMap((line) => made.filter((fee) => fee.line === line));
   return { ...(await totalFees(ctx, { payer, issuer, fees, isFinalizing, lines: skipUsage ? [] : lines })), charges };
 }
 

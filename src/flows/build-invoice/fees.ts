@@ -50,7 +50,9 @@ export interface LineFee {
   /** How a fee of a minimum commitment came about: what the stored inputs keep. */
   commitment?: object;
   /** What else its amount came from, by `kind`: what the stored inputs keep. Rule: beyond 6.1 "before". */
-  facts?: { kind: 'true_up' | 'fixed_units' | 'fixed_units_change' | 'by_hand' | 'copied' } & Record<string, unknown>;
+  facts?: {
+    kind: 'true_up' | 'fixed_units' | 'fixed_units_change' | 'by_hand' | 'copied' | 'correction';
+  } & Record<string, unknown>;
   /** Amounts in the charge's pricing unit, as the fee shows them; null and absent without one. */
   pricingUnitDetails?: Record<string, unknown> | null;
   /** End of what was counted, where that is not the end of the window. */
@@ -61,6 +63,8 @@ export interface LineFee {
   originalFeeId?: string;
   /** What somebody set by hand about it, while it was on a draft. */
   adjustment?: AdjustedFeeRow;
+  /** Of usage that was billed before: the correction, and the rows of its differences that the fee bills. Rule: beyond 4.4. */
+  correction?: { id: string; adjustmentIds: readonly string[] };
 }
 
 /** What only fees paid in advance have: those of one event, and standalone ones of a period's start. */

@@ -27,7 +27,8 @@ export async function progressiveCredits(
     billed.filter(({ usageWindow }) => usageWindow !== undefined).map((line) => [line, []]),
   );
   for (const fee of fees) {
-    if (fee.charge === undefined || fee.inAdvance !== undefined || fee.line.usageWindow === undefined) continue;
+    if (fee.charge === undefined || fee.inAdvance !== undefined || fee.correction !== undefined) continue;
+    if (fee.line.usageWindow === undefined) continue;
     const own = lines.get(fee.line);
     if (own) own.push(fee);
     else lines.set(fee.line, [fee]);

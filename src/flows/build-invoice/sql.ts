@@ -113,6 +113,8 @@ export interface BilledSubscription extends SubscriptionRow {
   heir_id: string | null;
   /** Whether its usage begins at the instant at which another record of the external id ended. */
   is_heir: boolean;
+  /** Whether corrections of usage that was billed before are to be billed, or stand on this invoice. */
+  has_corrections: boolean;
   /** The line before, when its invoice was made in another zone. */
   moved_charges: Period | null;
   moved_fixed_charges: Period | null;
@@ -174,6 +176,11 @@ export async function readBilledSubscriptions(
         where line.organization_id = s.organization_id and line.subscription_id = s.id and line.recurring
           and not line.regenerated and line.billed_on = ${line.billedOn}
           and line.invoice_id <> ${line.invoiceId}) as has_recurring_line_of_day,
+      exists (select from correction_adjustments adjustment
+        where adjustment.organization_id = s.organization_id and adjustment.subscription_id = s.id
+          and adjustment.booked_as = 'fee' and adjustment.billed_amount_cents <> 0 and (adjustment.new_fee_id is null
+            or exists (select from fees fee where fee.organization_id = adjustment.organization_id
+              and fee.id = adjustment.new_fee_id and fee.invoice_id = ${line.invoiceId}))) as has_corrections,
       (select record.id from subscriptions record
        where record.organization_id = s.organization_id and record.external_id = s.external_id and record.id <> s.id
          and ${usageStart(db, 'record')} = s.terminated_at

@@ -13,6 +13,7 @@ import { post } from '../../resources/ledger/postings.ts';
 import { oweCollection } from '../../resources/payments/owe-collection.ts';
 import { markWallets } from '../../resources/wallets/marks.ts';
 import type { Computation } from './compute.ts';
+import { linkCorrections } from './correction-fees.ts';
 import { storeCouponUses } from './coupons.ts';
 import { storeCreditNoteUses } from './credit-notes.ts';
 import type { LineFee } from './fees.ts';
@@ -77,6 +78,7 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
     storeAmounts(db, owner, draft, { status, dates, now: ctx.now(), snapshot }),
     // Fees of drafts are explained too.
     marks === undefined ? undefined : storeFeeInputs(ctx, owner, invoice, marks),
+    linkCorrections(db, organizationId, fees),
   ]);
   if (isFinal) await finish(ctx, owner, invoice, snapshot);
   if (status === 'open') await hold(ctx, owner, invoice);
@@ -149,7 +151,7 @@ async function storeFeeInputs(
     (fee): StoredInputs => ({
       feeId: fee.id,
       inputs: feeInputs(fee, taxes.get(fee.id)!, draft),
-      watermark: marks.get(countedAs(fee)) ?? null,
+      watermark: fee.correction === undefined ? (marks.get(countedAs(fee)) ?? null) : null,
     }),
   );
   await insertFeeInputs(ctx.db, owner, stored, ctx.now());
@@ -158,7 +160,9 @@ async function storeFeeInputs(
 /** Watermarks of usage, one for all fees of a charge and window: there may be thousands of groups. */
 async function watermarksOf(ctx: Context, fees: readonly LineFee[]): Promise<Map<string, object>> {
   // The fee of one event names it; what it was counted with would be read over and over.
-  const ofPeriods = fees.filter((fee) => fee.charge !== undefined && fee.inAdvance?.event === undefined);
+  const ofPeriods = fees.filter(
+    (fee) => fee.charge !== undefined && fee.inAdvance?.event === undefined && fee.correction === undefined,
+  );
   const counted = new Map(ofPeriods.map((fee) => [countedAs(fee), fee]));
   const marks = await readWatermarks(
     ctx.db,

@@ -143,6 +143,7 @@ export async function insertFees(
       fixed_charge_id: fee.fixedCharge?.id ?? null,
       true_up_parent_fee_id: fee.true_up_parent_fee_id,
       original_fee_id: fee.originalFeeId ?? null,
+      correction_id: fee.correction?.id ?? null,
       fee_type: fee.fee_type,
       item_id: fee.item.id,
       item_code: fee.item.code,
@@ -183,21 +184,21 @@ export async function insertFees(
   await db`
     with stored as (
       insert into fees (id, organization_id, billing_entity_id, customer_id, invoice_id, subscription_id, charge_id,
-        charge_filter_id, fixed_charge_id, true_up_parent_fee_id, original_fee_id, fee_type, item_id, item_code, item_name, item_description,
+        charge_filter_id, fixed_charge_id, true_up_parent_fee_id, original_fee_id, correction_id, fee_type, item_id, item_code, item_name, item_description,
         invoice_display_name, amount_cents, amount_currency, precise_amount_cents, unit_amount_cents,
         precise_unit_amount, precise_coupons_amount_cents, precise_credit_notes_amount_cents, taxes_amount_cents, taxes_precise_amount_cents, taxes_rate, units,
         total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details, presentation_breakdowns,
         pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime, to_datetime,
         created_at, updated_at)
       select id, ${owner.organizationId}::uuid, ${owner.billingEntityId}::uuid, ${owner.customerId}::uuid,
-        ${owner.invoiceId}::uuid, subscription_id, charge_id, charge_filter_id, fixed_charge_id, true_up_parent_fee_id, original_fee_id, fee_type, item_id,
+        ${owner.invoiceId}::uuid, subscription_id, charge_id, charge_filter_id, fixed_charge_id, true_up_parent_fee_id, original_fee_id, correction_id, fee_type, item_id,
         item_code, item_name, item_description, invoice_display_name, amount_cents, ${owner.currency},
         precise_amount_cents, unit_amount_cents, precise_unit_amount, precise_coupons_amount_cents, precise_credit_notes_amount_cents, taxes_amount_cents, taxes_precise_amount_cents,
         taxes_rate, units, total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details, presentation_breakdowns,
         pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime, to_datetime, ${owner.createdAt},
         ${owner.createdAt}
       from jsonb_to_recordset(${rows as never}::jsonb) as fee (id uuid, subscription_id uuid, charge_id uuid,
-        charge_filter_id uuid, fixed_charge_id uuid, true_up_parent_fee_id uuid, original_fee_id uuid, fee_type text, item_id uuid, item_code text, item_name text,
+        charge_filter_id uuid, fixed_charge_id uuid, true_up_parent_fee_id uuid, original_fee_id uuid, correction_id uuid, fee_type text, item_id uuid, item_code text, item_name text,
         item_description text, invoice_display_name text, amount_cents bigint, precise_amount_cents numeric,
         unit_amount_cents bigint, precise_unit_amount numeric, precise_coupons_amount_cents numeric, precise_credit_notes_amount_cents numeric, taxes_amount_cents bigint,
         taxes_precise_amount_cents numeric, taxes_rate numeric, units numeric, total_aggregated_units numeric,

@@ -1,48 +1,64 @@
 import type { Context } from '../../platform/context.ts';
-import { Refusal } from '../../platform/refusal.ts';
 import { announceSettled, applyCorrection, lockForCorrection } from '../../resources/event-corrections/apply.ts';
 import { type CorrectionRow, getCorrection, lockCorrection } from '../../resources/event-corrections/queries.ts';
-import { insertRecorded, takeRangeEvents, updateProgress } from '../../resources/event-corrections/writes.ts';
+import { countInvoices, takeRangeEvents, updateProgress } from '../../resources/event-corrections/writes.ts';
+import { settlePeriods } from '../settle-usage/settle-periods.ts';
+import { insertPeriods } from '../settle-usage/sql.ts';
+import { attempt } from './attempt.ts';
 
 /** Events retracted in one transaction: a tenth of a second, for which their buckets are held. */
 const EVENTS_A_PAGE = 1000;
-const PAGE = 'correction_page';
+/** Invoices settled in one transaction. */
+const INVOICES_A_STEP = 5;
 
 /**
- * Step `retract-range`: retracts the next page of the events that a range found, and leaves the rest to the next step.
- * Events that somebody else retracted meanwhile are skipped. A page whose period was invoiced meanwhile ends the
- * correction as `failed`, with the pages before it done; it may be retried. Rule: beyond 4.5.
+ * Step `retract-range`: retracts the next page of the events that a range found, and leaves the rest to the next step,
+ * after the last one the settlement. Events that somebody else retracted meanwhile are skipped. A page that cannot be done
+ * ends the correction as `failed`, with the pages before it done; it may be retried. Rule: beyond 4.5.
  */
 export async function retractRange(ctx: Context, { correction_id: id }: { correction_id: string }): Promise<void> {
-  const { external_subscription_id } = await getCorrection(ctx.db, ctx.organizationId, id);
+  const { db, organizationId } = ctx;
+  const { external_subscription_id } = await getCorrection(db, organizationId, id);
   await lockForCorrection(ctx, external_subscription_id);
-  const correction = await lockCorrection(ctx.db, ctx.organizationId, id);
+  const correction = await lockCorrection(db, organizationId, id);
   if (correction.status !== 'pending') return;
   const started = { ...correction, started_at: correction.started_at ?? ctx.now() };
-  const after = await retractPage(ctx, started);
-  await updateProgress(ctx.db, ctx.organizationId, id, after);
+  const outcome = await attempt(ctx, id, (on) => retractPage(on, started));
+  const after = 'done' in outcome ? outcome.done : { ...started, ...outcome.failure };
+  await updateProgress(db, organizationId, id, after);
+  await countInvoices(db, organizationId, id);
   if (after.status === 'pending') ctx.after({ job: 'retract-range', payload: { correction_id: id } });
-  if (after.status === 'settled') announceSettled(ctx, after);
+  if (after.status === 'applied') ctx.after({ job: 'settle-correction', payload: { correction_id: id } });
 }
 
 async function retractPage(ctx: Context, correction: CorrectionRow): Promise<CorrectionRow> {
   const { db, organizationId } = ctx;
-  await db.unsafe(`savepoint ${PAGE}`);
   const events = await takeRangeEvents(db, organizationId, correction.id, EVENTS_A_PAGE);
   const live = events.flatMap(({ id, code }) => (code === null ? [] : [{ id, code }]));
-  try {
-    if (live.length > 0) {
-      const { invoiced } = await applyCorrection(ctx, correction, live, null);
-      if (invoiced.length > 0) await insertRecorded(db, organizationId, correction.id, invoiced, ctx.now());
-    }
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    await db.unsafe(`rollback to savepoint ${PAGE}`);
-    const code = 'unsupported_value';
-    const message = 'A period of these events was invoiced meanwhile';
-    return { ...correction, status: 'failed', error: { code, message, svc_resource_id: null }, finished_at: ctx.now() };
+  if (live.length > 0) {
+    const { invoiced } = await applyCorrection(ctx, correction, live, null);
+    await insertPeriods(db, organizationId, correction.id, invoiced);
   }
   const done = correction.done + events.length;
-  if (events.length === EVENTS_A_PAGE) return { ...correction, done };
-  return { ...correction, status: 'settled', done, finished_at: ctx.now() };
+  return { ...correction, done, status: events.length === EVENTS_A_PAGE ? 'pending' : 'applied' };
+}
+
+/**
+ * Step `settle-correction`: makes the books right about the next invoices that an applied correction concerns; with the
+ * last one it is settled. Rule: beyond 4.5 "transaction 2".
+ */
+export async function settleCorrection(ctx: Context, { correction_id: id }: { correction_id: string }): Promise<void> {
+  const { db, organizationId } = ctx;
+  const { external_subscription_id } = await getCorrection(db, organizationId, id);
+  await lockForCorrection(ctx, external_subscription_id);
+  const correction = await lockCorrection(db, organizationId, id);
+  if (correction.status !== 'applied') return;
+  const outcome = await attempt(ctx, id, (on) => settlePeriods(on, correction, INVOICES_A_STEP));
+  if ('done' in outcome && !outcome.done.isSettled) return;
+  const after: CorrectionRow = {
+    ...correction,
+    ...('failure' in outcome ? outcome.failure : { status: 'settled', finished_at: ctx.now() }),
+  };
+  await updateProgress(db, organizationId, id, after);
+  if (after.status === 'settled') announceSettled(ctx, after);
 }

@@ -62,5 +62,6 @@ export const listAdjustableFees = (db: Db, organizationId: string, invoiceId: st
     to_datetime
   from fees
   where organization_id = ${organizationId} and invoice_id = ${invoiceId} and deleted_at is null
-    and true_up_parent_fee_id is null and subscription_id is not null and from_datetime is not null
+    and true_up_parent_fee_id is null and correction_id is null and subscription_id is not null
+    and from_datetime is not null
   order by created_at, id`;

@@ -25,6 +25,7 @@ export const estimatedFeeRow = (
   charge_filter_id: filter?.id ?? null,
   fixed_charge_id: null,
   original_fee_id: null,
+  correction_id: null,
   true_up_parent_fee_id: null,
   true_up_fee_id: null,
   fee_type: 'charge',

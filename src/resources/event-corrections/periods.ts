@@ -5,14 +5,21 @@ import type { Db, Fragment } from '../../platform/db/connect.ts';
 export interface ConcernedCharge {
   invoice_id: string;
   is_draft: boolean;
+  subscription_id: string;
   charge_id: string;
   charges_from_datetime: Temporal.Instant;
   charges_to_datetime: Temporal.Instant;
+  /** A running total that later periods go on from. */
+  is_carried_over: boolean;
 }
 
+/** Periods of a recurring metric that a correction concerns at most (beyond 4.3). */
+const MOST_PERIODS = 36;
+
 /**
- * Charges in arrears on invoices whose windows hold one of these moments; of a recurring metric every window from the
- * moment on. Invoices that no longer count are left out, and progressive ones, since the next of them is cumulative.
+ * Charges in arrears on invoices whose windows hold one of these moments; of a recurring metric the windows from the
+ * moment on, at most 36. Invoices that no longer count are left out, and progressive ones, since the next of them is
+ * cumulative; so are charges that were made after the invoice.
  *
  * moments  rows (code, timestamp): where events were, and where they will be
  *
@@ -24,23 +31,34 @@ export const listConcernedCharges = (
   externalSubscriptionId: string,
   moments: Fragment,
 ) => db<ConcernedCharge[]>`
-  select distinct i.id as invoice_id, i.status = 'draft' as is_draft, c.id as charge_id, line.charges_from_datetime,
-    line.charges_to_datetime
-  from (${moments}) moment
-  join billable_metrics m on m.organization_id = ${organizationId} and m.code = moment.code
-  join charges c on c.organization_id = ${organizationId} and c.billable_metric_id = m.id and not c.pay_in_advance
-  join subscriptions s on s.organization_id = ${organizationId} and s.external_id = ${externalSubscriptionId}
-    and s.plan_id = c.plan_id
-  join invoice_subscriptions line on line.organization_id = ${organizationId} and line.subscription_id = s.id
-    and line.invoicing_reason not in ('progressive_billing', 'in_advance_charge', 'in_advance_charge_periodic')
-    and line.charges_to_datetime > moment.timestamp
-    and (m.recurring or date_trunc('milliseconds', line.charges_from_datetime) <= moment.timestamp)
-  join invoices i on i.organization_id = ${organizationId} and i.id = line.invoice_id
-    and i.status not in ('voided', 'deleted', 'closed') and not i.skip_usage
-  where c.deleted_at is null or exists (
-    select from fees f
-    where f.organization_id = ${organizationId} and f.invoice_id = i.id and f.charge_id = c.id and f.deleted_at is null)
-  order by line.charges_from_datetime, i.id, c.id`;
+  select invoice_id, is_draft, subscription_id, charge_id, charges_from_datetime, charges_to_datetime, is_carried_over
+  from (
+    select found.*, dense_rank() over (partition by charge_id, is_draft order by charges_from_datetime, invoice_id) as nth
+    from (
+      select distinct i.id as invoice_id, i.status = 'draft' as is_draft, s.id as subscription_id, c.id as charge_id,
+        line.charges_from_datetime, line.charges_to_datetime,
+        m.recurring and m.aggregation_type = 'weighted_sum_agg' as is_carried_over
+      from (${moments}) moment
+      join billable_metrics m on m.organization_id = ${organizationId} and m.code = moment.code
+      join charges c on c.organization_id = ${organizationId} and c.billable_metric_id = m.id and not c.pay_in_advance
+        and c.invoiceable
+      join subscriptions s on s.organization_id = ${organizationId} and s.external_id = ${externalSubscriptionId}
+      join invoice_subscriptions line on line.organization_id = ${organizationId} and line.subscription_id = s.id
+        and line.invoicing_reason in ('subscription_periodic', 'subscription_terminating')
+        and not line.regenerated and line.charges_to_datetime > moment.timestamp
+        and (m.recurring or date_trunc('milliseconds', line.charges_from_datetime) <= moment.timestamp)
+      join invoices i on i.organization_id = ${organizationId} and i.id = line.invoice_id
+        and i.status not in ('voided', 'deleted') and not i.skip_usage
+      where (s.plan_id = c.plan_id and c.deleted_at is null
+          and (i.status = 'draft' or c.created_at <= coalesce(i.finalized_at, i.updated_at)))
+        or exists (
+          select from fees f
+          where f.organization_id = ${organizationId} and f.invoice_id = i.id and f.subscription_id = s.id
+            and f.charge_id = c.id and f.deleted_at is null and f.correction_id is null)
+    ) found
+  ) ranked
+  where nth <= ${MOST_PERIODS}
+  order by charges_from_datetime, invoice_id, charge_id`;
 
 /**
  * Whether a charge billed in advance takes events of these moments: each of them has its fee within a second.

@@ -28,18 +28,18 @@ export async function policyOf(
 export interface Effect {
   /** Invoices that are computed anew. */
   draftIds: string[];
-  /** On issued invoices; they stand as they are. */
+  /** On issued invoices: what is settled. */
   invoiced: ConcernedCharge[];
 }
 
 /**
- * What correcting events of these moments means for invoices, as far as it can be done: periods that are not billed need
- * nothing, drafts are refreshed, and issued invoices stay as they are with the policy `ignore`.
+ * What correcting events of these moments means for invoices: periods that are not billed need nothing, drafts are
+ * refreshed, issued invoices are settled.
  *
  * moments  rows (code, timestamp): where events were, and where they will be
  *
  * @throws Refusal 422 base: unsupported_value, when a charge billed in advance took them
- * @throws Refusal 422 policy: unsupported_value, when an issued invoice would have to be settled
+ * @throws Refusal 422 policy: unsupported_value, when running totals of issued invoices would have to be settled
  * Rule: beyond 4.3.
  */
 export async function effectOf(
@@ -52,7 +52,8 @@ export async function effectOf(
     throw refuse.invalid({ base: [UNSUPPORTED] });
   const concerned = await listConcernedCharges(ctx.db, ctx.organizationId, externalSubscriptionId, moments);
   const invoiced = concerned.filter(({ is_draft }) => !is_draft);
-  if (invoiced.length > 0 && policy !== 'ignore') throw refuse.invalid({ policy: [UNSUPPORTED] });
+  if (policy !== 'ignore' && invoiced.some(({ is_carried_over }) => is_carried_over))
+    throw refuse.invalid({ policy: [UNSUPPORTED] });
   const drafts = concerned.filter(({ is_draft }) => is_draft);
   return { draftIds: [...new Set(drafts.map(({ invoice_id }) => invoice_id))].sort(), invoiced };
 }

@@ -1,5 +1,5 @@
-import type { Operation } from '../../platform/operation.ts';
-import { createCorrection, retryCorrection } from './commands.ts';
+import { type Operation, runsAsFlow } from '../../platform/operation.ts';
+import { retryCorrection } from './commands.ts';
 import { showAdjustments, showCorrection, showCorrections, showVersions } from './reads.ts';
 import {
   AdjustmentList,
@@ -26,7 +26,7 @@ export const eventCorrectionOperations: Operation[] = [
     bodyLimitBytes: 1024 * 1024,
     body: CorrectionCreate,
     answer: CorrectionEnvelope,
-    run: createCorrection,
+    run: runsAsFlow,
   },
   {
     ...shared,

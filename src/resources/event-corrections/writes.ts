@@ -1,7 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../platform/db/connect.ts';
 import { newId } from '../../platform/ids.ts';
-import type { ConcernedCharge } from './periods.ts';
 import type { CorrectionRow } from './queries.ts';
 
 /** Of a correction that is made. */
@@ -54,26 +53,12 @@ export const takeRangeEvents = (db: Db, organizationId: string, correctionId: st
   )
   select taken.event_id as id, live.code from taken left join live on live.id = taken.event_id`;
 
-/** Issued invoices that stay as they are although the usage behind them changed; those that are there already stay. */
-export const insertRecorded = (
-  db: Db,
-  organizationId: string,
-  correctionId: string,
-  concerned: readonly ConcernedCharge[],
-  now: Temporal.Instant,
-) => db`
-  insert into correction_adjustments (id, organization_id, correction_id, invoice_id, charge_id, from_datetime, to_datetime,
-    booked_as, created_at)
-  select id, ${organizationId}::uuid, ${correctionId}::uuid, invoice_id, charge_id, starts, ends, 'recorded', ${now}
-  from unnest(${concerned.map(() => newId())}::uuid[], ${concerned.map((each) => each.invoice_id)}::uuid[],
-    ${concerned.map((each) => each.charge_id)}::uuid[],
-    ${concerned.map((each) => each.charges_from_datetime.toString())}::text[]::timestamptz[],
-    ${concerned.map((each) => each.charges_to_datetime.toString())}::text[]::timestamptz[])
-    as row (id, invoice_id, charge_id, starts, ends)
-  where not exists (
-    select from correction_adjustments there
-    where there.organization_id = ${organizationId} and there.correction_id = ${correctionId}
-      and there.invoice_id = row.invoice_id and there.charge_id = row.charge_id)`;
+/** How many issued invoices a correction concerns, once all its events are known. */
+export const countInvoices = (db: Db, organizationId: string, id: string) => db`
+  update event_corrections set invoices_count = greatest(invoices_count, (
+    select count(distinct invoice_id) from correction_periods
+    where organization_id = ${organizationId} and correction_id = ${id}))
+  where organization_id = ${organizationId} and id = ${id}`;
 
 export const insertWarning = (
   db: Db,

@@ -31,6 +31,7 @@ export function feeView(row: FeeRow) {
     svc_true_up_fee_id: row.true_up_fee_id,
     svc_true_up_parent_fee_id: row.true_up_parent_fee_id,
     svc_original_fee_id: row.original_fee_id,
+    ...(row.correction_id === null ? {} : { svc_correction_id: row.correction_id }),
     svc_subscription_id: row.subscription_id,
     svc_customer_id: row.customer_id,
     external_customer_id: row.external_customer_id,

@@ -149,5 +149,6 @@ export const listBilledTotals = (db: Db, organizationId: string, requests: reado
     "before" timestamptz)
   join fees fee on fee.organization_id = ${organizationId} and fee.subscription_id = request.subscription_id
     and fee.fee_type = 'charge' and fee.charge_id = request.charge_id and fee.true_up_parent_fee_id is null
-    and fee.original_fee_id is null and fee.deleted_at is null and fee.to_datetime <= request."before"
+    and fee.original_fee_id is null and fee.correction_id is null and fee.deleted_at is null
+    and fee.to_datetime <= request."before"
   order by request.n, fee.charge_filter_id, fee.grouped_by, fee.to_datetime desc, fee.created_at desc, fee.id desc`;

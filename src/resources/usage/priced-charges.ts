@@ -52,11 +52,16 @@ export interface PricedCharge {
 
 type Row = Omit<PricedCharge, 'filters'> & { filters: (Omit<PricedFilter, 'created_at'> & { created_at: string })[] };
 
-/** Live charges of some plans in the order in which they were made: one statement. */
+/**
+ * Live charges of some plans in the order in which they were made: one statement.
+ *
+ * alsoIds  of charges that are wanted whatever became of them, with all filters that they ever had
+ */
 export async function listPricedCharges(
   db: Db,
   organizationId: string,
   planIds: readonly string[],
+  alsoIds: readonly string[] = [],
 ): Promise<PricedCharge[]> {
   const rows = await db<Row[]>`
     select charge.id, charge.plan_id, charge.code, charge.charge_model, charge.invoice_display_name,
@@ -78,12 +83,13 @@ export async function listPricedCharges(
          'created_at', filter.created_at) order by filter.position, filter.id), '[]')
        from charge_filters filter
        where filter.organization_id = charge.organization_id and filter.charge_id = charge.id
-         and filter.deleted_at is null) as filters
+         and (filter.deleted_at is null or charge.id = any (${alsoIds as string[]}::uuid[]))) as filters
     from charges charge
     join billable_metrics metric on metric.organization_id = charge.organization_id and metric.id = charge.billable_metric_id
     left join pricing_units unit on unit.organization_id = charge.organization_id and unit.id = charge.pricing_unit_id
-    where charge.organization_id = ${organizationId} and charge.plan_id = any (${planIds as string[]}::uuid[])
-      and charge.deleted_at is null
+    where charge.organization_id = ${organizationId}
+      and (charge.plan_id = any (${planIds as string[]}::uuid[]) and charge.deleted_at is null
+        or charge.id = any (${alsoIds as string[]}::uuid[]))
     order by charge.created_at, charge.id`;
   return rows.map((row) => ({
     ...row,

@@ -3,7 +3,7 @@ import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { openStory, type Story } from '../bill-subscriptions/story.ts';
 
-// What a correction means for invoices: beyond 4.3, as far as nothing has to be settled.
+// What a correction means for invoices: beyond 4.3. What it comes to where they are settled is in settle.test.ts.
 let service: TestService;
 
 beforeAll(async () => {
@@ -85,26 +85,6 @@ test('in a period that is not billed yet its invoice is right from the start', a
   expect((await story.invoices(1))[0]).toMatchObject({ status: 'finalized', fees_amount_cents: 10000 });
 });
 
-test('on an issued invoice a correction that would have to be settled is refused and changes nothing', async () => {
-  const story = await march();
-  await story.advance('2024-04-02T00:00:00Z');
-  for (const fields of [{}, { dry_run: true }, { kind: 'amend', timestamp: 1_712_000_000 }])
-    expect(await retract(story, fields)).toMatchObject({
-      status: 422,
-      body: { error_details: { policy: ['unsupported_value'] } },
-    });
-  const range = {
-    kind: 'retract_range',
-    transaction_id: undefined,
-    timestamp_from: '2024-03-01',
-    timestamp_to: '2024-03-31',
-  };
-  expect((await retract(story, range)).body.error_details).toEqual({ policy: ['unsupported_value'] });
-  expect((await story.client.get('/events/two')).status).toBe(200);
-  expect((await story.client.get('/events/two/versions')).body.event_versions).toHaveLength(1);
-  expect((await story.client.get('/events/corrections')).body.meta.total_count).toBe(0);
-});
-
 test('with the policy ignore it is recorded, and the invoice stays as it is', async () => {
   const story = await march();
   await story.advance('2024-04-02T00:00:00Z');
@@ -117,8 +97,8 @@ test('with the policy ignore it is recorded, and the invoice stays as it is', as
       booked_as: 'recorded',
       from_datetime: '2024-03-01T00:00:00Z',
       to_datetime: '2024-03-31T23:59:59Z',
-      old_amount_cents: null,
-      delta_amount_cents: null,
+      old_amount_cents: 12000,
+      delta_amount_cents: -2000,
     },
   ]);
   expect((await story.invoices(1))[0]).toMatchObject({ fees_amount_cents: 12000 });
@@ -145,16 +125,21 @@ test('events of a charge billed in advance have their fees already', async () =>
     expect((await retract(story, { policy })).body.error_details).toEqual({ base: ['unsupported_value'] });
 });
 
-test('a range whose period was invoiced meanwhile fails, changes nothing of that page, and may be retried', async () => {
+test('a range whose period is invoiced meanwhile is settled, and a page that fails may be retried', async () => {
   const story = await march();
   const range = { transaction_id: undefined, timestamp_from: '2024-03-01', timestamp_to: '2024-03-31', dry_run: true };
   const { svc_id } = (await retract(story, { kind: 'retract_range', ...range })).body.correction;
   await story.advance('2024-04-02T00:00:00Z');
   // As if its pages had waited for the whole of March.
-  await service.sql`update event_corrections set status = 'failed', dry_run = false where id = ${svc_id}`;
+  await service.sql`
+    update event_corrections set status = 'failed', dry_run = false, finished_at = null where id = ${svc_id}`;
   await service.sql`
     insert into event_correction_events (organization_id, correction_id, event_id)
     select organization_id, ${svc_id}::uuid, id from events where organization_id = ${story.organizationId}`;
+  // A statement of the page fails.
+  await service.sql.unsafe(`
+    create function refuse_versions() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
+    create trigger refuse_versions before insert on event_versions for each row execute function refuse_versions();`);
   const after = async (status: string) => {
     const { status: answered } = await story.client.post(`/events/corrections/${svc_id}/retry`, {});
     expect(answered).toBe(200);
@@ -163,14 +148,11 @@ test('a range whose period was invoiced meanwhile fails, changes nothing of that
       return correction.status === status ? correction : undefined;
     });
   };
-  expect(await after('failed')).toMatchObject({
-    progress: { done: 0, total: 2 },
-    error: { code: 'unsupported_value' },
-  });
+  expect(await after('failed')).toMatchObject({ progress: { done: 0, total: 2 }, error: { code: 'internal_error' } });
   expect((await story.client.get('/events')).body.meta.total_count).toBe(2);
-  await service.sql`update event_corrections set policy = 'ignore' where id = ${svc_id}`;
+  await service.sql.unsafe('drop trigger refuse_versions on event_versions; drop function refuse_versions()');
   const settled = await after('settled');
-  expect(settled).toMatchObject({ progress: { done: 2, total: 2, percent: 100 }, error: null });
-  expect(settled.adjustments).toMatchObject([{ booked_as: 'recorded' }]);
+  expect(settled).toMatchObject({ invoices_count: 1, progress: { done: 2, total: 2, percent: 100 }, error: null });
+  expect(settled.adjustments).toMatchObject([{ delta_amount_cents: -12000, booked_as: 'credit_note' }]);
   expect((await story.client.get('/events')).body.meta.total_count).toBe(0);
 });
