@@ -4,7 +4,7 @@ import { auditFull, auditRecent } from '../../src/flows/audit-books/jobs.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { createProducer, type Producer } from '../../src/platform/queue/producer.ts';
 import { type HookReceiver, openHookReceiver } from '../support/hook-receiver.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService, type TestService, UNSCHEDULED } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
 
@@ -16,7 +16,7 @@ let producer: Producer;
 let hooks: HookReceiver;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ pools: UNSCHEDULED });
   hooks = await openHookReceiver();
   producer = createProducer(service.redis, service.config.REDIS_PREFIX);
   story = await openStory(service, '2024-02-01T00:00:00Z');

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { auditFull } from '../../src/flows/audit-books/jobs.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { createProducer, type Producer } from '../../src/platform/queue/producer.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService, type TestService, UNSCHEDULED } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
 import { credit, oneOff, pay, vat } from './credit-notes/support.ts';
@@ -16,7 +16,7 @@ let producer: Producer;
 let refunded: Invoice;
 
 beforeAll(async () => {
-  service = await startService();
+  service = await startService({ pools: UNSCHEDULED });
   producer = createProducer(service.redis, service.config.REDIS_PREFIX);
   story = await openStory(service, '2024-02-01T00:00:00Z');
   await tell();
@@ -224,6 +224,21 @@ test.each<[string, string, () => string[], () => string[]]>([
     ],
   ],
   [
+    'A13',
+    'a gate past its end',
+    () => [
+      `insert into subscription_activation_rules (id, organization_id, subscription_id, rule_type, timeout_hours, status,
+         expires_at, created_at, updated_at)
+       select gen_random_uuid(), organization_id, id, 'payment', 1, 'pending', '2024-04-30Z', '2024-04-29Z', '2024-04-29Z'
+       from subscriptions where ${org()} and external_id = 'two'`,
+      `update subscriptions set status = 'incomplete' where ${org()} and external_id = 'two'`,
+    ],
+    () => [
+      `delete from subscription_activation_rules where ${org()}`,
+      `update subscriptions set status = 'active' where ${org()} and external_id = 'two'`,
+    ],
+  ],
+  [
     'A14',
     'two subscriptions of one external id',
     () => [
@@ -261,6 +276,12 @@ test.each<[string, string, () => string[], () => string[]]>([
     'a refund that nobody knows of',
     () => [`update credit_notes set refund_status = null where ${noteOfRefund()}`],
     () => [`update credit_notes set refund_status = 'pending' where ${noteOfRefund()}`],
+  ],
+  [
+    'A22',
+    'a hole in the feed',
+    () => [`update webhook_events set sequence = 999999 where ${org()} and sequence = 2`],
+    () => [`update webhook_events set sequence = 2 where ${org()} and sequence = 999999`],
   ],
   [
     'A23',
@@ -304,4 +325,17 @@ test.each<[string, string, () => string[], () => string[]]>([
   await byHand(mend());
   expect(found.map((finding) => JSON.parse(finding).check)).toContain(check);
   expect(await audit()).toEqual([]);
+});
+
+test('A22 names an event that gets no number', async () => {
+  await service.sql.begin(async (tx) => {
+    await tx.unsafe(`select from feed_heads where ${org()} for update`);
+    await service.sql.unsafe(
+      `insert into webhook_events (id, organization_id, webhook_type, object_type, occurred_at, payload, created_at)
+       values ('00000000-0000-7000-8000-000000000001', '${story.organizationId}', 'x', 'x', '2024-01-01Z', '{}', '2024-01-01Z')`,
+    );
+    const found = (await audit()).map((finding) => JSON.parse(finding));
+    expect(found).toContainEqual({ check: 'A22', expected: 'a number', actual: null, details: { webhook_type: 'x' } });
+  });
+  await until(async () => ((await audit()).length === 0 ? true : undefined));
 });

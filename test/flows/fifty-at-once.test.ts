@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditFull } from '../../src/flows/audit-books/jobs.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { createProducer } from '../../src/platform/queue/producer.ts';
-import { startService, type TestService } from '../support/service.ts';
+import { startService, type TestService, UNSCHEDULED } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
 import { credit, oneOff, pay } from './credit-notes/support.ts';
@@ -14,7 +14,7 @@ let service: TestService;
 let story: Story;
 
 beforeAll(async () => {
-  service = await startService({ settings: { WRITE_TIMEOUT_SECONDS: '60' } });
+  service = await startService({ pools: UNSCHEDULED, settings: { WRITE_TIMEOUT_SECONDS: '60' } });
   story = await openStory(service, '2024-02-01T00:00:00Z');
   await story.plan({ amount_cents: 600 });
   for (const external_id of ['coupons', 'notes']) {

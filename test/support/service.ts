@@ -15,6 +15,9 @@ import { createTestDatabase } from './database.ts';
 /** A busy test machine is no reason to let requests pass the limiters. */
 export const PATIENT_LIMITER_MS = 5000;
 
+/** Every pool but the one of the ticks: real time neither audits nor repairs what a test breaks by hand. */
+export const UNSCHEDULED = (Object.keys(pools) as PoolName[]).filter((name) => name !== 'scheduler');
+
 export interface TestService {
   url: string;
   config: Config;

@@ -15,6 +15,29 @@ const ADVANCE_DEAD_AFTER = { minutes: 10 } as const;
 /** Invariants of queued work and of the schema, all of real time. Rule: beyond 9. */
 export const MACHINERY_CHECKS: readonly Check[] = [
   {
+    code: 'A22',
+    mustHold: 'the feed numbers its events one by one, without a hole, and soon',
+    resourceType: 'WebhookEvent',
+    find: ({ db, organizationId }) => db<Finding[]>`
+      select head.organization_id as resource_id, (head.last - head.first + 1)::text as expected, held.count::text as actual,
+        jsonb_build_object('first', head.first, 'last', head.last, 'greatest', held.greatest) as details
+      from feed_heads head
+      cross join lateral (
+        select count(*) filter (where event.sequence <= head.last) as count, max(event.sequence) as greatest
+        from webhook_events event
+        where event.organization_id = head.organization_id and event.sequence >= head.first
+      ) held
+      where head.organization_id = ${organizationId}
+        and (held.count <> head.last - head.first + 1 or held.greatest > head.last)
+      union all
+      (select event.id, 'a number', null, jsonb_build_object('webhook_type', event.webhook_type)
+      from webhook_events event
+      where event.organization_id = ${organizationId} and event.sequence is null
+        and event.id < ${firstIdAt(realNow().subtract(EVENTS_LATE_AFTER))}
+      order by event.position)
+      limit ${MOST_FINDINGS}`,
+  },
+  {
     code: 'A23',
     mustHold: 'no delivery is overdue, and owed work has its job',
     resourceType: 'QueuedWork',

@@ -63,6 +63,13 @@ export const SUBSCRIPTION_CHECKS: readonly Check[] = [
       where invoice.organization_id = ${ctx.organizationId} and invoice.status = 'draft'
         and invoice.expected_finalization_date::timestamp at time zone 'UTC' < ${ctx.now().subtract(LATE_AFTER)}
       union all
+      select subscription.id, rule.expires_at::text, ${ctx.now()}::timestamptz::text, '{"due": "end of the gate"}'::jsonb
+      from subscription_activation_rules rule
+      join subscriptions subscription on subscription.organization_id = rule.organization_id
+        and subscription.id = rule.subscription_id and subscription.status = 'incomplete'
+      where rule.organization_id = ${ctx.organizationId} and rule.status = 'pending'
+        and rule.expires_at < ${ctx.now().subtract(LATE_AFTER)}
+      union all
       select id, expiration_at::text, ${ctx.now()}::timestamptz::text, '{"due": "end of the coupon"}'::jsonb
       from coupons
       where organization_id = ${ctx.organizationId} and status = 'active' and deleted_at is null
