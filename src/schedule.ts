@@ -127,6 +127,7 @@ export const schedule = (config: Config): ScheduleRow[] => [
     afterMissedTicks:
       'a later tick of the local day makes it; a day missed altogether gets none, the next difference covers it',
   },
+  { job: 'expire-holds', tick: { everySeconds: 60 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   { job: 'row-sweeper', tick: { everySeconds: 60 }, clock: 'R', catchUp: 'latest', afterMissedTicks: 'rows stay' },
   { job: 'webhook-sweeper', tick: { everySeconds: 60 }, clock: 'R', catchUp: 'latest', afterMissedTicks: 'rows stay' },
   {

@@ -21,6 +21,7 @@ import { cleanIdempotency } from './sweep-rows/clean-idempotency.ts';
 import { housekeeping } from './sweep-rows/housekeeping.ts';
 import { keyUsage } from './sweep-rows/key-usage.ts';
 import { rowSweeper } from './sweep-rows/row-sweeper.ts';
+import { expireHolds } from './wallet-holds/expire-holds.ts';
 import { expireTopUpRules, expireWallets, intervalTopUps, walletOngoing } from './wallets/jobs.ts';
 import { usageActivity } from './watch-usage/usage-activity.ts';
 
@@ -43,6 +44,7 @@ export const periodicJobs: readonly PeriodicJob[] = [
   expireWallets,
   expireTopUpRules,
   intervalTopUps,
+  expireHolds,
   dailyUsage,
 ];
 

@@ -83,6 +83,7 @@ const Settings = z.object({
   AUDIT_LOGS_PERIOD_DAYS: whole(30).describe('Days that activity and API logs stay visible'),
   TEST_CLOCK_MAX_SPAN_YEARS: whole(5).describe('Farthest advance of a test clock'),
   TEST_CLOCK_MAX_STEPS: whole(100_000).describe('Instants with work in one advance'),
+  HOLD_MAX_SECONDS: whole(86_400).describe('Longest life of a wallet hold'),
   SECRETS_KEY: z.string().min(16).optional().describe('Key that encrypts stored provider secrets and one-time answers'),
   STRIPE_API_URL: z.url().optional().describe('Address of the Stripe API, where it is not Stripe itself: tests'),
   QUEUE_BOARD: flag(true).describe('Serve the queue board at /queues'),

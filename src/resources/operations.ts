@@ -45,6 +45,7 @@ import { taxOperations } from './taxes/routes.ts';
 import { testClockOperations } from './test-clocks/routes.ts';
 import { unmatchedEventOperations } from './unmatched-events/routes.ts';
 import { usageOperations } from './usage/routes.ts';
+import { walletHoldOperations } from './wallet-holds/routes.ts';
 import { walletTransactionOperations } from './wallet-transactions/routes.ts';
 import { walletOperations } from './wallets/routes.ts';
 import { webhookEndpointOperations } from './webhook-endpoints/routes.ts';
@@ -96,6 +97,7 @@ export const operations: Operation[] = [
   ...overrideOperations,
   ...alertOperations,
   ...walletOperations,
+  ...walletHoldOperations,
   ...walletTransactionOperations,
   ...lifetimeUsageOperations,
   ...ledgerOperations,

@@ -6,6 +6,7 @@ import { AmountOutOfRange, type Cents, subtractCents } from '../../engine/money/
 import type { Context } from '../../platform/context.ts';
 import { evaluateWalletAlerts } from '../../resources/alerts/wallet-alerts.ts';
 import { worthOf } from '../../resources/wallet-transactions/movements.ts';
+import { forgetSettled } from '../../resources/wallet-holds/writes.ts';
 import { dropWalletMarks, listWalletMarks } from '../../resources/wallets/marks.ts';
 import { listActiveWallets, readWallet, type WalletRow } from '../../resources/wallets/queries.ts';
 import { tellDepleted } from '../../resources/wallets/record.ts';
@@ -85,6 +86,7 @@ async function refresh(ctx: Context, customerId: string): Promise<void> {
     );
     for (const wallet of own) await follow(ctx, wallet, spread.get(wallet.id)!, ruleOf(wallet));
   }
+  await forgetSettled(db, organizationId, customerId);
 }
 
 async function follow(ctx: Context, wallet: WalletRow, usageCents: Cents, rule: RuleRow | undefined): Promise<void> {

@@ -1,0 +1,97 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { HoldStatus } from '../../engine/credits/wallet-hold.ts';
+import type { Cents } from '../../engine/money/cents.ts';
+import type { Db } from '../../platform/db/connect.ts';
+import { isUuid } from '../../platform/ids.ts';
+import { limitOf, type Page } from '../../platform/lists/pagination.ts';
+import { refuse } from '../../platform/refusal.ts';
+
+export interface HoldRow {
+  id: string;
+  wallet_id: string;
+  /** By the clock: what is past its time is expired, marked or not. */
+  status: HoldStatus;
+  amount_cents: Cents;
+  settled_amount_cents: Cents | null;
+  currency: string;
+  reference: string | null;
+  external_subscription_id: string | null;
+  event_transaction_id: string | null;
+  settlement_digest: Uint8Array | null;
+  expires_at: Temporal.Instant;
+  created_at: Temporal.Instant;
+  closed_at: Temporal.Instant | null;
+}
+
+const statusAt = (db: Db, now: Temporal.Instant) =>
+  db`case when hold.status = 'open' and hold.expires_at <= ${now} then 'expired' else hold.status end`;
+
+const columns = (db: Db, now: Temporal.Instant) => db`
+  hold.id, hold.wallet_id, ${statusAt(db, now)} as status, hold.amount_cents, hold.settled_amount_cents, wallet.currency,
+  hold.reference, hold.external_subscription_id, hold.event_transaction_id, hold.settlement_digest, hold.expires_at,
+  hold.created_at, coalesce(hold.closed_at, case when hold.expires_at <= ${now} then hold.expires_at end) as closed_at`;
+
+const tables = (db: Db) => db`
+  wallet_holds hold
+  join wallets wallet on wallet.organization_id = hold.organization_id and wallet.id = hold.wallet_id`;
+
+/** A hold of a wallet as of `now`. @throws Refusal 404 wallet_hold */
+export async function getHold(
+  db: Db,
+  organizationId: string,
+  { walletId, holdId }: { walletId: string; holdId: string },
+  now: Temporal.Instant,
+): Promise<HoldRow> {
+  const [row] = isUuid(holdId)
+    ? await db<HoldRow[]>`
+        select ${columns(db, now)} from ${tables(db)}
+        where hold.organization_id = ${organizationId} and hold.wallet_id = ${walletId} and hold.id = ${holdId}`
+    : [];
+  if (!row) throw refuse.notFound('wallet_hold');
+  return row;
+}
+
+export interface HoldFilters {
+  walletId: string;
+  statuses?: readonly HoldStatus[] | undefined;
+}
+
+const matching = (db: Db, organizationId: string, { walletId, statuses }: HoldFilters, now: Temporal.Instant) => db`
+  hold.organization_id = ${organizationId} and hold.wallet_id = ${walletId}
+  ${statuses === undefined ? db`` : db`and ${statusAt(db, now)} = any (${statuses as string[]})`}`;
+
+/** A page of the holds of a wallet, newest first. */
+export const listHolds = (
+  db: Db,
+  organizationId: string,
+  filters: HoldFilters,
+  now: Temporal.Instant,
+  page: Page,
+) => db<HoldRow[]>`
+  select ${columns(db, now)} from ${tables(db)} where ${matching(db, organizationId, filters, now)}
+  order by hold.created_at desc, hold.id desc
+  limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
+
+export async function countHolds(
+  db: Db,
+  organizationId: string,
+  filters: HoldFilters,
+  now: Temporal.Instant,
+): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*) from ${tables(db)} where ${matching(db, organizationId, filters, now)}`;
+  return row!.count;
+}
+
+/**
+ * What lowers the available credit of wallets at `now`, in cents: open holds whose time is not over, and settled ones
+ * whose event the ongoing balance does not contain yet. Wallets without any are left out.
+ *
+ * Rule: beyond 11.3 "available".
+ */
+export const listHeldCents = (db: Db, organizationId: string, walletIds: readonly string[], now: Temporal.Instant) =>
+  db<{ wallet_id: string; held_cents: Cents }[]>`
+    select wallet_id, sum(amount_cents)::bigint as held_cents from wallet_holds
+    where organization_id = ${organizationId} and wallet_id = any (${walletIds as string[]}::uuid[])
+      and (status = 'open' and expires_at > ${now} or awaits_refresh)
+    group by wallet_id`;
