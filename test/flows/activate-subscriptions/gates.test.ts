@@ -1,4 +1,7 @@
+import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { SUBSCRIPTION_CHECKS } from '../../../src/flows/audit-books/subscription-checks.ts';
+import type { Context } from '../../../src/platform/context.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
@@ -188,6 +191,24 @@ describe('not paid', () => {
     await story.advance('2024-05-03T12:00:00Z');
     expect((await find('canceled'))!.cancellation_reason).toBe('timeout');
     expect(await stored()).toMatchObject([{ status: 'closed' }]);
+  });
+
+  test('a wait that is long over and not settled is found by the auditor (A13)', async () => {
+    await card(ASKS);
+    await gated();
+    await inInvoice('open');
+    const [late] = await service.sql<{ subscription_id: string }[]>`
+      update subscription_activation_rules set expires_at = '2024-04-30T10:00:00Z'
+      where organization_id = ${story.organizationId} returning subscription_id`;
+    const ctx = {
+      db: service.sql,
+      organizationId: story.organizationId,
+      now: () => Temporal.Instant.from('2024-05-01T10:00:00Z'),
+    };
+    const check = SUBSCRIPTION_CHECKS.find(({ code }) => code === 'A13')!;
+    expect(await check.find(ctx as Context)).toMatchObject([
+      { resource_id: late!.subscription_id, details: { due: 'end of the gate' } },
+    ]);
   });
 
   test('while it waits it can be neither changed nor ended nor made again', async () => {
