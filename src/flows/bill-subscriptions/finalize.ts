@@ -9,7 +9,7 @@ export const finalize: PeriodicJob = {
   select: async (sql, at, scope, limit) => (await listDraftsOver(sql, at, scope, limit)).map(dueInvoice),
   async work(ctx, item) {
     const { invoice_id } = item as { invoice_id: string };
-    await computedOrNoted(ctx, invoice_id, () => finalizeDraft(ctx, invoice_id));
+    await computedOrNoted(ctx, invoice_id, (own) => finalizeDraft(own, invoice_id));
   },
   nextDueAt: async (sql, organizationId) => (await earliestFinalization(sql, organizationId))[0]!.at,
 };

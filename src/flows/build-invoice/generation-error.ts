@@ -1,22 +1,28 @@
 import { AmountOutOfRange } from '../../engine/money/cents.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
+import { attempt } from '../../platform/records/attempt.ts';
 import { clearErrors } from '../../resources/invoices/writes.ts';
 
 const CODE = 'invoice_generation_error';
-const SAVEPOINT = 'generation';
+/** Postgres' own refusal of a number that no column holds. */
+const NUMERIC_VALUE_OUT_OF_RANGE = '22003';
 
 /**
  * Notes on an invoice that it cannot be computed, and tells the operator: absurd units or prices make amounts that no
  * cents hold. The invoice stays as it is, and so does everything else of the customer. Rule: subscriptions-and-invoices F.14.
  */
-export async function noteGenerationError(ctx: Context, invoiceId: string, error: AmountOutOfRange): Promise<void> {
+export async function noteGenerationError(ctx: Context, invoiceId: string, error: Error): Promise<void> {
   await clearErrors(ctx.db, ctx.organizationId, invoiceId, [CODE]);
   await ctx.db`
     insert into invoice_error_details (id, organization_id, invoice_id, error_code, details, created_at)
     values (${newId()}, ${ctx.organizationId}, ${invoiceId}, ${CODE}, ${{ message: error.message } as never}, ${ctx.now()})`;
   ctx.log.error({ organizationId: ctx.organizationId, invoiceId, err: error }, 'invoice cannot be generated');
 }
+
+/** Whether an invoice failed for amounts that nothing holds: trying again would not help. */
+export const isUncomputable = (error: unknown): error is Error =>
+  error instanceof AmountOutOfRange || (error as { code?: string }).code === NUMERIC_VALUE_OUT_OF_RANGE;
 
 /**
  * Computes a draft anew, or leaves it as it was with the reason noted. It is looked at again once something flags it.
@@ -26,14 +32,12 @@ export async function noteGenerationError(ctx: Context, invoiceId: string, error
 export async function computedOrNoted(
   ctx: Context,
   invoiceId: string,
-  computeAnew: () => Promise<unknown>,
+  computeAnew: (own: Context) => Promise<unknown>,
 ): Promise<boolean> {
-  await ctx.db.unsafe(`savepoint ${SAVEPOINT}`);
   try {
-    await computeAnew();
+    await attempt(ctx, computeAnew);
   } catch (error) {
-    if (!(error instanceof AmountOutOfRange)) throw error;
-    await ctx.db.unsafe(`rollback to savepoint ${SAVEPOINT}`);
+    if (!isUncomputable(error)) throw error;
     await noteGenerationError(ctx, invoiceId, error);
     await ctx.db`
       update invoices set ready_to_be_refreshed = false

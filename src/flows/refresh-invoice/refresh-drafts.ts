@@ -14,7 +14,7 @@ export const refreshDrafts: PeriodicJob = {
   select: async (sql, _at, scope, limit) => (await listFlagged(sql, scope, limit)).map(dueItem),
   async work(ctx, item) {
     const { invoice_id } = item as { invoice_id: string };
-    await computedOrNoted(ctx, invoice_id, () => refreshDraft(ctx, invoice_id));
+    await computedOrNoted(ctx, invoice_id, (own) => refreshDraft(own, invoice_id));
   },
   nextDueAt: async (sql, organizationId) => (await earliestFlag(sql, organizationId))[0]!.at,
 };

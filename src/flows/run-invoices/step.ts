@@ -1,15 +1,15 @@
-import { AmountOutOfRange } from '../../engine/money/cents.ts';
-import type { Activity, AfterStep, Context, WebhookEvent } from '../../platform/context.ts';
+import type { Context } from '../../platform/context.ts';
+import { attempt } from '../../platform/records/attempt.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import { retryInvoice } from '../../resources/invoices/commands/retry.ts';
 import { type InvoiceRunKind, RUN_STEP } from '../../resources/invoices/commands/run-many.ts';
 import { countInvoices, listInvoiceIds } from '../../resources/invoices/queries.ts';
+import { isUncomputable } from '../build-invoice/generation-error.ts';
 import { finalizeInvoice } from '../finalize-invoice/finalize-invoice.ts';
 import { lockRun, moveRun, type RunError } from './sql.ts';
 
 /** Invoices of one step, whose transaction holds their customers. */
 const PAGE = 20;
-const SAVEPOINT = 'invoice_of_run';
 
 const ACTIONS: Record<InvoiceRunKind, (ctx: Context, input: { svc_id: string }) => Promise<unknown>> = {
   invoices_finalize_all: finalizeInvoice,
@@ -48,24 +48,13 @@ export async function runInvoices(ctx: Context, { run_id, after }: RunStep): Pro
 
 /** One invoice: whatever it wrote and recorded is gone when it refuses. One that others dealt with meanwhile is done. */
 async function runOne(ctx: Context, kind: InvoiceRunKind, id: string): Promise<RunError | null> {
-  const entries: { activity?: Activity; webhook?: WebhookEvent }[] = [];
-  const steps: AfterStep[] = [];
-  await ctx.db.unsafe(`savepoint ${SAVEPOINT}`);
   try {
-    const own = {
-      ...ctx,
-      record: (entry: (typeof entries)[0]) => entries.push(entry),
-      after: (step: AfterStep) => steps.push(step),
-    };
-    await ACTIONS[kind](own as Context, { svc_id: id });
+    await attempt(ctx, (own) => ACTIONS[kind](own, { svc_id: id }));
+    return null;
   } catch (error) {
-    if (!(error instanceof Refusal) && !(error instanceof AmountOutOfRange)) throw error;
-    await ctx.db.unsafe(`rollback to savepoint ${SAVEPOINT}`);
+    if (!(error instanceof Refusal) && !isUncomputable(error)) throw error;
     if (error instanceof Refusal && error.status === 404) return null;
     const code = error instanceof Refusal ? String(error.body.code) : 'invoice_generation_error';
     return { code, message: error.message, svc_resource_id: id };
   }
-  for (const entry of entries) ctx.record(entry);
-  for (const step of steps) ctx.after(step);
-  return null;
 }
