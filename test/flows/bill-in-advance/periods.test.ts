@@ -70,6 +70,34 @@ const gathered = async (story: Story): Promise<Invoice[]> =>
     (invoice: Invoice) => invoice.invoice_type === 'advance_charges',
   );
 
+test('G84: paid fees are gathered at the month’s end, the others and the renewal with the next', async () => {
+  const story = await openSeats('2024-06-01T00:00:00Z');
+  await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
+  await story.sell({
+    invoiceable: false,
+    prorated: true,
+    regroup_paid_fees: 'invoice',
+    properties: { amount: '30.12' },
+  });
+  await story.subscribe();
+  for (const day of [11, 12, 13, 14, 15]) {
+    await story.advance(`2024-06-${day}T00:00:00Z`);
+    await story.seat(`seat ${day}`);
+  }
+  const cents = (fees: Fee[]) => fees.map((fee) => fee.amount_cents).sort((a, b) => b - a);
+  const june = await story.fees(5);
+  expect(cents(june)).toEqual([2008, 1908, 1807, 1707, 1606]);
+  for (const fee of june.filter(({ amount_cents }) => amount_cents > 1800)) await pay(story, fee);
+  await story.advance('2024-07-01T02:00:00Z');
+  expect((await gathered(story)).map(({ fees_amount_cents }) => fees_amount_cents)).toEqual([5723]);
+  const unpaid = (await story.fees(6)).filter(({ payment_status }) => payment_status === 'pending');
+  expect(cents(unpaid)).toEqual([15060, 1707, 1606]);
+  for (const fee of unpaid) await pay(story, fee);
+  await story.advance('2024-08-01T02:00:00Z');
+  const next = (await gathered(story)).find(({ fees_amount_cents }) => fees_amount_cents !== 5723);
+  expect(next).toMatchObject({ fees_amount_cents: 18373, taxes_amount_cents: 3674, total_amount_cents: 22047 });
+});
+
 test('G85: what was paid on the billing day for the new month waits for the next run', async () => {
   const story = await openSeats('2024-06-01T00:00:00Z');
   await story.sell({ invoiceable: false, prorated: true, regroup_paid_fees: 'invoice' });
