@@ -173,6 +173,7 @@ export const schedule = (config: Config): ScheduleRow[] => [
     catchUp: 'latest',
     afterMissedTicks: 'by selection',
   },
+  { job: 'retention', tick: { timeOfDay: '02:30' }, clock: 'R', catchUp: 'latest', afterMissedTicks: 'by selection' },
   { job: 'audit-recent', tick: { minuteOfHour: 55 }, clock: 'R', catchUp: 'latest', afterMissedTicks: 'by selection' },
   { job: 'audit-full', tick: { timeOfDay: '03:30' }, clock: 'R', catchUp: 'skip', afterMissedTicks: 'next day' },
   {

@@ -16,6 +16,7 @@ import { expireCoupons } from './expire-coupons/expire-coupons.ts';
 import { retryFailedInvoices } from './finalize-invoice/retry-failed.ts';
 import { validateEvents } from './ingest-events/validate-events.ts';
 import { refreshDrafts } from './refresh-invoice/refresh-drafts.ts';
+import { retention } from './retain-rows/retention.ts';
 import { dailyUsage } from './snapshot-usage/daily-usage.ts';
 import { cleanIdempotency } from './sweep-rows/clean-idempotency.ts';
 import { housekeeping } from './sweep-rows/housekeeping.ts';
@@ -59,6 +60,7 @@ export const sweepJobs: readonly SweepJob[] = [
   cleanWebhooks,
   cleanProviderEvents,
   housekeeping,
+  retention,
   rollupAudit,
   auditRecent,
   auditFull,

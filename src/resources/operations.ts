@@ -36,6 +36,7 @@ import { paymentRequestOperations } from './payment-requests/routes.ts';
 import { paymentOperations } from './payments/routes.ts';
 import { planOperations } from './plans/routes.ts';
 import { pricingUnitOperations } from './pricing-units/routes.ts';
+import { retentionOperations } from './retention/routes.ts';
 import { sandboxOperations } from './sandbox/routes.ts';
 import { securityLogOperations } from './security-logs/routes.ts';
 import { overrideOperations } from './subscriptions/overrides/routes.ts';
@@ -73,6 +74,7 @@ export const operations: Operation[] = [
   ...activityLogOperations,
   ...apiLogOperations,
   ...securityLogOperations,
+  ...retentionOperations,
   ...taxOperations,
   ...viesCheckOperations,
   ...testClockOperations,

@@ -3,6 +3,7 @@ import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listOrganizations } from '../../src/resources/organizations/queries.ts';
 import { rotateApiKey } from '../../src/resources/organizations/rotate-api-key.ts';
+import { countStatements } from '../support/count-statements.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -207,4 +208,149 @@ describe('rotating a key', () => {
     await expect(rotateApiKey(service.sql, { organizationId, expiresAt })).rejects.toThrow('invalid_date');
     await expect(rotateApiKey(service.sql, { organizationId, lastFour: '----' })).rejects.toThrow('api_key');
   });
+});
+
+describe('settings', () => {
+  const settings = (org: Org, sent: object) => org.put('/organizations/settings', { settings: sent });
+
+  test('are shown as they hold, changed one by one, and written to the audit trail', async () => {
+    const org = await service.org();
+    const shown = {
+      audit_logs_period: 30,
+      wallet_limit: 6,
+      hosted_page_wait_minutes: 0,
+      deny_when_overdue: false,
+      usage_policies: { corrections: null, late_events: null },
+      personal_properties: [],
+      rate_limits: { events: 100000, events_bulk: 10, current_usage: 100000, access: 1000, default: 100000 },
+    };
+    expect((await org.get('/organizations/settings')).body).toEqual({ settings: shown });
+    const changed = { ...shown, audit_logs_period: 400, usage_policies: { corrections: 'ignore', late_events: null } };
+    const sent = {
+      audit_logs_period: '400',
+      usage_policies: { corrections: 'ignore' },
+      rate_limits: { events: 100000 },
+    };
+    expect((await settings(org, sent)).body).toEqual({ settings: changed });
+    expect((await settings(org, { usage_policies: { late_events: 'ignore' } })).body.settings.usage_policies).toEqual({
+      corrections: 'ignore',
+      late_events: 'ignore',
+    });
+    expect((await settings(org, { usage_policies: null })).body.settings.usage_policies).toEqual(shown.usage_policies);
+    const trail = (await org.get('/activity_logs?activity_types[]=organization.updated')).body.activity_logs;
+    expect(trail[2].activity_object_changes).toEqual({
+      audit_logs_period: [30, 400],
+      usage_policies: [shown.usage_policies, changed.usage_policies],
+    });
+  });
+
+  test.each<[object, Record<string, string[]>]>([
+    [{ audit_logs_period: 0 }, { audit_logs_period: ['value_is_out_of_range'] }],
+    [{ audit_logs_period: 401 }, { audit_logs_period: ['value_is_out_of_range'] }],
+    [{ audit_logs_period: null }, { audit_logs_period: ['value_is_mandatory'] }],
+    [{ wallet_limit: 101 }, { wallet_limit: ['value_is_out_of_range'] }],
+    [{ wallet_limit: 'many' }, { wallet_limit: ['value_is_invalid'] }],
+    [{ hosted_page_wait_minutes: 10 }, { hosted_page_wait_minutes: ['unsupported_value'] }],
+    [{ deny_when_overdue: true }, { deny_when_overdue: ['unsupported_value'] }],
+    [{ personal_properties: ['email'] }, { personal_properties: ['unsupported_value'] }],
+    [{ usage_policies: { corrections: 'x' } }, { 'usage_policies.corrections': ['value_is_invalid'] }],
+    [{ usage_policies: { late_events: 'credit_note' } }, { 'usage_policies.late_events': ['unsupported_value'] }],
+    [{ rate_limits: { events: 5 } }, { rate_limits: ['value_is_frozen'] }],
+  ])('%j is refused', async (sent, details) => {
+    const org = await service.org();
+    expect((await settings(org, sent)).body.error_details).toEqual(details);
+  });
+
+  test('a customer has as many wallets as the organization says', async () => {
+    const org = await service.org();
+    await settings(org, { wallet_limit: 1 });
+    await org.post('/customers', { customer: { external_id: 'ada', currency: 'EUR' } });
+    const wallet = (code: string) =>
+      org.post('/wallets', {
+        wallet: { external_customer_id: 'ada', code, name: code, rate_amount: '1', currency: 'EUR' },
+      });
+    expect((await wallet('first')).status).toBe(200);
+    expect((await wallet('second')).body.error_details).toEqual({ customer: ['wallet_limit_reached'] });
+  });
+
+  test('the days that logs are shown', async () => {
+    const org = await service.org();
+    await org.post('/customers', { customer: { external_id: 'ada' } });
+    await service.sql`
+      update activity_logs set created_at = created_at - interval '31 days'
+      where organization_id = ${org.organization.organization_id}`;
+    const count = async () => (await org.get('/activity_logs?resource_types[]=Customer')).body.meta.total_count;
+    expect(await count()).toBe(0);
+    await settings(org, { audit_logs_period: 32 });
+    expect(await count()).toBe(1);
+  });
+});
+
+describe('retention', () => {
+  const defaults = {
+    issued_documents: 3650,
+    ledger: null,
+    events_raw: null,
+    api_logs: 30,
+    activity_logs: 30,
+    security_logs: 90,
+    webhook_deliveries: 90,
+    inbound_events: 90,
+    webhook_events: 30,
+    simulations: 30,
+    dead_letters: 30,
+    unmatched_events: 30,
+    verifications: 400,
+  };
+  const keep = (org: Org, retention: object) => org.put('/retention', { retention });
+
+  test('is shown by class, and changed where rows are deleted by it', async () => {
+    const org = await service.org();
+    expect((await org.get('/retention')).body).toEqual({ retention: defaults });
+    const sent = { api_logs: 3650, verifications: 30, ledger: null };
+    expect((await keep(org, sent)).body).toEqual({ retention: { ...defaults, ...sent } });
+    await org.put('/organizations/settings', { settings: { audit_logs_period: 7 } });
+    expect((await org.get('/retention')).body.retention).toEqual({ ...defaults, ...sent, activity_logs: 7 });
+    const trail = (await org.get('/activity_logs?activity_types[]=retention.updated')).body.activity_logs;
+    expect(trail[0].activity_object_changes).toEqual({ api_logs: [30, 3650], verifications: [400, 30] });
+  });
+
+  test.each<[object, Record<string, string[]>]>([
+    [
+      { api_logs: 0, activity_logs: 3651 },
+      { api_logs: ['value_is_out_of_range'], activity_logs: ['value_is_out_of_range'] },
+    ],
+    [{ security_logs: 6 }, { security_logs: ['value_is_out_of_range'] }],
+    [{ webhook_deliveries: null }, { webhook_deliveries: ['value_is_mandatory'] }],
+    [
+      { ledger: 3650, events_raw: 90 },
+      { ledger: ['unsupported_value'], events_raw: ['unsupported_value'] },
+    ],
+    [{ issued_documents: 4000 }, { issued_documents: ['unsupported_value'] }],
+  ])('%j is refused', async (sent, details) => {
+    const org = await service.org();
+    expect((await keep(org, sent)).body.error_details).toEqual(details);
+  });
+});
+
+test('settings and retention ask for permissions, and their reads take one round trip', async () => {
+  const org = await service.org();
+  const permissions = { organization: ['read'], customer: ['read'] };
+  const { value } = (await org.post('/api_keys', { api_key: { permissions } })).body.api_key;
+  const client = service.client(value);
+  expect((await client.get('/organizations/settings')).status).toBe(200);
+  const refused = await client.put('/organizations/settings', { settings: { wallet_limit: 7 } });
+  expect(refused.body.code).toBe('write_action_not_allowed_for_organization');
+  expect((await client.get('/retention')).body.code).toBe('read_action_not_allowed_for_retention');
+  expect((await client.put('/retention', {})).body.code).toBe('write_action_not_allowed_for_retention');
+  for (const operation of ['findOrganizationSettings', 'findRetention']) {
+    const read = await countStatements(service, org.organization.organization_id, operation, {
+      now: '2026-01-01T00:00:00Z',
+    });
+    expect(read.roundTrips).toBe(1);
+  }
+  const read = await countStatements(service, org.organization.organization_id, 'findOrganization', {
+    now: '2026-01-01T00:00:00Z',
+  });
+  expect(read.roundTrips).toBeLessThanOrEqual(2);
 });

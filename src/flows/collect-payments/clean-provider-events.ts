@@ -7,7 +7,10 @@ const PAGE = 1000;
 /** More waits for the next day. */
 const MOST_PAGES = 100;
 
-/** Deletes what providers told us long ago. Rule: credits-and-payments H. */
+/**
+ * Deletes what providers told us long ago; organizations that chose how long it is kept are the job `retention`'s. Rule:
+ * credits-and-payments H.
+ */
 export const cleanProviderEvents: SweepJob = {
   name: 'clean-provider-events',
   async sweep({ sql }, at) {
@@ -15,7 +18,11 @@ export const cleanProviderEvents: SweepJob = {
     for (let page = 0; page < MOST_PAGES; page += 1) {
       const deleted = await sql`
         delete from inbound_events where id in (
-          select id from inbound_events where updated_at < ${before} limit ${PAGE})`;
+          select id from inbound_events event
+          where updated_at < ${before} and not exists (
+            select from retention_rules rule
+            where rule.organization_id = event.organization_id and rule.class = 'inbound_events')
+          limit ${PAGE})`;
       if (deleted.count < PAGE) return;
     }
   },

@@ -201,7 +201,10 @@ export const listDeadEndpoints = (sql: Sql, failingSince: Temporal.Instant, forH
         and d.updated_at >= endpoint.failures_since + ${forHours} * interval '1 hour')
   order by endpoint.failures_since`;
 
-/** Endpoints with a delivery that was last touched before `cutoff`. */
+/**
+ * Endpoints with a delivery that was last touched before `cutoff`, those of organizations left out that chose how long
+ * deliveries are kept (the job `retention` is theirs).
+ */
 export const listEndpointsWithOldDeliveries = (sql: Sql, cutoff: Temporal.Instant) => sql<
   { id: string; organization_id: string }[]
 >`
@@ -209,7 +212,10 @@ export const listEndpointsWithOldDeliveries = (sql: Sql, cutoff: Temporal.Instan
   where exists (
     select from webhook_deliveries d
     where d.organization_id = endpoint.organization_id and d.webhook_endpoint_id = endpoint.id
-      and d.updated_at < ${cutoff})`;
+      and d.updated_at < ${cutoff})
+    and not exists (
+      select from retention_rules rule
+      where rule.organization_id = endpoint.organization_id and rule.class = 'webhook_deliveries')`;
 
 /** Removes at most `limit` of them; answers how many. */
 export async function deleteOldDeliveries(

@@ -10,13 +10,11 @@ const TICKS_KEPT_DAYS = 7;
 const TIMELINES_KEPT_DAYS = 30;
 /** Rule: beyond 9. */
 const AUDITS_KEPT_DAYS = 90;
-/** Rule: beyond 6.2. */
-const VERIFICATIONS_KEPT_DAYS = 400;
 const BATCH = 5000;
 
 /**
  * Creates the log partitions of this and the next month, drops what is older than the longest period that any
- * organization shows (platform H.4), old ticks, the timelines of clocks deleted long ago, old runs of the auditor and old verifications.
+ * organization shows (platform H.4), old ticks, the timelines of clocks deleted long ago and old runs of the auditor.
  */
 export const housekeeping: SweepJob = {
   name: 'housekeeping',
@@ -27,16 +25,10 @@ export const housekeeping: SweepJob = {
     await deleteInBatches((limit) => deleteTicks(deps.sql, ticksFrom, limit));
     const timelinesFrom = now.subtract({ hours: 24 * TIMELINES_KEPT_DAYS });
     await deleteInBatches((limit) => deleteTimelines(deps.sql, timelinesFrom, limit));
-    await deleteInBatches((limit) =>
-      deleteMadeBefore(deps.sql, 'audit_runs', daysBefore(now, AUDITS_KEPT_DAYS), limit),
-    );
-    await deleteInBatches((limit) =>
-      deleteMadeBefore(deps.sql, 'verifications', daysBefore(now, VERIFICATIONS_KEPT_DAYS), limit),
-    );
+    const auditsFrom = now.subtract({ hours: 24 * AUDITS_KEPT_DAYS });
+    await deleteInBatches((limit) => deleteAudits(deps.sql, auditsFrom, limit));
   },
 };
-
-const daysBefore = (now: Temporal.Instant, days: number): Temporal.Instant => now.subtract({ hours: 24 * days });
 
 async function deleteInBatches(remove: (limit: number) => Promise<{ count: number }>): Promise<void> {
   while ((await remove(BATCH)).count === BATCH);
@@ -53,12 +45,7 @@ const deleteTimelines = (sql: Sql, before: Temporal.Instant, limit: number) => s
     where timeline.clock_deleted_at < ${before} or (line.sequence < timeline.first and line.created_at < ${before})
     limit ${limit}))`;
 
-/** Rows whose ids were made before an instant of real time, which organizations with a test clock do not show elsewhere. */
-const deleteMadeBefore = (
-  sql: Sql,
-  table: 'audit_runs' | 'verifications',
-  before: Temporal.Instant,
-  limit: number,
-) => sql`
-  delete from ${sql(table)} where id = any (array(
-    select id from ${sql(table)} where id < ${firstIdAt(before)} limit ${limit}))`;
+/** Runs whose ids were made before an instant of real time, which organizations with a test clock do not show elsewhere. */
+const deleteAudits = (sql: Sql, before: Temporal.Instant, limit: number) => sql`
+  delete from audit_runs where id = any (array(
+    select id from audit_runs where id < ${firstIdAt(before)} limit ${limit}))`;

@@ -43,6 +43,7 @@ export async function updateOrganization(ctx: Context, { body }: { body: Organiz
   await updateOrganizationRow(ctx.db, ctx.organizationId, { ...ofOrganization, updated_at: ctx.now() });
   if (Object.keys(ofEntity).length > 0) await changeBillingEntity(ctx, entity, ofEntity);
   if (body.webhook_url) await moveWebhooks(ctx, body.webhook_url, endpoints[0]);
+  ctx.record({ keysChanged: true });
   return showOrganization(ctx);
 }
 

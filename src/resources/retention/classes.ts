@@ -1,6 +1,6 @@
-/** Bounds of the days that a class of rows is kept; `default` null = for ever, or the organization's period of logs. */
+/** Bounds of the days that a class of rows is kept; `default` null = for ever, a word = by a setting. */
 interface RetentionClass {
-  default: number | null | 'audit_logs_period';
+  default: number | null | 'audit_logs_period' | 'webhook_events_period';
   min: number;
   /** Without it the class may be kept for ever. */
   max?: number;
@@ -18,7 +18,7 @@ export const RETENTION_CLASSES = {
   security_logs: { default: 90, min: 7, max: 400 },
   webhook_deliveries: { default: 90, min: 7, max: 400 },
   inbound_events: { default: 90, min: 7, max: 400 },
-  webhook_events: { default: 30, min: 7, max: 400 },
+  webhook_events: { default: 'webhook_events_period', min: 7, max: 400, isFixed: true },
   simulations: { default: 30, min: 1, max: 400, isFixed: true },
   dead_letters: { default: 30, min: 1, max: 400, isFixed: true },
   unmatched_events: { default: 30, min: 1, max: 400 },

@@ -31,7 +31,8 @@ export function daysOf(chosen: ChosenRetention, name: RetentionClassName, config
   const rule = chosen.rules[name];
   if (rule !== undefined) return rule;
   const { default: days } = classOf(name);
-  return days === 'audit_logs_period' ? (chosen.audit_logs_period_days ?? config.AUDIT_LOGS_PERIOD_DAYS) : days;
+  if (days === 'audit_logs_period') return chosen.audit_logs_period_days ?? config.AUDIT_LOGS_PERIOD_DAYS;
+  return days === 'webhook_events_period' ? config.WEBHOOK_EVENTS_KEEP_DAYS : days;
 }
 
 /** Real time since which rows of a log are shown. Rule: platform H.4. */

@@ -9,6 +9,7 @@ import { refuse } from '../../platform/refusal.ts';
 import { getBillingEntity } from '../billing-entities/queries.ts';
 import { type CustomerRow, lockCustomer } from '../customers/queries.ts';
 import { chooseSections } from '../invoice-custom-sections/selections.ts';
+import { readWalletLimit } from '../organizations/settings/queries.ts';
 import { setFirstCurrency } from '../subscriptions/writes.ts';
 import { creditFaults, expirationFaults, methodFaults, rangeFaults, readRules, ruleFaults } from './faults.ts';
 import { isLimits, type Limits, readLimits } from './limits.ts';
@@ -20,8 +21,6 @@ import type { CustomerWalletCreate, WalletCreate } from './schema.ts';
 import { insertWallet } from './sql.ts';
 import { storeRule } from './store-rule.ts';
 
-/** Active wallets that a customer may have. Rule: credits-and-payments D.1. */
-const MOST_WALLETS = 6;
 const PRIORITY_DEFAULT = 50;
 const RATE_DIGITS = 5;
 
@@ -58,7 +57,10 @@ async function create(ctx: Context, customer: CustomerRow, body: CustomerWalletC
     : customer.billing_entity_id;
   const currency = body.currency ?? (customer.currency as Currency | null);
   const rate = roundToDigits(decimal(body.rate_amount), RATE_DIGITS);
-  const taken = await listWalletCodes(db, organizationId, customer.id);
+  const [taken, mostWallets] = await Promise.all([
+    listWalletCodes(db, organizationId, customer.id),
+    readWalletLimit(db, organizationId),
+  ]);
   const limits = await readLimits(ctx, body.applies_to);
   const rules = readRules(body.recurring_transaction_rules, (given) =>
     readRule(
@@ -79,7 +81,7 @@ async function create(ctx: Context, customer: CustomerRow, body: CustomerWalletC
     max: body.paid_top_up_max_amount_cents ?? null,
   };
   const faults: Record<string, string[]> = {
-    ...(taken.length >= MOST_WALLETS ? { customer: ['wallet_limit_reached'] } : {}),
+    ...(taken.length >= mostWallets ? { customer: ['wallet_limit_reached'] } : {}),
     ...(currency === null ? { currency: ['value_is_mandatory'] } : {}),
     ...(body.code && taken.some(({ code }) => code === body.code) ? { code: ['value_already_exist'] } : {}),
     ...creditFaults(

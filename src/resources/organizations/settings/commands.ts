@@ -1,0 +1,54 @@
+import type { Context } from '../../../platform/context.ts';
+import { changedKeys } from '../../../platform/records/changes.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { lockSettings, readSettings, updateSettingsRow } from './queries.ts';
+import type { SettingsUpdate, SettingsView } from './schema.ts';
+import { settingsView } from './view.ts';
+
+/** Settings of the caller's organization that `/organizations` does not carry. Rule: beyond 14. */
+export async function showSettings({ db, organizationId, config }: Context) {
+  return { settings: settingsView(await readSettings(db, organizationId), config) };
+}
+
+/**
+ * Changes them: only keys that were sent. Rate limits are the operator's to change.
+ *
+ * @throws Refusal 422 of a key: value_is_out_of_range; unsupported_value, where nothing acts on it yet;
+ *   rate_limits value_is_frozen
+ */
+export async function updateSettings(ctx: Context, { body }: { body: SettingsUpdate }) {
+  const stored = await lockSettings(ctx.db, ctx.organizationId);
+  const before = settingsView(stored, ctx.config);
+  if (body.rate_limits && !areLimits(body.rate_limits, before))
+    throw refuse.invalid({ rate_limits: ['value_is_frozen'] });
+  const changed = {
+    ...stored,
+    audit_logs_period_days: body.audit_logs_period ?? stored.audit_logs_period_days,
+    wallet_limit: body.wallet_limit ?? stored.wallet_limit,
+    usage_policies: body.usage_policies === undefined ? stored.usage_policies : mergedPolicies(stored, body),
+  };
+  await updateSettingsRow(ctx.db, ctx.organizationId, changed, ctx.now());
+  const after = settingsView(changed, ctx.config);
+  ctx.record({
+    activity: {
+      type: 'organization.updated',
+      resourceType: 'Organization',
+      resourceId: ctx.organizationId,
+      object: after,
+      changes: changedKeys(before, after),
+    },
+    keysChanged: true,
+  });
+  return { settings: after };
+}
+
+const mergedPolicies = (
+  { usage_policies: stored }: Awaited<ReturnType<typeof readSettings>>,
+  { usage_policies: sent }: SettingsUpdate,
+) => (sent ? { ...stored, ...sent } : null);
+
+const areLimits = (sent: Record<string, unknown>, { rate_limits }: SettingsView): boolean =>
+  Object.entries(sent).every(
+    ([category, limit]) =>
+      !Object.hasOwn(rate_limits, category) || rate_limits[category as keyof typeof rate_limits] === limit,
+  );

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { boolean, integer, oneOf } from '../../../platform/schema/fields.ts';
+import { POLICIES } from '../../event-corrections/schema.ts';
+
+/** Days that logs may be shown. Rule: beyond 14. */
+const LOGS_DAYS_MAX = 400;
+/** Active wallets of one customer. Rule: beyond 14. */
+const WALLETS_MAX = 100;
+const UNSUPPORTED = 'unsupported_value';
+
+const usagePolicies = z.object({
+  corrections: oneOf(POLICIES).nullish(),
+  late_events: oneOf(POLICIES)
+    .refine((policy) => policy === 'ignore', UNSUPPORTED)
+    .nullish(),
+});
+
+/** Input of `PUT /organizations/settings`: what is absent stays. What nothing acts on yet is refused by name. */
+export const SettingsUpdate = z
+  .object({
+    audit_logs_period: integer({ min: 1, max: LOGS_DAYS_MAX }),
+    wallet_limit: integer({ min: 1, max: WALLETS_MAX }),
+    hosted_page_wait_minutes: integer({ min: 0 }).refine((minutes) => minutes === 0, UNSUPPORTED),
+    deny_when_overdue: boolean().refine((denies) => !denies, UNSUPPORTED),
+    usage_policies: usagePolicies.nullable(),
+    personal_properties: z.array(z.unknown(), 'must_be_array').refine((names) => names.length === 0, UNSUPPORTED),
+    rate_limits: z.record(z.string(), z.unknown(), { error: () => 'value_is_invalid' }),
+  })
+  .partial();
+export type SettingsUpdate = z.infer<typeof SettingsUpdate>;
+
+const Policies = z.object({ corrections: z.enum(POLICIES).nullable(), late_events: z.enum(POLICIES).nullable() });
+
+/** Settings that `/organizations` does not carry. Rule: beyond 14. */
+export const SettingsView = z.object({
+  audit_logs_period: z.int(),
+  wallet_limit: z.int(),
+  hosted_page_wait_minutes: z.int(),
+  deny_when_overdue: z.boolean(),
+  usage_policies: Policies,
+  personal_properties: z.array(z.unknown()),
+  rate_limits: z.object({
+    events: z.int(),
+    events_bulk: z.int(),
+    current_usage: z.int(),
+    access: z.int(),
+    default: z.int(),
+  }),
+});
+export type SettingsView = z.infer<typeof SettingsView>;
+export const SettingsEnvelope = z.object({ settings: SettingsView });
