@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import {
+  canOrderFormMove,
+  canOrderMove,
+  canQuoteVersionMove,
+  canVoidQuoteVersion,
+  ORDER_FORM_STATUSES,
+  ORDER_STATUSES,
+  QUOTE_VERSION_STATUSES,
+  QUOTE_VERSION_VOID_REASONS,
+} from '../../../src/engine/quotes/states.ts';
+
+// platform K.1
+const ALLOWED = {
+  'quote version': ['draft → approved', 'draft → voided', 'approved → voided'],
+  'order form': ['generated → signed', 'generated → expired', 'generated → voided'],
+  order: ['created → executed', 'created → failed', 'failed → executed'],
+};
+
+const pairsOf = <State extends string>(states: readonly State[]) =>
+  states.flatMap((from) => states.map((to) => [from, to] as const));
+
+test.each(pairsOf(QUOTE_VERSION_STATUSES))('a quote version moving from %s to %s', (from, to) => {
+  expect(canQuoteVersionMove(from, to)).toBe(ALLOWED['quote version'].includes(`${from} → ${to}`));
+});
+
+test.each(pairsOf(ORDER_FORM_STATUSES))('an order form moving from %s to %s', (from, to) => {
+  expect(canOrderFormMove(from, to)).toBe(ALLOWED['order form'].includes(`${from} → ${to}`));
+});
+
+test.each(pairsOf(ORDER_STATUSES))('an order moving from %s to %s', (from, to) => {
+  expect(canOrderMove(from, to)).toBe(ALLOWED.order.includes(`${from} → ${to}`));
+});
+
+test('an approved version is voided by cascade only, a draft never by one', () => {
+  const voidable = QUOTE_VERSION_STATUSES.map((from) =>
+    QUOTE_VERSION_VOID_REASONS.filter((reason) => canVoidQuoteVersion(from, reason)),
+  );
+  expect(voidable).toEqual([['manual', 'superseded'], ['cascade_of_expired', 'cascade_of_voided'], []]);
+});
