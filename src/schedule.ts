@@ -67,6 +67,13 @@ export const schedule = (config: Config): ScheduleRow[] => [
   },
   { job: 'trial-end', tick: { minuteOfHour: 35 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   {
+    job: 'expire-order-forms',
+    tick: { minuteOfHour: 40 },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
+  {
     job: 'expire-wallets',
     tick: { minuteOfHour: 45 },
     clock: 'B',
@@ -88,6 +95,13 @@ export const schedule = (config: Config): ScheduleRow[] => [
     afterMissedTicks: 'one top-up, for the latest missed date',
   },
   { job: 'dunning', tick: { minuteOfHour: 45 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by state' },
+  {
+    job: 'execute-orders',
+    tick: { minuteOfHour: 45 },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
   {
     job: 'termination-alerts',
     tick: { minuteOfHour: 50 },

@@ -3,6 +3,7 @@ import { createAdjustedFee, destroyAdjustedFee, previewAdjustedFee } from './adj
 import { billOneOff } from './bill-one-off/bill-one-off.ts';
 import { retryPayment } from './collect-payments/collect-invoice.ts';
 import { createCorrection } from './correct-events/create-correction.ts';
+import { executeOrder } from './execute-orders/execute-order.ts';
 import { finalizeInvoice } from './finalize-invoice/finalize-invoice.ts';
 import { previewInvoice } from './preview-invoice/preview-invoice.ts';
 import { refreshInvoice } from './refresh-invoice/refresh-invoice.ts';
@@ -24,5 +25,6 @@ export const flowCommands: Readonly<Record<string, Operation['run']>> = {
   regenerateInvoice,
   createWalletTransaction,
   retryPayment,
+  executeOrder,
   createEventCorrection: createCorrection,
 };

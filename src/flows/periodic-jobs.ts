@@ -12,6 +12,7 @@ import { cleanProviderEvents } from './collect-payments/clean-provider-events.ts
 import { retryProviderEvents } from './collect-payments/retry-provider-events.ts';
 import { cleanWebhooks, endpointHealth, webhookSweeper } from './deliver-webhooks/jobs.ts';
 import { dunning } from './dun/dunning.ts';
+import { executeOrders, expireOrderForms } from './execute-orders/jobs.ts';
 import { expireCoupons } from './expire-coupons/expire-coupons.ts';
 import { retryFailedInvoices } from './finalize-invoice/retry-failed.ts';
 import { validateEvents } from './ingest-events/validate-events.ts';
@@ -38,7 +39,9 @@ export const periodicJobs: readonly PeriodicJob[] = [
   expireCoupons,
   retryFailedInvoices,
   trialEnd,
+  expireOrderForms,
   dunning,
+  executeOrders,
   refreshDrafts,
   usageActivity,
   walletOngoing,

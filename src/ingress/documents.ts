@@ -46,14 +46,14 @@ async function serve({ sql }: Pick<EdgeDeps, 'sql'>, request: Request, response:
   for (;;) {
     const file = await readFile(sql, documentId);
     if (!file) throw refuse.notFound('document');
-    if (file.content !== null) return sendFile(response, file.file_name, file.content);
+    if (file.content !== null) return sendFile(response, file.file_name, file.content_type, file.content);
     if (realNowMs() >= untilMs || response.destroyed) throw refuse.unavailable();
     await sleep(LOOK_EVERY_MS);
   }
 }
 
-function sendFile(response: Response, name: string, content: Uint8Array): void {
-  response.setHeader('Content-Type', 'application/pdf');
+function sendFile(response: Response, name: string, contentType: string, content: Uint8Array): void {
+  response.setHeader('Content-Type', contentType);
   response.setHeader('Content-Disposition', `inline; filename="${name.replace(/[^\w.-]/g, '_')}"`);
   response.setHeader('Cache-Control', 'private, max-age=3600');
   response.setHeader('X-Content-Type-Options', 'nosniff');

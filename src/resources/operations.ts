@@ -28,6 +28,8 @@ import { invoiceVerificationOperations } from './invoice-verifications/routes.ts
 import { invoiceOperations } from './invoices/routes.ts';
 import { ledgerOperations } from './ledger/routes.ts';
 import { lifetimeUsageOperations } from './lifetime-usage/routes.ts';
+import { orderFormOperations } from './order-forms/routes.ts';
+import { orderOperations } from './orders/routes.ts';
 import { organizationOperations } from './organizations/routes.ts';
 import { paymentMethodOperations } from './payment-methods/routes.ts';
 import { paymentProviderOperations } from './payment-providers/routes.ts';
@@ -36,6 +38,7 @@ import { paymentRequestOperations } from './payment-requests/routes.ts';
 import { paymentOperations } from './payments/routes.ts';
 import { planOperations } from './plans/routes.ts';
 import { pricingUnitOperations } from './pricing-units/routes.ts';
+import { quoteOperations } from './quotes/routes.ts';
 import { retentionOperations } from './retention/routes.ts';
 import { sandboxOperations } from './sandbox/routes.ts';
 import { securityLogOperations } from './security-logs/routes.ts';
@@ -94,6 +97,9 @@ export const operations: Operation[] = [
   ...paymentMethodOperations,
   ...paymentProviderOperations,
   ...paymentRequestOperations,
+  ...quoteOperations,
+  ...orderFormOperations,
+  ...orderOperations,
   ...sandboxOperations,
   ...subscriptionOperations,
   ...overrideOperations,

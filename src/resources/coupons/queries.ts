@@ -88,6 +88,12 @@ export async function lockCoupon(
   return row;
 }
 
+/** Live coupons by id, in no order. */
+export const listCouponsById = (db: Db, organizationId: string, ids: readonly string[]) => db<CouponRow[]>`
+  select ${columns(db)} from coupons coupon
+  where coupon.organization_id = ${organizationId} and coupon.id = any (${ids as string[]}::uuid[])
+    and coupon.deleted_at is null`;
+
 /** Whether a customer has or had it. */
 export async function isCouponApplied(db: Db, organizationId: string, id: string): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`

@@ -12,9 +12,19 @@ export const DOCUMENTS_PATH = '/documents';
 
 /** Address of a document that works without a key until it expires. Real time, also under a test clock. */
 export async function documentLink(db: Db, config: Config, documentId: string): Promise<string> {
+  return (await documentLinks(db, config, [documentId])).get(documentId)!;
+}
+
+/** Addresses of many documents, by id: one statement, whatever their number. */
+export async function documentLinks(
+  db: Db,
+  config: Config,
+  documentIds: readonly string[],
+): Promise<Map<string, string>> {
+  if (documentIds.length === 0) return new Map();
   const expires = Math.floor(realNowMs() / 1000) + config.DOCUMENT_LINK_TTL_HOURS * 3600;
-  const signature = signatureOf(await linkSecret(db), documentId, String(expires));
-  return `${publicUrl(config)}${DOCUMENTS_PATH}/${documentId}?expires=${expires}&signature=${signature}`;
+  const secret = await linkSecret(db);
+  return new Map(documentIds.map((id) => [id, addressOf(config, secret, id, expires)]));
 }
 
 /**
@@ -36,6 +46,9 @@ export async function checkDocumentLink(
     throw refuse.forbidden('invalid_signature');
   if (Number(expires) * 1000 < realNowMs()) throw refuse.forbidden('link_expired');
 }
+
+const addressOf = (config: Config, secret: string, documentId: string, expires: number): string =>
+  `${publicUrl(config)}${DOCUMENTS_PATH}/${documentId}?expires=${expires}&signature=${signatureOf(secret, documentId, String(expires))}`;
 
 const signatureOf = (secret: string, documentId: string, expires: string): string =>
   createHmac('sha256', secret).update(`document:${documentId}:${expires}`).digest('base64url');

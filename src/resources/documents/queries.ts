@@ -82,9 +82,9 @@ export async function storeDocument(
 export async function readFile(
   db: Db,
   id: string,
-): Promise<{ file_name: string; content: Uint8Array | null } | undefined> {
-  const [row] = await db<{ file_name: string; content: Uint8Array | null }[]>`
-    select file_name, content from documents where id = ${id}`;
+): Promise<{ file_name: string; content_type: string; content: Uint8Array | null } | undefined> {
+  const [row] = await db<{ file_name: string; content_type: string; content: Uint8Array | null }[]>`
+    select file_name, content_type, content from documents where id = ${id}`;
   return row;
 }
 
