@@ -254,7 +254,7 @@ describe('settings', () => {
     [{ deny_when_overdue: true }, { deny_when_overdue: ['unsupported_value'] }],
     [{ personal_properties: ['email'] }, { personal_properties: ['unsupported_value'] }],
     [{ usage_policies: { corrections: 'x' } }, { 'usage_policies.corrections': ['value_is_invalid'] }],
-    [{ usage_policies: { late_events: 'credit_note' } }, { 'usage_policies.late_events': ['unsupported_value'] }],
+    [{ usage_policies: { late_events: 'never' } }, { 'usage_policies.late_events': ['value_is_invalid'] }],
     [{ rate_limits: { events: 5 } }, { rate_limits: ['value_is_frozen'] }],
   ])('%j is refused', async (sent, details) => {
     const org = await service.org();

@@ -1,9 +1,10 @@
 import type { Context } from '../../platform/context.ts';
 import type { Fragment } from '../../platform/db/connect.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { findPolicy } from '../usage-policies/queries.ts';
+import type { Policy } from '../usage-policies/schema.ts';
 import { areBilledInAdvance, type ConcernedCharge, listConcernedCharges } from './periods.ts';
-import { findPolicies, mayWriteInvoices } from './queries.ts';
-import type { Policy } from './schema.ts';
+import { mayWriteInvoices } from './queries.ts';
 
 const UNSUPPORTED = 'unsupported_value';
 
@@ -18,7 +19,8 @@ export async function policyOf(
   externalSubscriptionId: string,
   asked: Policy | null | undefined,
 ): Promise<Policy> {
-  const policy = asked ?? (await findPolicies(ctx.db, ctx.organizationId, externalSubscriptionId)) ?? 'next_invoice';
+  const policy =
+    asked ?? (await findPolicy(ctx.db, ctx.organizationId, externalSubscriptionId, 'corrections')) ?? 'next_invoice';
   if (policy === 'ignore' || ctx.actor.apiKeyId === null) return policy;
   if (await mayWriteInvoices(ctx.db, ctx.organizationId, ctx.actor.apiKeyId)) return policy;
   throw refuse.forbidden('write_action_not_allowed_for_invoice');

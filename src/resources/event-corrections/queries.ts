@@ -3,7 +3,8 @@ import type { Db } from '../../platform/db/connect.ts';
 import { limitOf, type Page } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { isoText } from '../events/iso-text.ts';
-import type { CorrectionListQuery, Kind, Part, Policy, Status } from './schema.ts';
+import type { Policy } from '../usage-policies/schema.ts';
+import type { CorrectionListQuery, Kind, Part, Status } from './schema.ts';
 
 export interface CorrectionRow {
   id: string;
@@ -114,23 +115,6 @@ export async function listAdjustments(
       where organization_id = ${organizationId} and correction_id = ${correctionId}`,
   ]);
   return { rows: [...rows], totalCount: count!.total };
-}
-
-/** What the plan of the newest subscription of an external id, or else the organization, says of corrections. */
-export async function findPolicies(
-  db: Db,
-  organizationId: string,
-  externalSubscriptionId: string,
-): Promise<Policy | null> {
-  const [row] = await db<{ policy: Policy | null }[]>`
-    select coalesce((
-      select plan.usage_policies ->> 'corrections'
-      from subscriptions s join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id
-      where s.organization_id = ${organizationId} and s.external_id = ${externalSubscriptionId}
-      order by s.status = 'active' desc, s.created_at desc, s.id desc limit 1
-    ), usage_policies ->> 'corrections') as policy
-    from organizations where id = ${organizationId}`;
-  return row?.policy ?? null;
 }
 
 export async function mayWriteInvoices(db: Db, organizationId: string, apiKeyId: string): Promise<boolean> {

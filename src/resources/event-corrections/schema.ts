@@ -5,14 +5,13 @@ import { fromFilter, untilFilter } from '../../platform/lists/time-filters.ts';
 import { boolean, INVALID, integer, MANDATORY, oneOf, text } from '../../platform/schema/fields.ts';
 import { instantField } from '../../platform/schema/instant-field.ts';
 import { parseEvent } from '../events/parse-event.ts';
+import { POLICIES } from '../usage-policies/schema.ts';
 
 export const KINDS = ['amend', 'retract', 'retract_range', 'late_events'] as const;
 export const STATUSES = ['pending', 'applied', 'settled', 'failed', 'previewed'] as const;
-export const POLICIES = ['next_invoice', 'debit_invoice', 'credit_note', 'ignore'] as const;
 export const PARTS = ['credit', 'refund', 'offset'] as const;
 export type Kind = (typeof KINDS)[number];
 export type Status = (typeof STATUSES)[number];
-export type Policy = (typeof POLICIES)[number];
 export type Part = (typeof PARTS)[number];
 
 /** Most characters of a reason. */

@@ -27,6 +27,7 @@ const EMPTY = {
   bill_charges_monthly: null,
   bill_fixed_charges_monthly: null,
   metadata: null,
+  usage_policies: null,
 } satisfies Partial<PlanDefinition>;
 
 const FIELDS = [

@@ -20,6 +20,7 @@ import { PlanEntitlementView } from '../entitlements/schema.ts';
 import { FixedChargeElement, FixedChargeView } from '../fixed-charges/schema.ts';
 import { CommitmentInput, CommitmentView } from '../minimum-commitments/schema.ts';
 import { TaxView } from '../taxes/schema.ts';
+import { UsagePoliciesInput, UsagePoliciesView } from '../usage-policies/schema.ts';
 import { ApplicableUsageThreshold, UsageThresholdObject, UsageThresholdsInput } from '../usage-thresholds/schema.ts';
 import { Metadata } from './metadata.ts';
 
@@ -52,6 +53,7 @@ const fields = {
   fixed_charges: z.array(FixedChargeElement, INVALID).nullish(),
   usage_thresholds: UsageThresholdsInput.nullish(),
   minimum_commitment: CommitmentInput,
+  usage_policies: UsagePoliciesInput,
   cascade_updates: boolean().nullish(),
 };
 
@@ -101,6 +103,7 @@ export const PlanView = z.object({
   applicable_usage_thresholds: z.array(ApplicableUsageThreshold),
   minimum_commitment: CommitmentView.optional(),
   metadata: z.record(z.string(), z.string().nullable()).optional(),
+  usage_policies: UsagePoliciesView.optional(),
 });
 export type PlanView = z.infer<typeof PlanView>;
 

@@ -48,4 +48,5 @@ export const planView = ({
     ? {}
     : { minimum_commitment: commitmentView(plan.minimum_commitment, plan, commitmentTaxes) }),
   ...(plan.metadata === null ? {} : { metadata: plan.metadata }),
+  ...(plan.usage_policies === null ? {} : { usage_policies: plan.usage_policies }),
 });

@@ -7,11 +7,11 @@ import type { PlanRow } from './queries.ts';
 export const insertPlan = (db: Db, organizationId: string, { id, created_at, ...plan }: PlanRow) => db`
   insert into plans (id, organization_id, parent_id, code, name, invoice_display_name, description, interval,
     pay_in_advance, amount_cents, amount_currency, trial_period, bill_charges_monthly, bill_fixed_charges_monthly,
-    metadata, created_at, updated_at)
+    metadata, usage_policies, created_at, updated_at)
   values (${id}, ${organizationId}, ${plan.parent_id}, ${plan.code}, ${plan.name}, ${plan.invoice_display_name},
     ${plan.description}, ${plan.interval}, ${plan.pay_in_advance}, ${plan.amount_cents}, ${plan.amount_currency},
     ${plan.trial_period}, ${plan.bill_charges_monthly}, ${plan.bill_fixed_charges_monthly},
-    ${plan.metadata as never}, ${created_at}, ${created_at})`;
+    ${plan.metadata as never}, ${plan.usage_policies as never}, ${created_at}, ${created_at})`;
 
 export const updatePlanRow = (
   db: Db,
@@ -26,7 +26,7 @@ export const updatePlanRow = (
     amount_cents = ${plan.amount_cents}, amount_currency = ${plan.amount_currency}, trial_period = ${plan.trial_period},
     bill_charges_monthly = ${plan.bill_charges_monthly},
     bill_fixed_charges_monthly = ${plan.bill_fixed_charges_monthly}, metadata = ${plan.metadata as never},
-    updated_at = ${now}
+    usage_policies = ${plan.usage_policies as never}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Overrides keep the code of their plan. */

@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import { assert } from '../../../platform/refusal.ts';
-import type { Policy } from '../../event-corrections/schema.ts';
+import type { Policy } from '../../usage-policies/schema.ts';
 import type { RateLimits } from '../rate-limits.ts';
 
 export interface SettingsFields {

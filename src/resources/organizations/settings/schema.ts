@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { boolean, integer, oneOf } from '../../../platform/schema/fields.ts';
-import { POLICIES } from '../../event-corrections/schema.ts';
+import { POLICIES } from '../../usage-policies/schema.ts';
 
 /** Days that logs may be shown. Rule: beyond 14. */
 const LOGS_DAYS_MAX = 400;
@@ -10,9 +10,7 @@ const UNSUPPORTED = 'unsupported_value';
 
 const usagePolicies = z.object({
   corrections: oneOf(POLICIES).nullish(),
-  late_events: oneOf(POLICIES)
-    .refine((policy) => policy === 'ignore', UNSUPPORTED)
-    .nullish(),
+  late_events: oneOf(POLICIES).nullish(),
 });
 
 /** Input of `PUT /organizations/settings`: what is absent stays. What nothing acts on yet is refused by name. */
