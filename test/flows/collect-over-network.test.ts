@@ -20,7 +20,7 @@ let client: Client & { organization: { organization_id: string } };
 
 beforeAll(async () => {
   stripe = await fakeStripe();
-  service = await startService({ settings: { WRITE_TIMEOUT_SECONDS: '60', STRIPE_API_URL: stripe.url } });
+  service = await startService({ settings: { STRIPE_API_URL: stripe.url } });
 });
 afterAll(async () => {
   await service.stop();
@@ -107,7 +107,7 @@ const payment = (made: Loose, status: string): Promise<Loose> =>
   until(async () => {
     const { payments } = await ok(client.get(`/payments?invoice_id=${made.svc_id}`));
     return payments.find((each: Loose) => each.payment_status === status);
-  }, 30_000);
+  }, 60_000);
 const read = async (made: Loose): Promise<Loose> => (await ok(client.get(`/invoices/${made.svc_id}`))).invoice;
 
 describe('connections', () => {

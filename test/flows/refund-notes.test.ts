@@ -18,7 +18,7 @@ let stripe: FakeStripe;
 
 beforeAll(async () => {
   stripe = await fakeStripe();
-  service = await startService({ settings: { WRITE_TIMEOUT_SECONDS: '60', STRIPE_API_URL: stripe.url } });
+  service = await startService({ settings: { STRIPE_API_URL: stripe.url } });
 });
 afterAll(async () => {
   await service.stop();
@@ -78,7 +78,7 @@ const becomes = (client: Caller, note: Loose, status: string): Promise<Loose> =>
   until(async () => {
     const now = await read(client, note);
     return now.refund_status === status ? now : undefined;
-  }, 30_000);
+  }, 60_000);
 const sentRefund = (note: Loose): Promise<Loose> =>
   until(async () => {
     const [row] = await service.sql<{ provider_refund_id: string }[]>`

@@ -9,7 +9,7 @@ let source: Invoice;
 
 beforeAll(async () => {
   // 50 commands on one record wait for each other: a busy machine takes its time.
-  service = await startService({ settings: { WRITE_TIMEOUT_SECONDS: '60' } });
+  service = await startService();
 });
 afterAll(() => service.stop());
 

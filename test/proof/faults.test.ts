@@ -75,7 +75,7 @@ const FAULTS: [name: string, strike: () => Promise<void>][] = [
 
 async function restart(server: 'redis' | 'postgres'): Promise<void> {
   process.kill(services.pids[server]!, server === 'redis' ? 'SIGKILL' : 'SIGINT');
-  await until(async () => (await services.revive()).includes(server), 30_000, 100);
+  await until(async () => (await services.revive()).includes(server), 60_000, 100);
 }
 
 test('nothing accepted is lost and nothing counts twice, whatever is killed or restarted', {

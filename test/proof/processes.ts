@@ -63,4 +63,4 @@ export const ready = (url: string): Promise<boolean> =>
     const answer = await request(`${url}/ready`);
     await answer.body.dump();
     return answer.statusCode === 200;
-  }, 30_000);
+  }, 60_000);

@@ -7,7 +7,7 @@ let service: TestService;
 let story: Story;
 
 beforeAll(async () => {
-  service = await startService({ settings: { WRITE_TIMEOUT_SECONDS: '60' } });
+  service = await startService();
 });
 afterAll(() => service.stop());
 

@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { logExchange } from './exchange-log.ts';
 
 export interface ClientAnswer {
   status: number;
@@ -22,8 +23,11 @@ export interface Client {
   delete(path: string, body?: unknown, options?: RequestOptions): Promise<ClientAnswer>;
 }
 
-/** Speaks to a started service as any client would; paths are below the base URL. */
-export function createClient(url: string, apiKey: string | null): Client {
+/**
+ * Speaks to a started service as any client would; paths are below the base URL. Its exchanges are logged unless the
+ * service has operations of a test's own.
+ */
+export function createClient(url: string, apiKey: string | null, isLogged = true): Client {
   const call =
     (method: string) =>
     async (path: string, body?: unknown, options: RequestOptions = {}) => {
@@ -44,6 +48,15 @@ export function createClient(url: string, apiKey: string | null): Client {
       } catch {
         // not JSON: the text tells
       }
+      if (isLogged)
+        logExchange({
+          method,
+          path,
+          status: response.statusCode,
+          requestBody: body ?? null,
+          responseBody: json ?? text,
+          headers: response.headers,
+        });
       return { status: response.statusCode, body: json as never, text, headers: response.headers };
     };
   return {

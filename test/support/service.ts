@@ -12,8 +12,9 @@ import { type PoolName, pools, startPools } from '../../workers/pools.ts';
 import { type Client, createClient } from './client.ts';
 import { createTestDatabase } from './database.ts';
 
-/** A busy test machine is no reason to let requests pass the limiters. */
+/** A busy test machine is no reason to let requests pass the limiters, or to answer that a write is pending. */
 export const PATIENT_LIMITER_MS = 5000;
+const PATIENT_WRITE_SECONDS = 60;
 
 /** Every pool but the one of the ticks: real time neither audits nor repairs what a test breaks by hand. */
 export const UNSCHEDULED = (Object.keys(pools) as PoolName[]).filter((name) => name !== 'scheduler');
@@ -50,6 +51,7 @@ export async function startService(
     RATE_LIMIT_CURRENT_USAGE: '100000',
     RATE_LIMIT_UNAUTHENTICATED: '100000',
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
+    WRITE_TIMEOUT_SECONDS: String(PATIENT_WRITE_SECONDS),
     DATABASE_POOL: '6',
     ...options.settings,
   });
@@ -57,7 +59,8 @@ export async function startService(
   const workers = await startPools(config, options.pools ?? (Object.keys(pools) as PoolName[]), log);
   const ingress = await startIngress(config, options.operations ?? operations, log, PATIENT_LIMITER_MS);
   const redis = new Redis(config.REDIS_URL);
-  const client = (apiKey: string) => createClient(ingress.url, apiKey);
+  const isLogged = options.operations === undefined && config.WIRE_PREFIX === 'svc';
+  const client = (apiKey: string) => createClient(ingress.url, apiKey, isLogged);
   return {
     url: ingress.url,
     config,

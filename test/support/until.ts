@@ -1,7 +1,7 @@
 /** Waits until `check` answers something truthy, at most `withinMs`; then it fails with the last error or value. */
 export async function until<Value>(
   check: () => Promise<Value> | Value,
-  withinMs = 20_000,
+  withinMs = 45_000,
   everyMs = 25,
 ): Promise<NonNullable<Value>> {
   const deadline = performance.now() + withinMs;

@@ -143,7 +143,7 @@ test('any interleaving of store, amend, retract and rebuild gives the naive figu
           const [row] = await service.sql<{ busy: boolean }[]>`
           select exists (select from usage_shapes where state = 'building') or exists (select from event_batches) as busy`;
           return row!.busy ? undefined : true;
-        }, 20_000);
+        });
         expect(await figures(id)).toEqual(reference(live));
         expect((await auditHours(service.sql, log, 100)).repaired).toBe(0);
       },

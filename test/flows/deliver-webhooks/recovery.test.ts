@@ -77,7 +77,7 @@ test('a worker killed in the middle of deliveries: each arrives at least once un
   // The receiver has the events, and says nothing until the worker is gone.
   hooks.react(() => {});
   await stage.emit(organization, customers(20));
-  await until(() => hooks.hooks.length >= 5, 30_000);
+  await until(() => hooks.hooks.length >= 5, 60_000);
   killed.kill('SIGKILL');
   await until(() => killed.signalCode === 'SIGKILL');
   expect((await stage.deliveries(endpointId)).every((row) => row.status === 'pending')).toBe(true);
