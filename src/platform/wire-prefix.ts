@@ -18,6 +18,7 @@ const FOREIGN_MAPS = new Set([
   'metadata',
   'entitlements',
   'overrides',
+  'privileges',
   'provider_error',
   'next_action',
 ]);

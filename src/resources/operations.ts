@@ -1,4 +1,5 @@
 import type { Operation } from '../platform/operation.ts';
+import { accessOperations } from './access/routes.ts';
 import { activityLogOperations } from './activity-logs/routes.ts';
 import { addOnOperations } from './add-ons/routes.ts';
 import { adjustedFeeOperations } from './adjusted-fees/routes.ts';
@@ -106,6 +107,7 @@ export const operations: Operation[] = [
   ...alertOperations,
   ...walletOperations,
   ...walletHoldOperations,
+  ...accessOperations,
   ...walletTransactionOperations,
   ...lifetimeUsageOperations,
   ...ledgerOperations,

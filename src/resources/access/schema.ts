@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { decimal } from '../../engine/money/decimal.ts';
+import { booleanFilter } from '../../platform/lists/filters.ts';
+import { decimalInput, INVALID, integer, OUT_OF_RANGE, optionalText, text } from '../../platform/schema/fields.ts';
+
+const isFilled = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** Input of `POST /access/check`. Rule: beyond 11.2. */
+export const AccessCheck = z
+  .object({
+    external_subscription_id: text(),
+    feature_code: optionalText(),
+    privilege_code: optionalText(),
+    value: z.union([z.number(), z.boolean(), z.string()], INVALID).nullish(),
+    units: z.preprocess(
+      (units) => units ?? '1',
+      decimalInput().refine((units) => decimal(units).gte(0), OUT_OF_RANGE),
+    ),
+    wallet_code: optionalText(),
+    amount_cents: integer({ min: 0 }).nullish(),
+    // Holds are opened at their own route.
+    hold: z
+      .unknown()
+      .refine((hold) => !isFilled(hold), 'unsupported_value')
+      .optional(),
+  })
+  .refine(({ privilege_code, feature_code }) => !privilege_code || feature_code, {
+    message: 'value_is_mandatory',
+    path: ['feature_code'],
+  })
+  .refine(({ value, privilege_code }) => !isFilled(value) || privilege_code, {
+    message: 'value_is_mandatory',
+    path: ['privilege_code'],
+  });
+export type AccessCheck = z.infer<typeof AccessCheck>;
+
+/** `exact` asks for the truth instead of a counter; there is nothing else here. */
+export const AccessQuery = z.object({ exact: booleanFilter });
+
+const Units = z.string();
+
+export const AccessEnvelope = z.object({
+  access: z.object({
+    allowed: z.boolean(),
+    reasons: z.array(z.string()),
+    entitlement: z
+      .object({
+        feature_code: z.string(),
+        granted: z.boolean(),
+        privileges: z.record(z.string(), z.union([z.int(), z.boolean(), z.string()])),
+      })
+      .nullable(),
+    usage: z
+      .array(
+        z.object({
+          billable_metric_code: z.string(),
+          period: z.string(),
+          limit: Units,
+          used: Units,
+          requested: Units,
+          remaining: Units,
+          resets_at: z.iso.datetime().nullable(),
+        }),
+      )
+      .nullable(),
+    wallet: z
+      .object({
+        wallet_code: z.string().nullable(),
+        currency: z.string(),
+        balance_cents: z.int(),
+        ongoing_balance_cents: z.int(),
+        held_cents: z.int(),
+        available_cents: z.int(),
+        requested_cents: z.int(),
+      })
+      .nullable(),
+    svc_hold_id: z.uuid().nullable(),
+    source: z.enum(['counter', 'database']),
+    as_of: z.iso.datetime(),
+  }),
+});
+export type AccessView = z.infer<typeof AccessEnvelope>['access'];

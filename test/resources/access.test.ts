@@ -1,0 +1,224 @@
+import { Temporal } from 'temporal-polyfill';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Context } from '../../src/platform/context.ts';
+import { connectDatabase } from '../../src/platform/db/connect.ts';
+import { checkAccess } from '../../src/resources/access/check.ts';
+import { openStory, type Story } from '../flows/bill-subscriptions/story.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const NOW = '2026-03-09T10:00:00Z';
+let service: TestService;
+let story: Story;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+/** A customer in Berlin whose plan grants 1000 calls a period, with 999 used, and a wallet of 50.00. */
+beforeEach(async () => {
+  story = await openStory(service, NOW);
+  const post = async (path: string, body: object) => {
+    const { status, text, body: answer } = await story.client.post(path, body);
+    if (status !== 200) throw new Error(text);
+    return answer;
+  };
+  await story.customer({ timezone: 'Europe/Berlin' });
+  const { billable_metric } = await post('/billable_metrics', {
+    billable_metric: { name: 'Calls', code: 'api_calls', aggregation_type: 'sum_agg', field_name: 'n' },
+  });
+  await post('/features', {
+    feature: {
+      code: 'api',
+      privileges: [
+        { code: 'max_calls', value_type: 'integer' },
+        { code: 'per_day', value_type: 'integer' },
+        { code: 'max', value_type: 'integer' },
+        { code: 'sso', value_type: 'boolean' },
+      ],
+    },
+  });
+  await story.client.put('/features/api/usage_limits', {
+    usage_limits: [
+      { privilege_code: 'max_calls', billable_metric_code: 'api_calls', period: 'billing_period' },
+      { privilege_code: 'per_day', billable_metric_code: 'api_calls', period: 'day' },
+    ],
+  });
+  await story.plan({
+    amount_cents: 0,
+    charges: [{ billable_metric_id: billable_metric.svc_id, charge_model: 'standard', properties: { amount: '0.01' } }],
+  });
+  await post('/plans/plan/entitlements', { entitlements: { api: { max_calls: 1000, max: 10, sso: false } } });
+  await story.subscribe({ subscription_at: '2026-03-01T00:00:00Z' });
+  await post('/events/batch', { events: [use('a', 990, '2026-03-05T10:30:00Z'), use('b', 9, '2026-03-09T09:00:00Z')] });
+});
+
+const use = (transaction_id: string, n: number, at: string) => ({
+  transaction_id,
+  external_subscription_id: 'sub',
+  code: 'api_calls',
+  timestamp: Date.parse(at) / 1000,
+  properties: { n },
+});
+const check = async (fields: object, query = '') => {
+  const { status, text, body } = await story.client.post(`/access/check${query}`, {
+    access: { external_subscription_id: 'sub', ...fields },
+  });
+  if (status !== 200) throw new Error(text);
+  return body.access;
+};
+const reasons = async (fields: object) => (await check(fields)).reasons;
+
+// beyond 11.2, AC1.
+test('usage limits: 1 of 1000 is left', async () => {
+  expect(await check({ feature_code: 'api' })).toEqual({
+    allowed: true,
+    reasons: [],
+    entitlement: { feature_code: 'api', granted: true, privileges: { max_calls: 1000, max: 10, sso: false } },
+    usage: [
+      {
+        billable_metric_code: 'api_calls',
+        period: 'billing_period',
+        limit: '1000.0',
+        used: '999.0',
+        requested: '1.0',
+        remaining: '1.0',
+        resets_at: '2026-03-31T22:00:00Z',
+      },
+    ],
+    wallet: null,
+    svc_hold_id: null,
+    source: 'database',
+    as_of: '2026-03-09T10:00:00.000Z',
+  });
+  for (const query of ['', '?exact=true']) {
+    const two = await check({ feature_code: 'api', units: 2 }, query);
+    expect([two.allowed, two.reasons]).toEqual([false, ['usage_limit_reached']]);
+  }
+  expect(await reasons({ feature_code: 'api', units: '1.000001' })).toEqual(['usage_limit_reached']);
+  await story.client.post('/events', { event: use('c', 1, '2026-03-09T09:30:00Z') });
+  expect(await reasons({ feature_code: 'api' })).toEqual(['usage_limit_reached']);
+  expect(await reasons({ feature_code: 'api', units: 0 })).toEqual([]);
+});
+
+test('the limit of a day is looked at once its privilege is granted, in the customer’s zone', async () => {
+  await story.client.patch('/subscriptions/sub/entitlements', {
+    entitlements: { api: { per_day: 9, max_calls: 5000 } },
+  });
+  const { allowed, usage } = await check({ feature_code: 'api' });
+  expect(allowed).toBe(false);
+  expect(usage.map((each: { used: string }) => each.used)).toEqual(['999.0', '9.0']);
+  expect(usage[1]).toMatchObject({ period: 'day', remaining: '0.0', resets_at: '2026-03-09T23:00:00Z' });
+  await story.advance('2026-03-09T23:00:00Z');
+  expect(await reasons({ feature_code: 'api' })).toEqual([]);
+});
+
+// beyond 11.2, AC3.
+test('privileges: an override of 25 over the plan’s 10 allows 20', async () => {
+  const max = (value: unknown) => reasons({ feature_code: 'api', privilege_code: 'max', value });
+  expect(await max(20)).toEqual(['privilege_value_not_allowed']);
+  await story.client.patch('/subscriptions/sub/entitlements', { entitlements: { api: { max: 25 } } });
+  expect(await max(20)).toEqual([]);
+  expect(await max(26)).toEqual(['privilege_value_not_allowed']);
+  expect(await reasons({ feature_code: 'api', privilege_code: 'sso' })).toEqual(['privilege_value_not_allowed']);
+  expect(await reasons({ feature_code: 'api', privilege_code: 'per_day' })).toEqual(['privilege_not_granted']);
+  expect(await reasons({ feature_code: 'none', privilege_code: 'x' })).toEqual(['feature_not_granted']);
+  await story.client.delete('/subscriptions/sub/entitlements/api');
+  const gone = await check({ feature_code: 'api' });
+  expect(gone).toMatchObject({
+    reasons: ['feature_not_granted'],
+    entitlement: { granted: false, privileges: {} },
+    usage: [],
+  });
+});
+
+test('wallets: what is held is not available', async () => {
+  expect(await check({ amount_cents: 1 })).toMatchObject({
+    allowed: false,
+    reasons: ['wallet_not_found'],
+    entitlement: null,
+    usage: null,
+  });
+  const ids = [];
+  for (const [code, credits] of [
+    ['one', '50'],
+    ['two', '10'],
+  ]) {
+    const made = await story.client.post('/wallets', {
+      wallet: { external_customer_id: 'acme', code, rate_amount: '1', currency: 'USD', granted_credits: credits },
+    });
+    ids.push(made.body.wallet.svc_id);
+  }
+  await until(async () => (await check({ amount_cents: 0 })).wallet.balance_cents === 6000);
+  await story.client.post(`/wallets/${ids[0]}/holds`, { hold: { amount_cents: 300 } });
+  expect((await check({ wallet_code: 'one', amount_cents: 4700 })).wallet).toEqual({
+    wallet_code: 'one',
+    currency: 'USD',
+    balance_cents: 5000,
+    ongoing_balance_cents: 5000,
+    held_cents: 300,
+    available_cents: 4700,
+    requested_cents: 4700,
+  });
+  expect(await reasons({ wallet_code: 'one', amount_cents: 4701 })).toEqual(['wallet_insufficient']);
+  expect((await check({ amount_cents: 4701 })).wallet).toMatchObject({ wallet_code: null, available_cents: 5700 });
+  expect(await reasons({ wallet_code: 'none' })).toEqual(['wallet_not_found']);
+  expect(await reasons({ amount_cents: 5701, feature_code: 'none' })).toEqual([
+    'feature_not_granted',
+    'wallet_insufficient',
+  ]);
+});
+
+describe('a gate answers', () => {
+  test('also for what is not there, or belongs to others', async () => {
+    const unknown = {
+      allowed: false,
+      reasons: ['subscription_not_active'],
+      entitlement: null,
+      usage: null,
+      wallet: null,
+    };
+    expect(await check({ external_subscription_id: 'none', feature_code: 'api', amount_cents: 1 })).toMatchObject(
+      unknown,
+    );
+    const other = await service.org();
+    const answer = await other.post('/access/check', { access: { external_subscription_id: 'sub' } });
+    expect(answer.body.access).toMatchObject(unknown);
+    await story.client.delete('/subscriptions/sub');
+    expect(await check({ feature_code: 'api' })).toMatchObject(unknown);
+  });
+
+  test.each<[object, object]>([
+    [{ external_subscription_id: null }, { external_subscription_id: ['value_is_mandatory'] }],
+    [{ privilege_code: 'max' }, { feature_code: ['value_is_mandatory'] }],
+    [{ feature_code: 'api', value: 1 }, { privilege_code: ['value_is_mandatory'] }],
+    [{ feature_code: 'api', privilege_code: 'max', value: [1] }, { value: ['value_is_invalid'] }],
+    [{ units: -1 }, { units: ['value_is_out_of_range'] }],
+    [{ units: 'x' }, { units: ['value_is_invalid'] }],
+    [{ amount_cents: -1 }, { amount_cents: ['value_is_out_of_range'] }],
+    [{ amount_cents: 1.5 }, { amount_cents: ['value_is_invalid'] }],
+    [{ hold: { expires_in_seconds: 5 } }, { hold: ['unsupported_value'] }],
+  ])('with 422 only what is malformed: %j', async (fields, error_details) => {
+    const answer = await story.client.post('/access/check', { access: { external_subscription_id: 'sub', ...fields } });
+    expect(answer.body).toMatchObject({ status: 422, error_details });
+  });
+});
+
+test('a check counts in its own rate category and takes at most six statements', async () => {
+  const { headers } = await story.client.post('/access/check', { access: { external_subscription_id: 'sub' } });
+  expect(headers['x-ratelimit-limit']).toBe('1000');
+
+  let count = 0;
+  const sql = connectDatabase(service.config.DATABASE_URL, { connections: 1, onStatement: () => (count += 1) });
+  try {
+    await sql`select 1`; // the driver's own first statements
+    count = 0;
+    const ctx = { organizationId: story.organizationId, db: sql, now: () => Temporal.Instant.from(NOW) } as unknown;
+    const body = { external_subscription_id: 'sub', feature_code: 'api', units: '1', amount_cents: 1 };
+    await checkAccess(ctx as Context, { body } as Parameters<typeof checkAccess>[1]);
+    expect(count).toBeLessThanOrEqual(6);
+  } finally {
+    await sql.end();
+  }
+});
