@@ -9,9 +9,11 @@ import { circuitWaitMs, isOpen } from './circuit.ts';
 import { type Line, openLine } from './line.ts';
 import { type SendDeps, send } from './send.ts';
 import { type Held, openSlots, SHARE_OF_ORGANIZATION, type Slots } from './slots.ts';
-import { giveUp, listDue } from './sql.ts';
+import { giveUp } from './sql.ts';
+import { mergedOutcomes, mergedReads, type ReadDue } from './statements.ts';
 
 type Job = JobPayload<'webhook.deliver'>;
+type Deps = SendDeps & { readDue: ReadDue };
 
 /**
  * Handler of `webhook.deliver`: sends due deliveries of one endpoint. The rows hold the state and are written once, at the
@@ -19,7 +21,7 @@ type Job = JobPayload<'webhook.deliver'>;
  * no slot, or an open circuit, come back without using up an attempt. Rule: platform G, performance-design 7.
  */
 export function deliveryHandlers(
-  deps: Omit<SendDeps, 'attemptsAt' | 'freed'> & { redis: Redis },
+  deps: Omit<SendDeps, 'attemptsAt' | 'freed' | 'keep'> & { redis: Redis },
 ): Pick<Handlers, 'webhook.deliver'> {
   const { config } = deps;
   const slots = openSlots(deps.redis, {
@@ -29,7 +31,13 @@ export function deliveryHandlers(
   });
   const line = openLine(Math.max(1, Math.floor(config.CONCURRENCY_WEBHOOKS * SHARE_OF_ORGANIZATION)));
   const attemptsAt = attempts({ config, outgoing: deps.outgoing, signingKey: webhookSigningKey(deps.sql) });
-  const sending: SendDeps = { ...deps, attemptsAt, freed: line.freed };
+  const sending: Deps = {
+    ...deps,
+    attemptsAt,
+    freed: line.freed,
+    keep: mergedOutcomes(deps.sql),
+    readDue: mergedReads(deps.sql),
+  };
   return {
     async 'webhook.deliver'(job, info) {
       const holder = { id: info.id, organizationId: job.organization_id, endpointId: job.webhook_endpoint_id };
@@ -62,7 +70,7 @@ async function takeSlots(
 }
 
 /** @returns after how long the job should come back for what it left, or null */
-async function deliver(deps: SendDeps, held: Held | undefined, job: Job, line: Line): Promise<number | null> {
+async function deliver(deps: Deps, held: Held | undefined, job: Job, line: Line): Promise<number | null> {
   if (!held) return line.awayMs(job.webhook_endpoint_id);
   try {
     const waitMs = await deliverHeld(deps, held, job);
@@ -74,10 +82,10 @@ async function deliver(deps: SendDeps, held: Held | undefined, job: Job, line: L
   }
 }
 
-async function deliverHeld(deps: SendDeps, held: Held, job: Job): Promise<number | null> {
+async function deliverHeld(deps: Deps, held: Held, job: Job): Promise<number | null> {
   const now = realNow();
   const chosen = { organizationId: job.organization_id, endpointId: job.webhook_endpoint_id, ids: held.ids };
-  const due = await listDue(deps.sql, chosen, now);
+  const due = await deps.readDue(chosen);
   const endpoint = due[0];
   if (!endpoint) return null;
   // Somebody wants to know now whether the endpoint works.

@@ -7,10 +7,9 @@ import type { Log } from '../../platform/log/log.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import { disableWebhookEndpoint } from '../../resources/webhook-endpoints/writes.ts';
 import type { Attempt, Outcome } from './attempt.ts';
-import { CIRCUIT_MS, CIRCUIT_OPENS_AT } from './circuit.ts';
 import { type NextAttempt, nextAttempt } from './next-attempt.ts';
 import type { Held } from './slots.ts';
-import { type DueDelivery, type EndpointOfDelivery, type OutcomeRow, recordOutcomes } from './sql.ts';
+import type { DueDelivery, EndpointOfDelivery, HealthRow, OutcomeRow } from './sql.ts';
 
 export interface SendDeps {
   sql: Sql;
@@ -19,6 +18,8 @@ export interface SendDeps {
   log: Log;
   outgoing: Outgoing;
   attemptsAt: (endpoint: EndpointOfDelivery) => Promise<Attempt>;
+  /** Writes how the attempts of a job went. */
+  keep: (kept: { outcomes: OutcomeRow[]; health: HealthRow }) => Promise<unknown>;
   /** Says that slots of the organization came free. */
   freed: (organizationId: string) => void;
 }
@@ -26,7 +27,7 @@ export interface SendDeps {
 type Planned = NextAttempt & { outcome: Outcome };
 
 /**
- * Makes the attempts, writes how they went in one statement, and plans the next ones.
+ * Makes the attempts, has written how they went, and plans the next ones.
  *
  * @returns whether any was acknowledged
  */
@@ -42,18 +43,15 @@ export async function send(
   const now = realNow();
   const planned = outcomes.map((outcome) => ({ outcome, ...plan(deps.config, outcome) }));
   const acknowledged = outcomes.filter((outcome) => outcome.acknowledged).length;
-  await recordOutcomes(
-    deps.sql,
-    endpoint,
-    planned.map((each) => toRow(each, now)),
-    {
+  await deps.keep({
+    outcomes: planned.map((each) => toRow(endpoint, each, now)),
+    health: {
+      organization_id: endpoint.organization_id,
+      webhook_endpoint_id: endpoint.webhook_endpoint_id,
       failures: outcomes.length - acknowledged,
-      anyAcknowledged: acknowledged > 0,
-      opensAt: CIRCUIT_OPENS_AT,
-      openUntil: now.add({ milliseconds: CIRCUIT_MS }),
+      any_acknowledged: acknowledged > 0,
     },
-    now,
-  );
+  });
   if (outcomes.some((outcome) => outcome.gone)) await disable(deps, endpoint, now);
   else if (acknowledged < outcomes.length) await planRetries(deps.producer, endpoint, planned);
   return acknowledged > 0;
@@ -69,11 +67,17 @@ function plan(config: Config, outcome: Outcome): NextAttempt {
   });
 }
 
-const toRow = ({ outcome, attemptsLeft, delayMs }: Planned, now: Temporal.Instant): OutcomeRow => ({
+const toRow = (
+  endpoint: EndpointOfDelivery,
+  { outcome, attemptsLeft, delayMs }: Planned,
+  now: Temporal.Instant,
+): OutcomeRow => ({
+  organization_id: endpoint.organization_id,
   id: outcome.delivery.id,
   acknowledged: outcome.acknowledged,
   http_status: outcome.httpStatus,
   response: outcome.response,
+  endpoint: endpoint.webhook_url,
   attempts_left: attemptsLeft,
   next_attempt_at: delayMs === null ? null : now.add({ milliseconds: delayMs }).toString(),
 });
