@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ANALYTICS_CHECKS } from '../../src/flows/audit-books/analytics-checks.ts';
 import { rollUpAnalytics } from '../../src/flows/roll-up-analytics/roll-up.ts';
+import type { Context } from '../../src/platform/context.ts';
 import type { Sql } from '../../src/platform/db/connect.ts';
 import { createOrganization } from '../../src/resources/organizations/commands.ts';
 import { Dice, type History, openHistory, readReport } from '../resources/analytics/history.ts';
@@ -103,6 +105,21 @@ test('a sum can never count fewer than nothing', async () => {
   await expect(
     sql`update analytics_totals set entries_count = entries_count - 1000 where organization_id = ${history.organizationId}`,
   ).rejects.toThrow('analytics_totals_entries_count_check');
+});
+
+test('the auditor finds a sum that is not what was billed', async () => {
+  const history = await openHistory(sql, new Dice(29));
+  const { organizationId } = history;
+  await makeInvoices(history, 15);
+  const [check] = ANALYTICS_CHECKS;
+  const find = () => check!.find({ db: sql, organizationId } as unknown as Context);
+  expect(await find()).toEqual([]);
+  await rollUpAnalytics(sql, organizationId);
+  expect(await find()).toEqual([]);
+  await sql`
+    update analytics_totals set amount = amount + 1
+    where organization_id = ${organizationId} and report = 'invoiced_usage' and entries_count > 0`;
+  expect((await find()).length).toBeGreaterThan(0);
 });
 
 test('another organization sees nothing of it', async () => {

@@ -1,3 +1,4 @@
+import { ANALYTICS_CHECKS } from './analytics-checks.ts';
 import type { Check } from './check.ts';
 import { CREDIT_CHECKS } from './credit-checks.ts';
 import { INVOICE_CHECKS } from './invoice-checks.ts';
@@ -16,4 +17,5 @@ export const CHECKS: readonly Check[] = [
   ...MACHINERY_CHECKS,
   ...USAGE_CHECKS,
   ...SLOW_CHECKS,
+  ...ANALYTICS_CHECKS,
 ];

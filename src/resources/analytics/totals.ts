@@ -3,7 +3,7 @@ import type { Db, Fragment } from '../../platform/db/connect.ts';
 import { entriesOf, nobody, type Report } from './entries.ts';
 
 /** Sources that a read counts itself until the pool has; more than these wait to be seen for the pool. */
-const MOST_UNCOUNTED = 2000;
+export const MOST_UNCOUNTED = 2000;
 
 export interface Days {
   from: Temporal.PlainDate;
