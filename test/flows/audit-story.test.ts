@@ -141,6 +141,10 @@ test('everything that touches money leaves every check content', async () => {
 
 const org = () => `organization_id = '${story.organizationId}'`;
 const noteOfRefund = () => `invoice_id = '${refunded.svc_id}'`;
+const HOLD = 'id, organization_id, wallet_id, amount_cents, available_cents, expires_at, created_at, updated_at';
+const holdOf = (amount: number, available: number, endsAt: string) =>
+  `gen_random_uuid(), organization_id, id, ${amount}, ${available}, '${endsAt}', '2024-05-01Z', '2024-05-01Z'
+   from wallets where ${org()}`;
 const shiftedLine = () =>
   `id = (select id from invoice_subscriptions where ${org()} and recurring order by charges_from_datetime desc limit 1)`;
 
@@ -308,6 +312,24 @@ test.each<[string, string, () => string[], () => string[]]>([
     () => ['alter table moved rename to inbound_events'],
   ],
   [
+    'A26',
+    'a hold that stays open past its end',
+    () => [`insert into wallet_holds (${HOLD}) select ${holdOf(100, 100, '2024-05-01T23:54:00Z')}`],
+    () => [`delete from wallet_holds where ${org()}`],
+  ],
+  [
+    'A26',
+    'a hold of more than there was',
+    () => [
+      'alter table wallet_holds drop constraint wallet_holds_covered',
+      `insert into wallet_holds (${HOLD}) select ${holdOf(101, 100, '2024-05-03T00:00:00Z')}`,
+    ],
+    () => [
+      `delete from wallet_holds where ${org()}`,
+      'alter table wallet_holds add constraint wallet_holds_covered check (amount_cents <= available_cents)',
+    ],
+  ],
+  [
     'A28',
     'a migration that was not applied',
     () => [`update schema_migrations set name = 'x' where name = '0034_create_verifications_and_audits.sql'`],
@@ -316,8 +338,15 @@ test.each<[string, string, () => string[], () => string[]]>([
   [
     'A28',
     'a clock that advances without a worker',
-    () => [`update test_clocks set status = 'advancing', lease_until = '2024-01-01Z' where ${org()}`],
-    () => [`update test_clocks set status = 'ready', lease_until = null where ${org()}`],
+    // The live pool would take it up at once.
+    () => [
+      `update test_clocks set status = 'advancing', lease_until = '2024-01-01Z' where ${org()}`,
+      'create trigger not_now before update on test_clocks for each row execute function refuse_change()',
+    ],
+    () => [
+      'drop trigger not_now on test_clocks',
+      `update test_clocks set status = 'ready', lease_until = null where ${org()}`,
+    ],
   ],
 ])('%s names %s', async (check, _what, breakIt, mend) => {
   await byHand(breakIt());

@@ -207,6 +207,19 @@ describe('cards', () => {
   });
 });
 
+test('where customers pay on hosted pages, the first attempt leaves them 10 minutes, a retry none', async () => {
+  await ok(story.client.put('/organizations/settings', { settings: { hosted_page_wait_minutes: 10 } }));
+  await card('4000000000009995');
+  const made = await invoice();
+  await story.advance('2024-05-01T10:09:00Z');
+  expect(await payments(made)).toEqual([]);
+  await story.advance('2024-05-01T10:10:00Z');
+  await payment(made, 'failed');
+  await card('4242424242424242');
+  await ok(story.client.post(`/invoices/${made.svc_id}/retry_payment`));
+  await payment(made, 'succeeded');
+});
+
 test('twins of a retry start one charge', async () => {
   const made = await invoice();
   await card('4242424242424242');

@@ -250,7 +250,7 @@ describe('settings', () => {
     [{ audit_logs_period: null }, { audit_logs_period: ['value_is_mandatory'] }],
     [{ wallet_limit: 101 }, { wallet_limit: ['value_is_out_of_range'] }],
     [{ wallet_limit: 'many' }, { wallet_limit: ['value_is_invalid'] }],
-    [{ hosted_page_wait_minutes: 10 }, { hosted_page_wait_minutes: ['unsupported_value'] }],
+    [{ hosted_page_wait_minutes: 5 }, { hosted_page_wait_minutes: ['value_is_invalid'] }],
     [{ deny_when_overdue: true }, { deny_when_overdue: ['unsupported_value'] }],
     [{ personal_properties: ['email'] }, { personal_properties: ['unsupported_value'] }],
     [{ usage_policies: { corrections: 'x' } }, { 'usage_policies.corrections': ['value_is_invalid'] }],

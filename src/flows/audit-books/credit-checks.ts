@@ -1,6 +1,9 @@
 import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 
-/** Invariants of coupons and refunds. Rule: beyond 9. */
+/** A hold that ran out counts no longer, and is marked within a minute. */
+const HOLD_LATE_AFTER = { minutes: 5 } as const;
+
+/** Invariants of coupons, refunds and holds. Rule: beyond 9. */
 export const CREDIT_CHECKS: readonly Check[] = [
   {
     code: 'A09',
@@ -24,6 +27,21 @@ export const CREDIT_CHECKS: readonly Check[] = [
       where applied.organization_id = ${organizationId}
         and (frequency = 'once' and actual > expected or frequency = 'recurring' and actual <> expected)
       order by applied.id
+      limit ${MOST_FINDINGS}`,
+  },
+  {
+    code: 'A26',
+    mustHold: 'a hold takes no more than was available to it, and none stays open past its end',
+    resourceType: 'WalletHold',
+    find: (ctx) => ctx.db<Finding[]>`
+      select id as resource_id, available_cents::text as expected, amount_cents::text as actual, '{}'::jsonb as details
+      from wallet_holds
+      where organization_id = ${ctx.organizationId} and amount_cents > available_cents
+      union all
+      select id, expires_at::text, ${ctx.now()}::timestamptz::text, jsonb_build_object('status', status)
+      from wallet_holds
+      where organization_id = ${ctx.organizationId} and status = 'open'
+        and expires_at < ${ctx.now().subtract(HOLD_LATE_AFTER)}
       limit ${MOST_FINDINGS}`,
   },
   {

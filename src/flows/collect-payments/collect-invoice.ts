@@ -6,6 +6,7 @@ import { getVisibleInvoice, type InvoiceRow, readInvoice } from '../../resources
 import { getMethod } from '../../resources/payment-methods/queries.ts';
 import type { MethodReference } from '../../resources/payment-methods/schema.ts';
 import { recordInvoiceFailure } from '../../resources/payments/failure.ts';
+import { COLLECT_STEP } from '../../resources/payments/owe-collection.ts';
 import { dueOf } from '../../resources/payments/settle.ts';
 import { startCharge } from '../../resources/payments/under-way.ts';
 import { lockPayables } from '../../resources/payments/writes.ts';
@@ -15,15 +16,26 @@ interface Facts {
   skip_psp: boolean;
   ready_for_payment_processing: boolean;
   payment_attempts: number;
+  /** Minutes for which the first attempt leaves the customer to a hosted page. */
+  wait_minutes: number;
   wishes: { type: string | null; id: string | null }[];
 }
 
-/** Step `collect-invoice`: charges an invoice that became final, if its customer can be charged. Rule: credits-and-payments E.6. */
-export async function collectInvoice(ctx: Context, { invoice_id: id }: { invoice_id: string }): Promise<void> {
+/**
+ * Step `collect-invoice`: charges an invoice that became final, if its customer can be charged; later, where the
+ * organization has its customers pay on hosted pages first. Rule: credits-and-payments E.6.
+ */
+export async function collectInvoice(
+  ctx: Context,
+  { invoice_id: id, has_waited: hasWaited = false }: { invoice_id: string; has_waited?: boolean },
+): Promise<void> {
   const invoice = await lock(ctx, id);
   if (!isCollectable(invoice)) return;
   const facts = await readFacts(ctx, id);
-  if (!facts.skip_psp) await charge(ctx, invoice, facts, []);
+  if (facts.skip_psp) return;
+  if (hasWaited || facts.wait_minutes === 0) return charge(ctx, invoice, facts, []);
+  const dueAt = ctx.now().add({ minutes: facts.wait_minutes });
+  ctx.after({ job: COLLECT_STEP, payload: { invoice_id: id, has_waited: true }, dueAt });
 }
 
 /**
@@ -95,6 +107,11 @@ const isCollectable = (invoice: InvoiceRow): boolean =>
 async function readFacts(ctx: Context, id: string): Promise<Facts> {
   const [row] = await ctx.db<Facts[]>`
     select invoice.skip_psp, invoice.ready_for_payment_processing, invoice.payment_attempts,
+      case when invoice.payment_attempts > 0 or invoice.status = 'open' and invoice.invoice_type <> 'credit'
+          or invoice.invoice_type = 'credit' and exists (select from wallet_transactions bought
+            where bought.organization_id = invoice.organization_id
+            and bought.invoice_id = invoice.id and bought.source <> 'manual')
+        then 0 else organization.hosted_page_wait_minutes end as wait_minutes,
       jsonb_build_array(
         jsonb_build_object('type', invoice.payment_method_type, 'id', invoice.payment_method_id),
         (select jsonb_build_object('type', subscription.payment_method_type, 'id', subscription.payment_method_id)
@@ -103,6 +120,8 @@ async function readFacts(ctx: Context, id: string): Promise<Facts> {
            on subscription.organization_id = line.organization_id and subscription.id = line.subscription_id
          where line.organization_id = invoice.organization_id and line.invoice_id = invoice.id
          order by line.id limit 1)) as wishes
-    from invoices invoice where invoice.organization_id = ${ctx.organizationId} and invoice.id = ${id}`;
+    from invoices invoice
+    join organizations organization on organization.id = invoice.organization_id
+    where invoice.organization_id = ${ctx.organizationId} and invoice.id = ${id}`;
   return { ...row!, wishes: row!.wishes.filter((wish) => wish !== null) };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boolean, integer, oneOf } from '../../../platform/schema/fields.ts';
+import { boolean, INVALID, integer, oneOf } from '../../../platform/schema/fields.ts';
 import { POLICIES } from '../../usage-policies/schema.ts';
 
 /** Days that logs may be shown. Rule: beyond 14. */
@@ -18,7 +18,8 @@ export const SettingsUpdate = z
   .object({
     audit_logs_period: integer({ min: 1, max: LOGS_DAYS_MAX }),
     wallet_limit: integer({ min: 1, max: WALLETS_MAX }),
-    hosted_page_wait_minutes: integer({ min: 0 }).refine((minutes) => minutes === 0, UNSUPPORTED),
+    /** 0: its customers have no hosted pages. */
+    hosted_page_wait_minutes: z.literal([0, 10], INVALID),
     deny_when_overdue: boolean().refine((denies) => !denies, UNSUPPORTED),
     usage_policies: usagePolicies.nullable(),
     personal_properties: z.array(z.unknown(), 'must_be_array').refine((names) => names.length === 0, UNSUPPORTED),
