@@ -97,6 +97,50 @@ test('50 executions at once leave one effect', async () => {
   expect(told).toHaveLength(1);
 });
 
+test('orders of one customer are executed side by side', async () => {
+  await deals.ok(
+    deals.client.post('/coupons', {
+      coupon: {
+        name: 'Five',
+        code: 'five',
+        coupon_type: 'percentage',
+        percentage_rate: 5,
+        frequency: 'forever',
+        expiration: 'no_expiration',
+      },
+    }),
+  );
+  const { coupon } = (await deals.client.get('/coupons/five')).body;
+  const orders: Shown[] = [];
+  for (const name of ['a', 'b', 'c']) {
+    const items = {
+      plans: [planItem(deals.planShown, {}, { localId: name, overrides: { amountCents: 100 } })],
+      coupons: [{ id: coupon.svc_id, localId: 'c', type: 'coupon', payload: { code: 'five', type: 'percentage' } }],
+    };
+    orders.push(await deals.order({ order_type: 'subscription_creation', billing_items: items }));
+  }
+  const answers = await Promise.all(orders.flatMap((order) => [execute(order, IN_SVC), execute(order, IN_SVC)]));
+  expect(answers.map(({ status, text }) => (status === 200 ? 200 : text))).toEqual(Array(6).fill(200));
+  const { meta } = await deals.ok(deals.client.get('/subscriptions?external_customer_id=acme'));
+  expect(meta.total_count).toBe(3);
+  expect((await deals.client.get('/customers/acme/applied_coupons')).body.meta.total_count).toBe(3);
+});
+
+test('a form is signed or voided, whoever comes first', async () => {
+  const form = await deals.approve(await deals.quote(oneOff()));
+  const actions = Array.from({ length: 16 }, (_, index) => (index % 2 ? 'void' : 'mark_as_signed'));
+  const answers = await Promise.all(
+    actions.map((action) => deals.client.post(`/order_forms/${form.svc_id}/${action}`)),
+  );
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  const { status } = (await deals.client.get(`/order_forms/${form.svc_id}`)).body.order_form;
+  const version = (await deals.client.get(`/quote_versions/${form.svc_quote_version_id}`)).body.quote_version;
+  const orders = (await deals.client.get('/orders')).body.meta.total_count;
+  expect([status, version.status, orders]).toEqual(
+    status === 'signed' ? ['signed', 'approved', 1] : ['voided', 'voided', 0],
+  );
+});
+
 describe('subscriptions', () => {
   test('come with their overrides, coupons and wallets', async () => {
     const { coupon } = await deals.ok(
