@@ -69,6 +69,40 @@ test('an endpoint is made, shown, listed by URL, changed and removed', async () 
   expect(taken).toMatchObject({ status: 422, body: { error_details: { webhook_url: ['value_already_exist'] } } });
 
   expect((await org.delete(path)).body.webhook_endpoint.svc_id).toBe(endpoint.svc_id);
+  const lines = await service.sql<{ log_event: string; resources: object }[]>`
+    select log_event, resources from security_logs
+    where organization_id = ${org.organization.organization_id} and resources ->> 'svc_id' = ${endpoint.svc_id}
+    order by id`;
+  expect(lines).toEqual([
+    { log_event: 'webhook_endpoint.created', resources: endpoint },
+    {
+      log_event: 'webhook_endpoint.updated',
+      resources: {
+        svc_id: endpoint.svc_id,
+        webhook_url: endpoint.webhook_url,
+        name: { deleted: 'Main', added: null },
+      },
+    },
+    {
+      log_event: 'webhook_endpoint.updated',
+      resources: {
+        svc_id: endpoint.svc_id,
+        webhook_url: { deleted: 'https://hooks.example/a', added: 'https://hooks.example/b' },
+        signature_algo: { deleted: 'jwt', added: 'hmac' },
+        event_types: { deleted: null, added: ['invoice.created'] },
+      },
+    },
+    {
+      log_event: 'webhook_endpoint.deleted',
+      resources: {
+        ...endpoint,
+        name: null,
+        webhook_url: 'https://hooks.example/b',
+        signature_algo: 'hmac',
+        event_types: ['invoice.created'],
+      },
+    },
+  ]);
   for (const answer of [
     await org.get(path),
     await org.delete(path),

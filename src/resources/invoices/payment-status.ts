@@ -31,6 +31,7 @@ export async function setPaymentStatus(
   });
   await payFees(ctx.db, ctx.organizationId, invoice.id, status, ctx.now());
   for (const effect of paymentEffects) await effect(ctx, invoice, status);
-  await recordInvoice(ctx, 'invoice.payment_status_updated', invoice.id, { before });
+  // Nobody sees an open invoice: the contract has no word for it.
+  if (changed.status !== 'open') await recordInvoice(ctx, 'invoice.payment_status_updated', invoice.id, { before });
   return changed;
 }

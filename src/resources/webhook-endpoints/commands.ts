@@ -5,6 +5,7 @@ import { RefusedAddress, resolvesToPrivate, targetOf } from '../../platform/http
 import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { countWebhookEndpoints, getWebhookEndpoint, lockWebhookEndpoint, type WebhookEndpointRow } from './queries.ts';
+import { recordEndpoint } from './record.ts';
 import {
   type SecretRotation,
   URL_IS_INVALID,
@@ -54,6 +55,7 @@ export async function createWebhookEndpoint(ctx: Context, { body }: { body: Webh
   };
   const secret = newSecret();
   await insertWebhookEndpoint(ctx.db, endpoint, secret);
+  recordEndpoint(ctx, 'created', endpoint);
   return { webhook_endpoint: { ...webhookEndpointView(endpoint), secret } };
 }
 
@@ -85,7 +87,9 @@ export async function updateWebhookEndpoint(
   } else if (body.enabled || (moved && stored.status === 'enabled')) {
     await clearFailures(ctx.db, ctx.organizationId, stored.id);
   }
-  return { webhook_endpoint: webhookEndpointView(await getWebhookEndpoint(ctx.db, ctx.organizationId, stored.id)) };
+  const saved = await getWebhookEndpoint(ctx.db, ctx.organizationId, stored.id);
+  recordEndpoint(ctx, 'updated', saved, stored);
+  return { webhook_endpoint: webhookEndpointView(saved) };
 }
 
 /**
@@ -96,6 +100,7 @@ export async function updateWebhookEndpoint(
 export async function deleteWebhookEndpoint(ctx: Context, { svc_id }: { svc_id: string }) {
   const endpoint = await lockWebhookEndpoint(ctx.db, ctx.organizationId, svc_id);
   await deleteWebhookEndpointRow(ctx.db, ctx.organizationId, endpoint.id);
+  recordEndpoint(ctx, 'deleted', endpoint);
   return { webhook_endpoint: webhookEndpointView(endpoint) };
 }
 
@@ -109,6 +114,7 @@ export async function rotateWebhookSecret(ctx: Context, { svc_id, body }: { svc_
   const secret = newSecret();
   const formerUntil = realNow().add({ hours: body?.expires_in_hours ?? OVERLAP_HOURS });
   await replaceSecret(ctx.db, ctx.organizationId, endpoint.id, secret, formerUntil);
+  recordEndpoint(ctx, 'updated', endpoint, endpoint);
   return { webhook_endpoint: { ...webhookEndpointView(endpoint), secret } };
 }
 
