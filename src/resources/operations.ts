@@ -15,6 +15,7 @@ import { chargeOperations } from './charges/routes.ts';
 import { couponOperations } from './coupons/routes.ts';
 import { creditNoteOperations } from './credit-notes/routes.ts';
 import { customerOperations } from './customers/routes.ts';
+import { documentMailOperations } from './document-mails/routes.ts';
 import { dunningCampaignOperations } from './dunning-campaigns/routes.ts';
 import { entitlementOperations } from './entitlements/routes.ts';
 import { estimateOperations } from './estimates/routes.ts';
@@ -94,6 +95,7 @@ export const operations: Operation[] = [
   ...adjustedFeeOperations,
   ...paymentOperations,
   ...paymentReceiptOperations,
+  ...documentMailOperations,
   ...dunningCampaignOperations,
   ...paymentMethodOperations,
   ...paymentProviderOperations,
