@@ -14,7 +14,8 @@ import { openStory, type Story } from './story.ts';
 // What must hold whoever bills, however often (subscriptions-and-invoices I.2, F.4, beyond 6.1, 8).
 let service: TestService;
 beforeAll(async () => {
-  service = await startService();
+  // Fifty writes at once wait for each other: a busy machine takes its time.
+  service = await startService({ settings: { WRITE_TIMEOUT_SECONDS: '60' } });
 });
 afterAll(() => service.stop());
 
