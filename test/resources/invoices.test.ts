@@ -178,11 +178,11 @@ test.each([
   ['findAllCustomerSubscriptions', { external_customer_id: 'acme' }],
   ['findSubscription', { external_id: 'sub' }],
 ])('%s takes at most six round trips', async (operation, params) => {
-  const { statements } = await countStatements(service, story.organizationId, operation, {
+  const { roundTrips } = await countStatements(service, story.organizationId, operation, {
     now: '2024-04-02T00:00:00Z',
     ...params,
   });
-  expect(statements.length).toBeLessThanOrEqual(6);
+  expect(roundTrips).toBeLessThanOrEqual(6);
 });
 
 test('one invoice takes at most six round trips', async () => {
