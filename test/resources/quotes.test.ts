@@ -12,7 +12,8 @@ let service: TestService;
 let deals: Deals;
 
 beforeAll(async () => {
-  service = await startService();
+  // Commands on one quote wait for each other: a busy machine takes its time.
+  service = await startService({ settings: { WRITE_TIMEOUT_SECONDS: '60' } });
 });
 afterAll(() => service.stop());
 beforeEach(async () => {
@@ -360,6 +361,8 @@ describe('an approval', () => {
               appliesTo: { feeTypes: ['credit'], billableMetricCodes: ['gone'] },
               recurringTransactionRules: [{ trigger: 'interval' }],
             }),
+            walletItem({ grantedCredits: '0.001' }),
+            walletItem({ paidCredits: '90071992547409921' }),
           ],
         },
       }),
@@ -374,6 +377,8 @@ describe('an approval', () => {
       'billing_items.walletCredits.0.payload.recurringTransactionRules.0': ['invalid_value'],
       'billing_items.walletCredits.0.payload.appliesTo.feeTypes': ['invalid_value'],
       'billing_items.walletCredits.0.payload.appliesTo.billableMetricCodes': ['billable_metric_not_found'],
+      'billing_items.walletCredits.1.payload.grantedCredits': ['invalid_value'],
+      'billing_items.walletCredits.2.payload.paidCredits': ['invalid_value'],
     });
   });
 

@@ -3,6 +3,7 @@ import { TOP_UP_INTERVALS } from '../../../engine/credits/wallet-interval.ts';
 import { CHARGE_MODELS } from '../../../engine/pricing/charge-models.ts';
 import { FIXED_CHARGE_MODELS } from '../../../engine/pricing/fixed-charge-rules.ts';
 import type { OrderType } from '../../../engine/quotes/states.ts';
+import { PERIODS_MAX } from '../../coupons/schema.ts';
 import {
   addFault,
   always,
@@ -34,7 +35,8 @@ const MOST_PARTS = 200;
 const FEE_TYPES = ['charge', 'add_on', 'subscription', 'credit', 'commitment', 'fixed_charge', 'product'];
 
 const addOnTerms = { fromDatetime: instant, toDatetime: instant };
-const units = number((value) => value.gt(0));
+// As one-off invoices take them.
+const units = number((value) => value.gt(0) && value.lt('1e15'));
 const addOn = object({
   id: always(uuid),
   localId: always(text),
@@ -109,9 +111,9 @@ const plan = object({
 
 const couponTerms = {
   amountCents: cents,
-  percentageRate: number((value) => value.gte(0)),
+  percentageRate: number((value) => value.gte(0) && value.lt('1e5')),
   frequency: oneOf(COUPON_FREQUENCIES),
-  frequencyDuration: number((value) => value.isInteger() && value.gt(0)),
+  frequencyDuration: number((value) => value.isInteger() && value.gt(0) && value.lte(PERIODS_MAX)),
 };
 const coupon = object({
   id: always(uuid),

@@ -1,6 +1,9 @@
 import { Temporal } from 'temporal-polyfill';
 import { isAfter } from '../../../engine/calendar/instants.ts';
+import { exponentOf } from '../../../engine/money/currency.ts';
+import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import { creditFaults } from '../../wallets/faults.ts';
 import { readRule } from '../../wallets/rule-input.ts';
 import { CustomerWalletCreate, WALLET_FEE_TYPES } from '../../wallets/schema.ts';
 import { findBillableMetrics } from '../../wallets/sql.ts';
@@ -26,12 +29,31 @@ export async function walletFaults(
     for (const issue of parsed.error?.issues ?? []) addFault(faults, camelPath(path, issue.path), 'invalid_value');
     if (payload.expirationAt && !isAfter(Temporal.Instant.from(payload.expirationAt), ctx.now()))
       addFault(faults, `${path}.expirationAt`, 'invalid_date');
+    if (parsed.success) amountFaults(item, parsed.data.rate_amount, deal, path, faults);
     ruleFaults(ctx, item, path, faults);
     const { feeTypes = [], billableMetricCodes: codes = [] } = payload.appliesTo ?? {};
     if (feeTypes.some((type) => !(WALLET_FEE_TYPES as readonly string[]).includes(type)))
       addFault(faults, `${path}.appliesTo.feeTypes`, 'invalid_value');
     if (codes.length > 0 && (await findBillableMetrics(ctx, codes)).length < new Set(codes).size)
       addFault(faults, `${path}.appliesTo.billableMetricCodes`, 'billable_metric_not_found');
+  }
+}
+
+/** Credits are worth something, and no more than an amount can hold. */
+function amountFaults({ payload }: WalletItem, rate: string, deal: Deal, path: string, faults: Faults): void {
+  const worth = { rate: decimal(rate), exponent: exponentOf(deal.currency), min: null, max: null };
+  const places = [
+    { path, credits: payload },
+    ...(payload.recurringTransactionRules ?? []).map((rule, index) => ({
+      path: `${path}.recurringTransactionRules.${index}`,
+      credits: rule,
+    })),
+  ];
+  for (const place of places) {
+    for (const field of ['paidCredits', 'grantedCredits'] as const) {
+      const found = creditFaults(field, place.credits[field] ?? null, worth, true);
+      if (Object.keys(found).length > 0) addFault(faults, `${place.path}.${field}`, 'invalid_value');
+    }
   }
 }
 
