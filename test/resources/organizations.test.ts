@@ -220,7 +220,7 @@ describe('settings', () => {
       wallet_limit: 6,
       hosted_page_wait_minutes: 0,
       deny_when_overdue: false,
-      usage_policies: { corrections: null, late_events: null },
+      usage_policies: null,
       personal_properties: [],
       rate_limits: { events: 100000, events_bulk: 10, current_usage: 100000, access: 1000, default: 100000 },
     };
@@ -232,15 +232,14 @@ describe('settings', () => {
       rate_limits: { events: 100000 },
     };
     expect((await settings(org, sent)).body).toEqual({ settings: changed });
-    expect((await settings(org, { usage_policies: { late_events: 'ignore' } })).body.settings.usage_policies).toEqual({
-      corrections: 'ignore',
-      late_events: 'ignore',
-    });
-    expect((await settings(org, { usage_policies: null })).body.settings.usage_policies).toEqual(shown.usage_policies);
+    const policies = { corrections: null, late_events: 'next_invoice' };
+    const replaced = await settings(org, { usage_policies: { late_events: 'next_invoice' } });
+    expect(replaced.body.settings.usage_policies).toEqual(policies);
+    expect((await settings(org, { usage_policies: null })).body.settings.usage_policies).toBeNull();
     const trail = (await org.get('/activity_logs?activity_types[]=organization.updated')).body.activity_logs;
     expect(trail[2].activity_object_changes).toEqual({
       audit_logs_period: [30, 400],
-      usage_policies: [shown.usage_policies, changed.usage_policies],
+      usage_policies: [null, changed.usage_policies],
     });
   });
 

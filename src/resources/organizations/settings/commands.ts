@@ -26,7 +26,7 @@ export async function updateSettings(ctx: Context, { body }: { body: SettingsUpd
     audit_logs_period_days: body.audit_logs_period ?? stored.audit_logs_period_days,
     wallet_limit: body.wallet_limit ?? stored.wallet_limit,
     hosted_page_wait_minutes: body.hosted_page_wait_minutes ?? stored.hosted_page_wait_minutes,
-    usage_policies: body.usage_policies === undefined ? stored.usage_policies : mergedPolicies(stored, body),
+    usage_policies: body.usage_policies === undefined ? stored.usage_policies : policiesOf(body),
   };
   await updateSettingsRow(ctx.db, ctx.organizationId, changed, ctx.now());
   const after = settingsView(changed, ctx.config);
@@ -43,10 +43,11 @@ export async function updateSettings(ctx: Context, { body }: { body: SettingsUpd
   return { settings: after };
 }
 
-const mergedPolicies = (
-  { usage_policies: stored }: Awaited<ReturnType<typeof readSettings>>,
-  { usage_policies: sent }: SettingsUpdate,
-) => (sent ? { ...stored, ...sent } : null);
+/** Without any word they are null, and what stands below the organization holds. */
+const policiesOf = ({ usage_policies: sent }: SettingsUpdate) => {
+  const policies = { corrections: sent?.corrections ?? null, late_events: sent?.late_events ?? null };
+  return policies.corrections === null && policies.late_events === null ? null : policies;
+};
 
 const areLimits = (sent: Record<string, unknown>, { rate_limits }: SettingsView): boolean =>
   Object.entries(sent).every(

@@ -36,7 +36,7 @@ export const SettingsView = z.object({
   wallet_limit: z.int(),
   hosted_page_wait_minutes: z.int(),
   deny_when_overdue: z.boolean(),
-  usage_policies: Policies,
+  usage_policies: Policies.nullable(),
   personal_properties: z.array(z.unknown()),
   rate_limits: z.object({
     events: z.int(),

@@ -8,9 +8,9 @@ export const settingsView = (row: SettingsRow, config: Config): SettingsView => 
   wallet_limit: row.wallet_limit,
   hosted_page_wait_minutes: row.hosted_page_wait_minutes,
   deny_when_overdue: row.deny_when_overdue,
-  usage_policies: {
-    corrections: row.usage_policies?.corrections ?? null,
-    late_events: row.usage_policies?.late_events ?? null,
+  usage_policies: row.usage_policies && {
+    corrections: row.usage_policies.corrections ?? null,
+    late_events: row.usage_policies.late_events ?? null,
   },
   personal_properties: row.personal_properties,
   rate_limits: {
