@@ -287,3 +287,62 @@ test('reads of logs take at most three round trips', async () => {
   ] as [string, object][])
     expect((await countStatements(service, idOf(org), operation, { now, ...input })).roundTrips).toBeLessThanOrEqual(3);
 });
+
+test('endpoints, connections and billing entities leave lines in the security log, without their secrets', async () => {
+  const org = await service.org({ sandbox: true });
+  const endpoint = { webhook_url: 'https://example.com/hook', signature_algo: 'hmac' };
+  const made = (await org.post('/webhook_endpoints', { webhook_endpoint: endpoint })).body.webhook_endpoint;
+  const path = `/webhook_endpoints/${made.svc_id}`;
+  await org.put(path, { webhook_endpoint: { name: 'Mine' } });
+  const { secret } = (await org.post(`${path}/rotate_secret`)).body.webhook_endpoint;
+  await org.delete(path);
+  await org.post('/payment_providers', { payment_provider: { type: 'sandbox', code: 'cards', name: 'Cards' } });
+  await org.put('/payment_providers/cards', { payment_provider: { name: 'All cards' } });
+  await org.delete('/payment_providers/cards');
+  await org.post('/billing_entities', { billing_entity: { code: 'fr', name: 'France' } });
+  await org.put('/billing_entities/fr', { billing_entity: { name: 'France SA' } });
+  const { security_logs: logs } = (await org.get('/security_logs?to_date=2999-01-01')).body;
+  expect(logs.map((log: { log_event: string }) => log.log_event).reverse()).toEqual([
+    'webhook_endpoint.created',
+    'webhook_endpoint.updated',
+    'webhook_endpoint.updated',
+    'webhook_endpoint.deleted',
+    'integration.created',
+    'integration.updated',
+    'integration.deleted',
+    'billing_entity.created',
+    'billing_entity.updated',
+  ]);
+  const resources = logs.map((log: { resources: object }) => log.resources).reverse();
+  expect(resources[0]).toMatchObject({ svc_id: made.svc_id, ...endpoint });
+  expect(resources[1]).toEqual({
+    svc_id: made.svc_id,
+    webhook_url: endpoint.webhook_url,
+    name: { deleted: null, added: 'Mine' },
+  });
+  expect(resources[2]).toEqual({ svc_id: made.svc_id, webhook_url: endpoint.webhook_url });
+  expect(resources[5]).toMatchObject({ code: 'cards', name: { deleted: 'Cards', added: 'All cards' } });
+  expect(resources[8]).toMatchObject({ code: 'fr', name: { deleted: 'France', added: 'France SA' } });
+  expect(JSON.stringify(logs)).not.toContain(secret);
+  expect(JSON.stringify(logs)).not.toContain(made.secret);
+});
+
+test('records beyond the contract stand in the audit trail too', async () => {
+  const org = await service.org({ sandbox: true });
+  await org.post('/pricing_units', { pricing_unit: { code: 'cr', name: 'Credit', short_name: 'CR' } });
+  await org.put('/pricing_units/cr', { pricing_unit: { name: 'Credits' } });
+  await org.delete('/pricing_units/cr');
+  await org.post('/invoice_custom_sections', { invoice_custom_section: { code: 's', name: 'S' } });
+  await org.put('/invoice_custom_sections/s', { invoice_custom_section: { name: 'T' } });
+  await org.delete('/invoice_custom_sections/s');
+  await org.post('/payment_providers', { payment_provider: { type: 'sandbox', code: 'cards', name: 'Cards' } });
+  expect((await types(org, '')).reverse()).toEqual([
+    'pricing_unit.created',
+    'pricing_unit.updated',
+    'pricing_unit.deleted',
+    'invoice_custom_section.created',
+    'invoice_custom_section.updated',
+    'invoice_custom_section.deleted',
+    'payment_provider.created',
+  ]);
+});

@@ -1,6 +1,7 @@
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { changedKeys } from '../../platform/records/changes.ts';
+import { securityDiff } from '../../platform/records/security-log.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { assignToEntity } from '../dunning-campaigns/assign.ts';
 import { listSelectedSections } from '../invoice-custom-sections/queries.ts';
@@ -184,6 +185,10 @@ function announce(
       resourceId: entity.id,
       object,
       ...(before ? { changes: changedKeys(before, object) } : {}),
+    },
+    security: {
+      event: `billing_entity.${action}`,
+      resources: { svc_id: entity.id, code: entity.code, ...(before ? securityDiff(before, object) : {}) },
     },
   });
 }

@@ -1,6 +1,7 @@
 import type { Context } from '../../platform/context.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { newId } from '../../platform/ids.ts';
+import { recordChange } from '../../platform/records/record-change.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { findSection, getSection, lockSection, type SectionRow } from './queries.ts';
 import type { SectionCreate, SectionUpdate } from './schema.ts';
@@ -21,7 +22,7 @@ export async function createSection(ctx: Context, { body }: { body: SectionCreat
     created_at: ctx.now(),
     updated_at: ctx.now(),
   });
-  return { invoice_custom_section: sectionView(await getSection(ctx.db, ctx.organizationId, body.code)) };
+  return answer(ctx, 'created', await getSection(ctx.db, ctx.organizationId, body.code));
 }
 
 /**
@@ -36,7 +37,7 @@ export async function updateSection(ctx: Context, { code, body }: { code: string
   await ctx.db`
     update invoice_custom_sections set ${ctx.db({ ...change, updated_at: ctx.now() } as unknown as Record<string, never>)}
     where organization_id = ${ctx.organizationId} and id = ${section.id}`;
-  return { invoice_custom_section: sectionView(await getSection(ctx.db, ctx.organizationId, body.code ?? code)) };
+  return answer(ctx, 'updated', await getSection(ctx.db, ctx.organizationId, body.code ?? code), section);
 }
 
 /**
@@ -52,7 +53,20 @@ export async function deleteSection(ctx: Context, { code }: { code: string }) {
   await ctx.db`
     delete from invoice_custom_section_selections
     where organization_id = ${ctx.organizationId} and section_id = ${section.id}`;
-  return { invoice_custom_section: sectionView(section) };
+  return answer(ctx, 'deleted', section);
+}
+
+function answer(ctx: Context, action: 'created' | 'updated' | 'deleted', section: SectionRow, before?: SectionRow) {
+  const object = sectionView(section);
+  const former = before ? { before: sectionView(before) } : {};
+  recordChange(ctx, {
+    name: 'invoice_custom_section',
+    resourceType: 'InvoiceCustomSection',
+    action,
+    object,
+    ...former,
+  });
+  return { invoice_custom_section: object };
 }
 
 async function lockManual(ctx: Context, code: string): Promise<SectionRow> {

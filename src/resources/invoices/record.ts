@@ -21,12 +21,13 @@ const LEFT_OUT = {
   'invoice.voided': [],
   'invoice.deleted': [],
   'invoice.regenerated': [],
+  'invoice.payment_failure': [],
   'invoice.payment_overdue': ['subscriptions', 'billing_periods', 'credits'],
   'invoice.payment_status_updated': ['subscriptions', 'billing_periods', 'credits', 'applied_taxes'],
 } as const satisfies Record<string, readonly (keyof Shown)[]>;
 
-/** Logged, but told to nobody. */
-const UNTOLD: ReadonlySet<string> = new Set(['invoice.regenerated']);
+/** Logged, but told to nobody, or with an object of its own. */
+const UNTOLD: ReadonlySet<string> = new Set(['invoice.regenerated', 'invoice.payment_failure']);
 
 /**
  * Writes an invoice's state into the audit trail and tells those who listen.

@@ -3,6 +3,7 @@ import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { discardMethodsOfProvider } from '../payment-methods/writes.ts';
 import { findProvider, findProviderById, getProvider, type ProviderRow } from './queries.ts';
+import { recordProvider } from './record.ts';
 import type { ProviderCreate, ProviderUpdate } from './schema.ts';
 import { sealSecrets } from './secrets.ts';
 import type { ProviderType } from './types.ts';
@@ -56,6 +57,7 @@ export async function createProvider(ctx: Context, { body }: { body: ProviderCre
       ${body.type === 'sandbox' ? 'connected' : 'unverified'}, ${ctx.now()}, ${ctx.now()})`;
   const provider = (await findProviderById(ctx.db, ctx.organizationId, id))!;
   if (body.type !== 'sandbox') connect(ctx, id);
+  recordProvider(ctx, 'created', provider);
   return answer(ctx, provider);
 }
 
@@ -90,7 +92,9 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
       where organization_id = ${ctx.organizationId} and payment_provider_id = ${stored.id}`;
   }
   if (isTried) connect(ctx, stored.id);
-  return answer(ctx, (await findProviderById(ctx.db, ctx.organizationId, stored.id))!);
+  const changed = (await findProviderById(ctx.db, ctx.organizationId, stored.id))!;
+  recordProvider(ctx, 'updated', changed, stored);
+  return answer(ctx, changed);
 }
 
 /**
@@ -109,6 +113,7 @@ export async function deleteProvider(ctx: Context, { code }: { code: string }) {
       payment_provider_id = null, updated_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and payment_provider_id = ${provider.id}`;
   await discardMethodsOfProvider(ctx.db, ctx.organizationId, provider.id, ctx.now());
+  recordProvider(ctx, 'deleted', provider);
   return answer(ctx, provider);
 }
 

@@ -27,13 +27,21 @@ export async function makeReceipt(ctx: Context, payment: PaymentRow, billingEnti
     from counted`;
   const receipt = await getReceipt(db, organizationId, id);
   const paid = await readPayment(db, organizationId, payment.id);
+  const object = receiptView(receipt, paid);
   ctx.record({
+    activity: {
+      type: 'payment_receipt.created',
+      resourceType: 'PaymentReceipt',
+      resourceId: id,
+      object,
+      externalCustomerId: paid.external_customer_id,
+    },
     webhook: {
       type: 'payment_receipt.created',
       objectType: 'payment_receipt',
       objectId: id,
       customerId: payment.customer_id,
-      object: receiptView(receipt, paid),
+      object,
     },
   });
 }

@@ -52,19 +52,30 @@ export async function makeRequest(
   return request;
 }
 
-/** Tells a state of a payment request. */
+/** Tells a state of a payment request; its making is also written into the audit trail. Rules: platform G.1, H.1. */
 export async function recordRequest(
   ctx: Context,
   type: 'payment_request.created' | 'payment_request.payment_status_updated',
   request: RequestRow,
 ): Promise<void> {
+  const object = await showRequest(ctx, request);
+  if (type === 'payment_request.created')
+    ctx.record({
+      activity: {
+        type,
+        resourceType: 'PaymentRequest',
+        resourceId: request.id,
+        object,
+        externalCustomerId: object.customer.external_id,
+      },
+    });
   ctx.record({
     webhook: {
       type,
       objectType: 'payment_request',
       objectId: request.id,
       customerId: request.customer_id,
-      object: await showRequest(ctx, request),
+      object,
     },
   });
 }

@@ -2,10 +2,11 @@ import type { Context } from '../../platform/context.ts';
 import type { ProviderError } from '../../platform/payments/port.ts';
 import { readCustomer } from '../customers/queries.ts';
 import type { InvoiceRow } from '../invoices/queries.ts';
+import { recordInvoice } from '../invoices/record.ts';
 import { tellTopUpRefused } from '../wallet-transactions/record.ts';
 import type { PaymentRow } from './queries.ts';
 
-/** Tells that an invoice could not be charged, one that nobody sees by its top-up alone. Rules: credits-and-payments D.4-6, E.6. */
+/** Logs and tells that an invoice could not be charged, one that nobody sees by its top-up alone. Rules: credits-and-payments D.4-6, E.6. */
 export async function recordInvoiceFailure(
   ctx: Context,
   invoice: Pick<InvoiceRow, 'id' | 'customer_id' | 'status' | 'invoice_type'>,
@@ -15,6 +16,7 @@ export async function recordInvoiceFailure(
   const failure = await failureOf(ctx, invoice.customer_id, error, payment);
   if (invoice.invoice_type === 'credit') await tellTopUpRefused(ctx, invoice.id, failure);
   if (invoice.status === 'open') return;
+  await recordInvoice(ctx, 'invoice.payment_failure', invoice.id);
   ctx.record({
     webhook: {
       type: 'invoice.payment_failure',

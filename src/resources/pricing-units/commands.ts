@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../platform/context.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { newId } from '../../platform/ids.ts';
+import { recordChange } from '../../platform/records/record-change.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { findPricingUnit, isPricingUnitUsed, lockPricingUnit, type PricingUnitRow } from './queries.ts';
 import type { PricingUnitCreate, PricingUnitUpdate } from './schema.ts';
@@ -22,7 +23,7 @@ export async function createPricingUnit(ctx: Context, { body }: { body: PricingU
     updated_at: now,
   };
   await insertPricingUnit(ctx.db, ctx.organizationId, unit);
-  return { pricing_unit: pricingUnitView(unit) };
+  return answer(ctx, 'created', unit);
 }
 
 /**
@@ -42,7 +43,7 @@ export async function updatePricingUnit(ctx: Context, { code, body }: { code: st
     updated_at: ctx.now(),
   };
   await updatePricingUnitRow(ctx.db, ctx.organizationId, unit);
-  return { pricing_unit: pricingUnitView(unit) };
+  return answer(ctx, 'updated', unit, stored);
 }
 
 /**
@@ -54,7 +55,19 @@ export async function deletePricingUnit(ctx: Context, { code }: { code: string }
   const unit = await lockPricingUnit(ctx.db, ctx.organizationId, code);
   if (await isPricingUnitUsed(ctx.db, ctx.organizationId, unit.id)) throw refuse.notAllowed('not_deletable');
   await markPricingUnitDeleted(ctx.db, ctx.organizationId, unit.id, ctx.now());
-  return { pricing_unit: pricingUnitView(unit) };
+  return answer(ctx, 'deleted', unit);
+}
+
+function answer(
+  ctx: Context,
+  action: 'created' | 'updated' | 'deleted',
+  unit: PricingUnitRow,
+  before?: PricingUnitRow,
+) {
+  const object = pricingUnitView(unit);
+  const former = before ? { before: pricingUnitView(before) } : {};
+  recordChange(ctx, { name: 'pricing_unit', resourceType: 'PricingUnit', action, object, ...former });
+  return { pricing_unit: object };
 }
 
 const textOrNull = (text: string | null | undefined): string | null => (text?.trim() ? text : null);
