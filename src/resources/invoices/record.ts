@@ -69,7 +69,10 @@ export async function recordInvoice(
   });
 }
 
-/** Tells those who listen that a dispute was lost; the audit trail has no such entry. Rules: platform G.1, H.1. */
+/**
+ * Tells those who listen that a dispute was lost; the audit trail has no such entry. The object is the invoice itself, as
+ * the contract has it. Rules: platform G.1, H.1.
+ */
 export async function recordDisputeLost(ctx: Context, invoiceId: string): Promise<void> {
   const invoice = await readInvoice(ctx.db, ctx.organizationId, invoiceId);
   ctx.record({
@@ -78,7 +81,7 @@ export async function recordDisputeLost(ctx: Context, invoiceId: string): Promis
       objectType: 'payment_dispute_lost',
       objectId: invoiceId,
       customerId: invoice.customer_id,
-      object: { invoice: invoiceView(await partsOf(ctx, invoice), ctx.now()) },
+      object: invoiceView(await partsOf(ctx, invoice), ctx.now()),
     },
   });
 }
