@@ -74,6 +74,13 @@ export const schedule = (config: Config): ScheduleRow[] => [
     afterMissedTicks: 'by selection',
   },
   {
+    job: 'late-events',
+    tick: { minuteOfHour: 35 },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection: how far events were looked at is kept',
+  },
+  {
     job: 'expire-wallets',
     tick: { minuteOfHour: 45 },
     clock: 'B',

@@ -18,6 +18,7 @@ import { retryFailedInvoices } from './finalize-invoice/retry-failed.ts';
 import { validateEvents } from './ingest-events/validate-events.ts';
 import { refreshDrafts } from './refresh-invoice/refresh-drafts.ts';
 import { retention } from './retain-rows/retention.ts';
+import { lateEvents } from './settle-usage/late-events.ts';
 import { dailyUsage } from './snapshot-usage/daily-usage.ts';
 import { cleanIdempotency } from './sweep-rows/clean-idempotency.ts';
 import { housekeeping } from './sweep-rows/housekeeping.ts';
@@ -39,6 +40,7 @@ export const periodicJobs: readonly PeriodicJob[] = [
   expireCoupons,
   retryFailedInvoices,
   trialEnd,
+  lateEvents,
   expireOrderForms,
   dunning,
   executeOrders,

@@ -152,7 +152,7 @@ const differences = (db: Db, organizationId: string) => db`
     and adjustment.new_fee_id is null`;
 
 const listWaiting = (db: Db, organizationId: string, subscriptionIds: readonly string[]) => db<DifferenceRow[]>`
-  ${differences(db, organizationId)} and adjustment.booked_as = 'fee'
+  ${differences(db, organizationId)} and adjustment.booked_as <> 'invoice'
     and adjustment.subscription_id = any (${subscriptionIds as string[]}::uuid[])
   order by adjustment.from_datetime, adjustment.created_at, adjustment.id`;
 

@@ -178,7 +178,7 @@ export async function readBilledSubscriptions(
           and line.invoice_id <> ${line.invoiceId}) as has_recurring_line_of_day,
       exists (select from correction_adjustments adjustment
         where adjustment.organization_id = s.organization_id and adjustment.subscription_id = s.id
-          and adjustment.booked_as = 'fee' and adjustment.billed_amount_cents <> 0 and (adjustment.new_fee_id is null
+          and adjustment.booked_as <> 'invoice' and adjustment.billed_amount_cents <> 0 and (adjustment.new_fee_id is null
             or exists (select from fees fee where fee.organization_id = adjustment.organization_id
               and fee.id = adjustment.new_fee_id and fee.invoice_id = ${line.invoiceId}))) as has_corrections,
       (select record.id from subscriptions record

@@ -47,7 +47,7 @@ export async function listSettled(
     select adjustment.subscription_id, adjustment.kind, adjustment.charge_id, adjustment.charge_filter_id,
       adjustment.grouped_by, sum(adjustment.settled_amount_cents
         - case when fate.is_void then adjustment.billed_amount_cents else 0 end)::bigint as settled_cents,
-      coalesce(sum(adjustment.billed_amount_cents) filter (where adjustment.booked_as = 'fee' and fate.is_waiting), 0)::bigint
+      coalesce(sum(adjustment.billed_amount_cents) filter (where adjustment.booked_as <> 'invoice' and fate.is_waiting), 0)::bigint
         as waiting_cents,
       min(adjustment.from_datetime) as from_datetime, min(adjustment.to_datetime) as to_datetime,
       min(adjustment.invoice_display_name) as invoice_display_name,

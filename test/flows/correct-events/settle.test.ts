@@ -269,3 +269,79 @@ test('a dry run tells the same and changes nothing', async () => {
   await story.advance('2024-05-02T00:00:00Z');
   expect((await story.invoices(2))[1].fees_amount_cents).toBe(0);
 });
+
+test.each([
+  ['next_invoice', 5000],
+  ['ignore', 0],
+])('CO8: five late units with the policy %s add %i to the next invoice', async (late_events, cents) => {
+  const story = await march({}, TWELVE, { plan: { usage_policies: { late_events } } });
+  await story.advance('2024-04-02T00:00:00Z');
+  await send(story, ['late', '5', '2024-03-20T00:00:00Z']);
+  await story.advance('2024-05-02T00:00:00Z');
+  const invoices = await story.invoices(2);
+  expect(invoices[1].fees_amount_cents).toBe(cents);
+  const { body } = await story.client.get('/events/corrections?kinds[]=late_events');
+  expect(body.corrections).toMatchObject(
+    cents === 0 ? [] : [{ kind: 'late_events', status: 'settled', policy: 'next_invoice', events_count: 1 }],
+  );
+  await sound(story, invoices);
+});
+
+test('what a range takes away comes off the increase that waits as well as off the invoice', async () => {
+  const story = await march({}, TWELVE);
+  await story.advance('2024-04-02T00:00:00Z');
+  await amend(story, 'ten', '15');
+  const range = { kind: 'retract_range', timestamp_from: '2024-03-01', timestamp_to: '2024-03-31' };
+  expect((await correct(story, range)).status).toBe('pending');
+  await story.advance('2024-05-02T00:00:00Z');
+  const invoices = await story.invoices(2);
+  expect(invoices[1].fees_amount_cents).toBe(0);
+  expect((await notes(story)).map((note: { total_amount_cents: number }) => note.total_amount_cents)).toEqual([14400]);
+  await sound(story, invoices);
+});
+
+test('once its subscription has ended, an increase is invoiced at once', async () => {
+  const story = await march({}, TWELVE);
+  await story.client.delete('/subscriptions/sub');
+  expect((await story.invoices(1))[0].fees_amount_cents).toBe(12000);
+  const correction = await amend(story, 'ten', '11');
+  expect(correction.adjustments).toMatchObject([{ delta_amount_cents: 1000, booked_as: 'invoice' }]);
+  const invoices = await story.invoices(2);
+  expect(invoices[1]).toMatchObject({ status: 'finalized', fees_amount_cents: 1000 });
+  await sound(story, invoices);
+});
+
+test('nothing is settled about a voided invoice', async () => {
+  const story = await march({}, TWELVE);
+  await story.advance('2024-04-02T00:00:00Z');
+  const [invoice] = await story.invoices(1);
+  expect((await story.client.post(`/invoices/${invoice.svc_id}/void`, {})).status).toBe(200);
+  expect(await retract(story, 'two')).toMatchObject({ status: 'settled', invoices_count: 0, adjustments: [] });
+  expect(await notes(story)).toEqual([]);
+});
+
+test('one event retracted and amended many times at once ends in one price', async () => {
+  const story = await march({}, TWELVE);
+  await story.advance('2024-04-02T00:00:00Z');
+  const post = (fields: object) =>
+    story.client.post('/events/corrections', {
+      correction: { reason: 'at once', external_subscription_id: 'sub', ...fields },
+    });
+  const answers = await Promise.all([
+    ...Array.from({ length: 6 }, (_, n) =>
+      post({ kind: 'amend', transaction_id: 'ten', properties: { n: `${11 + n}` } }),
+    ),
+    ...Array.from({ length: 6 }, () => post({ kind: 'retract', transaction_id: 'two' })),
+  ]);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(7);
+  expect((await amend(story, 'ten', '20')).status).toBe('settled');
+  await story.advance('2024-05-02T00:00:00Z');
+  const invoices = await story.invoices(2);
+  const credited = (await notes(story)).reduce(
+    (sum: number, note: { sub_total_excluding_taxes_amount_cents: number }) =>
+      sum + note.sub_total_excluding_taxes_amount_cents,
+    0,
+  );
+  expect(12000 + invoices[1].fees_amount_cents - credited).toBe(20000);
+  await sound(story, invoices);
+});
