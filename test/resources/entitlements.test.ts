@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listPlanEntitlements, listSubscriptionEntitlements } from '../../src/resources/entitlements/reads.ts';
+import { EntitlementsInput } from '../../src/resources/entitlements/schema.ts';
 import { until } from '../support/until.ts';
 import { type Catalog, type Org, openCatalog } from './support/catalog.ts';
 
@@ -79,9 +80,10 @@ describe('of a plan', () => {
     expect(granted.body).toEqual({ entitlements: [seats, api] });
     expect((await org.get(onPlan())).body).toEqual({ entitlements: [seats, api] });
     expect((await org.get(onPlan('/seats'))).body).toEqual({ entitlement: seats });
-    expect((await org.get(`/plans/${plan.code}`)).body.plan.entitlements).toEqual([seats, api]);
+    const wrapped = [{ entitlement: seats }, { entitlement: api }];
+    expect((await org.get(`/plans/${plan.code}`)).body.plan.entitlements).toEqual(wrapped);
     const listed = (await org.get('/plans')).body.plans.find(({ code }: { code: string }) => code === plan.code);
-    expect(listed.entitlements).toEqual([seats, api]);
+    expect(listed.entitlements).toEqual(wrapped);
 
     const less = await org.delete(onPlan('/seats/privileges/sso'));
     expect(valuesOf([less.body.entitlement])).toEqual({ seats: { max: 10, channel: 'slack' } });
@@ -103,7 +105,7 @@ describe('of a plan', () => {
     expect(await ofPlan({}, 'patch')).toEqual({ seats: { max: 20, sso: false }, api: { max: 1 } });
     expect(await ofPlan({ seats: {}, api: { max: 2 } })).toEqual({ seats: { max: 20, sso: false }, api: { max: 2 } });
     expect(await ofPlan({ seats: { sso: true } })).toEqual({ seats: { sso: true } });
-    expect((await org.post(onPlan(), {})).body).toEqual({ entitlements: [] });
+    expect(await ofPlan({})).toEqual({});
   });
 
   test.each<[object, object]>([
@@ -150,12 +152,14 @@ describe('of a plan', () => {
     await ofPlan({ seats: { max: 10 } });
     await ofPlan({ seats: { max: 10 } });
     const [first, second] = await count();
-    expect(first!.activity_object.entitlements).toMatchObject([{ code: 'seats' }]);
+    expect(first!.activity_object.entitlements).toMatchObject([{ entitlement: { code: 'seats' } }]);
     expect(Object.keys(first!.activity_object_changes)).toEqual(['entitlements']);
     expect(second!.activity_object_changes).toEqual({});
     const told = (await catalog.webhooks('plan.updated')).filter((each) => each.plan.code === plan.code);
     expect(told).toHaveLength(2);
-    expect(told[0].plan.entitlements).toMatchObject([{ code: 'seats', privileges: [{ code: 'max', value: 10 }] }]);
+    expect(told[0].plan.entitlements).toMatchObject([
+      { entitlement: { code: 'seats', privileges: [{ code: 'max', value: 10 }] } },
+    ]);
   });
 
   test('a feature that goes, or loses a privilege, changes its plans', async () => {
@@ -172,7 +176,7 @@ describe('of a plan', () => {
     expect(valuesOf((await org.get(onSubscription())).body.entitlements)).toEqual({ api: { max: 1 } });
     const logged = (await catalog.activities('plan.updated')).filter((each) => each.resource_id === plan.svc_id);
     expect(logged).toHaveLength(3);
-    expect(logged[2]!.activity_object.entitlements).toMatchObject([{ code: 'api' }]);
+    expect(logged[2]!.activity_object.entitlements).toMatchObject([{ entitlement: { code: 'api' } }]);
     expect(Object.keys(logged[2]!.activity_object_changes)).toEqual(['entitlements']);
   });
 
@@ -252,11 +256,11 @@ describe('of a subscription', () => {
     await ofPlan({ seats: { max: 10 } });
     await override({ seats: { sso: true } });
     const path = `/subscriptions/${subscription.externalId}`;
-    await org.put(path, { subscription: { plan_overrides: { amount_cents: 5 } } });
+    await org.put(path, { subscription: { ending_at: null, plan_overrides: { amount_cents: 5 } } });
     const { body } = await org.get(path);
     expect(body.subscription.plan.parent_id).toBe(plan.svc_id);
     expect(valuesOf(body.subscription.entitlements)).toEqual({ seats: { max: 10, sso: true } });
-    expect(valuesOf(body.subscription.plan.entitlements)).toEqual({ seats: { max: 10 } });
+    expect(valuesOf([body.subscription.plan.entitlements[0].entitlement])).toEqual({ seats: { max: 10 } });
     expect(await override({ seats: { max: 11 } })).toEqual({ seats: { max: 11, sso: true } });
     expect(await ofPlan({ seats: { max: 30, channel: 'email' } })).toEqual({ seats: { max: 30, channel: 'email' } });
     expect(valuesOf((await org.get(path)).body.subscription.entitlements)).toEqual({
@@ -323,4 +327,9 @@ test('reads take few statements', async () => {
   const external_id = subscription.externalId;
   expect(await catalog.statementsOf((ctx) => listPlanEntitlements(ctx, { code: plan.code }))).toBe(1);
   expect(await catalog.statementsOf((ctx) => listSubscriptionEntitlements(ctx, { external_id, query }))).toBe(2);
+});
+
+test('without the key nothing is given', () => {
+  for (const body of [{}, undefined, { entitlements: null }, { entitlements: {} }])
+    expect(EntitlementsInput.parse(body)).toEqual([]);
 });

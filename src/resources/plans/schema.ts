@@ -16,7 +16,7 @@ import {
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { textList } from '../../platform/schema/typed-text.ts';
 import { ChargeCreate, ChargeElement, ChargeView } from '../charges/schema.ts';
-import { PlanEntitlementView } from '../entitlements/schema.ts';
+import { PlanEntitlementEnvelope } from '../entitlements/schema.ts';
 import { FixedChargeElement, FixedChargeView } from '../fixed-charges/schema.ts';
 import { CommitmentInput, CommitmentView } from '../minimum-commitments/schema.ts';
 import { TaxView } from '../taxes/schema.ts';
@@ -98,7 +98,7 @@ export const PlanView = z.object({
   charges: z.array(ChargeView),
   fixed_charges: z.array(FixedChargeView),
   taxes: z.array(TaxView),
-  entitlements: z.array(PlanEntitlementView),
+  entitlements: z.array(PlanEntitlementEnvelope),
   usage_thresholds: z.array(UsageThresholdObject),
   applicable_usage_thresholds: z.array(ApplicableUsageThreshold),
   minimum_commitment: CommitmentView.optional(),

@@ -41,7 +41,7 @@ export const planView = ({
   charges: charges.map(chargeView),
   fixed_charges: fixedCharges.map((shown) => fixedChargeView(shown)),
   taxes: taxes.map(taxView),
-  entitlements: plan.entitlements.map(planEntitlementView),
+  entitlements: plan.entitlements.map((grant) => ({ entitlement: planEntitlementView(grant) })),
   usage_thresholds: thresholds.map(usageThresholdView),
   applicable_usage_thresholds: applicableThresholds.map(applicableThresholdView),
   ...(plan.minimum_commitment === null
