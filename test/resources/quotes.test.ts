@@ -509,6 +509,7 @@ test('lists are filtered and paged, newest first', async () => {
   expect(await numbers(`/quotes?owner_id[]=${ann}&owner_id[]=x`)).toEqual([1]);
   expect(await numbers('/quotes?from_date=2026-03-10&to_date=2026-03-10')).toEqual([3, 2, 1]);
   expect(await numbers('/quotes?to_date=2026-03-09')).toEqual([]);
+  expect(await numbers('/quotes?to_date=9999-12-31')).toEqual([3, 2, 1]);
   expect(await numbers('/quotes?per_page=1&page=2')).toEqual([2]);
   expect(await numbers('/order_forms')).toEqual([2, 1]);
   expect(await numbers('/order_forms?search_term=of-2026-0002')).toEqual([2]);

@@ -1,7 +1,10 @@
-import type { Temporal } from 'temporal-polyfill';
+import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { parseInstant } from '../schema/instant-field.ts';
 import { textFilter } from './filters.ts';
+
+/** The last instant of a year that Postgres reads as it is written. */
+const LAST = Temporal.Instant.from('9999-12-31T23:59:59.999999Z');
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -13,11 +16,12 @@ export const fromFilter = textFilter.transform((value, context) => bound(value, 
  * second as lists show it, counts in full.
  */
 export const untilFilter = textFilter.transform((value, context) =>
-  bound(value, context, (start, text) =>
-    DAY.test(text)
+  bound(value, context, (start, text) => {
+    const after = DAY.test(text)
       ? start.add({ hours: 24 })
-      : start.round({ smallestUnit: 'second', roundingMode: 'trunc' }).add({ seconds: 1 }),
-  ),
+      : start.round({ smallestUnit: 'second', roundingMode: 'trunc' }).add({ seconds: 1 });
+    return Temporal.Instant.compare(after, LAST) > 0 ? LAST : after;
+  }),
 );
 
 function bound(
