@@ -26,6 +26,7 @@ import { tellMissingWalletsStep } from './ingest-events/missing-wallets.ts';
 import { finalizeCustomerDrafts, finalizeOneDraft, redateDrafts } from './redate-drafts/steps.ts';
 import { refundSandboxNote, tellSandboxRefund } from './refund-notes/refund-sandbox.ts';
 import { runInvoices } from './run-invoices/step.ts';
+import { invoiceWaiting } from './settle-usage/invoice-differences.ts';
 import { settleLateEvents } from './settle-usage/late-events.ts';
 import { bookFirstCredits } from './wallets/first-credits.ts';
 import { refreshWalletsStep } from './wallets/refresh.ts';
@@ -54,6 +55,7 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'retract-range': retractRange,
   'settle-correction': settleCorrection,
   'settle-late-events': settleLateEvents,
+  'invoice-differences': invoiceWaiting,
   'rematch-events': rematchEvents,
   'bill-subscriptions': billStep,
   'settle-gate': settleGateStep,

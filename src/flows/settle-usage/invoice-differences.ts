@@ -3,6 +3,7 @@ import { dateSettings, datesAtCreation } from '../../engine/invoices/dates.ts';
 import { draftNumber } from '../../engine/invoices/number.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
+import { customerOf } from '../bill-in-advance/sql.ts';
 import { ownFees } from '../build-invoice/correction-fees.ts';
 import { currentLine } from '../build-invoice/lines.ts';
 import { lockPayer, readBilledSubscriptions, readIssuer } from '../build-invoice/sql.ts';
@@ -66,4 +67,13 @@ export async function invoiceDifferences(
   const computation = await totalFees(ctx, { payer, issuer, fees, isFinalizing: true });
   const currency = subscription!.amount_currency;
   await store(ctx, { invoiceId, payer, issuer, currency, dates, at, createdAt: at, computation });
+}
+
+/**
+ * Step `invoice-differences`: the invoice of what waits for a next one, of a subscription that has ended without. Rule:
+ * beyond 4.4 "waiting increase".
+ */
+export async function invoiceWaiting(ctx: Context, { subscription_id }: { subscription_id: string }): Promise<void> {
+  const customer_id = await customerOf(ctx.db, ctx.organizationId, subscription_id);
+  await invoiceDifferences(ctx, { subscription_id, customer_id }, null);
 }

@@ -345,3 +345,35 @@ test('one event retracted and amended many times at once ends in one price', asy
   expect(12000 + invoices[1].fees_amount_cents - credited).toBe(20000);
   await sound(story, invoices);
 });
+
+test('what waits for the next invoice is billed at once when the subscription ends without one', async () => {
+  const story = await march({}, TWELVE);
+  await story.advance('2024-04-02T00:00:00Z');
+  await amend(story, 'ten', '11');
+  await story.client.delete('/subscriptions/sub?on_termination_invoice=skip');
+  const invoices = await story.invoices(2);
+  expect(invoices[1]).toMatchObject({ status: 'finalized', fees_amount_cents: 1000 });
+});
+
+test('CO11: a coupon keeps its share of what is given back', async () => {
+  const story = await march({ properties: { amount: '0.01' } }, [
+    ['much', '26260'],
+    ['rest', '13640'],
+  ]);
+  const coupon = {
+    name: 'c',
+    code: 'c',
+    coupon_type: 'fixed_amount',
+    amount_cents: 25000,
+    amount_currency: 'USD',
+    frequency: 'once',
+    expiration: 'no_expiration',
+  };
+  expect((await story.client.post('/coupons', { coupon })).status).toBe(200);
+  const applied_coupon = { external_customer_id: 'acme', coupon_code: 'c' };
+  expect((await story.client.post('/applied_coupons', { applied_coupon })).status).toBe(200);
+  await story.advance('2024-04-02T00:00:00Z');
+  expect((await story.invoices(1))[0]).toMatchObject({ fees_amount_cents: 39900, coupons_amount_cents: 25000 });
+  await retract(story, 'much');
+  expect((await notes(story)).map((note: { total_amount_cents: number }) => note.total_amount_cents)).toEqual([11767]);
+});

@@ -92,6 +92,8 @@ export async function terminateSubscription(
   });
   await recordSubscription(ctx, 'subscription.terminated', subscription.id);
   if (invoice === 'generate') ctx.after({ job: BILL_STEP, payload: closingStep(subscription.id, ctx.now()) });
+  // Corrected usage of earlier periods waits for the next invoice: there will be none.
+  else ctx.after({ job: 'invoice-differences', payload: { subscription_id: subscription.id } });
 }
 
 const closingStep = (subscriptionId: string, at: Temporal.Instant): BillStep => ({
