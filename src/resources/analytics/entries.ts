@@ -70,18 +70,18 @@ const BRANCHES: Record<Report, (db: Db, organizationId: string) => Fragment> = {
         + (case when plan.pay_in_advance then part.n else part.n - share.months + 1 end) * interval '1 month')::date as day,
       invoice.billing_entity_id, invoice.customer_id, fee.subscription_id, fee.amount_currency as currency,
       case plan.interval when 'weekly' then 'weekly' else '' end as key, '' as code,
-      sum(div(billed.cents, share.months) + case when part.n < mod(billed.cents, share.months) then 1 else 0 end) as amount,
+      sum(share.cents + case when part.n < billed.cents - share.cents * share.months then 1 else 0 end) as amount,
       count(*)::numeric as units
     from ${countedInvoices(db, organizationId)}
     join fees fee on fee.organization_id = ${organizationId} and fee.invoice_id = invoice.id
     join subscriptions subscription on subscription.organization_id = ${organizationId} and subscription.id = fee.subscription_id
     join plans plan on plan.organization_id = ${organizationId} and plan.id = subscription.plan_id
     cross join lateral (select round(fee.amount_cents - fee.precise_coupons_amount_cents) as cents) billed
-    cross join lateral (select least(
+    cross join lateral (select spread.months, floor(billed.cents / spread.months) as cents from (select least(
       case plan.interval when 'quarterly' then 3 when 'semiannual' then 6 when 'yearly' then 12 else 1 end,
       greatest(1, coalesce(ceil((
         ((fee.to_datetime - interval '1 microsecond') at time zone invoice.timezone)::date
-          - (fee.from_datetime at time zone invoice.timezone)::date + 1) / 30.44), 12)))::integer as months) share
+          - (fee.from_datetime at time zone invoice.timezone)::date + 1) / 30.44), 12)))::integer as months) spread) share
     cross join lateral generate_series(0, share.months - 1) as part (n)
     where fee.fee_type = 'subscription' and fee.deleted_at is null
     group by invoice.id, 3, invoice.billing_entity_id, invoice.customer_id, fee.subscription_id, fee.amount_currency, 8`,

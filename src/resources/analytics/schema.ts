@@ -141,7 +141,6 @@ export const STREAMS = [
   'progressive_billing_credit',
 ] as const;
 export type Stream = (typeof STREAMS)[number];
-export type StreamAmount = `${Stream | 'contra_revenue' | 'gross_revenue' | 'net_revenue'}_amount_cents`;
 
 export const RevenueStreams = z.object({
   revenue_streams: z.array(

@@ -10,6 +10,8 @@ const CURRENCIES = ['EUR', 'USD', 'JPY'] as const;
 const ZONES = ['UTC', 'America/Los_Angeles', 'Pacific/Auckland', 'Asia/Kathmandu'] as const;
 const START = Temporal.PlainDate.from('2024-01-10');
 const DAYS = 500;
+/** Lengths of a period at which a month more or less counts. */
+const DAYS_AROUND_MONTHS = [29, 30, 31, 59, 60, 61, 90, 91, 92, 121, 122, 152, 153, 181, 182, 183];
 export const CREATED_AT = '2024-01-05T10:00:00Z';
 
 /** Numbers that look random and repeat for a seed. */
@@ -184,6 +186,7 @@ export async function openHistory(sql: Sql, dice: Dice = new Dice(1)) {
           'credit',
         ]);
         const from = someDay();
+        const amount = cents();
         const isOfSubscription = kind !== 'add_on' && kind !== 'credit';
         await tx`insert into fees ${tx({
           id: newId(),
@@ -194,15 +197,18 @@ export async function openHistory(sql: Sql, dice: Dice = new Dice(1)) {
             subscription_id: isOfSubscription ? subscription : null,
             item_id: metric.id,
             item_code: kind === 'charge' ? metric.code : kind,
-            amount_cents: cents(),
+            amount_cents: amount,
             amount_currency: currency,
-            precise_coupons_amount_cents: dice.chance(0.3) ? (dice.upTo(9999) / 100).toFixed(5) : 0,
+            precise_coupons_amount_cents: dice.chance(0.3)
+              ? (Math.min(dice.upTo(9999), amount * 100) / 100).toFixed(5)
+              : 0,
             from_datetime: dice.chance(0.9)
               ? from.toZonedDateTime({ timeZone: customer.zone }).toInstant().toString()
               : null,
             to_datetime: from
-              .add({ days: 1 + dice.upTo(370) })
+              .add({ days: dice.chance(0.7) ? dice.of(DAYS_AROUND_MONTHS) : 1 + dice.upTo(370) })
               .toZonedDateTime({ timeZone: customer.zone })
+              .add({ hours: dice.upTo(23) })
               .toInstant()
               .toString(),
           }),
