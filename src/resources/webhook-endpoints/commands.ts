@@ -14,6 +14,7 @@ import {
 } from './schema.ts';
 import { webhookEndpointView } from './view.ts';
 import {
+  BY_OWNER,
   clearFailures,
   deleteWebhookEndpointRow,
   disableWebhookEndpoint,
@@ -26,8 +27,6 @@ import {
 const ENDPOINTS_MAX = 10;
 const SECRET_BYTES = 32;
 const OVERLAP_HOURS = 24;
-/** Why an endpoint is disabled, when its owner asked for it. */
-const BY_OWNER = 'manual';
 
 /**
  * Registers an endpoint. Its secret is in this answer and in no later one.

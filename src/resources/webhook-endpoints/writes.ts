@@ -1,6 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
+import { newId } from '../../platform/ids.ts';
 import type { WebhookEndpointRow } from './queries.ts';
+
+/** Why an endpoint is disabled, when its owner asked for it. */
+export const BY_OWNER = 'manual';
 
 /** Response of a delivery that was given up before any attempt. */
 export const ENDPOINT_IS_DISABLED = 'the endpoint is disabled';
@@ -32,7 +36,7 @@ export const clearFailures = (db: Db, organizationId: string, id: string) => db`
 
 /**
  * Takes an endpoint out of service: no new events are stored for it, and what waits for it fails without another
- * attempt. `at` is real time. Rule: platform G.7.
+ * attempt. `at` is real time. Unless its owner asked for it, a mail tells; only sandboxes keep mails. Rule: platform G.7.
  *
  * @returns false when it was disabled already
  */
@@ -44,7 +48,15 @@ export async function disableWebhookEndpoint(
     with endpoint as (
       update webhook_endpoints set status = 'disabled', disabled_at = ${at}, disabled_reason = ${reason}
       where organization_id = ${organizationId} and id = ${id} and status = 'enabled'
-      returning id
+      returning id, webhook_url
+    ), notice as (
+      insert into sandbox_mails (id, organization_id, recipients, subject, body, created_at)
+      select ${newId()}, o.id, array[o.email], 'A webhook endpoint was disabled',
+        'The endpoint ' || endpoint.webhook_url || ' was disabled: ' || ${reason}::text
+          || '. New events are not stored for it until it is enabled again.', ${at}
+      from endpoint
+      join organizations o on o.id = ${organizationId}
+      where ${reason !== BY_OWNER} and o.sandbox and o.email is not null
     ), given_up as (
       update webhook_deliveries delivery
       set status = 'failed', next_attempt_at = null, response = coalesce(response, ${ENDPOINT_IS_DISABLED}),

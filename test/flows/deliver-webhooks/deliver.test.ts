@@ -203,6 +203,8 @@ test('410 disables the endpoint at once and ends what waits for it; new events a
   const hooks = await receiver();
   hooks.react(410);
   const organization = await stage.org();
+  await stage.database.sql`
+    update organizations set email = 'ops@acme.test' where id = ${organization.organization_id}`;
   const endpointId = await stage.endpoint(organization, hooks.url);
   await stage.emit(organization, customers(3), 'jobs');
   const rows = await stage.deliveries(endpointId);
@@ -220,6 +222,9 @@ test('410 disables the endpoint at once and ends what waits for it; new events a
     response: 'the endpoint is disabled',
   });
   expect(await stage.readEndpoint(endpointId)).toMatchObject({ status: 'disabled', disabled_reason: 'gone' });
+  const mails = await stage.database.sql`
+    select recipients, body from sandbox_mails where organization_id = ${organization.organization_id}`;
+  expect(mails).toEqual([{ recipients: ['ops@acme.test'], body: expect.stringContaining(hooks.url) }]);
   await stage.emit(organization, customers(1));
   expect(await stage.deliveries(endpointId)).toHaveLength(3);
   expect(hooks.hooks).toHaveLength(1);
