@@ -167,4 +167,3 @@ test('any order of events and corrections leads to the same total', { timeout: 2
   const { RUNS = '3', SEED = '20240304' } = process.env;
   await fc.assert(fc.asyncProperty(plays, play), { numRuns: Number(RUNS), seed: Number(SEED), endOnFailure: true });
 });
-});
