@@ -30,7 +30,7 @@ test('every report equals the slow computation, counted or not', async () => {
       await compareAll(history);
       expect(await marksLeft(history)).toBe(0);
     }),
-    { numRuns: HISTORIES },
+    { numRuns: HISTORIES, seed: 20_250_417, endOnFailure: true },
   );
 }, 240_000);
 
