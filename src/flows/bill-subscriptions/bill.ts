@@ -53,7 +53,7 @@ export async function billCustomer(ctx: Context, customerId: string, at: Tempora
     }
     const regular = due.filter((subscription) => !changing.includes(subscription));
     for (const group of invoiceGroups(regular, payer.billing_entity_id)) await billGroup(ctx, payer, group, run.at);
-    const ids = regular.map(({ id }) => id);
+    const ids = regular.filter(({ has_paid_fees }) => has_paid_fees).map(({ id }) => id);
     await gatherPaidFees(ctx, payer, ids, run.at);
   }
   for (const subscription of subscriptions) {

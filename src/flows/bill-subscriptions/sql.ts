@@ -56,6 +56,8 @@ export interface DueSubscription extends SubscriptionRow {
   last_recurring_at: Temporal.Instant | null;
   /** Plan change scheduled for the end of its period. */
   pending_successor_id: string | null;
+  /** Whether its customer has paid fees that stand on no invoice. */
+  has_paid_fees: boolean;
 }
 
 /** Active subscriptions of a customer whose next billing day may have begun, locked. */
@@ -71,7 +73,10 @@ export const lockDueSubscriptions = (db: Db, organizationId: string, customerId:
      where successor.organization_id = s.organization_id and successor.previous_subscription_id = s.id
        and successor.status = 'pending'
      order by successor.created_at desc, successor.id desc
-     limit 1) as pending_successor_id
+     limit 1) as pending_successor_id,
+    exists (select from fees fee
+      where fee.organization_id = s.organization_id and fee.customer_id = s.customer_id and fee.invoice_id is null
+        and fee.deleted_at is null and fee.payment_status = 'succeeded') as has_paid_fees
   from subscriptions s
   join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id
   where s.organization_id = ${organizationId} and s.customer_id = ${customerId} and s.status = 'active'

@@ -1,7 +1,7 @@
 import type { Context } from '../../platform/context.ts';
 import { readCustomer } from '../customers/queries.ts';
 import { listFeesOfInvoice } from '../fees/queries.ts';
-import { listShown } from '../subscriptions/queries.ts';
+import { listShownOfInvoice } from '../subscriptions/queries.ts';
 import { listAppliedThresholds } from '../usage-thresholds/queries.ts';
 import { listCreditsOfInvoice } from './credits.ts';
 import { type InvoiceRow, listLinesOfInvoice, readInvoice } from './queries.ts';
@@ -14,7 +14,7 @@ export async function showInvoice(ctx: Pick<Context, 'db' | 'organizationId' | '
 }
 
 /**
- * Gathers what an invoice on its own shows: four statements, whatever the number of its fees.
+ * Gathers what an invoice on its own shows: four statements sent together, whatever the number of its fees.
  *
  * @param known the customer, when it was read already
  */
@@ -24,24 +24,17 @@ export async function partsOf(
   known?: InvoiceParts['customer'],
 ): Promise<InvoiceParts> {
   const { db, organizationId } = ctx;
-  const withSubscriptions = async () => {
-    const lines = await listLinesOfInvoice(db, organizationId, invoice.id);
-    const subscriptions = await listShown(
-      db,
-      organizationId,
-      lines.map((line) => line.subscription_id),
-    );
-    const order = new Map(lines.map((line, index) => [line.subscription_id, index]));
-    return { lines, subscriptions: [...subscriptions].sort((a, b) => order.get(a.id)! - order.get(b.id)!) };
-  };
-  const [customer, fees, billed, credits, appliedThresholds] = await Promise.all([
+  const [customer, fees, lines, shown, credits, appliedThresholds] = await Promise.all([
     known ?? readCustomer(db, organizationId, invoice.customer_id),
     listFeesOfInvoice(db, organizationId, invoice.id),
-    withSubscriptions(),
+    listLinesOfInvoice(db, organizationId, invoice.id),
+    listShownOfInvoice(db, organizationId, invoice.id),
     hasCredits(invoice) ? listCreditsOfInvoice(db, organizationId, invoice.id) : [],
     invoice.invoice_type === 'progressive_billing' ? listAppliedThresholds(db, organizationId, invoice.id) : [],
   ]);
-  return { invoice, customer, fees, ...billed, credits, appliedThresholds };
+  const order = new Map(lines.map((line, index) => [line.subscription_id, index]));
+  const subscriptions = [...shown].sort((a, b) => order.get(a.id)! - order.get(b.id)!);
+  return { invoice, customer, fees, lines, subscriptions, credits, appliedThresholds };
 }
 
 const hasCredits = (invoice: InvoiceRow): boolean =>

@@ -130,6 +130,13 @@ export const listShown = (db: Db, organizationId: string, ids: readonly string[]
   select ${shownColumns(db)} from ${shownTables(db)}
   where s.organization_id = ${organizationId} and s.id = any (${ids as string[]}::uuid[])`;
 
+/** Subscriptions that an invoice bills, in no particular order. */
+export const listShownOfInvoice = (db: Db, organizationId: string, invoiceId: string) => db<SubscriptionShown[]>`
+  select ${shownColumns(db)} from ${shownTables(db)}
+  where s.organization_id = ${organizationId} and s.id in (
+    select subscription_id from invoice_subscriptions
+    where organization_id = ${organizationId} and invoice_id = ${invoiceId})`;
+
 export async function getShown(db: Db, organizationId: string, id: string): Promise<SubscriptionShown> {
   const [row] = await listShown(db, organizationId, [id]);
   if (!row) throw refuse.notFound('subscription');
