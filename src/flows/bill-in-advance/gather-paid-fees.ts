@@ -1,8 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import { localDate } from '../../engine/calendar/local-day.ts';
-import { dateSettings, datesAtCreation } from '../../engine/invoices/dates.ts';
 import { type Draft, newDraft } from '../../engine/invoices/draft.ts';
-import { draftNumber } from '../../engine/invoices/number.ts';
 import { addCents, cents, sumCents } from '../../engine/money/cents.ts';
 import { decimal, ZERO } from '../../engine/money/decimal.ts';
 import type { Context } from '../../platform/context.ts';
@@ -13,10 +11,12 @@ import { assignNumber } from '../../resources/invoices/numbering.ts';
 import { recordInvoice } from '../../resources/invoices/record.ts';
 import { recordPaidBefore } from '../../resources/payments/paid-before.ts';
 import { invoiceInputs } from '../build-invoice/inputs.ts';
+import { claimLines } from '../build-invoice/line-writes.ts';
 import { billedLine } from '../build-invoice/lines.ts';
+import { openInvoice } from '../build-invoice/open-invoice.ts';
 import { type PayerFacts, readBilledSubscriptions, readIssuer } from '../build-invoice/sql.ts';
 import { insertInvoiceInputs } from '../build-invoice/stored-inputs.ts';
-import { claimLines, insertInvoice, insertInvoiceTaxes, storeAmounts } from '../build-invoice/writes.ts';
+import { insertInvoiceTaxes, storeAmounts } from '../build-invoice/writes.ts';
 import { attachFees, listPaidFees, listTaxesOfFees, markPaid, type PaidFee } from './paid-fees-sql.ts';
 
 /**
@@ -55,30 +55,15 @@ async function invoicePaidFees(
   const invoiceId = newId();
   const billedOn = localDate(at, payer.zone);
   const issuer = await readIssuer(db, organizationId, first.billing_entity_id);
-  const dates = datesAtCreation(
-    {
-      invoiceType: 'advance_charges',
-      isRecurring: false,
-      isInAdvanceCharge: false,
-      settings: dateSettings(payer, issuer),
-    },
-    billedOn,
-  );
-  const selfBilled = payer.account_type === 'partner';
-  await insertInvoice(db, {
+  const { dates } = await openInvoice(ctx, {
     id: invoiceId,
-    organization_id: organizationId,
-    billing_entity_id: issuer.id,
-    customer_id: payer.id,
-    invoice_type: 'advance_charges',
-    self_billed: selfBilled,
-    skip_usage: true,
-    number: draftNumber(issuer.document_number_prefix),
+    payer,
+    issuer,
+    invoiceType: 'advance_charges',
     currency: first.amount_currency,
-    timezone: payer.zone,
-    purchase_order_number: first.purchase_order_number,
-    dates,
-    now: ctx.now(),
+    purchaseOrderNumber: first.purchase_order_number,
+    billedOn,
+    skipsUsage: true,
   });
   await addLines(ctx, payer, invoiceId, fees, at);
   const feeIds = fees.map(({ id }) => id);
@@ -98,7 +83,12 @@ async function invoicePaidFees(
   await storeAmounts(db, owner, draft, { status: 'finalized', dates, now: ctx.now(), snapshot });
   await insertInvoiceInputs(db, owner, invoiceInputs(draft, at), ctx.now());
   await markPaid(db, organizationId, invoiceId);
-  await assignNumber(db, organizationId, { id: invoiceId, customer: payer, issuer, selfBilled }, ctx.now());
+  await assignNumber(
+    db,
+    organizationId,
+    { id: invoiceId, customer: payer, issuer, selfBilled: payer.account_type === 'partner' },
+    ctx.now(),
+  );
   await recordInvoice(ctx, 'invoice.created', invoiceId);
   await recordPaidBefore(ctx, invoiceId);
 }

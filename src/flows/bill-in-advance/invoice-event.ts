@@ -1,15 +1,14 @@
 import { localDate } from '../../engine/calendar/local-day.ts';
-import { dateSettings, datesAtCreation } from '../../engine/invoices/dates.ts';
-import { draftNumber } from '../../engine/invoices/number.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { recordFeeCreated } from '../../resources/fees/record.ts';
 import type { LineFee } from '../build-invoice/fees.ts';
+import { claimLines } from '../build-invoice/line-writes.ts';
 import type { BilledLine } from '../build-invoice/lines.ts';
+import { openInvoice } from '../build-invoice/open-invoice.ts';
 import { type PayerFacts, readIssuer } from '../build-invoice/sql.ts';
 import { store } from '../build-invoice/store.ts';
 import { totalFees } from '../build-invoice/total-fees.ts';
-import { claimLines, insertInvoice } from '../build-invoice/writes.ts';
 
 /**
  * Makes the invoice of one event's fee: issued on the local day, without a grace period, final at once.
@@ -21,28 +20,14 @@ export async function invoiceEvent(ctx: Context, payer: PayerFacts, line: Billed
   const invoiceId = newId();
   const billedOn = localDate(line.at, line.zone);
   const issuer = await readIssuer(db, organizationId, subscription.billing_entity_id ?? payer.billing_entity_id);
-  const dates = datesAtCreation(
-    {
-      invoiceType: 'subscription',
-      isRecurring: false,
-      isInAdvanceCharge: true,
-      settings: dateSettings(payer, issuer),
-    },
-    billedOn,
-  );
-  await insertInvoice(db, {
+  const { dates } = await openInvoice(ctx, {
     id: invoiceId,
-    organization_id: organizationId,
-    billing_entity_id: issuer.id,
-    customer_id: payer.id,
-    self_billed: payer.account_type === 'partner',
-    skip_usage: false,
-    number: draftNumber(issuer.document_number_prefix),
+    payer,
+    issuer,
     currency: subscription.amount_currency,
-    timezone: line.zone,
-    purchase_order_number: subscription.purchase_order_number,
-    dates,
-    now: ctx.now(),
+    purchaseOrderNumber: subscription.purchase_order_number,
+    billedOn,
+    isInAdvanceCharge: true,
   });
   await claimLines(db, organizationId, invoiceId, [line], { billedOn, now: ctx.now() });
   const computation = await totalFees(ctx, { payer, issuer, fees: [fee], isFinalizing: true });

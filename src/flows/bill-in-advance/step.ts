@@ -1,9 +1,9 @@
 import type { Temporal } from 'temporal-polyfill';
 import { isAfter, isBefore } from '../../engine/calendar/instants.ts';
 import { localDate } from '../../engine/calendar/local-day.ts';
+import { usageStartOf } from '../../engine/calendar/terms.ts';
 import { AmountOutOfRange } from '../../engine/money/cents.ts';
 import { exponentOf } from '../../engine/money/currency.ts';
-import { usageStartOf } from '../../engine/calendar/terms.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { type EventPriced, priceEvent } from '../../resources/in-advance/price-event.ts';

@@ -1,7 +1,5 @@
 import { localDate } from '../../engine/calendar/local-day.ts';
-import { dateSettings, datesAtCreation } from '../../engine/invoices/dates.ts';
 import { newDraft } from '../../engine/invoices/draft.ts';
-import { draftNumber } from '../../engine/invoices/number.ts';
 import { computeInvoice } from '../../engine/invoices/steps.ts';
 import { keepsZeroAmount } from '../../engine/invoices/zero-amount.ts';
 import { type Currency, exponentOf } from '../../engine/money/currency.ts';
@@ -19,8 +17,8 @@ import { setFirstCurrency } from '../../resources/subscriptions/writes.ts';
 import { isAwaitingRegister } from '../../resources/taxes/eu/queries.ts';
 import { findTaxesByCodes, listTaxesOfAddOns } from '../../resources/taxes/queries.ts';
 import { listHeldTaxes } from '../../resources/usage/fee-taxes.ts';
+import { openInvoice } from '../build-invoice/open-invoice.ts';
 import { lockPayer, type PayerFacts, readIssuer } from '../build-invoice/sql.ts';
-import { insertInvoice } from '../build-invoice/writes.ts';
 import { type AddOnFee, addOnFee } from './fees.ts';
 import { findBillingEntity } from './sql.ts';
 import { storeOneOff } from './store.ts';
@@ -49,24 +47,14 @@ export async function billOneOff(ctx: Context, { body }: { body: OneOffInvoiceCr
   const taxes = await taxesOf(ctx, fees, payer, awaitsTaxes);
 
   const invoiceId = newId();
-  const dates = datesAtCreation(
-    { invoiceType: 'one_off', isRecurring: false, isInAdvanceCharge: false, settings: dateSettings(payer, issuer) },
-    localDate(ctx.now(), payer.zone),
-  );
-  await insertInvoice(db, {
+  const { dates } = await openInvoice(ctx, {
     id: invoiceId,
-    organization_id: organizationId,
-    billing_entity_id: issuer.id,
-    customer_id: payer.id,
-    invoice_type: 'one_off',
-    self_billed: payer.account_type === 'partner',
-    skip_usage: false,
-    number: draftNumber(issuer.document_number_prefix),
+    payer,
+    issuer,
+    invoiceType: 'one_off',
     currency,
-    timezone: payer.zone,
-    purchase_order_number: body.purchase_order_number?.trim() || null,
-    dates,
-    now: ctx.now(),
+    purchaseOrderNumber: body.purchase_order_number?.trim() || null,
+    billedOn: localDate(ctx.now(), payer.zone),
   });
   const draft = computeInvoice(
     newDraft({

@@ -1,6 +1,4 @@
 import { localDate } from '../../engine/calendar/local-day.ts';
-import { dateSettings, datesAtCreation } from '../../engine/invoices/dates.ts';
-import { draftNumber } from '../../engine/invoices/number.ts';
 import { lifetimeCents } from '../../engine/invoices/passed-thresholds.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
@@ -9,11 +7,12 @@ import { getShown, type SubscriptionShown } from '../../resources/subscriptions/
 import { type ChargeUsage, wholeUsageOf } from '../../resources/usage/subscription-usage.ts';
 import { listApplicableThresholds } from '../../resources/usage-thresholds/queries.ts';
 import { usageLineFees } from '../build-invoice/fees.ts';
+import { claimLines } from '../build-invoice/line-writes.ts';
 import { type BilledLine, billedLine } from '../build-invoice/lines.ts';
+import { openInvoice, removeInvoice } from '../build-invoice/open-invoice.ts';
 import { lockPayer, type PayerFacts, readBilledSubscriptions, readIssuer } from '../build-invoice/sql.ts';
 import { store } from '../build-invoice/store.ts';
 import { totalFees } from '../build-invoice/total-fees.ts';
-import { claimLines, insertInvoice, removeInvoice } from '../build-invoice/writes.ts';
 import { announceThresholds } from './announce.ts';
 import { type PassedByUsage, passedByUsage, progressiveUsage } from './passed-by-usage.ts';
 import { claimRun, insertAppliedThresholds } from './sql.ts';
@@ -66,29 +65,14 @@ async function buildProgressiveInvoice(
   assert(billed, 'a subscription that is billed exists');
   const line = billedLine(billed, 'progressive_billing', at, payer.zone);
   const issuer = await readIssuer(db, organizationId, billed.billing_entity_id ?? payer.billing_entity_id);
-  const dates = datesAtCreation(
-    {
-      invoiceType: 'progressive_billing',
-      isRecurring: false,
-      isInAdvanceCharge: false,
-      settings: dateSettings(payer, issuer),
-    },
-    billedOn,
-  );
-  await insertInvoice(db, {
+  const { dates } = await openInvoice(ctx, {
     id: invoiceId,
-    organization_id: organizationId,
-    billing_entity_id: issuer.id,
-    customer_id: payer.id,
-    invoice_type: 'progressive_billing',
-    self_billed: payer.account_type === 'partner',
-    skip_usage: false,
-    number: draftNumber(issuer.document_number_prefix),
+    payer,
+    issuer,
+    invoiceType: 'progressive_billing',
     currency: billed.amount_currency,
-    timezone: payer.zone,
-    purchase_order_number: billed.purchase_order_number,
-    dates,
-    now: at,
+    purchaseOrderNumber: billed.purchase_order_number,
+    billedOn,
   });
   const run = {
     invoice_id: invoiceId,

@@ -1,19 +1,18 @@
 import type { Instant } from '../../engine/calendar/instants.ts';
 import { localDate } from '../../engine/calendar/local-day.ts';
-import { dateSettings, datesAtCreation, graceDays } from '../../engine/invoices/dates.ts';
 import type { InvoicingReason } from '../../engine/invoices/invoice-types.ts';
-import { draftNumber } from '../../engine/invoices/number.ts';
 import { AmountOutOfRange } from '../../engine/money/cents.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { assert, refuse } from '../../platform/refusal.ts';
 import { compute } from './compute.ts';
 import { noteGenerationError } from './generation-error.ts';
+import { claimLines } from './line-writes.ts';
 import { type BilledLine, billedLine } from './lines.ts';
+import { openInvoice, removeInvoice } from './open-invoice.ts';
 import { type BilledSubscription, type PayerFacts, readBilledSubscriptions, readIssuerOf } from './sql.ts';
 import { storeRenewals } from './standalone-fees.ts';
 import { store } from './store.ts';
-import { claimLines, insertInvoice, removeInvoice } from './writes.ts';
 
 export interface InvoiceToBuild {
   /** Locked: whoever bills a customer holds its row, see lockPayer. */
@@ -64,30 +63,20 @@ export async function buildInvoice(
   refuseMixture(subscriptions, payer);
 
   const first = subscriptions[0]!;
-  const dated = {
-    invoiceType: 'subscription' as const,
-    isRecurring: lines.some(({ reason }) => reason === 'subscription_periodic'),
-    isInAdvanceCharge: isGated || lines.every(({ reason }) => reason === 'in_advance_charge'),
-    settings: dateSettings(payer, issuer),
-  };
-  const dates = datesAtCreation(dated, billedOn);
-  const inserted = insertInvoice(ctx.db, {
-    id: invoiceId,
-    organization_id: ctx.organizationId,
-    billing_entity_id: issuer.id,
-    customer_id: payer.id,
-    self_billed: payer.account_type === 'partner',
-    skip_usage: skipUsage,
-    number: draftNumber(issuer.document_number_prefix),
-    currency: first.amount_currency,
-    timezone: payer.zone,
-    purchase_order_number: first.purchase_order_number,
-    dates,
-    now: ctx.now(),
-  }).execute(); // sent at once: the lines refer to it
-  const [claimed] = await Promise.all([
+  // The invoice is sent first: the lines refer to it.
+  const [opened, claimed] = await Promise.all([
+    openInvoice(ctx, {
+      id: invoiceId,
+      payer,
+      issuer,
+      currency: first.amount_currency,
+      purchaseOrderNumber: first.purchase_order_number,
+      billedOn,
+      isRecurring: lines.some(({ reason }) => reason === 'subscription_periodic'),
+      isInAdvanceCharge: isGated || lines.every(({ reason }) => reason === 'in_advance_charge'),
+      skipsUsage: skipUsage,
+    }),
     claimLines(ctx.db, ctx.organizationId, invoiceId, billed, { billedOn, now: ctx.now() }),
-    inserted,
   ]);
   if (claimed.size === 0) {
     await removeInvoice(ctx.db, ctx.organizationId, invoiceId);
@@ -95,7 +84,7 @@ export async function buildInvoice(
   }
 
   const own = billed.filter((line) => claimed.has(line.subscription.id));
-  const isFinalizing = isFinal || graceDays(dated) === 0;
+  const isFinalizing = isFinal || opened.graceDays === 0;
   const computation = await compute(ctx, { payer, issuer, lines: own, skipUsage, isFinalizing }).catch(
     (error: unknown) => {
       if (isFinal || !(error instanceof AmountOutOfRange)) throw error;
@@ -111,7 +100,7 @@ export async function buildInvoice(
     payer,
     issuer,
     currency: first.amount_currency,
-    dates,
+    dates: opened.dates,
     at,
     createdAt: ctx.now(),
     computation,

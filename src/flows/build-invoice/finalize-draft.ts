@@ -7,10 +7,11 @@ import { assert } from '../../platform/refusal.ts';
 import { listAdjustedFees } from '../../resources/adjusted-fees/queries.ts';
 import { followInvoice } from '../credit-notes/follow-invoice.ts';
 import { compute } from './compute.ts';
+import { rewriteLines } from './line-writes.ts';
 import { billedLine } from './lines.ts';
 import { lockPayer, readBilledSubscriptions, readIssuer } from './sql.ts';
 import { store } from './store.ts';
-import { clearComputation, rewriteLines } from './writes.ts';
+import { clearComputation } from './writes.ts';
 
 interface DraftRow {
   id: string;

@@ -1,7 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
 import { localDate } from '../../engine/calendar/local-day.ts';
-import { dateSettings, datesAtCreation } from '../../engine/invoices/dates.ts';
-import { draftNumber } from '../../engine/invoices/number.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { assert, refuse } from '../../platform/refusal.ts';
@@ -10,10 +8,11 @@ import { recordInvoice } from '../../resources/invoices/record.ts';
 import type { InvoiceRegeneration } from '../../resources/invoices/regenerate-schema.ts';
 import { showInvoice } from '../../resources/invoices/show.ts';
 import { lockVisibleInvoice } from '../../resources/invoices/writes.ts';
+import { claimLines } from '../build-invoice/line-writes.ts';
+import { openInvoice } from '../build-invoice/open-invoice.ts';
 import { lockPayer, readIssuer } from '../build-invoice/sql.ts';
 import { store } from '../build-invoice/store.ts';
 import { totalFees } from '../build-invoice/total-fees.ts';
-import { claimLines, insertInvoice } from '../build-invoice/writes.ts';
 import { regeneratedFees } from './fees.ts';
 import { linesOfSource } from './lines.ts';
 import { hasReplacement, replaceSource } from './sql.ts';
@@ -40,28 +39,16 @@ export async function regenerateInvoice(ctx: Context, { svc_id, body }: { svc_id
   const fees = await regeneratedFees(ctx, source.id, lines, body.fees);
 
   const invoiceId = newId();
-  const dates = datesAtCreation(
-    {
-      invoiceType: source.invoice_type,
-      isRecurring: lines.some(({ reason }) => reason === 'subscription_periodic'),
-      isInAdvanceCharge: false,
-      settings: { ...dateSettings(payer, issuer), invoice_grace_period: 0 },
-    },
-    localDate(source.created_at, payer.zone),
-  );
-  await insertInvoice(db, {
+  const { dates } = await openInvoice(ctx, {
     id: invoiceId,
-    organization_id: organizationId,
-    billing_entity_id: issuer.id,
-    customer_id: payer.id,
-    self_billed: source.self_billed,
-    skip_usage: false,
-    number: draftNumber(issuer.document_number_prefix),
+    payer,
+    issuer,
     currency: source.currency,
-    timezone: payer.zone,
-    purchase_order_number: purchaseOrderOf(source, body),
-    dates,
-    now: ctx.now(),
+    purchaseOrderNumber: purchaseOrderOf(source, body),
+    billedOn: localDate(source.created_at, payer.zone),
+    isRecurring: lines.some(({ reason }) => reason === 'subscription_periodic'),
+    knowsNoGrace: true,
+    selfBilled: source.self_billed,
   });
   await replaceSource(db, organizationId, { sourceId: source.id, invoiceId });
   await claimLines(db, organizationId, invoiceId, lines, { billedOn: billedOn(first.at, payer.zone), now: ctx.now() });

@@ -1,15 +1,14 @@
 import { localDate } from '../../engine/calendar/local-day.ts';
-import { dateSettings, datesAtCreation } from '../../engine/invoices/dates.ts';
-import { draftNumber } from '../../engine/invoices/number.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { customerOf } from '../bill-in-advance/sql.ts';
 import { ownFees } from '../build-invoice/correction-fees.ts';
+import { claimLines } from '../build-invoice/line-writes.ts';
 import { currentLine } from '../build-invoice/lines.ts';
+import { openInvoice } from '../build-invoice/open-invoice.ts';
 import { lockPayer, readBilledSubscriptions, readIssuer } from '../build-invoice/sql.ts';
 import { store } from '../build-invoice/store.ts';
 import { totalFees } from '../build-invoice/total-fees.ts';
-import { claimLines, insertInvoice } from '../build-invoice/writes.ts';
 
 /**
  * Makes an invoice of what corrections left to be billed of a subscription: such fees only, final at once. Nothing happens
@@ -40,28 +39,14 @@ export async function invoiceDifferences(
   const fees = await ownFees(ctx, line, correctionId);
   if (fees.length === 0) return;
   const issuer = await readIssuer(db, organizationId, subscription!.billing_entity_id ?? payer.billing_entity_id);
-  const dates = datesAtCreation(
-    {
-      invoiceType: 'subscription',
-      isRecurring: false,
-      isInAdvanceCharge: true,
-      settings: dateSettings(payer, issuer),
-    },
-    billedOn,
-  );
-  await insertInvoice(db, {
+  const { dates } = await openInvoice(ctx, {
     id: invoiceId,
-    organization_id: organizationId,
-    billing_entity_id: issuer.id,
-    customer_id: payer.id,
-    self_billed: payer.account_type === 'partner',
-    skip_usage: false,
-    number: draftNumber(issuer.document_number_prefix),
+    payer,
+    issuer,
     currency: subscription!.amount_currency,
-    timezone: line.zone,
-    purchase_order_number: subscription!.purchase_order_number,
-    dates,
-    now: at,
+    purchaseOrderNumber: subscription!.purchase_order_number,
+    billedOn,
+    isInAdvanceCharge: true,
   });
   await claimLines(db, organizationId, invoiceId, [line], { billedOn, now: at });
   const computation = await totalFees(ctx, { payer, issuer, fees, isFinalizing: true });

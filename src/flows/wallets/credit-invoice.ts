@@ -1,8 +1,6 @@
 import { localDate } from '../../engine/calendar/local-day.ts';
 import type { BookedCredits } from '../../engine/credits/wallet-money.ts';
-import { dateSettings, datesAtCreation } from '../../engine/invoices/dates.ts';
 import { newDraft } from '../../engine/invoices/draft.ts';
-import { draftNumber } from '../../engine/invoices/number.ts';
 import { computeInvoice } from '../../engine/invoices/steps.ts';
 import { exponentOf } from '../../engine/money/currency.ts';
 import { decimal } from '../../engine/money/decimal.ts';
@@ -15,9 +13,10 @@ import { oweCollection } from '../../resources/payments/owe-collection.ts';
 import type { TransactionWishes } from '../../resources/wallet-transactions/writes.ts';
 import type { WalletRow } from '../../resources/wallets/queries.ts';
 import { invoiceInputs } from '../build-invoice/inputs.ts';
+import { openInvoice } from '../build-invoice/open-invoice.ts';
 import { lockPayer, readIssuer } from '../build-invoice/sql.ts';
 import { insertFeeInputs, insertInvoiceInputs } from '../build-invoice/stored-inputs.ts';
-import { type InvoiceOwner, insertInvoice, storeAmounts } from '../build-invoice/writes.ts';
+import { type InvoiceOwner, storeAmounts } from '../build-invoice/writes.ts';
 
 interface NewPurchase {
   /** The transaction's. */
@@ -43,24 +42,15 @@ export async function creditInvoice(
   const payer = await lockPayer(db, organizationId, wallet.customer_id);
   const issuer = await readIssuer(db, organizationId, wallet.billing_entity_id);
   const invoiceId = newId();
-  const dates = datesAtCreation(
-    { invoiceType: 'credit', isRecurring: false, isInAdvanceCharge: false, settings: dateSettings(payer, issuer) },
-    localDate(ctx.now(), payer.zone),
-  );
-  await insertInvoice(db, {
+  const { dates } = await openInvoice(ctx, {
     id: invoiceId,
-    organization_id: organizationId,
-    billing_entity_id: issuer.id,
-    customer_id: payer.id,
-    invoice_type: 'credit',
-    self_billed: false,
-    skip_usage: false,
-    number: draftNumber(issuer.document_number_prefix),
+    payer,
+    issuer,
+    invoiceType: 'credit',
     currency: wallet.currency,
-    timezone: payer.zone,
-    purchase_order_number: wishes.purchase_order_number ?? wallet.purchase_order_number,
-    dates,
-    now: ctx.now(),
+    purchaseOrderNumber: wishes.purchase_order_number ?? wallet.purchase_order_number,
+    billedOn: localDate(ctx.now(), payer.zone),
+    selfBilled: false,
   });
   const owner: InvoiceOwner = {
     organizationId,
