@@ -1,23 +1,13 @@
 import type { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
+import { assert } from '../../engine/assert.ts';
+import { canRuleMove, RULE_STATUSES, type RuleStatus } from '../../engine/subscriptions/activation-rule-states.ts';
 import type { Context } from '../../platform/context.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { findMethod } from '../payment-methods/queries.ts';
 import type { SubscriptionRow } from './queries.ts';
-
-/** A rule is pending while its subscription is incomplete, and then ends once. Rule: subscriptions-and-invoices B.9. */
-export const RULE_STATUSES = [
-  'inactive',
-  'pending',
-  'satisfied',
-  'declined',
-  'failed',
-  'expired',
-  'not_applicable',
-] as const;
-export type RuleStatus = (typeof RULE_STATUSES)[number];
 
 const POSITIVE_OR_ZERO = 'value_must_be_positive_or_zero';
 
@@ -153,13 +143,12 @@ export async function evaluateRules(ctx: Context, subscriptionId: string, hasToP
 }
 
 /** Ends the rules for which a subscription waited. */
-export const endRules = (
-  ctx: Context,
-  subscriptionId: string,
-  status: 'satisfied' | 'failed' | 'expired' | 'declined',
-) => ctx.db`
-  update subscription_activation_rules set status = ${status}, updated_at = ${ctx.now()}
-  where organization_id = ${ctx.organizationId} and subscription_id = ${subscriptionId} and status = 'pending'`;
+export async function endRules(ctx: Context, subscriptionId: string, status: RuleStatus): Promise<void> {
+  assert(canRuleMove('pending', status), 'a rule that is waited for ends');
+  await ctx.db`
+    update subscription_activation_rules set status = ${status}, updated_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and subscription_id = ${subscriptionId} and status = 'pending'`;
+}
 
 /** Whether a rule for which a subscription waits has run out at `at`. */
 export async function isExpired(ctx: Context, subscriptionId: string, at: Temporal.Instant): Promise<boolean> {

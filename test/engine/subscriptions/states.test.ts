@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { canRuleMove, RULE_STATUSES } from '../../../src/engine/subscriptions/activation-rule-states.ts';
 import { isUpgrade, yearlyAmount } from '../../../src/engine/subscriptions/comparison-amount.ts';
 import { canSubscriptionMove, SUBSCRIPTION_STATUSES } from '../../../src/engine/subscriptions/subscription-states.ts';
 
@@ -15,6 +16,22 @@ const pairs = SUBSCRIPTION_STATUSES.flatMap((from) => SUBSCRIPTION_STATUSES.map(
 test.each(pairs)('a subscription moving from %s to %s', (from, to) => {
   expect(canSubscriptionMove(from, to)).toBe(ALLOWED.includes(`${from} → ${to}`));
 });
+
+const RULES_ALLOWED = [
+  'inactive → pending',
+  'inactive → not_applicable',
+  'pending → satisfied',
+  'pending → failed',
+  'pending → expired',
+  'pending → declined',
+];
+
+test.each(RULE_STATUSES.flatMap((from) => RULE_STATUSES.map((to) => [from, to] as const)))(
+  'an activation rule moving from %s to %s',
+  (from, to) => {
+    expect(canRuleMove(from, to)).toBe(RULES_ALLOWED.includes(`${from} → ${to}`));
+  },
+);
 
 test.each([
   ['weekly', 52_000],
