@@ -73,6 +73,7 @@ describe('activity logs', () => {
       [`from_date=${day}&to_date=${day}`, found],
       ['from_date=2024-02-01T10:00:00Z&to_date=2024-02-01T10:00:00Z', found],
       ['from_date=2024-02-02', []],
+      ['to_date=9999-12-31', found],
       ['to_date=2024-01-31', []],
       ['activity_types[]=customer.created&activity_types[]=plan.created', found],
       ['activity_types=customer.created', found],
