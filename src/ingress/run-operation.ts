@@ -32,6 +32,8 @@ export interface Call {
  */
 export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome> {
   const { operation, request, response, identity, requestId } = call;
+  // Single events are too many to note each one (platform A.1).
+  if (operation.name !== 'createEvent') deps.keyUsage.note(identity.apiKeyId);
   const params = readParams(operation, request);
   const sentQuery = readQuery(request.url);
   const query = deps.wire.query(sentQuery);
@@ -47,10 +49,8 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
     const countMore = () => deps.limiters.organization[operation.category ?? 'default'](request, response);
     const sent = { identity, requestId, request, query, body, countMore };
     if (idempotency === null) return deps.events.answer(operation.name, sent);
-    deps.keyUsage.note(identity.apiKeyId);
     return runCommand(deps, call, await deps.events.input(operation.name, sent), idempotency);
   }
-  deps.keyUsage.note(identity.apiKeyId);
   const input = { ...params, ...readInput(operation, query, body) };
   if (operation.kind === 'command') return runCommand(deps, call, input, idempotency);
   const form = operation.alsoCsv && acceptsCsv(request) ? { asCsv: true } : {};
