@@ -9,7 +9,7 @@ import { defaultPermissions, type Permissions } from '../organizations/permissio
 import { lackedPermission } from './permissions-input.ts';
 import { type ApiKeyRow, getApiKey, hasOtherLastingKey, lockKeysOfOrganization, readPermissions } from './queries.ts';
 import { recordCreated, recordDeleted, recordRotated, recordUpdated } from './record.ts';
-import type { ApiKeyCreate, ApiKeyRotation, ApiKeyUpdate } from './schema.ts';
+import type { ApiKeyInput, ApiKeyRotation } from './schema.ts';
 import { apiKeyView } from './view.ts';
 import { expireApiKey, insertApiKey, updateApiKeyRow } from './writes.ts';
 
@@ -21,7 +21,7 @@ const INVALID_DATE = 'invalid_date';
  * @throws Refusal 403 of the first permission that the caller's own key lacks
  * @throws Refusal 422 permissions; expires_at invalid_date, unless it lies ahead
  */
-export async function createApiKey(ctx: Context, { body }: { body: ApiKeyCreate }) {
+export async function createApiKey(ctx: Context, { body }: { body: ApiKeyInput }) {
   const now = realNow();
   const expiresAt = aheadOf(now, body.expires_at);
   const permissions = body.permissions ?? defaultPermissions();
@@ -39,7 +39,7 @@ export async function createApiKey(ctx: Context, { body }: { body: ApiKeyCreate 
  * @throws Refusal 403 of the first permission that is new to the key and that the caller's own key lacks
  * @throws Refusal 422 permissions; expires_at value_is_frozen
  */
-export async function updateApiKey(ctx: Context, { svc_id, body }: { svc_id: string; body: ApiKeyUpdate }) {
+export async function updateApiKey(ctx: Context, { svc_id, body }: { svc_id: string; body: ApiKeyInput }) {
   const now = realNow();
   await lockKeysOfOrganization(ctx.db, ctx.organizationId);
   const stored = await getApiKey(ctx.db, ctx.organizationId, svc_id, now);

@@ -1,15 +1,7 @@
 import type { Operation } from '../../platform/operation.ts';
 import { createApiKey, deleteApiKey, rotateApiKey, updateApiKey } from './commands.ts';
 import { showApiKey, showApiKeys } from './reads.ts';
-import {
-  ApiKeyCreate,
-  ApiKeyEnvelope,
-  ApiKeyList,
-  ApiKeyRotation,
-  ApiKeysQuery,
-  ApiKeyUpdate,
-  NewApiKeyEnvelope,
-} from './schema.ts';
+import { ApiKeyEnvelope, ApiKeyInput, ApiKeyList, ApiKeyRotation, ApiKeysQuery, NewApiKeyEnvelope } from './schema.ts';
 
 const common = {
   permission: 'api_key',
@@ -23,7 +15,7 @@ const update = {
   summary: "Change an API key's name or permissions",
   kind: 'command',
   root: 'api_key',
-  body: ApiKeyUpdate,
+  body: ApiKeyInput,
   run: updateApiKey,
 } as const;
 
@@ -36,7 +28,7 @@ export const apiKeyOperations: Operation[] = [
     summary: 'Make an API key, whose value this answer alone shows',
     kind: 'command',
     root: 'api_key',
-    body: ApiKeyCreate,
+    body: ApiKeyInput,
     answer: NewApiKeyEnvelope,
     revealsSecret: true,
     run: createApiKey,

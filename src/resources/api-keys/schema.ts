@@ -20,17 +20,16 @@ const permissions = z
     additionalProperties: { type: 'array', items: { type: 'string', enum: ['read', 'write'] } },
   });
 
-/** Input of `POST /api_keys`; without permissions the key gets those of a key by default. Rule: platform A.2, A.3. */
-export const ApiKeyCreate = z.object({
+/**
+ * Input of `POST /api_keys`, where a key without permissions gets those of a key by default, and of
+ * `PUT /api_keys/{svc_id}`, where what is absent stays. Rule: platform A.2, A.3.
+ */
+export const ApiKeyInput = z.object({
   name: optionalText({ max: NAME_MAX }),
   permissions,
   expires_at: instantField().nullish(),
 });
-export type ApiKeyCreate = z.infer<typeof ApiKeyCreate>;
-
-/** Input of `PUT /api_keys/{svc_id}`: what is absent stays; the end of a key does not change here. */
-export const ApiKeyUpdate = ApiKeyCreate;
-export type ApiKeyUpdate = ApiKeyCreate;
+export type ApiKeyInput = z.infer<typeof ApiKeyInput>;
 
 /** Input of `POST /api_keys/{svc_id}/rotate`: until when the old key is valid, and the name of the new one. */
 export const ApiKeyRotation = z.object({
