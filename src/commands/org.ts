@@ -3,6 +3,7 @@ import { realNow } from '../platform/clock/real-clock.ts';
 import { type Config, loadConfig } from '../platform/config.ts';
 import { connectDatabase, type Sql } from '../platform/db/connect.ts';
 import { migrate } from '../platform/db/migrate.ts';
+import { rotateKey } from '../platform/keys/deployment-keys.ts';
 import { RATE_CATEGORIES } from '../platform/operation.ts';
 import { keyChangesChannel } from '../platform/redis/channels.ts';
 import { connectPatiently } from '../platform/redis/connect.ts';
@@ -80,6 +81,16 @@ program
       },
       { redis: true },
     ),
+  );
+
+program
+  .command('rotate-webhook-key')
+  .description('replace the key that signs webhooks by jwt; the old public key stays published for 7 days')
+  .action(() =>
+    onDatabase(async ({ sql }) => {
+      await rotateKey(sql, 'webhooks');
+      console.log('Replaced. Running processes sign with the new key within a minute.');
+    }),
   );
 
 const limits = program
