@@ -35,6 +35,13 @@ export const schedule = (config: Config): ScheduleRow[] => [
     afterMissedTicks: 'by selection',
   },
   {
+    job: 'eu-tax-rates',
+    tick: { minuteOfHour: 5 },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
+  {
     job: 'validate-events',
     tick: { minuteOfHour: 5 },
     clock: 'B',

@@ -8,6 +8,7 @@ import { overdue } from './bill-subscriptions/overdue.ts';
 import { terminateEnded } from './bill-subscriptions/terminate-ended.ts';
 import { trialEnd } from './bill-subscriptions/trial-end.ts';
 import { rollupAudit } from './build-shapes/repair.ts';
+import { euTaxRates } from './check-vat-numbers/eu-rates.ts';
 import { cleanProviderEvents } from './collect-payments/clean-provider-events.ts';
 import { retryProviderEvents } from './collect-payments/retry-provider-events.ts';
 import { cleanWebhooks, endpointHealth, webhookSweeper } from './deliver-webhooks/jobs.ts';
@@ -32,6 +33,7 @@ import { usageActivity } from './watch-usage/usage-activity.ts';
 export const periodicJobs: readonly PeriodicJob[] = [
   activate,
   terminateEnded,
+  euTaxRates,
   validateEvents,
   bill,
   expireGates,

@@ -8,6 +8,7 @@ import { createProducer } from '../../../src/platform/queue/producer.ts';
 import type { Client } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
+import { openStory } from '../bill-subscriptions/story.ts';
 
 // Automatic taxes of the Union: credits-and-payments A.6 and I, 11 to 17. The register is a fake that says what it is told.
 let service: TestService;
@@ -172,6 +173,26 @@ test('a number that nobody has', async () => {
   const again = await org.post('/customers/c/vies_check', {});
   expect(again.body.vies_check).toMatchObject({ status: 'pending', valid: null });
   await holds('svc_eu_reverse_charge');
+});
+
+test('a standard rate changes on its day: from then on it is billed, and what a person changes stays', async () => {
+  const story = await openStory(service, '2025-06-20T08:00:00Z');
+  const [entity] = (await story.client.get('/billing_entities')).body.billing_entities;
+  const put = { country: 'EE', timezone: 'Europe/Tallinn', eu_tax_management: true };
+  expect((await story.client.put(`/billing_entities/${entity.code}`, { billing_entity: put })).status).toBe(200);
+  await story.customer({ country: 'EE' });
+  await story.plan({ amount_cents: 1000 });
+  await story.subscribe();
+  const rate = async () => (await story.client.get('/taxes/svc_eu_ee_standard')).body.tax.rate;
+  await story.advance('2025-06-30T20:30:00Z');
+  expect(await rate()).toBe(22);
+  await story.advance('2025-07-01T04:00:00Z');
+  expect(await rate()).toBe(24);
+  const [invoice] = await story.invoices(1);
+  expect(invoice).toMatchObject({ fees_amount_cents: 367, taxes_amount_cents: 88 });
+  await story.client.put('/taxes/svc_eu_ee_standard', { tax: { rate: 23 } });
+  await story.advance('2025-07-03T04:00:00Z');
+  expect(await rate()).toBe(23);
 });
 
 test('another entity without the switch: taxes of the Union go, others stay', async () => {
