@@ -7,8 +7,6 @@ import { textFilter } from './filters.ts';
 const LAST = Temporal.Instant.from('9999-12-31T23:59:59.999999Z');
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
-/** The last instant that is written with four digits of a year, as Postgres reads them. */
-const LAST = Temporal.Instant.from('9999-12-31T23:59:59.999999Z');
 
 /** Lower bound of a time, a day or an instant; malformed: 422 `invalid_date` (platform D.2). */
 export const fromFilter = textFilter.transform((value, context) => bound(value, context, (start) => start));
@@ -34,10 +32,7 @@ function bound(
   if (value === undefined) return undefined;
   const text = value.trim();
   const start = parseInstant(text);
-  if (start) return earlier(edge(start, text), LAST);
+  if (start) return edge(start, text);
   context.addIssue({ code: 'custom', message: 'invalid_date' });
   return z.NEVER;
 }
-
-const earlier = (one: Temporal.Instant, other: Temporal.Instant): Temporal.Instant =>
-  Temporal.Instant.compare(one, other) <= 0 ? one : other;
