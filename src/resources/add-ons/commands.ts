@@ -1,9 +1,10 @@
 import type { Context } from '../../platform/context.ts';
+import { isCodeTaken } from '../../platform/db/code-taken.ts';
 import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { flagDraftInvoicesOfPlans } from '../plans/drafts.ts';
 import { findTaxesByCodes, listTaxesOfAddOns, replaceAddOnTaxes } from '../taxes/queries.ts';
-import { type AddOnRow, isAddOnCodeTaken, lockAddOn } from './queries.ts';
+import { type AddOnRow, lockAddOn } from './queries.ts';
 import type { AddOnCreate, AddOnUpdate } from './schema.ts';
 import { addOnView } from './view.ts';
 import { deleteAddOnRow, insertAddOn, updateAddOnRow } from './writes.ts';
@@ -17,7 +18,7 @@ import { deleteAddOnRow, insertAddOn, updateAddOnRow } from './writes.ts';
 export async function createAddOn(ctx: Context, { body }: { body: AddOnCreate }) {
   const { db, organizationId } = ctx;
   const { name, code, amount_cents, amount_currency, invoice_display_name = null, description = null } = body;
-  if (await isAddOnCodeTaken(db, organizationId, code)) throw refuse.invalid({ code: ['value_already_exist'] });
+  if (await isCodeTaken(db, 'add_ons', organizationId, code)) throw refuse.invalid({ code: ['value_already_exist'] });
   const taxes = await findTaxesByCodes(db, organizationId, body.tax_codes ?? []);
   const addOn: AddOnRow = {
     id: newId(),
@@ -44,7 +45,7 @@ export async function updateAddOn(ctx: Context, { code, body }: { code: string; 
   const stored = await lockAddOn(db, organizationId, code);
   const { tax_codes, ...given } = body;
   const addOn: AddOnRow = { ...stored, ...definedOnly(given) };
-  if (await isAddOnCodeTaken(db, organizationId, addOn.code, stored.id))
+  if (await isCodeTaken(db, 'add_ons', organizationId, addOn.code, stored.id))
     throw refuse.invalid({ code: ['value_already_exist'] });
   await updateAddOnRow(db, organizationId, addOn, ctx.now());
   if (tax_codes !== undefined) {

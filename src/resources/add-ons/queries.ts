@@ -37,20 +37,6 @@ export async function lockAddOn(db: Db, organizationId: string, code: string): P
   return row;
 }
 
-/** Whether a live add-on other than `exceptId` has the code. */
-export async function isAddOnCodeTaken(
-  db: Db,
-  organizationId: string,
-  code: string,
-  exceptId: string | null = null,
-): Promise<boolean> {
-  const [row] = await db<{ taken: boolean }[]>`
-    select exists (
-      select from add_ons where organization_id = ${organizationId} and code = ${code} and deleted_at is null
-        and id is distinct from ${exceptId}::uuid) as taken`;
-  return row!.taken;
-}
-
 /** Live add-ons by id or code, in no order; locked against their deletion. */
 export const findAddOns = (db: Db, organizationId: string, by: { ids: readonly string[]; codes: readonly string[] }) =>
   db<AddOnRow[]>`

@@ -1,8 +1,9 @@
 import type { Context } from '../../platform/context.ts';
+import { isCodeTaken } from '../../platform/db/code-taken.ts';
 import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { getDefaultBillingEntity } from '../billing-entities/queries.ts';
-import { getTax, isTaxCodeTaken, lockTax } from './queries.ts';
+import { getTax, lockTax } from './queries.ts';
 import type { TaxCreate, TaxUpdate } from './schema.ts';
 import { taxView } from './view.ts';
 import {
@@ -24,7 +25,7 @@ export async function createTax(ctx: Context, { body }: { body: TaxCreate }) {
   const { db, organizationId } = ctx;
   const id = newId();
   const { name, code, rate, description = null } = body;
-  if (await isTaxCodeTaken(db, organizationId, code)) throw refuse.invalid({ code: ['value_already_exist'] });
+  if (await isCodeTaken(db, 'taxes', organizationId, code)) throw refuse.invalid({ code: ['value_already_exist'] });
   await insertTax(db, organizationId, { id, name, code, rate, description, created_at: ctx.now() });
   if (body.applied_to_organization) await applyToOrganization(ctx, id, true);
   await flagDraftsOfTax(db, organizationId, id);
@@ -46,7 +47,7 @@ export async function updateTax(ctx: Context, { code, body }: { code: string; bo
     rate: body.rate ?? tax.rate.toFixed(),
     description: body.description === undefined ? tax.description : body.description,
   };
-  if (await isTaxCodeTaken(db, organizationId, changed.code, tax.id))
+  if (await isCodeTaken(db, 'taxes', organizationId, changed.code, tax.id))
     throw refuse.invalid({ code: ['value_already_exist'] });
   // Before and after: whom it no longer applies to needs a new computation too.
   await flagDraftsOfTax(db, organizationId, tax.id);

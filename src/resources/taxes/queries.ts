@@ -69,20 +69,6 @@ export async function lockTax(db: Db, organizationId: string, code: string): Pro
   return tax;
 }
 
-/** Whether a live tax other than `exceptId` has the code. */
-export async function isTaxCodeTaken(
-  db: Db,
-  organizationId: string,
-  code: string,
-  exceptId: string | null = null,
-): Promise<boolean> {
-  const [row] = await db<{ taken: boolean }[]>`
-    select exists (
-      select from taxes where organization_id = ${organizationId} and code = ${code} and deleted_at is null
-        and id is distinct from ${exceptId}::uuid) as taken`;
-  return row!.taken;
-}
-
 /** By name, newest first among equal names (platform D.2). */
 export async function listTaxes(
   db: Db,
