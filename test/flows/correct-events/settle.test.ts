@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
 
 // What corrections of invoiced periods come to: the golden cases CO1 to CO12 of beyond 4. Each tells its story in
@@ -81,6 +82,9 @@ async function sound(story: Story, invoices: readonly Invoice[]) {
   }
   const { body } = await story.client.get('/ledger/trial_balance');
   for (const { balanced } of body.trial_balance.currencies) expect(balanced).toBe(true);
+  expect((await story.client.post('/audits', {})).status).toBe(200);
+  await until(async () => (await story.client.get('/audits')).body.audits[0]?.finished_at ?? undefined);
+  expect((await story.client.get('/audits/findings')).body.audit_findings).toEqual([]);
 }
 
 const TWELVE: Event[] = [
