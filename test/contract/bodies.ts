@@ -1,0 +1,45 @@
+const charge = { billable_metric_id: '01890000-0000-7000-8000-000000000000', charge_model: 'standard', code: 'new' };
+const filter = { values: { region: ['us'] }, properties: { amount: '1' } };
+const fee = { payment_status: 'succeeded' };
+const alert = { alert: { alert_type: 'current_usage_amount', code: 'new', thresholds: [{ value: 1 }] } };
+const lifetimeUsage = { external_historical_usage_amount_cents: 1 };
+const subscription = { subscription: { name: 'Other' } };
+
+const entitlements = { entitlements: { seats: { max: 5 } } };
+
+/**
+ * Content of the root key, or the whole body of operations without one, that the schema accepts, by operation. One without
+ * a row accepts a body of unknown fields.
+ */
+export const BODIES: Readonly<Record<string, object>> = {
+  createEntitlement: entitlements,
+  updateEntitlement: entitlements,
+  updateSubscriptionEntitlements: entitlements,
+  createWalletHold: { amount_cents: 100 },
+  settleWalletHold: { amount_cents: 1 },
+  setFeatureUsageLimits: { usage_limits: [] },
+  createPlanCharge: { ...charge, properties: { amount: '1' } },
+  createPlanChargeFilter: filter,
+  createSubscriptionChargeFilter: filter,
+  updateFee: fee,
+  patchFee: fee,
+  regenerateInvoice: { fees: [{ units: '1' }] },
+  createAdjustedFee: { units: '1' },
+  previewAdjustedFee: { units: '1' },
+  confirmSandboxPayment: { outcome: 'succeeded' },
+  updateSubscription: subscription,
+  patchSubscription: subscription,
+  createCustomerWallet: { rate_amount: '1', currency: 'EUR' },
+  updateSubscriptionLifetimeUsage: lifetimeUsage,
+  patchSubscriptionLifetimeUsage: lifetimeUsage,
+  updateAuditFinding: { status: 'acknowledged' },
+  createSubscriptionAlert: alert,
+  createCustomerWalletAlert: alert,
+};
+
+/** What operations need in their query. */
+export const QUERIES: Readonly<Record<string, string>> = {
+  findCustomerCurrentUsage: 'external_subscription_id=running',
+  findCustomerProjectedUsage: 'external_subscription_id=running',
+  findAllCustomerPastUsage: 'external_subscription_id=running',
+};

@@ -1,0 +1,194 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Operation } from '../../src/platform/operation.ts';
+import { operations } from '../../src/resources/operations.ts';
+import type { Client, ClientAnswer } from '../support/client.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { BODIES, QUERIES } from './bodies.ts';
+import { buildWorld, type World } from './world.ts';
+
+// Every operation met by strangers: without a key, with a key that may do nothing, with another organization's key.
+// Rules: platform A.4, B.1, D; subject of the walk is the table of operations itself, so a new one is met too.
+type Sent = Awaited<ReturnType<TestService['org']>>;
+let service: TestService;
+let owner: Sent;
+let stranger: Sent;
+let world: World;
+
+beforeAll(async () => {
+  service = await startService();
+  owner = await service.org({ sandbox: true, name: 'Owner' });
+  stranger = await service.org({ sandbox: true, name: 'Stranger' });
+  world = await buildWorld(owner);
+  await everythingDone();
+});
+afterAll(() => service.stop());
+
+const LINE = /^(GET|POST|PUT|PATCH|DELETE) (\S+)(?: (\w+))?$/;
+const linesOf = (file: string) =>
+  readFileSync(new URL(file, import.meta.url), 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      const found = LINE.exec(line);
+      return found ? [{ route: `${found[1]} ${shapeOf(found[2]!)}`, name: found[3] }] : [];
+    });
+const shapeOf = (path: string) => path.replaceAll(/\{\w+\}|:\w+/g, '{}');
+const routeOf = ({ method, path }: Operation) => `${method.toUpperCase()} ${shapeOf(path)}`;
+
+const identified = operations.filter(({ path }) => path.includes(':'));
+const lists = operations.filter(({ method, path }) => method === 'get' && !path.includes(':'));
+
+test('the table holds the 217 operations of the interface under their names', () => {
+  const ours = new Map(operations.map((operation) => [routeOf(operation), operation.name]));
+  const published = linesOf('operations.txt');
+  expect(published).toHaveLength(217);
+  const others = published.filter(({ route, name }) => ours.get(route) !== name);
+  expect(others.map(({ route }) => route)).toEqual([]);
+});
+
+test('without a key that is known every operation is 401', async () => {
+  for (const key of ['', 'unknown'])
+    for (const operation of operations) {
+      const { status, body } = await call(service.client(key), operation);
+      expect({ at: routeOf(operation), status, body }).toEqual({
+        at: routeOf(operation),
+        status: 401,
+        body: { status: 401, error: 'Unauthorized' },
+      });
+    }
+});
+
+test('no list of another organization shows anything of the owner', async () => {
+  const secrets = [owner.organization.organization_id, ...Object.values(world).flatMap(uniqueIds)];
+  for (const operation of lists) {
+    const { status, text } = await call(stranger, operation);
+    expect(status, `${routeOf(operation)}: ${text}`).toBeLessThan(500);
+    expect(
+      secrets.filter((id) => text.includes(id)),
+      routeOf(operation),
+    ).toEqual([]);
+  }
+});
+
+test('a key without permissions gets 403 with mode and resource', async () => {
+  const weak = await service.org({ name: 'Weak' });
+  await service.sql`update api_keys set permissions = '{}' where organization_id = ${weak.organization.organization_id}`;
+  for (const operation of operations) {
+    if (operation.permission === null) continue;
+    const { status, body, headers } = await call(weak, operation);
+    const mode = operation.mode ?? (operation.method === 'get' ? 'read' : 'write');
+    const [resource] = [operation.permission].flat();
+    const code = `${mode}_action_not_allowed_for_${resource}`;
+    expect({ at: routeOf(operation), status, body }).toEqual({
+      at: routeOf(operation),
+      status: 403,
+      body: { status: 403, error: 'Forbidden', code },
+    });
+    expect(headers).toHaveProperty('x-ratelimit-limit');
+  }
+});
+
+test('only operations of every key go without a permission', () => {
+  expect(operations.filter(({ permission }) => permission === null).map(routeOf)).toEqual([]);
+});
+
+test('what identifies a record is unknown to another organization, and nothing of the owner changes', async () => {
+  const before = await booksOf(owner.organization.organization_id);
+  const odd: unknown[] = [];
+  // By rule the past usage of an unknown customer is an empty list.
+  for (const operation of identified.filter(({ name }) => name !== 'findAllCustomerPastUsage')) {
+    const { status, body } = await call(stranger, operation);
+    const isUnknown = status === 404 && body.code === 'object_not_found' && body.resource !== 'route';
+    if (!isUnknown) odd.push({ at: routeOf(operation), status, body });
+  }
+  expect(odd).toEqual([]);
+  await everythingDone();
+  expect(await booksOf(owner.organization.organization_id)).toEqual(before);
+});
+
+test('the owner finds each of them', async () => {
+  const odd: unknown[] = [];
+  // The first has no check under way, the second is a top-up that nothing funded.
+  const others: Record<string, number> = { findViesCheck: 404, findAllWalletTransactionFundings: 422 };
+  for (const operation of identified.filter(({ method }) => method === 'get')) {
+    const { status, text } = await call(owner, operation);
+    if (status !== (others[operation.name] ?? 200)) odd.push({ at: routeOf(operation), status, text });
+  }
+  expect(odd).toEqual([]);
+});
+
+test('a body without its root key is 400, one of another type 415, broken JSON 400', async () => {
+  const written = operations.filter(({ root, bodyOptional }) => root !== undefined && !bodyOptional);
+  for (const operation of written) {
+    const at = routeOf(operation);
+    const path = pathOf(operation);
+    const method = operation.method as 'post' | 'put' | 'patch';
+    const missing = `BadRequest: param is missing or the value is empty or invalid: ${operation.root}`;
+    for (const body of [{}, { [operation.root!]: {} }, { [operation.root!]: null }]) {
+      const answer = await owner[method](path, body);
+      if (answer.status === 422 && Object.keys(body).length > 0) continue;
+      expect({ at, body: answer.body }).toEqual({ at, body: { status: 400, error: missing } });
+    }
+    const broken = await owner[method](path, undefined, { raw: '{"', headers: { 'content-type': 'application/json' } });
+    expect({ at, body: broken.body }).toEqual({ at, body: { status: 400, error: 'BadRequest: invalid JSON' } });
+    const foreign = await owner[method](path, undefined, { raw: 'a,b', headers: { 'content-type': 'text/csv' } });
+    expect({ at, code: foreign.body.code }).toEqual({ at, code: 'unsupported_media_type' });
+  }
+});
+
+// An empty root is a missing one; fields that nobody knows are ignored.
+const UNKNOWN = { nobody_knows: 'this' };
+
+/** Calls an operation with identifiers of the owner's records and a body that its schema accepts. */
+function call(client: Client, operation: Operation): Promise<ClientAnswer> {
+  const path = pathOf(operation);
+  if (operation.method === 'get') return client.get(path);
+  const content = BODIES[operation.name] ?? UNKNOWN;
+  const body = operation.root === undefined ? content : { [operation.root]: content };
+  return client[operation.method](path, body);
+}
+
+function pathOf({ name: operation, path }: Operation): string {
+  const values = world[path.split('/')[1]!] ?? {};
+  const found = path.replaceAll(/:(\w+)/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`the world knows no ${name} for ${path}`);
+    return value;
+  });
+  return QUERIES[operation] === undefined ? found : `${found}?${QUERIES[operation]}`;
+}
+
+const UUID = /^[\da-f]{8}-/;
+const uniqueIds = (values: Record<string, string>) => Object.values(values).filter((value) => UUID.test(value));
+
+/** Waits until no step is due and no delivery is under way, so that nothing moves by itself. */
+const everythingDone = () =>
+  until(async () => {
+    const [left] = await service.sql`
+      select (select count(*) from after_steps where due_at is null and failed_at is null) as steps`;
+    return Number(left!.steps) === 0 ? true : undefined;
+  });
+
+// Tables that other work than requests touches at any time.
+const MOVING = ['webhook_deliveries', 'webhooks', 'audit_runs', 'audits', 'after_steps'];
+
+/** A digest of each table's rows of an organization. */
+async function booksOf(organizationId: string): Promise<Record<string, string>> {
+  const tables = await service.sql<{ name: string }[]>`
+    select c.relname as name from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id' and not a.attisdropped
+    where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace and not c.relispartition
+    order by 1`;
+  const digests = await Promise.all(
+    tables
+      .filter(({ name }) => !MOVING.includes(name))
+      .map(async ({ name }) => {
+        const [row] = await service.sql<{ digest: string | null }[]>`
+          select md5(string_agg(t::text, E'\n' order by t::text)) as digest from ${service.sql(name)} t
+          where organization_id = ${organizationId}`;
+        return [name, row!.digest ?? ''] as const;
+      }),
+  );
+  return Object.fromEntries(digests);
+}
