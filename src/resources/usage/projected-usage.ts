@@ -1,6 +1,7 @@
 import { type Currency, exponentOf } from '../../engine/money/currency.ts';
 import { type Elapsed, elapsedDays, projectFee, projectUnits } from '../../engine/pricing/projection.ts';
 import type { Context } from '../../platform/context.ts';
+import { present } from '../../platform/schema/view.ts';
 import { periodView, usageInProgress } from './current-usage.ts';
 import type { PricedShare } from './price-usage.ts';
 import type { PricedCharge } from './priced-charges.ts';
@@ -35,7 +36,8 @@ export async function showProjectedUsage(
       ...periodView(inProgress),
       ...totals,
       projected_amount_cents: charges.reduce((total, each) => total + (each.projected_amount_cents ?? 0), 0),
-      charges_usage: charges,
+      // Unlike in current usage a missing name has no key here.
+      charges_usage: charges.map(({ charge, ...each }) => ({ ...each, charge: present(charge) })),
     },
   };
 }

@@ -112,7 +112,7 @@ const ChargeUsage = z.object({
     svc_id: z.string(),
     code: z.string(),
     charge_model: z.enum(CHARGE_MODELS),
-    invoice_display_name: z.string().nullable(),
+    invoice_display_name: z.string().nullable().optional(),
   }),
   billable_metric: z.object({
     svc_id: z.string(),
