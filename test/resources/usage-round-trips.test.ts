@@ -126,6 +126,10 @@ describe('every other read of events, metrics, plans, subscriptions, fees and us
         transaction_id: '0-0',
       },
     });
+    await client.post('/features', {
+      feature: { code: 'seats', privileges: [{ code: 'max', value_type: 'integer' }] },
+    });
+    await client.post('/plans/plan2/entitlements', { entitlements: { seats: { max: 10 } } });
     const [invoice] = await story.invoices(1);
     const filters = await client.get('/plans/plan2/charges/paid/filters');
     params.events = { transaction_id: 'paid-1', svc_id: corrected.correction.svc_id };
@@ -136,6 +140,7 @@ describe('every other read of events, metrics, plans, subscriptions, fees and us
       charge_code: 'paid',
       fixed_charge_code: 'seats',
       filter_id: filters.body.filters[0].svc_id,
+      feature_code: 'seats',
     };
     params.subscriptions = { ...params.plans, external_id: 'sub2', code: 'alert' };
     params.fees = { svc_id: invoice.fees.find((fee: { item: { type: string } }) => fee.item.type === 'charge').svc_id };
