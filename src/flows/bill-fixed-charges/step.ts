@@ -6,7 +6,7 @@ import { lockPayer } from '../build-invoice/sql.ts';
 
 /**
  * After-step `bill-fixed-charges`: the invoice of units that changed inside a period paid in advance, one fee for each
- * fixed charge. A subscription that ended meanwhile owes none.
+ * fixed charge, by the units that it set: a later change has an invoice of its own. A subscription that ended meanwhile owes none.
  *
  * Rule: usage-and-charges E.5.
  */
@@ -16,11 +16,10 @@ export async function billFixedChargesStep(ctx: Context, step: BillFixedChargesS
     where organization_id = ${ctx.organizationId} and id = ${step.subscription_id}`;
   if (subscription?.status !== 'active') return;
   const payer = await lockPayer(ctx.db, ctx.organizationId, subscription.customer_id);
+  const fixedCharges = { ids: step.fixed_charge_ids, recordIds: step.record_ids ?? [] };
   await buildInvoice(ctx, {
     payer,
-    lines: [
-      { subscription_id: step.subscription_id, reason: 'in_advance_charge', fixedCharges: step.fixed_charge_ids },
-    ],
+    lines: [{ subscription_id: step.subscription_id, reason: 'in_advance_charge', fixedCharges }],
     at: Temporal.Instant.from(step.at),
     skipUsage: true,
   });

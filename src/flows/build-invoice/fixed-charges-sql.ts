@@ -5,6 +5,7 @@ import type { BilledLine } from './lines.ts';
 
 /** A record of the log of units. */
 export interface StoredUnits {
+  id: string;
   subscription_id: string;
   fixed_charge_id: string;
   units: Decimal;
@@ -17,7 +18,7 @@ export interface StoredUnits {
  * own. It always sees what its subscription started with, however far apart the clocks of two processes are.
  */
 export const listUnits = (db: Db, organizationId: string, lines: readonly BilledLine[]) => db<StoredUnits[]>`
-  select record.subscription_id, record.fixed_charge_id, record.units, record.effective_at as timestamp
+  select record.id, record.subscription_id, record.fixed_charge_id, record.units, record.effective_at as timestamp
   from jsonb_to_recordset(${keysOf(lines) as never}::jsonb) as line (subscription_id uuid, invoice_id uuid,
     started_at timestamptz)
   join fixed_charge_units record on record.organization_id = ${organizationId}

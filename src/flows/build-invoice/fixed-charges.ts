@@ -50,9 +50,15 @@ export async function fixedChargeFees(
       .flatMap((fixedCharge) => feeOf(line, fixedCharge, { units, former }) ?? []);
 }
 
-function isOn({ reason, fixedCharges, windows }: BilledLine, { id, pay_in_advance }: FixedChargeRow): boolean {
-  if (reason === 'in_advance_charge')
-    return pay_in_advance && (fixedCharges === 'opening' || (fixedCharges?.includes(id) ?? false));
+function isOn(
+  { reason, fixedCharges, windows }: BilledLine,
+  { id, parent_id, pay_in_advance }: FixedChargeRow,
+): boolean {
+  if (reason === 'in_advance_charge') {
+    if (!pay_in_advance || fixedCharges === undefined) return false;
+    // Units that changed just before the subscription got a plan of its own are those of the parent.
+    return fixedCharges === 'opening' || fixedCharges.ids.some((changed) => changed === id || changed === parent_id);
+  }
   if (pay_in_advance) return reason === 'subscription_starting' || reason === 'subscription_periodic';
   const isClosing = reason === 'subscription_terminating' || reason === 'subscription_periodic';
   return isClosing && windows.fixedCharges !== null;
@@ -60,7 +66,7 @@ function isOn({ reason, fixedCharges, windows }: BilledLine, { id, pay_in_advanc
 
 function feeOf(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts): LineFee | undefined {
   if (!fixedCharge.pay_in_advance) return arrearsFee(line, fixedCharge, facts);
-  const isChange = Array.isArray(line.fixedCharges);
+  const isChange = typeof line.fixedCharges === 'object';
   return isChange ? changeFee(line, fixedCharge, facts) : advanceFee(line, fixedCharge, facts);
 }
 
@@ -101,12 +107,28 @@ function advanceFee(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts)
 /** A change of units is told even when it costs nothing. Rule: usage-and-charges E.5. */
 function changeFee(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts): LineFee {
   const { fixedChargesInAdvance: window, fixedChargesInAdvanceDurationDays: periodDays } = line.windows;
-  const { fullUnits } = unitsIn(line, { ...fixedCharge, prorated: false }, facts, window, periodDays);
+  const known = { ...facts, units: untilChange(line, fixedCharge, facts.units) };
+  const { fullUnits } = unitsIn(line, { ...fixedCharge, prorated: false }, known, window, periodDays);
   const billedUnits = sum(sameWindow(line, fixedCharge, facts).map((fee) => fee.units));
   const share = { days: dayDifference(line.at, lastInstant(window), line.zone), periodDays };
   const change = { units: fullUnits, billedUnits };
   const fee = unitsChangeFee(fixedCharge, change, { exponent: exponentOf(line.subscription.amount_currency), share });
   return lineFee(line, fixedCharge, fee, window, { kind: 'fixed_units_change', ...change, ...share });
+}
+
+/**
+ * Records without those made after the change that a line bills, so that units which fell again before the line was made
+ * are billed all the same.
+ */
+function untilChange(
+  { subscription, fixedCharges }: BilledLine,
+  fixedCharge: FixedChargeRow,
+  units: readonly StoredUnits[],
+): readonly StoredUnits[] {
+  const recordIds = typeof fixedCharges === 'object' ? fixedCharges.recordIds : [];
+  const own = units.filter((each) => each.subscription_id === subscription.id && isOf(fixedCharge, each));
+  const last = own.findLastIndex(({ id }) => recordIds.includes(id));
+  return last < 0 ? own : own.slice(0, last + 1);
 }
 
 const isNothing = ({ units, amountCents }: FixedChargeFee): boolean => units.isZero() && amountCents === 0;

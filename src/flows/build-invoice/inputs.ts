@@ -87,7 +87,7 @@ const fixedChargePrice = ({ windows, fixedCharges }: BilledLine, fixedCharge: Fi
   duration_days: fixedCharge.pay_in_advance
     ? windows.fixedChargesInAdvanceDurationDays
     : windows.fixedChargesDurationDays,
-  is_units_change: Array.isArray(fixedCharges),
+  is_units_change: typeof fixedCharges === 'object',
 });
 
 const planPrice = ({ subscription }: BilledLine) => ({

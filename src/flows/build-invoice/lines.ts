@@ -23,7 +23,13 @@ export interface BilledLine {
   /** The window whose usage the line bills; undefined when it bills none. */
   usageWindow: Period | undefined;
   /** Of a line in advance: the fixed charges of a start, or those whose units changed. */
-  fixedCharges?: 'opening' | readonly string[] | undefined;
+  fixedCharges?: 'opening' | UnitsChanges | undefined;
+}
+
+/** Fixed charges whose units changed at once, and the records of these changes. */
+export interface UnitsChanges {
+  ids: readonly string[];
+  recordIds: readonly string[];
 }
 
 /** Works out the windows of a line. Rules: subscriptions-and-invoices C.3, C.6, F.5 "line inclusion". */

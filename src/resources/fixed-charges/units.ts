@@ -6,6 +6,7 @@ import { gridsOf, type PlanTerms, type SubscriptionTerms } from '../../engine/ca
 import type { Decimal } from '../../engine/money/decimal.ts';
 import type { Context } from '../../platform/context.ts';
 import type { Db } from '../../platform/db/connect.ts';
+import { newId } from '../../platform/ids.ts';
 import type { FixedChargeRow } from './queries.ts';
 import { insertUnits, type NewUnits } from './writes.ts';
 
@@ -16,6 +17,8 @@ const BILL_FIXED_CHARGES_STEP = 'bill-fixed-charges';
 export interface BillFixedChargesStep {
   subscription_id: string;
   fixed_charge_ids: string[];
+  /** The records of these changes: what was recorded after them is billed by steps of its own. */
+  record_ids?: string[];
   at: string;
 }
 
@@ -54,7 +57,7 @@ export async function recordStartUnits(
   await insertUnits(
     ctx.db,
     ctx.organizationId,
-    missing.map((each) => ({ ...each, subscription_id: subscription.id, effective_at: effectiveAt })),
+    missing.map((each) => ({ ...each, id: newId(), subscription_id: subscription.id, effective_at: effectiveAt })),
     ctx.now(),
   );
 }
@@ -113,16 +116,21 @@ function unitsFrom(
   if (changes.length === 0 || !(isActive || subscription.status === 'incomplete')) return [];
   const next = nextPeriodStart(plan, subscription, subscription.zone, ctx.now());
   const records = changes.map(({ fixedCharge, isImmediate }) => ({
+    id: newId(),
     subscription_id: subscription.id,
     fixed_charge_id: fixedCharge.id,
     units: fixedCharge.units,
     effective_at: isImmediate && isActive ? ctx.now() : next,
   }));
-  const billed = changes.filter(({ fixedCharge, isImmediate }) => isImmediate && fixedCharge.pay_in_advance);
+  const billed = records.filter((_record, index) => {
+    const { fixedCharge, isImmediate } = changes[index]!;
+    return isImmediate && fixedCharge.pay_in_advance;
+  });
   if (!bills || !isActive || billed.length === 0) return records;
   const payload: BillFixedChargesStep = {
     subscription_id: subscription.id,
-    fixed_charge_ids: billed.map(({ fixedCharge }) => fixedCharge.id),
+    fixed_charge_ids: billed.map(({ fixed_charge_id }) => fixed_charge_id),
+    record_ids: billed.map(({ id }) => id),
     at: ctx.now().toString(),
   };
   ctx.after({ job: BILL_FIXED_CHARGES_STEP, payload });

@@ -1,7 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Decimal } from '../../engine/money/decimal.ts';
 import type { Db } from '../../platform/db/connect.ts';
-import { newId } from '../../platform/ids.ts';
 import type { PreparedFixedCharge } from './prepare.ts';
 import type { FixedChargeRow } from './queries.ts';
 
@@ -73,6 +72,7 @@ export const copyTaxes = (db: Db, organizationId: string, copies: readonly { fro
 
 /** Units of a fixed charge for one subscription, from an instant on. */
 export interface NewUnits {
+  id: string;
   subscription_id: string;
   fixed_charge_id: string;
   units: Decimal;
@@ -89,7 +89,6 @@ export async function insertUnits(
   if (records.length === 0) return;
   const rows = records.map((record) => ({
     ...record,
-    id: newId(),
     units: record.units.toFixed(),
     effective_at: record.effective_at.toString(),
   }));

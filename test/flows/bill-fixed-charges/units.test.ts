@@ -82,6 +82,18 @@ test('many changes of one subscription at once: no unit in use is left out, none
   expect(billed.reduce((sum, [, cents]) => sum + cents!, 0)).toBe(total * 1000);
 });
 
+test('units that rise and fall again before anything is billed: the rise is billed all the same', async () => {
+  const story = await open();
+  await service.sql.begin(async (tx) => {
+    // Whoever bills waits for the customer.
+    await tx`select from customers where organization_id = ${story.organizationId} for update`;
+    await setUnits(story, 20);
+    await setUnits(story, 8);
+  });
+  const invoices = await story.invoices(3);
+  expect(invoices.map(fees).sort()).toEqual([[[0, 0]], [[10, 10000]], [[10, 10000]]]);
+});
+
 test('a change of a plan is written for all its subscriptions in one statement', async () => {
   const story = await open();
   for (let n = 0; n < 4; n += 1) await story.subscribe({ external_id: `sub${n}` });
