@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { openStory } from '../flows/bill-subscriptions/story.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -257,6 +258,66 @@ test('the invoice of bought credits prints the sections of its wallet, else thos
     { invoice_custom_section: { code: 'thanks' } },
   ]);
 });
+
+test('a transaction that buys credits, and a rule, say which sections are printed, or that none are', async () => {
+  const story = await openStory(service, '2024-05-01T10:00:00Z');
+  const { client } = story;
+  await story.customer();
+  for (const code of ['vat', 'thanks', 'bank'])
+    await client.post('/invoice_custom_sections', { invoice_custom_section: { code, name: code } });
+  const rule = { trigger: 'threshold', threshold_credits: '100', paid_credits: '50' };
+  const { wallet } = (
+    await client.post('/wallets', {
+      wallet: {
+        external_customer_id: 'acme',
+        rate_amount: '1',
+        currency: 'USD',
+        invoice_custom_section: { invoice_custom_section_codes: ['vat'] },
+        recurring_transaction_rules: [
+          { ...rule, invoice_custom_section: { invoice_custom_section_codes: ['thanks'] } },
+        ],
+      },
+    })
+  ).body;
+  const [stored] = wallet.recurring_transaction_rules;
+  expect(stored.applied_invoice_custom_sections.map(codeOf)).toEqual(['thanks']);
+
+  const printed = async (transaction: { svc_invoice_id: string }) =>
+    codesOf((await client.get(`/invoices/${transaction.svc_invoice_id}`)).body.invoice.applied_invoice_custom_sections);
+  const buy = async (invoice_custom_section?: object) => {
+    const asked = {
+      wallet_id: wallet.svc_id,
+      paid_credits: '5',
+      invoice_requires_successful_payment: false,
+      invoice_custom_section,
+    };
+    return (await client.post('/wallet_transactions', { wallet_transaction: asked })).body.wallet_transactions[0];
+  };
+  const own = await buy({ invoice_custom_section_codes: ['bank', 'thanks', 'nobody'] });
+  expect(own.applied_invoice_custom_sections.map(codeOf).sort()).toEqual(['bank', 'thanks']);
+  expect(await printed(own)).toEqual(['bank', 'thanks']);
+  expect(await printed(await buy())).toEqual(['vat']);
+  expect(await printed(await buy({ skip_invoice_custom_sections: true }))).toEqual([]);
+
+  const automatic = async () =>
+    (await client.get(`/wallets/${wallet.svc_id}/wallet_transactions`)).body.wallet_transactions.find(
+      ({ source }: { source: string }) => source === 'threshold',
+    );
+  await story.advance('2024-05-01T10:10:00Z');
+  expect(await printed(await automatic())).toEqual(['thanks']);
+
+  const change = async (fields: object) =>
+    (
+      await client.put(`/wallets/${wallet.svc_id}`, {
+        wallet: { recurring_transaction_rules: [{ ...rule, svc_id: stored.svc_id, ...fields }] },
+      })
+    ).body.wallet.recurring_transaction_rules[0].applied_invoice_custom_sections.map(codeOf);
+  expect(await change({ transaction_name: 'Refill' })).toEqual(['thanks']);
+  expect(await change({ invoice_custom_section: { invoice_custom_section_codes: ['bank'] } })).toEqual(['bank']);
+  expect(await change({ invoice_custom_section: { skip_invoice_custom_sections: true } })).toEqual([]);
+});
+
+const codeOf = ({ invoice_custom_section: { code } }: Selected) => code;
 
 interface Selected {
   invoice_custom_section: { code: string };

@@ -46,6 +46,7 @@ export async function createWalletTransaction(ctx: Context, { body }: { body: Tr
       : { invoice_requires_successful_payment: body.invoice_requires_successful_payment }),
     ...methodOf(body.payment_method ?? wallet),
     purchase_order_number: body.purchase_order_number?.trim() || null,
+    sections: body.invoice_custom_section,
   };
   const made = await topUp(
     ctx,

@@ -78,9 +78,7 @@ export async function creditInvoice(
     now: ctx.now(),
     snapshot: status === 'open' ? null : customer,
   });
-  const { skip_invoice_custom_sections } = wallet;
-  const deciding = { request: { skip_invoice_custom_sections }, owner: { type: 'wallet' as const, id: wallet.id } };
-  await applySections(db, organizationId, invoiceId, deciding, ctx.now());
+  await applySections(db, organizationId, invoiceId, sectionsOf(wallet, wishes.sections), ctx.now());
   await setPaymentMethod(ctx, invoiceId, wishes);
   oweCollection(ctx, invoiceId, customer);
   const inputs = {
@@ -93,6 +91,18 @@ export async function creditInvoice(
   await insertFeeInputs(db, owner, stored, ctx.now());
   await insertInvoiceInputs(db, owner, invoiceInputs(draft, ctx.now()), ctx.now());
   return invoiceId;
+}
+
+/** Who decides about the sections: the transaction or its rule where they say something, else the wallet. */
+function sectionsOf(wallet: WalletRow, choice: TransactionWishes['sections']) {
+  const { skip_invoice_custom_sections } = wallet;
+  const saysSomething =
+    typeof choice?.skip_invoice_custom_sections === 'boolean' ||
+    (choice?.invoice_custom_section_codes?.length ?? 0) > 0;
+  return {
+    request: saysSomething ? choice : { skip_invoice_custom_sections },
+    owner: { type: 'wallet' as const, id: wallet.id },
+  };
 }
 
 /** How the top-up is to be paid. */

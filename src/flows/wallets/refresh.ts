@@ -167,4 +167,12 @@ export const wishesOf = (row: RuleRow, source: 'interval' | 'threshold') => ({
   payment_method_type: row.payment_method_type,
   payment_method_id: row.payment_method_id,
   purchase_order_number: row.purchase_order_number,
+  ...(row.skip_invoice_custom_sections === null && row.custom_sections.length === 0
+    ? {}
+    : {
+        sections: {
+          skip_invoice_custom_sections: row.skip_invoice_custom_sections,
+          invoice_custom_section_codes: row.custom_sections.map(({ code }) => code),
+        },
+      }),
 });

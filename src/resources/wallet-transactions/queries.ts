@@ -6,6 +6,7 @@ import type { Db } from '../../platform/db/connect.ts';
 import { isUuid } from '../../platform/ids.ts';
 import { limitOf, type Page } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { type SelectedSectionJson, selectedSections } from '../invoice-custom-sections/queries.ts';
 import type { MetadataPair } from '../wallets/rules-queries.ts';
 
 export const TRANSACTION_STATUSES = ['pending', 'settled', 'failed'] as const;
@@ -43,6 +44,7 @@ export interface TransactionRow {
   rate_amount: Decimal;
   currency: Currency;
   billing_entity_code: string;
+  custom_sections: SelectedSectionJson[];
 }
 
 const columns = (db: Db) => db`
@@ -52,7 +54,8 @@ const columns = (db: Db) => db`
   transaction.remaining_amount_cents, transaction.remaining_purchased_cents, transaction.invoice_id,
   transaction.credit_note_id, transaction.voided_invoice_id, transaction.invoice_requires_successful_payment,
   transaction.payment_method_type, transaction.payment_method_id, transaction.purchase_order_number, transaction.settled_at, transaction.failed_at,
-  transaction.created_at, wallet.rate_amount, wallet.currency, entity.code as billing_entity_code`;
+  transaction.created_at, wallet.rate_amount, wallet.currency, entity.code as billing_entity_code,
+  ${selectedSections(db, 'wallet_transaction', { organizationId: db`transaction.organization_id`, ownerId: db`transaction.id` })} as custom_sections`;
 
 const tables = (db: Db) => db`
   wallet_transactions transaction

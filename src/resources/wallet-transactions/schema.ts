@@ -3,7 +3,8 @@ import { textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { boolean, optionalText, text } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
-import { creditsInput, customSectionInput, pairsInput, paymentMethodInput, priorityInput } from '../wallets/input.ts';
+import { SectionChoice, SelectedSectionView } from '../invoice-custom-sections/schema.ts';
+import { creditsInput, pairsInput, paymentMethodInput, priorityInput } from '../wallets/input.ts';
 import { WalletObject } from '../wallets/schema.ts';
 import { TRANSACTION_KINDS, TRANSACTION_SOURCES, TRANSACTION_STATUSES, TRANSACTION_TYPES } from './queries.ts';
 
@@ -24,7 +25,7 @@ export const TransactionCreate = z
     name: z.string('invalid_value').max(NAME_MAX, 'too_long').nullish(),
     metadata: pairsInput(),
     payment_method: paymentMethodInput(),
-    invoice_custom_section: customSectionInput(),
+    invoice_custom_section: SectionChoice,
     purchase_order_number: optionalText({ max: PURCHASE_ORDER_NUMBER_MAX }),
   })
   .check(renameErrors((path) => (path[0] === 'payment_method' ? ['payment_method'] : path)));
@@ -51,7 +52,7 @@ export const TransactionObject = z.object({
   invoice_requires_successful_payment: z.boolean(),
   payment_method: WalletObject.shape.payment_method,
   purchase_order_number: z.string().nullable(),
-  applied_invoice_custom_sections: z.array(z.unknown()),
+  applied_invoice_custom_sections: z.array(SelectedSectionView),
   settled_at: z.iso.datetime().nullable(),
   failed_at: z.iso.datetime().nullable(),
   created_at: z.iso.datetime(),

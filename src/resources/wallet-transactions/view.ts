@@ -3,6 +3,7 @@ import type { Cents } from '../../engine/money/cents.ts';
 import { exponentOf } from '../../engine/money/currency.ts';
 import { decimalText } from '../../engine/money/decimal.ts';
 import { seconds, secondsOrNull } from '../../platform/schema/view.ts';
+import { selectedSectionView } from '../invoice-custom-sections/view.ts';
 import { paymentMethodView } from '../wallets/view.ts';
 import type { ConsumptionRow, TransactionRow } from './queries.ts';
 
@@ -31,7 +32,7 @@ export const transactionView = (row: TransactionRow) => ({
   invoice_requires_successful_payment: row.invoice_requires_successful_payment,
   payment_method: paymentMethodView(row),
   purchase_order_number: row.purchase_order_number,
-  applied_invoice_custom_sections: [],
+  applied_invoice_custom_sections: row.custom_sections.map(selectedSectionView),
   settled_at: secondsOrNull(row.settled_at),
   failed_at: secondsOrNull(row.failed_at),
   created_at: seconds(row.created_at),

@@ -4,6 +4,8 @@ import type { BookedCredits } from '../../engine/credits/wallet-money.ts';
 import type { Cents } from '../../engine/money/cents.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
+import type { SectionChoice } from '../invoice-custom-sections/schema.ts';
+import { chooseSections } from '../invoice-custom-sections/selections.ts';
 import type { MetadataPair } from '../wallets/rules-queries.ts';
 import type { TransactionRow } from './queries.ts';
 
@@ -17,6 +19,8 @@ export interface TransactionWishes {
   payment_method_type?: 'provider' | 'manual' | null;
   payment_method_id?: string | null;
   purchase_order_number?: string | null;
+  /** What it says about the custom sections of its invoice; nothing leaves them to the wallet. */
+  sections?: SectionChoice;
   /** Of an interval rule: the local day that it is for. */
   top_up_on?: Temporal.PlainDate | null;
 }
@@ -55,6 +59,7 @@ export async function insertTransaction(ctx: Context, made: NewTransaction): Pro
       ${made.invoice_requires_successful_payment ?? false}, ${made.payment_method_type ?? null},
       ${made.payment_method_id ?? null},
       ${made.purchase_order_number ?? null}, ${made.top_up_on ?? null}, ${settledAt}, ${ctx.now()}, ${ctx.now()})`;
+  await chooseSections(ctx, { type: 'wallet_transaction', id }, made.sections);
   return id;
 }
 

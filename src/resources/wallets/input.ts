@@ -81,12 +81,3 @@ export const paymentMethodInput = () =>
       'invalid_payment_method',
     )
     .nullish();
-
-/** Rules and transactions select no sections of their own yet: those of their wallet hold. */
-export const customSectionInput = () =>
-  z
-    .object({
-      skip_invoice_custom_sections: z.boolean().nullish(),
-      invoice_custom_section_codes: z.array(z.unknown()).max(0, 'unsupported_value').nullish(),
-    })
-    .nullish();

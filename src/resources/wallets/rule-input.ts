@@ -6,7 +6,8 @@ import { bookedCredits } from '../../engine/credits/wallet-money.ts';
 import { decimal, ZERO } from '../../engine/money/decimal.ts';
 import { boolean } from '../../platform/schema/fields.ts';
 import { instantField } from '../../platform/schema/instant-field.ts';
-import { creditsInput, customSectionInput, MOST_PAIRS_OF_WALLET, pairsInput, paymentMethodInput } from './input.ts';
+import { SectionChoice } from '../invoice-custom-sections/schema.ts';
+import { creditsInput, MOST_PAIRS_OF_WALLET, pairsInput, paymentMethodInput } from './input.ts';
 import type { RuleFields, RuleRow } from './rules-queries.ts';
 
 const NAME_MAX = 255;
@@ -29,7 +30,7 @@ const RuleInput = z.object({
   transaction_name: z.string().min(1).max(NAME_MAX).nullish(),
   transaction_metadata: pairsInput(MOST_PAIRS_OF_WALLET),
   payment_method: paymentMethodInput(),
-  invoice_custom_section: customSectionInput(),
+  invoice_custom_section: SectionChoice,
   purchase_order_number: z.string().max(NAME_MAX).nullish(),
 });
 
@@ -42,7 +43,12 @@ export interface RuleWallet {
   firstGranted?: string | null;
 }
 
-export type ReadRule = { id: string | null; fields: RuleFields };
+export interface ReadRule {
+  id: string | null;
+  fields: RuleFields;
+  /** What it says about sections; undefined says nothing. */
+  sections?: SectionChoice;
+}
 
 /**
  * A rule as it is stored; what an update leaves out is as it was. Undefined when anything is wrong with it.
@@ -99,6 +105,9 @@ export function readRule(
       ? (input.payment_method?.payment_method_id ?? null)
       : (former?.payment_method_id ?? null),
     purchase_order_number: kept('purchase_order_number', input.purchase_order_number ?? null, null),
+    skip_invoice_custom_sections: isNamed('invoice_custom_section')
+      ? (input.invoice_custom_section?.skip_invoice_custom_sections ?? null)
+      : (former?.skip_invoice_custom_sections ?? null),
   };
   const isComplete =
     (fields.trigger === 'threshold' ? former || isNamed('threshold_credits') : fields.interval !== null) &&
@@ -106,7 +115,9 @@ export function readRule(
   const isConsistent =
     (fields.target_ongoing_balance?.gte(fields.threshold_credits) ?? true) &&
     (expirationAt === null || isAfter(expirationAt, now));
-  return isComplete && isConsistent ? { id: former?.id ?? null, fields } : undefined;
+  return isComplete && isConsistent
+    ? { id: former?.id ?? null, fields, sections: input.invoice_custom_section }
+    : undefined;
 }
 
 interface Limits {

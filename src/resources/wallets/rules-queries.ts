@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { TopUpInterval } from '../../engine/credits/wallet-interval.ts';
 import type { Decimal } from '../../engine/money/decimal.ts';
 import type { Db } from '../../platform/db/connect.ts';
+import { type SelectedSectionJson, selectedSections } from '../invoice-custom-sections/queries.ts';
 
 export interface MetadataPair {
   key: string;
@@ -27,6 +28,8 @@ export interface RuleFields {
   payment_method_type: 'provider' | 'manual' | null;
   payment_method_id: string | null;
   purchase_order_number: string | null;
+  /** Null leaves it to the wallet. */
+  skip_invoice_custom_sections: boolean | null;
 }
 
 /** A rule that tops a wallet up. */
@@ -36,6 +39,7 @@ export interface RuleRow extends RuleFields {
   status: 'active' | 'terminated';
   next_top_up_on: Temporal.PlainDate | null;
   created_at: Temporal.Instant;
+  custom_sections: SelectedSectionJson[];
 }
 
 /** Active rules of some wallets. */
@@ -43,8 +47,9 @@ export const listRules = (db: Db, organizationId: string, walletIds: readonly st
   select id, wallet_id, status, trigger, method, interval, threshold_credits, paid_credits, granted_credits,
     target_ongoing_balance, grants_target_top_up, started_at, expiration_at, invoice_requires_successful_payment,
     ignore_paid_top_up_limits, transaction_name, transaction_metadata, payment_method_type, payment_method_id,
-    purchase_order_number, next_top_up_on, created_at
-  from recurring_transaction_rules
+    purchase_order_number, skip_invoice_custom_sections, next_top_up_on, created_at,
+    ${selectedSections(db, 'recurring_transaction_rule', { organizationId: db`rule.organization_id`, ownerId: db`rule.id` })} as custom_sections
+  from recurring_transaction_rules rule
   where organization_id = ${organizationId} and wallet_id = any (${walletIds as string[]}::uuid[]) and status = 'active'`;
 
 /** Stores a rule, or what it now says when it is one that is stored. */
@@ -57,14 +62,14 @@ export const putRule = (
   insert into recurring_transaction_rules (id, organization_id, wallet_id, status, trigger, method, interval,
     threshold_credits, paid_credits, granted_credits, target_ongoing_balance, grants_target_top_up, started_at,
     expiration_at, invoice_requires_successful_payment, ignore_paid_top_up_limits, transaction_name,
-    transaction_metadata, payment_method_type, payment_method_id, purchase_order_number, next_top_up_on, created_at,
-    updated_at)
+    transaction_metadata, payment_method_type, payment_method_id, purchase_order_number, skip_invoice_custom_sections,
+    next_top_up_on, created_at, updated_at)
   values (${rule.id}, ${organizationId}, ${rule.wallet_id}, 'active', ${rule.trigger}, ${rule.method}, ${rule.interval},
     ${rule.threshold_credits}, ${rule.paid_credits}, ${rule.granted_credits}, ${rule.target_ongoing_balance},
     ${rule.grants_target_top_up}, ${rule.started_at}, ${rule.expiration_at},
     ${rule.invoice_requires_successful_payment}, ${rule.ignore_paid_top_up_limits}, ${rule.transaction_name},
     ${rule.transaction_metadata as never}, ${rule.payment_method_type}, ${rule.payment_method_id}, ${rule.purchase_order_number},
-    ${rule.next_top_up_on}, ${now}, ${now})
+    ${rule.skip_invoice_custom_sections}, ${rule.next_top_up_on}, ${now}, ${now})
   on conflict (id) do update set trigger = excluded.trigger, method = excluded.method, interval = excluded.interval,
     threshold_credits = excluded.threshold_credits, paid_credits = excluded.paid_credits,
     granted_credits = excluded.granted_credits, target_ongoing_balance = excluded.target_ongoing_balance,
@@ -73,7 +78,8 @@ export const putRule = (
     invoice_requires_successful_payment = excluded.invoice_requires_successful_payment,
     ignore_paid_top_up_limits = excluded.ignore_paid_top_up_limits, transaction_name = excluded.transaction_name,
     transaction_metadata = excluded.transaction_metadata, payment_method_type = excluded.payment_method_type, payment_method_id = excluded.payment_method_id,
-    purchase_order_number = excluded.purchase_order_number, next_top_up_on = excluded.next_top_up_on,
+    purchase_order_number = excluded.purchase_order_number,
+    skip_invoice_custom_sections = excluded.skip_invoice_custom_sections, next_top_up_on = excluded.next_top_up_on,
     updated_at = excluded.updated_at`;
 
 /** Ends the active rules of a wallet, one that is kept apart. */

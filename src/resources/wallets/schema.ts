@@ -15,7 +15,7 @@ import {
 } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { instantField } from '../../platform/schema/instant-field.ts';
-import { SectionChoice } from '../invoice-custom-sections/schema.ts';
+import { SectionChoice, SelectedSectionView } from '../invoice-custom-sections/schema.ts';
 import { Metadata } from '../plans/metadata.ts';
 import { creditsInput, MOST_PAIRS_OF_WALLET, pairsInput, paymentMethodInput, priorityInput } from './input.ts';
 
@@ -107,7 +107,7 @@ const Rule = z.object({
   transaction_metadata: z.array(z.object({ key: z.string(), value: z.string() })),
   payment_method: PaymentMethod,
   purchase_order_number: z.string().nullable(),
-  applied_invoice_custom_sections: z.array(z.unknown()),
+  applied_invoice_custom_sections: z.array(SelectedSectionView),
   created_at: z.iso.datetime(),
 });
 
@@ -135,7 +135,7 @@ export const WalletObject = z.object({
   invoice_requires_successful_payment: z.boolean(),
   payment_method: PaymentMethod,
   purchase_order_number: z.string().nullable(),
-  applied_invoice_custom_sections: z.array(z.unknown()),
+  applied_invoice_custom_sections: z.array(SelectedSectionView),
   expiration_at: z.iso.datetime().nullable(),
   last_balance_sync_at: z.iso.datetime().nullable(),
   last_consumed_credit_at: z.iso.datetime().nullable(),

@@ -32,7 +32,7 @@ export const ruleView = (rule: RuleRow) => ({
   transaction_metadata: rule.transaction_metadata,
   payment_method: paymentMethodView(rule),
   purchase_order_number: rule.purchase_order_number,
-  applied_invoice_custom_sections: [],
+  applied_invoice_custom_sections: rule.custom_sections.map(selectedSectionView),
   created_at: seconds(rule.created_at),
 });
 
