@@ -57,6 +57,7 @@ import { walletOperations } from './wallets/routes.ts';
 import { webhookEndpointOperations } from './webhook-endpoints/routes.ts';
 import { webhookEventOperations } from './webhook-events/routes.ts';
 import { webhookOperations } from './webhooks/routes.ts';
+import { writeOffOperations } from './write-offs/routes.ts';
 
 /** Every operation of the API. The event routes stand first: each route ahead costs a request a little. */
 export const operations: Operation[] = [
@@ -91,6 +92,7 @@ export const operations: Operation[] = [
   ...feeExplanationOperations,
   ...invoiceOperations,
   ...invoiceCustomSectionOperations,
+  ...writeOffOperations,
   ...invoiceVerificationOperations,
   ...adjustedFeeOperations,
   ...paymentOperations,

@@ -32,6 +32,7 @@ export const BODIES: Readonly<Record<string, object>> = {
   createCustomerWallet: { rate_amount: '1', currency: 'EUR' },
   updateSubscriptionLifetimeUsage: lifetimeUsage,
   patchSubscriptionLifetimeUsage: lifetimeUsage,
+  writeOffInvoice: { reason: 'gone' },
   updateAuditFinding: { status: 'acknowledged' },
   createSubscriptionAlert: alert,
   createCustomerWalletAlert: alert,

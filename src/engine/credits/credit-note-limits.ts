@@ -10,6 +10,7 @@ export interface NotedInvoice {
   paymentStatus: 'pending' | 'succeeded' | 'failed';
   totalCents: number;
   totalPaidCents: number;
+  writtenOffCents: number;
   feesCents: number;
   couponsCents: number;
   progressiveCreditCents: number;
@@ -56,8 +57,8 @@ export function offsettableOfInvoice(invoice: NotedInvoice, creditableCents: Cen
 const isUnsettled = ({ paymentStatus, totalPaidCents, totalCents }: NotedInvoice): boolean =>
   paymentStatus !== 'succeeded' && totalPaidCents === totalCents;
 
-const dueOf = ({ totalCents, totalPaidCents, noted }: NotedInvoice): number =>
-  totalCents - totalPaidCents - noted.offsetCents;
+const dueOf = ({ totalCents, totalPaidCents, writtenOffCents, noted }: NotedInvoice): number =>
+  totalCents - totalPaidCents - writtenOffCents - noted.offsetCents;
 
 export interface AskedNote {
   invoice: NotedInvoice;

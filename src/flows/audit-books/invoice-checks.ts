@@ -1,3 +1,4 @@
+import { dueCents } from '../../resources/invoices/due.ts';
 import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 
 /** Invariants of invoices, their fees, taxes and notes. Rule: beyond 9. */
@@ -26,8 +27,12 @@ export const INVOICE_CHECKS: readonly Check[] = [
             where share.organization_id = invoice.organization_id and share.invoice_id = invoice.id),
             invoice.total_paid_amount_cents),
           ('total_offsetted', (select coalesce(sum(settlement.amount_cents), 0) from invoice_settlements settlement
-            where settlement.organization_id = invoice.organization_id and settlement.invoice_id = invoice.id),
-            invoice.total_offsetted_credit_note_amount_cents)
+            where settlement.organization_id = invoice.organization_id and settlement.invoice_id = invoice.id
+              and settlement.settlement_type = 'credit_note'), invoice.total_offsetted_credit_note_amount_cents),
+          ('total_written_off', (select coalesce(sum(settlement.amount_cents), 0) from invoice_settlements settlement
+            where settlement.organization_id = invoice.organization_id and settlement.invoice_id = invoice.id
+              and settlement.settlement_type = 'write_off' and settlement.reversed_at is null),
+            invoice.total_written_off_amount_cents)
         ) as figures (figure, expected, actual)
         where expected <> actual
         limit 1
@@ -85,11 +90,11 @@ export const INVOICE_CHECKS: readonly Check[] = [
     resourceType: 'Invoice',
     find: ({ db, organizationId }) => db<Finding[]>`
       select invoice.id as resource_id, 'paid' as expected,
-        (total_amount_cents - total_paid_amount_cents - total_offsetted_credit_note_amount_cents)::text as actual
+        ${dueCents(db, 'invoice')}::text as actual
       from invoices invoice
       where organization_id = ${organizationId} and status = 'finalized' and payment_status = 'succeeded'
         and invoice_type <> 'advance_charges'
-        and total_amount_cents - total_paid_amount_cents - total_offsetted_credit_note_amount_cents > 0
+        and ${dueCents(db, 'invoice')} > 0
         and not exists (select from ledger_transactions booked
           where booked.organization_id = invoice.organization_id and booked.rule = 'marked_paid'
             and booked.source_type = 'Invoice' and booked.source_id = invoice.id)
@@ -97,7 +102,8 @@ export const INVOICE_CHECKS: readonly Check[] = [
       select id, 'overdue only when finalized, unpaid and past due', payment_status || ' ' || payment_due_date
       from invoices
       where organization_id = ${organizationId} and payment_overdue
-        and (status <> 'finalized' or payment_status = 'succeeded' or payment_dispute_lost_at is not null)
+        and (status <> 'finalized' or payment_status = 'succeeded' or payment_dispute_lost_at is not null
+          or ${dueCents(db, 'invoices')} <= 0)
       limit ${MOST_FINDINGS}`,
   },
   {

@@ -1,3 +1,4 @@
+import { dueCents } from '../../resources/invoices/due.ts';
 import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 
 /** A balance in debits less credits. */
@@ -41,8 +42,7 @@ export const LEDGER_CHECKS: readonly Check[] = [
     find: ({ db, organizationId }) => db<Finding[]>`
       select invoice.id as resource_id, expected::text, actual::text
       from (
-        select id, case when status = 'voided' then 0
-            else total_amount_cents - total_paid_amount_cents - total_offsetted_credit_note_amount_cents end as expected,
+        select id, ${dueCents(db, 'invoices')} as expected,
           (select coalesce(sum(${db.unsafe(SIGNED)}), 0) * case when invoices.self_billed then -1 else 1 end
             from ledger_entries entry
             where entry.organization_id = invoices.organization_id and entry.invoice_id = invoices.id

@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Interval } from '../../engine/calendar/grid.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import type { DueItem, Scope } from '../../platform/periodic-job.ts';
+import { dueCents } from '../../resources/invoices/due.ts';
 import { columns, type SubscriptionRow } from '../../resources/subscriptions/queries.ts';
 import { inScope } from './scope.ts';
 
@@ -209,7 +210,7 @@ export const earliestFinalization = (db: Db, organizationId: string) => db<{ at:
 // Rule: subscriptions-and-invoices F.3 "overdue".
 const payable = (db: Db) => db`
   invoice.status = 'finalized' and invoice.payment_status <> 'succeeded' and invoice.payment_dispute_lost_at is null
-  and not invoice.payment_overdue`;
+  and not invoice.payment_overdue and ${dueCents(db, 'invoice')} > 0`;
 
 /** Unpaid invoices whose due day is over on the UTC day of `at`. */
 export const listOverdue = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`

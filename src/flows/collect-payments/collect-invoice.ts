@@ -1,13 +1,13 @@
 import type { Context } from '../../platform/context.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { readCustomer } from '../../resources/customers/queries.ts';
+import { dueOf } from '../../resources/invoices/due.ts';
 import { setPaymentStatus } from '../../resources/invoices/payment-status.ts';
 import { getVisibleInvoice, type InvoiceRow, readInvoice } from '../../resources/invoices/queries.ts';
 import { getMethod } from '../../resources/payment-methods/queries.ts';
 import type { MethodReference } from '../../resources/payment-methods/schema.ts';
 import { recordInvoiceFailure } from '../../resources/payments/failure.ts';
 import { COLLECT_STEP } from '../../resources/payments/owe-collection.ts';
-import { dueOf } from '../../resources/payments/settle.ts';
 import { startCharge } from '../../resources/payments/under-way.ts';
 import { lockPayables } from '../../resources/payments/writes.ts';
 import { chooseMethod, type MethodWish } from './choose-method.ts';
@@ -50,8 +50,8 @@ export async function retryPayment(
 ) {
   const found = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
   const invoice = await lock(ctx, found.id);
-  if (invoice.status === 'draft' || invoice.status === 'voided' || invoice.payment_status === 'succeeded')
-    throw refuse.notAllowed('invalid_status');
+  const isPayable = invoice.status !== 'draft' && invoice.payment_status !== 'succeeded' && dueOf(invoice) > 0;
+  if (!isPayable) throw refuse.notAllowed('invalid_status');
   const facts = await readFacts(ctx, invoice.id);
   if (!facts.ready_for_payment_processing) throw refuse.notAllowed('payment_processor_is_currently_handling_payment');
   const customer = await readCustomer(ctx.db, ctx.organizationId, invoice.customer_id);

@@ -6,10 +6,10 @@ import { paymentStatusOf, refundStatusOf } from '../../platform/payments/status-
 import { parseStripeEvent } from '../../platform/payments/stripe-events.ts';
 import { findRefundAtProvider } from '../../resources/credit-notes/refunds.ts';
 import { noteDisputeLost } from '../../resources/invoices/commands/lose-dispute.ts';
+import { dueOf } from '../../resources/invoices/due.ts';
 import { listInvoicesByIds, readInvoice } from '../../resources/invoices/queries.ts';
 import { discardMethod, storeMethod } from '../../resources/payment-methods/writes.ts';
 import { contractName, findProviderById, type ProviderRow } from '../../resources/payment-providers/queries.ts';
-import { dueOf } from '../../resources/payments/settle.ts';
 import { insertPayment, lockPayables } from '../../resources/payments/writes.ts';
 import { applyRefund } from '../refund-notes/apply-refund.ts';
 import { applyAnswer, lockPayment } from './apply-outcome.ts';

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Decimal } from '../../engine/money/decimal.ts';
 import type { Db, Fragment } from '../../platform/db/connect.ts';
+import { dueCents } from '../invoices/due.ts';
 import { counted, type Days, type Grain } from './totals.ts';
 
 /** Filters of every report by month; the entity and the customer are there. */
@@ -99,7 +100,7 @@ export const sumOverdue = (
   customerId: string | undefined,
 ) => db<(MonthRow & { billing_entity_id: string; ids: string[] })[]>`
   select date_trunc('month', payment_due_date)::date as day, currency, billing_entity_id,
-    sum(total_amount_cents - total_paid_amount_cents - total_offsetted_credit_note_amount_cents) as amount,
+    sum(${dueCents(db, 'invoices')}) as amount,
     array_agg(id order by payment_due_date, id) as ids
   from invoices
   where organization_id = ${organizationId} and payment_overdue and status = 'finalized' and not self_billed

@@ -1,4 +1,5 @@
 import type { Context } from '../../platform/context.ts';
+import { dueOf } from '../invoices/due.ts';
 import { setPaymentStatus } from '../invoices/payment-status.ts';
 import { readInvoice } from '../invoices/queries.ts';
 import { bookNoteCreated } from '../ledger/credit-notes.ts';
@@ -28,8 +29,7 @@ export async function finishNote(ctx: Context, id: string, isOfVoided: boolean):
       updated_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and id = ${note.invoice_id}`;
   const invoice = await readInvoice(ctx.db, ctx.organizationId, note.invoice_id);
-  const settled = invoice.total_paid_amount_cents + invoice.total_offsetted_credit_note_amount_cents;
-  if (settled < invoice.total_amount_cents) return;
+  if (dueOf(invoice) > 0) return;
   if (invoiceType === 'credit') await settleUnpaidTopUp(ctx, invoice);
   else await setPaymentStatus(ctx, invoice, 'succeeded');
 }

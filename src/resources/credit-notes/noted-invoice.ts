@@ -48,6 +48,7 @@ const notedInvoice = (invoice: InvoiceRow, sums: NotedSums): NotedInvoice => ({
   paymentStatus: invoice.payment_status,
   totalCents: invoice.total_amount_cents,
   totalPaidCents: invoice.total_paid_amount_cents,
+  writtenOffCents: invoice.total_written_off_amount_cents,
   feesCents: invoice.fees_amount_cents,
   couponsCents: invoice.coupons_amount_cents,
   progressiveCreditCents: invoice.progressive_billing_credit_amount_cents,

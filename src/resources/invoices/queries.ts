@@ -58,6 +58,7 @@ export interface InvoiceRow {
   total_amount_cents: number;
   total_paid_amount_cents: number;
   total_offsetted_credit_note_amount_cents: number;
+  total_written_off_amount_cents: number;
   version_number: number;
   voided_at: Temporal.Instant | null;
   created_at: Temporal.Instant;
@@ -82,8 +83,8 @@ const invoiceColumns = (db: Db) => db`
   invoice.taxes_rate, invoice.sub_total_including_taxes_amount_cents, invoice.credit_notes_amount_cents,
   invoice.prepaid_credit_amount_cents, invoice.prepaid_granted_credit_amount_cents,
   invoice.prepaid_purchased_credit_amount_cents, invoice.total_amount_cents, invoice.total_paid_amount_cents,
-  invoice.total_offsetted_credit_note_amount_cents, invoice.version_number, invoice.voided_at, invoice.created_at,
-  invoice.updated_at,
+  invoice.total_offsetted_credit_note_amount_cents, invoice.total_written_off_amount_cents, invoice.version_number,
+  invoice.voided_at, invoice.created_at, invoice.updated_at,
   (select coalesce(json_agg(json_build_object('id', tax.id, 'tax_id', tax.tax_id, 'tax_code', tax.tax_code,
      'tax_name', tax.tax_name, 'tax_rate', tax.tax_rate, 'tax_description', tax.tax_description,
      'amount_cents', tax.amount_cents, 'amount_currency', tax.amount_currency, 'created_at', tax.created_at,
@@ -212,10 +213,10 @@ function matching(db: Db, organizationId: string, filters: InvoiceFilters) {
   if (filters.amount_to !== undefined) parts.push(db`and invoice.total_amount_cents <= ${filters.amount_to}`);
   if (filters.purchase_order_number !== undefined)
     parts.push(db`and lower(invoice.purchase_order_number) = lower(${filters.purchase_order_number})`);
-  // Nothing settles an invoice yet but its total being paid or offset.
   if (filters.settlements !== undefined)
     parts.push(db`and (${filters.settlements.includes('payment')} and invoice.total_paid_amount_cents > 0
-      or ${filters.settlements.includes('credit_note')} and invoice.total_offsetted_credit_note_amount_cents > 0)`);
+      or ${filters.settlements.includes('credit_note')} and invoice.total_offsetted_credit_note_amount_cents > 0
+      or ${filters.settlements.includes('write_off')} and invoice.total_written_off_amount_cents > 0)`);
   for (const [key, value] of Object.entries(filters.metadata ?? {})) {
     const item = db`
       select from invoice_metadata item

@@ -22,12 +22,19 @@ const LEFT_OUT = {
   'invoice.deleted': [],
   'invoice.regenerated': [],
   'invoice.payment_failure': [],
+  'invoice.written_off': [],
+  'invoice.write_off_reversed': [],
   'invoice.payment_overdue': ['subscriptions', 'billing_periods', 'credits'],
   'invoice.payment_status_updated': ['subscriptions', 'billing_periods', 'credits', 'applied_taxes'],
 } as const satisfies Record<string, readonly (keyof Shown)[]>;
 
 /** Logged, but told to nobody, or with an object of its own. */
-const UNTOLD: ReadonlySet<string> = new Set(['invoice.regenerated', 'invoice.payment_failure']);
+const UNTOLD: ReadonlySet<string> = new Set([
+  'invoice.regenerated',
+  'invoice.payment_failure',
+  'invoice.written_off',
+  'invoice.write_off_reversed',
+]);
 
 /**
  * Writes an invoice's state into the audit trail and tells those who listen.

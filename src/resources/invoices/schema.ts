@@ -110,7 +110,7 @@ const filters = {
   amount_to: amountFilter,
   metadata: metadataFilter,
   purchase_order_number: textFilter,
-  settlements: wordsFilter(['payment', 'credit_note']),
+  settlements: wordsFilter(['payment', 'credit_note', 'write_off']),
 };
 export const CustomerInvoicesQuery = z.object(filters);
 export type CustomerInvoicesQuery = z.infer<typeof CustomerInvoicesQuery>;
@@ -192,6 +192,8 @@ export const InvoiceEnvelope = z.object({
     applied_invoice_custom_sections: z.array(AppliedSectionView),
     /** Of an invoice read on its own that was verified. */
     last_verification: z.object({ status: z.string(), level: z.string(), verified_at: z.string() }).optional(),
+    /** Of an invoice read on its own, and where an amount is given up. */
+    total_written_off_amount_cents: Amount.optional(),
   }),
 });
 /** Work on many invoices. Rule: beyond 0 "Runs". */

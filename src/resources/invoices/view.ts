@@ -12,6 +12,7 @@ import { subscriptionView } from '../subscriptions/view.ts';
 import type { AppliedThresholdRow } from '../usage-thresholds/queries.ts';
 import { appliedThresholdView } from '../usage-thresholds/view.ts';
 import { type CreditRow, creditView } from './credits.ts';
+import { dueOf } from './due.ts';
 import type { InvoiceLineRow, InvoiceRow } from './queries.ts';
 
 const PUBLISHED_VERSION_KEYS = { file_url: null, xml_url: null, web_url: null };
@@ -54,11 +55,6 @@ export const invoiceBaseView = (row: InvoiceRow) => ({
   updated_at: seconds(row.updated_at),
   voided_at: secondsOrNull(row.voided_at),
 });
-
-const dueOf = (row: InvoiceRow): number =>
-  row.status === 'voided'
-    ? 0
-    : row.total_amount_cents - row.total_paid_amount_cents - row.total_offsetted_credit_note_amount_cents;
 
 /** An invoice of a list. */
 export const invoiceListView = (row: InvoiceRow, customer: CustomerRow) => ({

@@ -25,6 +25,7 @@ export interface InvoiceChange {
   payment_dispute_lost_at?: Temporal.Instant;
   ready_for_payment_processing?: boolean;
   total_paid_amount_cents?: number;
+  total_written_off_amount_cents?: number;
   payment_attempts?: number;
   tax_status?: 'pending';
   voided_at?: Temporal.Instant;

@@ -1,8 +1,8 @@
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import type { CustomerRow } from '../customers/queries.ts';
+import { dueOf } from '../invoices/due.ts';
 import type { InvoiceRow } from '../invoices/queries.ts';
-import { dueOf } from '../payments/settle.ts';
 import { getRequest, type RequestRow } from './queries.ts';
 import { showRequest } from './show.ts';
 

@@ -3,10 +3,11 @@ import { VISIBLE_INVOICE_STATUSES } from '../../engine/invoices/invoice-states.t
 import type { Context } from '../../platform/context.ts';
 import { isUuid, newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { dueOf } from '../invoices/due.ts';
 import { type InvoiceRow, readInvoice } from '../invoices/queries.ts';
 import { readPayment } from './queries.ts';
 import type { PaymentCreate } from './schema.ts';
-import { dueOf, settlePayment } from './settle.ts';
+import { settlePayment } from './settle.ts';
 import { paymentView } from './view.ts';
 import { insertPayment, lockPayables } from './writes.ts';
 
@@ -83,7 +84,7 @@ async function checkedReference(ctx: Context, invoice: InvoiceRow, body: Payment
   else if (reference.length > REFERENCE_MAX) faults.reference = ['value_is_too_long'];
   else if (reference.includes('\0') || !reference.isWellFormed()) faults.reference = ['invalid_format'];
   if (body.amount_cents > dueOf(invoice)) faults.amount_cents = ['value_is_out_of_range'];
-  else if (invoice.invoice_type === 'credit' && body.amount_cents !== invoice.total_amount_cents)
+  else if (invoice.invoice_type === 'credit' && body.amount_cents !== dueOf(invoice))
     faults.amount_cents = ['invalid_amount'];
   if (await isPaidByRequest(ctx, invoice.id)) faults.base = ['payment_request_is_already_succeeded'];
   if (Object.keys(faults).length > 0) throw refuse.invalid(faults);

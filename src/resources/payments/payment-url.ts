@@ -1,10 +1,10 @@
 import type { Context } from '../../platform/context.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { readCustomer } from '../customers/queries.ts';
+import { dueOf } from '../invoices/due.ts';
 import { getVisibleInvoice, type InvoiceRow } from '../invoices/queries.ts';
 import { findProviderById } from '../payment-providers/queries.ts';
 import { awaitPage, openPaymentPage } from './pages.ts';
-import { dueOf } from './settle.ts';
 
 /** Providers whose pages need no customer of theirs. Rule: credits-and-payments E.7. */
 const NEED_NO_CUSTOMER: ReadonlySet<string> = new Set(['cashfree', 'flutterwave']);
@@ -36,7 +36,7 @@ export async function invoicePage(ctx: Context, invoice: InvoiceRow) {
   const customer = await readCustomer(ctx.db, ctx.organizationId, invoice.customer_id);
   if (customer.payment_provider === null) throw no('no_linked_payment_provider');
   if (customer.payment_provider === 'gocardless') throw no('invalid_payment_provider');
-  if (invoice.payment_status === 'succeeded' || invoice.status === 'voided' || invoice.status === 'draft')
+  if (invoice.payment_status === 'succeeded' || invoice.status === 'draft' || dueOf(invoice) <= 0)
     throw no('invalid_invoice_status_or_payment_status');
   const provider =
     customer.payment_provider_id === null

@@ -1,19 +1,11 @@
 import type { Context } from '../../platform/context.ts';
+import { dueOf, isOver } from '../invoices/due.ts';
 import { setPaymentStatus } from '../invoices/payment-status.ts';
 import { type InvoiceRow, readInvoice } from '../invoices/queries.ts';
 import { bookPayment, bookReversal } from '../ledger/payment-booked.ts';
 import { makeReceipt } from '../payment-receipts/make-receipt.ts';
 import type { PaymentRow } from './queries.ts';
 import { changePayment, storeShare } from './writes.ts';
-
-/** Nobody asks for its money any more: what comes in late is unapplied. */
-const isOver = ({ status }: InvoiceRow): boolean => status === 'voided' || status === 'closed';
-
-/** What an invoice still owes. Rule: credits-and-payments F. */
-export const dueOf = (invoice: InvoiceRow): number =>
-  isOver(invoice)
-    ? 0
-    : invoice.total_amount_cents - invoice.total_paid_amount_cents - invoice.total_offsetted_credit_note_amount_cents;
 
 /**
  * A payment succeeded: its money goes to its invoices, each at most what it owes, is booked and receipted. The invoices

@@ -178,6 +178,7 @@ describe('what is left of an invoice (credits-and-payments C.4, C.7)', () => {
     paymentStatus: 'pending',
     totalCents: 37570,
     totalPaidCents: 1200,
+    writtenOffCents: 0,
     feesCents: 57800,
     couponsCents: 25000,
     progressiveCreditCents: 0,

@@ -13,6 +13,7 @@ import { trialEnd } from '../../../engine/subscriptions/trial.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { FeeRow } from '../../fees/queries.ts';
+import { dueOf } from '../../invoices/due.ts';
 import { getVisibleInvoice, type InvoiceRow } from '../../invoices/queries.ts';
 import { amountsOf, makeNote, zoneOf } from '../make-note.ts';
 import { creditedFee, feesLeft, readCreditedInvoice } from '../noted-invoice.ts';
@@ -136,9 +137,7 @@ const feeTotal = (fee: FeeRow): Decimal =>
 
 /** Nothing is settled that is not due: what an offset cannot take goes to the balance. */
 function withinDue(parts: NoteParts, invoice: InvoiceRow): NoteParts {
-  const due =
-    invoice.total_amount_cents - invoice.total_paid_amount_cents - invoice.total_offsetted_credit_note_amount_cents;
-  const excess = Math.max(parts.offsetCents - Math.max(due, 0), 0);
+  const excess = Math.max(parts.offsetCents - Math.max(dueOf(invoice), 0), 0);
   if (excess === 0) return parts;
   return { ...parts, offsetCents: cents(parts.offsetCents - excess), creditCents: cents(parts.creditCents + excess) };
 }

@@ -9,6 +9,7 @@ import { markUsage } from '../../usage-thresholds/marks.ts';
 import { recreditWallets } from '../../wallet-transactions/recredit.ts';
 import { failTopUp } from '../../wallet-transactions/top-up-payment.ts';
 import { markWallets } from '../../wallets/marks.ts';
+import { takeBackWriteOffs } from '../../write-offs/commands.ts';
 import { listLinesOfInvoice } from '../queries.ts';
 import { recordInvoice } from '../record.ts';
 import type { InvoiceVoid } from '../schema.ts';
@@ -24,8 +25,9 @@ import { changeInvoice, lockVisibleInvoice } from '../writes.ts';
  * Rules: subscriptions-and-invoices F.12, credits-and-payments C.12.
  */
 export async function voidInvoice(ctx: Context, { svc_id, body }: { svc_id: string; body?: InvoiceVoid }) {
-  const invoice = await lockVisibleInvoice(ctx, svc_id);
-  if (!canInvoiceMove(invoice.status, 'voided')) throw refuse.notAllowed('not_voidable');
+  const found = await lockVisibleInvoice(ctx, svc_id);
+  if (!canInvoiceMove(found.status, 'voided')) throw refuse.notAllowed('not_voidable');
+  const invoice = await takeBackWriteOffs(ctx, found);
   if (body?.generate_credit_note) {
     const asked = { creditCents: body.credit_amount ?? 0, refundCents: body.refund_amount ?? 0 };
     await makeNotesOfVoid(ctx, invoice, asked);
