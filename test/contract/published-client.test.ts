@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { logNotifications } from '../support/exchange-log.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { fillCatalog, fillPlans, grantFeatures, settleOrganization } from './published-client/catalog.ts';
 import {
@@ -32,7 +33,10 @@ beforeAll(async () => {
   service = await startService({ settings: { WIRE_PREFIX: 'lago' } });
   story = await openClientStory(service, openPublishedClient, '2024-01-01T00:00:00Z');
 });
-afterAll(() => service.stop());
+afterAll(async () => {
+  await logNotifications(service.sql);
+  await service.stop();
+});
 
 const CHAPTERS: [string, (story: ClientStory) => Promise<void>][] = [
   ['an organization settles', settleOrganization],

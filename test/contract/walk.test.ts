@@ -47,6 +47,14 @@ test('the table holds the 217 operations of the interface under their names', ()
   expect(others.map(({ route }) => route)).toEqual([]);
 });
 
+test('every other route is told among those outside the interface, and nothing is told that is not there', () => {
+  const published = new Set(linesOf('operations.txt').map(({ route }) => route));
+  const told = ['extra-routes.txt', 'client-routes.txt'].flatMap(linesOf).map(({ route }) => route);
+  const ours = operations.map(routeOf).filter((route) => !published.has(route));
+  expect(ours.filter((route) => !told.includes(route))).toEqual([]);
+  expect(told.filter((route) => !ours.includes(route))).toEqual([]);
+});
+
 test('without a key that is known every operation is 401', async () => {
   for (const key of ['', 'unknown'])
     for (const operation of operations) {

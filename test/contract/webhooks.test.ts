@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStory, type Story } from '../flows/bill-subscriptions/story.ts';
+import { logNotifications } from '../support/exchange-log.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { CONTRACT_TYPES, violationsOf } from './check-webhook.ts';
@@ -11,7 +12,10 @@ beforeAll(async () => {
   service = await startService();
   story = await openStory(service, '2024-05-01T10:00:00Z');
 });
-afterAll(() => service.stop());
+afterAll(async () => {
+  await logNotifications(service.sql);
+  await service.stop();
+});
 
 type Body = Record<string, never> & { webhook_type: string };
 

@@ -24,10 +24,10 @@ export interface Client {
 }
 
 /**
- * Speaks to a started service as any client would; paths are below the base URL. Its exchanges are logged unless the
- * service has operations of a test's own.
+ * Speaks to a started service as any client would; paths are below the base URL. `isLogged`: its exchanges are noted for
+ * the reader of the contract.
  */
-export function createClient(url: string, apiKey: string | null, isLogged = true): Client {
+export function createClient(url: string, apiKey: string | null, isLogged = false): Client {
   const call =
     (method: string) =>
     async (path: string, body?: unknown, options: RequestOptions = {}) => {

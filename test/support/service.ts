@@ -11,6 +11,7 @@ import { type CreatedOrganization, createOrganization } from '../../src/resource
 import { type PoolName, pools, startPools } from '../../workers/pools.ts';
 import { type Client, createClient } from './client.ts';
 import { createTestDatabase } from './database.ts';
+import { logNotifications, logsEverything } from './exchange-log.ts';
 
 /** A busy test machine is no reason to let requests pass the limiters, or to answer that a write is pending. */
 export const PATIENT_LIMITER_MS = 5000;
@@ -59,7 +60,7 @@ export async function startService(
   const workers = await startPools(config, options.pools ?? (Object.keys(pools) as PoolName[]), log);
   const ingress = await startIngress(config, options.operations ?? operations, log, PATIENT_LIMITER_MS);
   const redis = new Redis(config.REDIS_URL);
-  const isLogged = options.operations === undefined && config.WIRE_PREFIX === 'svc';
+  const isLogged = logsEverything && options.operations === undefined && config.WIRE_PREFIX === 'svc';
   const client = (apiKey: string) => createClient(ingress.url, apiKey, isLogged);
   return {
     url: ingress.url,
@@ -75,6 +76,7 @@ export async function startService(
     async stop() {
       await ingress.close();
       await workers.close();
+      if (isLogged) await logNotifications(database.sql);
       const keys = await redis.keys(`${config.REDIS_PREFIX}:*`);
       if (keys.length > 0) await redis.del(keys);
       redis.disconnect();
