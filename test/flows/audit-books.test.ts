@@ -143,6 +143,13 @@ test.each<[string, () => string, () => string]>([
       `update invoice_subscriptions set charges_to_datetime = charges_to_datetime - interval '1 day' where invoice_id = '${id()}'`,
   ],
   [
+    'A11',
+    () =>
+      `update invoice_subscriptions set fixed_charges_to_datetime = fixed_charges_to_datetime + interval '1 day' where invoice_id = '${id()}'`,
+    () =>
+      `update invoice_subscriptions set fixed_charges_to_datetime = fixed_charges_to_datetime - interval '1 day' where invoice_id = '${id()}'`,
+  ],
+  [
     'A13',
     () =>
       `update subscriptions set next_billing_at = next_billing_at - interval '40 days' where organization_id = '${org()}'`,
@@ -181,6 +188,20 @@ test.each<[string, () => string, () => string]>([
   await sweep('full');
   expect(await named()).toContain(check);
   await byHand(mend());
+  await sweep('full');
+  expect(await named()).toEqual([]);
+});
+
+test('lines without a window of usage, as of plans that bill only fixed charges each month, overlap with nothing', async () => {
+  await byHand(
+    `update invoice_subscriptions set charges_from_datetime = null, charges_to_datetime = null where organization_id = '${org()}'`,
+  );
+  await sweep('full');
+  expect(await named()).not.toContain('A11');
+  await byHand(
+    `update invoice_subscriptions set charges_from_datetime = fixed_charges_from_datetime,
+       charges_to_datetime = fixed_charges_to_datetime where organization_id = '${org()}'`,
+  );
   await sweep('full');
   expect(await named()).toEqual([]);
 });

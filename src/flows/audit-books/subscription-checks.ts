@@ -10,17 +10,22 @@ export const SUBSCRIPTION_CHECKS: readonly Check[] = [
     mustHold: 'no two recurring lines of a subscription bill the same time',
     resourceType: 'Subscription',
     find: ({ db, organizationId }) => db<Finding[]>`
-      select distinct a.subscription_id as resource_id, a.charges_to_datetime::text as expected,
-        b.charges_from_datetime::text as actual, jsonb_build_object('invoice_ids', jsonb_build_array(a.invoice_id, b.invoice_id)) as details
+      select distinct a.subscription_id as resource_id, former_to::text as expected, next_from::text as actual,
+        jsonb_build_object('invoice_ids', jsonb_build_array(a.invoice_id, b.invoice_id)) as details
       from invoice_subscriptions a
       join invoices ia on ia.organization_id = a.organization_id and ia.id = a.invoice_id
         and ia.status not in ('voided', 'deleted')
       join invoice_subscriptions b on b.organization_id = a.organization_id and b.subscription_id = a.subscription_id
         and b.recurring and not b.regenerated and b.id > a.id
-        and tstzrange(b.charges_from_datetime, b.charges_to_datetime) && tstzrange(a.charges_from_datetime, a.charges_to_datetime)
       join invoices ib on ib.organization_id = b.organization_id and ib.id = b.invoice_id
         and ib.status not in ('voided', 'deleted')
+      cross join lateral (values
+        (a.charges_from_datetime, a.charges_to_datetime, b.charges_from_datetime, b.charges_to_datetime),
+        (a.fixed_charges_from_datetime, a.fixed_charges_to_datetime, b.fixed_charges_from_datetime, b.fixed_charges_to_datetime)
+      ) as windows (former_from, former_to, next_from, next_to)
       where a.organization_id = ${organizationId} and a.recurring and not a.regenerated
+        and former_from is not null and next_from is not null
+        and tstzrange(next_from, next_to) && tstzrange(former_from, former_to)
       limit ${MOST_FINDINGS}`,
   },
   {
