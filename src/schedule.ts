@@ -59,6 +59,13 @@ export const schedule = (config: Config): ScheduleRow[] => [
   { job: 'finalize', tick: { minuteOfHour: 20 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   { job: 'overdue', tick: { minuteOfHour: 25 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   {
+    job: 'stuck-invoices',
+    tick: { minuteOfHour: 30 },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
+  {
     job: 'expire-coupons',
     tick: { minuteOfHour: 30 },
     clock: 'B',

@@ -5,6 +5,7 @@ import { activate } from './bill-subscriptions/activate.ts';
 import { bill } from './bill-subscriptions/bill.ts';
 import { finalize } from './bill-subscriptions/finalize.ts';
 import { overdue } from './bill-subscriptions/overdue.ts';
+import { stuckInvoices } from './bill-subscriptions/stuck-invoices.ts';
 import { terminateEnded } from './bill-subscriptions/terminate-ended.ts';
 import { trialEnd } from './bill-subscriptions/trial-end.ts';
 import { rollupAudit } from './build-shapes/repair.ts';
@@ -39,6 +40,7 @@ export const periodicJobs: readonly PeriodicJob[] = [
   expireGates,
   finalize,
   overdue,
+  stuckInvoices,
   expireCoupons,
   retryFailedInvoices,
   trialEnd,

@@ -1,6 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import { localDate } from '../../engine/calendar/local-day.ts';
-import { dateSettings, datesAtFinalization, type InvoiceDates } from '../../engine/invoices/dates.ts';
+import { dateSettings, datesAtFinalization, graceDays, type InvoiceDates } from '../../engine/invoices/dates.ts';
 import type { InvoicingReason } from '../../engine/invoices/invoice-types.ts';
 import type { Context } from '../../platform/context.ts';
 import { assert } from '../../platform/refusal.ts';
@@ -10,6 +10,7 @@ import { compute } from './compute.ts';
 import { rewriteLines } from './line-writes.ts';
 import { billedLine } from './lines.ts';
 import { lockPayer, readBilledSubscriptions, readIssuer } from './sql.ts';
+import { storeRenewals } from './standalone-fees.ts';
 import { store } from './store.ts';
 import { clearComputation } from './writes.ts';
 
@@ -39,24 +40,36 @@ interface DraftLine {
  * @returns whether there was such a draft
  * Rules: subscriptions-and-invoices F.3, F.11.
  */
-export const finalizeDraft = (ctx: Context, invoiceId: string): Promise<boolean> => computeAnew(ctx, invoiceId);
+export const finalizeDraft = (ctx: Context, invoiceId: string): Promise<boolean> =>
+  computeAnew(ctx, invoiceId, 'finalize');
 
 /** Computes a draft anew and leaves it a draft, with its id and dates. Rule: subscriptions-and-invoices F.11. */
 export const refreshDraft = (ctx: Context, invoiceId: string): Promise<boolean> =>
-  computeAnew(ctx, invoiceId, { staysDraft: true });
+  computeAnew(ctx, invoiceId, 'refresh');
 
-async function computeAnew(ctx: Context, invoiceId: string, { staysDraft = false } = {}): Promise<boolean> {
+/**
+ * Makes an invoice that never left its generation, with its id, dates, lines and their timestamps; it becomes what it
+ * would have become then. Rule: platform L `stuck-invoices`.
+ */
+export const generateAgain = (ctx: Context, invoiceId: string): Promise<boolean> =>
+  computeAnew(ctx, invoiceId, 'generate');
+
+async function computeAnew(
+  ctx: Context,
+  invoiceId: string,
+  aim: 'refresh' | 'finalize' | 'generate',
+): Promise<boolean> {
   const { db, organizationId } = ctx;
   const [owner] = await db<{ customer_id: string }[]>`
     select customer_id from invoices where organization_id = ${organizationId} and id = ${invoiceId}`;
   if (!owner) return false;
   const payer = await lockPayer(db, organizationId, owner.customer_id);
-  const invoice = await lockDraft(ctx, invoiceId);
+  const invoice = await lockInvoice(ctx, invoiceId, aim === 'generate' ? 'generating' : 'draft');
   if (!invoice) return false;
 
   const stored = await listDraftLines(ctx, invoiceId);
   const first = stored[0];
-  assert(first, 'a draft has lines');
+  assert(first, 'an invoice of subscriptions has lines');
   const subscriptions = await readBilledSubscriptions(
     db,
     organizationId,
@@ -73,15 +86,17 @@ async function computeAnew(ctx: Context, invoiceId: string, { staysDraft = false
     billedLine(byId.get(line.subscription_id)!, line.invoicing_reason, line.billed_at, payer.zone),
   );
   const issuer = await readIssuer(db, organizationId, invoice.billing_entity_id);
+  const isGated = subscriptions.some(({ status }) => status === 'incomplete');
   const dated = {
     invoiceType: 'subscription' as const,
     isRecurring: stored.some(({ recurring }) => recurring),
-    isInAdvanceCharge: false,
+    isInAdvanceCharge: isGated,
     settings: dateSettings(payer, issuer),
   };
-  const dates = staysDraft
-    ? datesOf(invoice)
-    : datesAtFinalization(dated, datesOf(invoice), localDate(ctx.now(), payer.zone));
+  const dates =
+    aim === 'finalize'
+      ? datesAtFinalization(dated, datesOf(invoice), localDate(ctx.now(), payer.zone))
+      : datesOf(invoice);
 
   await clearComputation(db, organizationId, invoiceId);
   await rewriteLines(db, organizationId, invoiceId, lines);
@@ -90,7 +105,7 @@ async function computeAnew(ctx: Context, invoiceId: string, { staysDraft = false
     issuer,
     lines,
     skipUsage: invoice.skip_usage,
-    isFinalizing: !staysDraft,
+    isFinalizing: aim === 'finalize' || (aim === 'generate' && graceDays(dated) === 0),
     adjustments: await listAdjustedFees(db, organizationId, invoiceId),
   });
   await store(ctx, {
@@ -102,17 +117,19 @@ async function computeAnew(ctx: Context, invoiceId: string, { staysDraft = false
     at: first.billed_at,
     createdAt: invoice.created_at,
     computation,
-    isKnown: staysDraft,
+    isKnown: aim === 'refresh',
+    isGated,
   });
+  if (aim === 'generate' && !invoice.skip_usage) await storeRenewals(ctx, payer, lines, computation.charges);
   await followInvoice(ctx, invoiceId);
   return true;
 }
 
-async function lockDraft(ctx: Context, id: string): Promise<DraftRow | undefined> {
+async function lockInvoice(ctx: Context, id: string, status: 'draft' | 'generating'): Promise<DraftRow | undefined> {
   const [row] = await ctx.db<DraftRow[]>`
     select id, billing_entity_id, currency, skip_usage, issuing_date, expected_finalization_date, payment_due_date,
       net_payment_term, created_at
-    from invoices where organization_id = ${ctx.organizationId} and id = ${id} and status = 'draft'
+    from invoices where organization_id = ${ctx.organizationId} and id = ${id} and status = ${status}
     for update`;
   return row;
 }

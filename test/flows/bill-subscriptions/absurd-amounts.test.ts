@@ -77,6 +77,24 @@ test('an invoice of absurd amounts is kept back with its error, all others are m
   expect(await errorsOf(org)).toEqual([{ status: 'generating', error: 'invoice_generation_error' }]);
 });
 
+test('an invoice that never left its generation is made a day later, as it would have been made then', async () => {
+  const org = await twoCustomers();
+  const { organization_id } = org.organization;
+  await advanceTo(org, '2024-03-02T00:00:00Z');
+  await ok(org.put('/plans/absurd', { plan: { charges: price('1', org.metricId) } }));
+  await advanceTo(org, '2024-03-03T12:00:00Z');
+  // With its error noted it is left alone.
+  expect(await totals(org, 'absurd')).toEqual([]);
+  await service.sql`delete from invoice_error_details where organization_id = ${organization_id}`;
+  await advanceTo(org, '2024-03-03T13:00:00Z');
+  expect(await totals(org, 'absurd')).toEqual(['finalized 101000']);
+  const [invoice] = (await org.get('/invoices?external_customer_id=absurd')).body.invoices;
+  expect(invoice).toMatchObject({ issuing_date: '2024-03-01', payment_due_date: '2024-03-01' });
+  expect((await org.get(`/invoices/${invoice.svc_id}`)).body.invoice.billing_periods).toMatchObject([
+    { invoicing_reason: 'subscription_periodic', charges_from_datetime: '2024-02-01T00:00:00Z' },
+  ]);
+});
+
 test('a draft that can no longer be computed waits with its error until its price is mended', async () => {
   const org = await twoCustomers({ billing_configuration: { invoice_grace_period: 3 } });
   const reprice = (amount: string) => ok(org.put('/plans/absurd', { plan: { charges: price(amount, org.metricId) } }));
