@@ -107,6 +107,60 @@ test('a charge that nothing was used of gets a fee, which goes with its adjustme
   expect((await read()).fees_amount_cents).toBe(3100 + 3000 + 1000);
 });
 
+test('fixed charges that came to nothing get fees, in advance and in arrears, which go with their adjustments', async () => {
+  story = await openStory(service, '2024-03-01T00:00:00Z');
+  await story.customer({ billing_configuration: { invoice_grace_period: 10 } });
+  await story.client.post('/add_ons', {
+    add_on: { name: 'Seat', code: 'seat', amount_cents: 1000, amount_currency: 'USD' },
+  });
+  const seats = { add_on_code: 'seat', charge_model: 'standard', units: 0, properties: { amount: '10' } };
+  await story.plan({
+    amount_cents: 3100,
+    fixed_charges: [
+      { ...seats, code: 'ahead', pay_in_advance: true },
+      { ...seats, code: 'behind', pay_in_advance: false },
+    ],
+  });
+  await story.subscribe();
+  await story.advance('2024-04-01T02:00:00Z');
+  // The start made an invoice of its own, of nothing.
+  draft = (await story.invoices(2)).find(({ status }) => status === 'draft')!;
+  expect(draft.fees_amount_cents).toBe(3100);
+  const { plan } = (await story.client.get('/plans/plan')).body;
+  const subscription_id = draft.subscriptions[0].svc_id;
+  const idOf = (code: string) => plan.fixed_charges.find((each: Invoice) => each.code === code).svc_id;
+  const ahead = await adjust({ subscription_id, fixed_charge_id: idOf('ahead'), units: '3' });
+  expect(ahead.status, ahead.text).toBe(200);
+  expect(ahead.body.fee).toMatchObject({
+    svc_fixed_charge_id: idOf('ahead'),
+    amount_cents: 3000,
+    units: '3.0',
+    from_date: '2024-04-01T00:00:00Z',
+    to_date: '2024-04-30T23:59:59Z',
+  });
+  const behind = await adjust({
+    subscription_id,
+    fixed_charge_id: idOf('behind'),
+    units: '2',
+    unit_precise_amount: '1.5',
+  });
+  expect(behind.body.fee).toMatchObject({
+    amount_cents: 300,
+    from_date: '2024-03-01T00:00:00Z',
+    to_date: '2024-03-31T23:59:59Z',
+  });
+  const again = await adjust({ subscription_id, fixed_charge_id: idOf('behind'), units: '4' });
+  expect(again.body.error_details).toEqual({ adjusted_fee: ['already_exists'] });
+  await refresh();
+  expect((await read()).fees_amount_cents).toBe(3100 + 3000 + 300);
+  const undone = await story.client.delete(`${path()}/${behind.body.fee.svc_id}`);
+  expect(undone.body).toEqual({ fee: null });
+  const { body } = await story.client.put(`/invoices/${draft.svc_id}/finalize`);
+  expect(body.invoice.fees_amount_cents).toBe(3100 + 3000);
+  const { verification } = (await story.client.post(`/invoices/${draft.svc_id}/verify`)).body;
+  expect(verification).toMatchObject({ status: 'equal', differences: [] });
+});
+
 test('a preview shows the fee and leaves the draft', async () => {
   const fee_id = feeOf(draft, 'calls').svc_id;
   const { body } = await story.client.post(`${path()}/preview`, { adjusted_fee: { fee_id, units: '7' } });

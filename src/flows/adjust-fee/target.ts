@@ -4,7 +4,11 @@ import { isUuid } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { type AdjustableFee, type BilledThing, listAdjustableFees } from '../../resources/adjusted-fees/queries.ts';
 import type { AdjustedFeeInput } from '../../resources/adjusted-fees/schema.ts';
+import { listFixedChargesOfPlans } from '../../resources/fixed-charges/queries.ts';
 import type { InvoiceRow } from '../../resources/invoices/queries.ts';
+import { fixedChargeWindow } from '../build-invoice/fixed-charges.ts';
+import { lockPayer } from '../build-invoice/sql.ts';
+import { linesOfSource } from '../regenerate-invoice/lines.ts';
 
 /** What is to be adjusted, with the fee that bills it when there is one. */
 export interface Target extends BilledThing {
@@ -32,8 +36,7 @@ export async function adjustedThing(ctx: Context, invoice: InvoiceRow, input: Ad
     const fee = fees.find(
       (each) => each.fixed_charge_id === input.fixed_charge_id && each.subscription_id === line.subscription_id,
     );
-    if (!fee) throw refuse.notFound('fixed_charge');
-    return withModel(ctx, fee);
+    return fee === undefined ? missingFixedCharge(ctx, invoice, line, input.fixed_charge_id) : withModel(ctx, fee);
   }
   const thing = await usageOfCharge(ctx, line, input);
   const same = fees.find(
@@ -72,6 +75,30 @@ async function findLine(ctx: Context, invoiceId: string, id: string | null | und
     where line.organization_id = ${ctx.organizationId} and line.invoice_id = ${invoiceId}
       and line.subscription_id = ${id}`;
   return row;
+}
+
+/** A fixed charge of a line that came to nothing, so that no fee bills it. */
+async function missingFixedCharge(ctx: Context, invoice: InvoiceRow, line: Line, id: string): Promise<Target> {
+  const payer = await lockPayer(ctx.db, ctx.organizationId, invoice.customer_id);
+  const lines = await linesOfSource(ctx, invoice, payer.zone);
+  const billed = lines.find(({ subscription }) => subscription.id === line.subscription_id)!;
+  const fixedCharges = await listFixedChargesOfPlans(ctx.db, ctx.organizationId, [line.plan_id]);
+  const fixedCharge = fixedCharges.find((each) => each.id === id);
+  const window = fixedCharge && fixedChargeWindow(billed, fixedCharge);
+  if (!window) throw refuse.notFound('fixed_charge');
+  return {
+    charge_model: fixedCharge.charge_model,
+    prorated: fixedCharge.prorated,
+    fee_id: null,
+    subscription_id: line.subscription_id,
+    fee_type: 'fixed_charge',
+    charge_id: null,
+    charge_filter_id: null,
+    fixed_charge_id: id,
+    grouped_by: {},
+    from_datetime: window.from,
+    to_datetime: window.to,
+  };
 }
 
 /** The ungrouped usage of a charge, or of one of its filters, in the window of a line. */

@@ -22,17 +22,21 @@ export interface Adjuster {
   shares(charge: CountedCharge, counted: readonly CountedShare[]): CountedShare[];
   /** A fee with its adjustment, when it has one. */
   fee(fee: LineFee): LineFee;
+  /** Whether a fee is adjusted: it is made then even when it comes to nothing. */
+  targets(fee: LineFee): boolean;
 }
 
 /** Rule: usage-and-charges F.6. */
 export function adjusterOf(adjustments: readonly AdjustedFeeRow[]): Adjuster {
   const byKey = new Map(adjustments.map((adjustment) => [keyOf(adjustment), adjustment]));
+  const ofFee = (fee: LineFee) => (fee.true_up_parent_fee_id === null ? byKey.get(keyOf(thingOf(fee))) : undefined);
   return {
     shares: (charge, counted) => adjustShares(adjustments, charge, counted),
     fee: (fee) => {
-      const adjustment = fee.true_up_parent_fee_id === null ? byKey.get(keyOf(thingOf(fee))) : undefined;
+      const adjustment = ofFee(fee);
       return adjustment === undefined ? fee : adjustFee(fee, adjustment);
     },
+    targets: (fee) => ofFee(fee) !== undefined,
   };
 }
 

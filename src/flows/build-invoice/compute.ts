@@ -54,13 +54,13 @@ export async function compute(
       ]),
     ),
   ];
+  const adjuster = adjusterOf(adjustments);
   const [charges, fixedOf] = await Promise.all([
     listPricedCharges(ctx.db, ctx.organizationId, planIds),
-    fixedChargeFees(ctx, lines),
+    fixedChargeFees(ctx, lines, adjuster),
   ]);
   const usage = skipUsage ? [] : await countLines(ctx, lines, charges);
   const renewals = skipUsage ? [] : await renewalFees(ctx, lines, charges, 'invoiceable');
-  const adjuster = adjusterOf(adjustments);
   const feesOfLines = lines.flatMap((line) => {
     const subscriptionFee = subscriptionLineFee(line);
     const usageFees = usage

@@ -4,7 +4,8 @@ import { lastInstant, type Period } from '../../engine/calendar/period.ts';
 import { fixedUnits } from '../../engine/metrics/fixed-units.ts';
 import { type Cents, cents, sumCents, ZERO_CENTS } from '../../engine/money/cents.ts';
 import { exponentOf } from '../../engine/money/currency.ts';
-import { sum } from '../../engine/money/decimal.ts';
+import { sum, ZERO } from '../../engine/money/decimal.ts';
+import { noAmounts } from '../../engine/pricing/fee-amounts.ts';
 import {
   alreadyPaidCents,
   type FixedChargeFee,
@@ -14,6 +15,7 @@ import {
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { type FixedChargeRow, listFixedChargesOfPlans } from '../../resources/fixed-charges/queries.ts';
+import type { Adjuster } from './adjustments.ts';
 import type { LineFee } from './fees.ts';
 import { type FormerFee, listFormerFees, listUnits, type StoredUnits } from './fixed-charges-sql.ts';
 import type { BilledLine } from './lines.ts';
@@ -28,12 +30,14 @@ interface Facts {
  * Fees of the fixed charges of lines: a starting line bears those in advance, a closing one those in arrears, a periodic
  * one both; a line in advance what it was made for.
  *
+ * @param adjuster keeps what it targets, even when it comes to nothing
  * @returns what makes the fees of a line: fees are shown in the order in which they are made
  * Rules: usage-and-charges E.3 to E.5, subscriptions-and-invoices F.5, G.3.
  */
 export async function fixedChargeFees(
   ctx: Context,
   lines: readonly BilledLine[],
+  adjuster: Pick<Adjuster, 'targets'>,
 ): Promise<(line: BilledLine) => LineFee[]> {
   const withSome = lines.filter(({ subscription }) => subscription.has_fixed_charges);
   if (withSome.length === 0) return () => [];
@@ -47,7 +51,8 @@ export async function fixedChargeFees(
   return (line) =>
     fixedCharges
       .filter((fixedCharge) => fixedCharge.plan_id === line.subscription.plan_id && isOn(line, fixedCharge))
-      .flatMap((fixedCharge) => feeOf(line, fixedCharge, { units, former }) ?? []);
+      .map((fixedCharge) => feeOf(line, fixedCharge, { units, former }))
+      .filter((fee) => isUnitsChange(line) || !isNothing(fee) || adjuster.targets(fee));
 }
 
 function isOn(
@@ -64,47 +69,50 @@ function isOn(
   return isClosing && windows.fixedCharges !== null;
 }
 
-function feeOf(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts): LineFee | undefined {
-  if (!fixedCharge.pay_in_advance) return arrearsFee(line, fixedCharge, facts);
-  const isChange = typeof line.fixedCharges === 'object';
-  return isChange ? changeFee(line, fixedCharge, facts) : advanceFee(line, fixedCharge, facts);
-}
-
-function arrearsFee(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts): LineFee | undefined {
-  const window = line.windows.fixedCharges!;
-  const units = unitsIn(line, fixedCharge, facts, window, line.windows.fixedChargesDurationDays);
-  const fee = fixedChargeFee(fixedCharge, units, { exponent: exponentOf(line.subscription.amount_currency) });
-  return isNothing(fee)
-    ? undefined
-    : lineFee(line, fixedCharge, fee, window, {
-        kind: 'fixed_units',
-        ...units,
-        already_paid_cents: 0,
-        records: recordsOf(line, fixedCharge, facts),
-      });
-}
-
-function advanceFee(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts): LineFee | undefined {
-  const { fixedChargesInAdvance: window, fixedChargesInAdvanceDurationDays: days } = line.windows;
-  const isBilled = sameWindow(line, fixedCharge, facts).some((fee) => !fee.units.isZero() || fee.amount_cents !== 0);
-  if (isBilled) return undefined;
-  const units = unitsIn(line, fixedCharge, facts, window, days);
-  const alreadyPaid = coveredCents(line, fixedCharge, facts);
-  const fee = fixedChargeFee(fixedCharge, units, {
-    exponent: exponentOf(line.subscription.amount_currency),
-    alreadyPaid,
-  });
-  return isNothing(fee)
-    ? undefined
-    : lineFee(line, fixedCharge, fee, window, {
-        kind: 'fixed_units',
-        ...units,
-        already_paid_cents: alreadyPaid,
-        records: recordsOf(line, fixedCharge, facts),
-      });
+/** The window in which a line bills a fixed charge; undefined when it does not. */
+export function fixedChargeWindow(line: BilledLine, fixedCharge: FixedChargeRow): Period | undefined {
+  if (!isOn(line, fixedCharge)) return undefined;
+  return fixedCharge.pay_in_advance ? line.windows.fixedChargesInAdvance : line.windows.fixedCharges!;
 }
 
 /** A change of units is told even when it costs nothing. Rule: usage-and-charges E.5. */
+const isUnitsChange = ({ fixedCharges }: BilledLine): boolean => typeof fixedCharges === 'object';
+
+function feeOf(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts): LineFee {
+  if (!fixedCharge.pay_in_advance) return arrearsFee(line, fixedCharge, facts);
+  return isUnitsChange(line) ? changeFee(line, fixedCharge, facts) : advanceFee(line, fixedCharge, facts);
+}
+
+function arrearsFee(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts): LineFee {
+  const window = line.windows.fixedCharges!;
+  const units = unitsIn(line, fixedCharge, facts, window, line.windows.fixedChargesDurationDays);
+  const fee = fixedChargeFee(fixedCharge, units, { exponent: exponentOf(line.subscription.amount_currency) });
+  return lineFee(line, fixedCharge, fee, window, {
+    kind: 'fixed_units',
+    ...units,
+    already_paid_cents: 0,
+    records: recordsOf(line, fixedCharge, facts),
+  });
+}
+
+/** What was billed for the window before is not billed again: nothing is left of it. */
+function advanceFee(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts): LineFee {
+  const { fixedChargesInAdvance: window, fixedChargesInAdvanceDurationDays: days } = line.windows;
+  const isBilled = sameWindow(line, fixedCharge, facts).some((fee) => !fee.units.isZero() || fee.amount_cents !== 0);
+  const units = isBilled ? { units: ZERO, fullUnits: ZERO } : unitsIn(line, fixedCharge, facts, window, days);
+  const exponent = exponentOf(line.subscription.amount_currency);
+  const alreadyPaid = coveredCents(line, fixedCharge, facts);
+  const fee = isBilled
+    ? { ...noAmounts({ exponent }), units: ZERO, amountDetails: {} }
+    : fixedChargeFee(fixedCharge, units, { exponent, alreadyPaid });
+  return lineFee(line, fixedCharge, fee, window, {
+    kind: 'fixed_units',
+    ...units,
+    already_paid_cents: alreadyPaid,
+    records: recordsOf(line, fixedCharge, facts),
+  });
+}
+
 function changeFee(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts): LineFee {
   const { fixedChargesInAdvance: window, fixedChargesInAdvanceDurationDays: periodDays } = line.windows;
   const known = { ...facts, units: untilChange(line, fixedCharge, facts.units) };
@@ -131,7 +139,7 @@ function untilChange(
   return last < 0 ? own : own.slice(0, last + 1);
 }
 
-const isNothing = ({ units, amountCents }: FixedChargeFee): boolean => units.isZero() && amountCents === 0;
+const isNothing = ({ units, amountCents }: LineFee): boolean => units.isZero() && amountCents === 0;
 
 const unitsIn = (
   { subscription, zone }: BilledLine,
