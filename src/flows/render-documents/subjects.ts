@@ -7,8 +7,12 @@ import type { DocumentKind } from '../../resources/documents/queries.ts';
 import { readInvoice } from '../../resources/invoices/queries.ts';
 import { recordInvoiceGenerated } from '../../resources/invoices/record.ts';
 import { partsOf } from '../../resources/invoices/show.ts';
+import { getReceipt } from '../../resources/payment-receipts/queries.ts';
+import { recordReceiptGenerated } from '../../resources/payment-receipts/record.ts';
+import { listShares, readPayment } from '../../resources/payments/queries.ts';
 import { creditNoteModel } from './credit-note-model.ts';
 import { invoiceModel } from './invoice-model.ts';
+import { receiptModel } from './receipt-model.ts';
 import { readPrinted } from './sql.ts';
 import { languageOf } from './texts/by-locale.ts';
 
@@ -22,7 +26,7 @@ interface DocumentSubject {
   announce(ctx: Context, subjectId: string): Promise<void>;
 }
 
-export const documentSubjects: Readonly<Partial<Record<DocumentKind, DocumentSubject>>> = {
+export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> = {
   invoice: {
     async read(ctx, invoiceId, fonts) {
       const [parts, printed] = await Promise.all([
@@ -46,5 +50,20 @@ export const documentSubjects: Readonly<Partial<Record<DocumentKind, DocumentSub
       return creditNoteModel({ note, invoice, fees }, printed, language);
     },
     announce: recordCreditNoteGenerated,
+  },
+  payment_receipt: {
+    async read(ctx, receiptId, fonts) {
+      const { db, organizationId } = ctx;
+      const receipt = await getReceipt(db, organizationId, receiptId);
+      const [payment, shares] = await Promise.all([
+        readPayment(db, organizationId, receipt.payment_id),
+        listShares(db, organizationId, receipt.payment_id),
+      ]);
+      const invoice = await readInvoice(db, organizationId, shares[0]!.invoice_id);
+      const [parts, printed] = await Promise.all([partsOf(ctx, invoice), readPrinted(db, organizationId, invoice.id)]);
+      const language = languageOf(printed.customer_locale, printed.issuer.document_locale, fonts);
+      return receiptModel({ receipt, payment, shares, invoice: parts }, printed, language);
+    },
+    announce: recordReceiptGenerated,
   },
 };

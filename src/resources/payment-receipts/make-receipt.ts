@@ -1,8 +1,7 @@
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
-import { type PaymentRow, readPayment } from '../payments/queries.ts';
-import { getReceipt } from './queries.ts';
-import { receiptView } from './view.ts';
+import type { PaymentRow } from '../payments/queries.ts';
+import { recordReceiptCreated } from './record.ts';
 
 /**
  * Gives a succeeded payment its receipt, once, numbered per customer without gaps (`HOO-4321-001-RCPT-000001`). The
@@ -25,23 +24,5 @@ export async function makeReceipt(ctx: Context, payment: PaymentRow, billingEnti
       ${billingEntityId}::uuid,
       slug || '-RCPT-' || lpad(position::text, greatest(6, length(position::text)), '0'), ${ctx.now()}
     from counted`;
-  const receipt = await getReceipt(db, organizationId, id);
-  const paid = await readPayment(db, organizationId, payment.id);
-  const object = receiptView(receipt, paid);
-  ctx.record({
-    activity: {
-      type: 'payment_receipt.created',
-      resourceType: 'PaymentReceipt',
-      resourceId: id,
-      object,
-      externalCustomerId: paid.external_customer_id,
-    },
-    webhook: {
-      type: 'payment_receipt.created',
-      objectType: 'payment_receipt',
-      objectId: id,
-      customerId: payment.customer_id,
-      object,
-    },
-  });
+  await recordReceiptCreated(ctx, id);
 }

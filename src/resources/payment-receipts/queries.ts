@@ -11,10 +11,15 @@ export interface ReceiptRow {
   billing_entity_id: string;
   number: string;
   created_at: Temporal.Instant;
+  /** Its document, once it has been drawn. */
+  document_id: string | null;
 }
 
 const columns = (db: Db) => db`
-  receipt.id, receipt.payment_id, receipt.customer_id, receipt.billing_entity_id, receipt.number, receipt.created_at`;
+  receipt.id, receipt.payment_id, receipt.customer_id, receipt.billing_entity_id, receipt.number, receipt.created_at,
+  (select document.id from documents document
+   where document.organization_id = receipt.organization_id and document.kind = 'payment_receipt'
+     and document.subject_id = receipt.id and document.content is not null) as document_id`;
 
 /** @throws Refusal 404 payment_receipt */
 export async function getReceipt(db: Db, organizationId: string, id: string): Promise<ReceiptRow> {

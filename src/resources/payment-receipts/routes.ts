@@ -1,8 +1,20 @@
 import type { Operation } from '../../platform/operation.ts';
+import { downloadReceipt } from './commands.ts';
 import { listReceiptsPage, showReceipt } from './reads.ts';
 import { ReceiptEnvelope, ReceiptList, ReceiptsQuery } from './schema.ts';
 
 const common = { permission: 'payment_receipt', tag: 'payment_receipts' } as const;
+
+const download: Operation = {
+  ...common,
+  name: 'downloadPaymentReceipt',
+  method: 'post',
+  path: '/payment_receipts/:svc_id/download',
+  summary: 'Get the document of a payment receipt',
+  answer: ReceiptEnvelope,
+  kind: 'command',
+  run: downloadReceipt,
+};
 
 export const paymentReceiptOperations: Operation[] = [
   {
@@ -26,4 +38,6 @@ export const paymentReceiptOperations: Operation[] = [
     kind: 'read',
     run: showReceipt,
   },
+  download,
+  { ...download, name: 'downloadPaymentReceiptPdf', path: '/payment_receipts/:svc_id/download_pdf', hidden: true },
 ];

@@ -4,11 +4,11 @@ import { paymentView } from '../payments/view.ts';
 import type { ReceiptRow } from './queries.ts';
 import type { ReceiptView } from './schema.ts';
 
-/** A receipt as the API shows it. Rule: credits-and-payments E.9. */
-export const receiptView = (row: ReceiptRow, payment: PaymentRow): ReceiptView => ({
+/** A receipt as the API shows it; `fileUrl` once its document has been drawn. Rule: credits-and-payments E.9. */
+export const receiptView = (row: ReceiptRow, payment: PaymentRow, fileUrl: string | null): ReceiptView => ({
   svc_id: row.id,
   number: row.number,
-  file_url: null,
+  file_url: fileUrl,
   xml_url: null,
   payment: paymentView(payment),
   created_at: seconds(row.created_at),

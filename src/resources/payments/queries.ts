@@ -127,3 +127,21 @@ export async function listPayments(
   ]);
   return { rows, totalCount: count!.total };
 }
+
+/** What a payment settles of an invoice. */
+export interface ShareRow {
+  invoice_id: string;
+  invoice_number: string;
+  issuing_date: Temporal.PlainDate;
+  total_amount_cents: number;
+  amount_cents: number;
+}
+
+/** What a payment settles, oldest invoice first; at least one. */
+export const listShares = (db: Db, organizationId: string, paymentId: string) => db<ShareRow[]>`
+  select invoice.id as invoice_id, invoice.number as invoice_number, invoice.issuing_date, invoice.total_amount_cents,
+    coalesce(share.amount_cents, 0) as amount_cents
+  from payment_invoices share
+  join invoices invoice on invoice.organization_id = share.organization_id and invoice.id = share.invoice_id
+  where share.organization_id = ${organizationId} and share.payment_id = ${paymentId}
+  order by invoice.issuing_date, invoice.id`;

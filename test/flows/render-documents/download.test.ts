@@ -130,3 +130,37 @@ test('those who listen are told once when the document is there', async () => {
     await receiver.close();
   }
 });
+
+test('a receipt has a document of its own: drawn once, linked in lists, and told', async () => {
+  const receiver = await openHookReceiver();
+  const told = () =>
+    receiver.hooks
+      .map(({ body }) => JSON.parse(body))
+      .filter(({ webhook_type }) => webhook_type === 'payment_receipt.generated');
+  try {
+    await org.post('/webhook_endpoints', { webhook_endpoint: { webhook_url: receiver.url } });
+    const id = await oneOff(6);
+    const paid = await org.post('/payments', { payment: { invoice_id: id, amount_cents: 30000, reference: 'bank 7' } });
+    expect(paid.status).toBe(200);
+    const list = async () => (await org.get(`/payment_receipts?invoice_id=${id}`)).body.payment_receipts;
+    const [receipt] = await list();
+    expect(receipt.file_url).toBeNull();
+    const asked = await org.post(`/payment_receipts/${receipt.svc_id}/download`);
+    const file = await fetch(here(asked.body.payment_receipt.file_url));
+    expect([file.status, file.headers.get('content-disposition')]).toEqual([
+      200,
+      `inline; filename="${receipt.number}.pdf"`,
+    ]);
+    const again = await org.post(`/payment_receipts/${receipt.svc_id}/download_pdf`);
+    expect(again.status).toBe(200);
+    await until(async () => told().length > 0);
+    expect(told().map(({ payment_receipt }) => payment_receipt.number)).toEqual([receipt.number]);
+    expect((await fetch(here(told()[0].payment_receipt.file_url))).status).toBe(200);
+    expect((await fetch(here((await list())[0].file_url))).status).toBe(200);
+    const shown = (await org.get(`/payment_receipts/${receipt.svc_id}`)).body.payment_receipt;
+    expect((await fetch(here(shown.file_url))).status).toBe(200);
+    expect((await org.post('/payment_receipts/x/download')).body).toMatchObject({ status: 404 });
+  } finally {
+    await receiver.close();
+  }
+});

@@ -15,6 +15,11 @@ export interface DocumentTexts {
   amountDue: string;
   /** `{date}`. */
   payableUntil: string;
+  paidOn: string;
+  reference: string;
+  /** `{amount}`. */
+  amountPaid: string;
+  unapplied: string;
   item: string;
   units: string;
   unitPrice: string;
