@@ -20,6 +20,12 @@ const TAKEN: Record<string, string> = {
   organizations_slug_key: 'slug',
   webhook_endpoints_url_key: 'webhook_url',
   wallets_code_key: 'code',
+  alerts_subscription_code_key: 'code',
+  alerts_wallet_code_key: 'code',
+  dunning_campaigns_code_key: 'code',
+  payment_providers_code_key: 'code',
+  invoice_custom_sections_code_key: 'code',
+  privileges_code_key: 'privilege.code',
   subscriptions_active_key: 'external_id',
   subscriptions_incomplete_key: 'external_id',
 };
