@@ -56,7 +56,7 @@ export async function billInAdvance(ctx: Context, { subscription_id, event_ids }
 }
 
 /** Whether a subscription was running at an instant, compared in milliseconds. Rule: usage-and-charges A.9-2. */
-function covers({ started_at, terminated_at }: BilledSubscription, at: Temporal.Instant): boolean {
+export function covers({ started_at, terminated_at }: BilledSubscription, at: Temporal.Instant): boolean {
   if (started_at === null || isBefore(at, milliseconds(started_at))) return false;
   return terminated_at === null || !isAfter(milliseconds(at), milliseconds(terminated_at));
 }

@@ -18,7 +18,9 @@ interface DifferenceRow {
   id: string;
   correction_id: string;
   reason: string;
-  invoice_id: string;
+  /** Null: of a fee that stands alone. */
+  invoice_id: string | null;
+  fee_id: string | null;
   subscription_id: string;
   kind: 'usage' | 'true_up' | 'commitment';
   charge_id: string | null;
@@ -75,7 +77,7 @@ async function correctionFees(
 /** What a difference is about: differences of the same thing become one fee. */
 const thingOf = (row: DifferenceRow): string =>
   canonicalJson([
-    row.invoice_id,
+    row.invoice_id ?? row.fee_id,
     row.subscription_id,
     row.kind,
     row.charge_id,
@@ -141,8 +143,8 @@ function correctionFee(
 }
 
 const differences = (db: Db, organizationId: string) => db`
-  select adjustment.id, adjustment.correction_id, correction.reason, adjustment.invoice_id, adjustment.subscription_id,
-    adjustment.kind, adjustment.charge_id, adjustment.charge_filter_id, adjustment.grouped_by, adjustment.from_datetime,
+  select adjustment.id, adjustment.correction_id, correction.reason, adjustment.invoice_id, adjustment.fee_id,
+    adjustment.subscription_id, adjustment.kind, adjustment.charge_id, adjustment.charge_filter_id, adjustment.grouped_by, adjustment.from_datetime,
     adjustment.to_datetime, adjustment.invoice_display_name, adjustment.new_amount_cents,
     adjustment.billed_amount_cents, adjustment.units
   from correction_adjustments adjustment

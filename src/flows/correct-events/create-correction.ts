@@ -16,11 +16,13 @@ import { type CorrectionRow, listAdjustments } from '../../resources/event-corre
 import type { CorrectionCreate } from '../../resources/event-corrections/schema.ts';
 import { correctionView } from '../../resources/event-corrections/view.ts';
 import {
+  countInvoices,
   insertCorrection,
   insertRangeEvents,
   insertWarning,
   updateProgress,
 } from '../../resources/event-corrections/writes.ts';
+import { markChains } from '../settle-usage/in-advance/mark-chains.ts';
 import { settlePeriods } from '../settle-usage/settle-periods.ts';
 import { insertAdjustments, insertPeriods, type NewAdjustment } from '../settle-usage/sql.ts';
 import { inputOf, rangeOf } from './range-of.ts';
@@ -109,9 +111,15 @@ async function correctEvents(
   const effect = await applyCorrection(ctx, asked, events, payload);
   const applied: CorrectionRow = { ...asked, status: 'applied', done: events.length, started_at: ctx.now() };
   const stored = await store(ctx, applied, effect, warning);
+  await markChains(
+    ctx,
+    stored,
+    events.map(({ id }) => id),
+  );
   const { isSettled, adjustments } = await settlePeriods(ctx, stored);
-  if (!isSettled) return { correction: stored, effect, adjustments };
-  const correction: CorrectionRow = { ...stored, status: 'settled', finished_at: ctx.now() };
+  const invoices_count = await countInvoices(ctx.db, ctx.organizationId, stored.id);
+  if (!isSettled) return { correction: { ...stored, invoices_count }, effect, adjustments };
+  const correction: CorrectionRow = { ...stored, invoices_count, status: 'settled', finished_at: ctx.now() };
   await updateProgress(ctx.db, ctx.organizationId, correction.id, correction);
   return { correction, effect, adjustments };
 }
@@ -161,7 +169,7 @@ async function store(
   const row: CorrectionRow = {
     ...correction,
     draft_invoices_count: effect.draftIds.length,
-    invoices_count: new Set(effect.invoiced.map(({ invoice_id }) => invoice_id)).size,
+    invoices_count: invoicesOf(effect, []),
   };
   await insertCorrection(ctx.db, ctx.organizationId, row);
   await insertPeriods(ctx.db, ctx.organizationId, row.id, periods);
@@ -178,12 +186,18 @@ async function storePreview(
   adjustments: readonly NewAdjustment[],
 ): Promise<CorrectionRow> {
   const row = await store(ctx, asked, effect, warning, []);
+  const invoices_count = invoicesOf(effect, adjustments);
   const shown = adjustments.map((each) => ({
     ...each,
     settled_amount_cents: 0,
     billed_amount_cents: 0,
+    new_fee_id: null,
     credit_note_id: null,
   }));
   await insertAdjustments(ctx.db, ctx.organizationId, row.id, shown, ctx.now());
-  return row;
+  await countInvoices(ctx.db, ctx.organizationId, row.id);
+  return { ...row, invoices_count };
 }
+
+const invoicesOf = ({ invoiced }: Effect, adjustments: readonly NewAdjustment[]): number =>
+  new Set([...invoiced, ...adjustments].flatMap(({ invoice_id }) => invoice_id ?? [])).size;

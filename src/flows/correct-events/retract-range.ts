@@ -2,6 +2,7 @@ import type { Context } from '../../platform/context.ts';
 import { announceSettled, applyCorrection, lockForCorrection } from '../../resources/event-corrections/apply.ts';
 import { type CorrectionRow, getCorrection, lockCorrection } from '../../resources/event-corrections/queries.ts';
 import { countInvoices, takeRangeEvents, updateProgress } from '../../resources/event-corrections/writes.ts';
+import { markChains } from '../settle-usage/in-advance/mark-chains.ts';
 import { settlePeriods } from '../settle-usage/settle-periods.ts';
 import { insertPeriods } from '../settle-usage/sql.ts';
 import { attempt } from './attempt.ts';
@@ -38,6 +39,11 @@ async function retractPage(ctx: Context, correction: CorrectionRow): Promise<Cor
   if (live.length > 0) {
     const { invoiced } = await applyCorrection(ctx, correction, live, null);
     await insertPeriods(db, organizationId, correction.id, invoiced);
+    await markChains(
+      ctx,
+      correction,
+      live.map((event) => event.id),
+    );
   }
   const done = correction.done + events.length;
   return { ...correction, done, status: events.length === EVENTS_A_PAGE ? 'pending' : 'applied' };
@@ -54,9 +60,11 @@ export async function settleCorrection(ctx: Context, { correction_id: id }: { co
   const correction = await lockCorrection(db, organizationId, id);
   if (correction.status !== 'applied') return;
   const outcome = await attempt(ctx, id, (on) => settlePeriods(on, correction, INVOICES_A_STEP));
+  const invoices_count = await countInvoices(db, organizationId, id);
   if ('done' in outcome && !outcome.done.isSettled) return;
   const after: CorrectionRow = {
     ...correction,
+    invoices_count,
     ...('failure' in outcome ? outcome.failure : { status: 'settled', finished_at: ctx.now() }),
   };
   await updateProgress(db, organizationId, id, after);

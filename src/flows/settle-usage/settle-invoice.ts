@@ -4,10 +4,18 @@ import { ZERO } from '../../engine/money/decimal.ts';
 import type { Context } from '../../platform/context.ts';
 import type { ConcernedCharge } from '../../resources/event-corrections/periods.ts';
 import type { CorrectionRow } from '../../resources/event-corrections/queries.ts';
-import { type InvoiceRow, readInvoice } from '../../resources/invoices/queries.ts';
+import { readInvoice } from '../../resources/invoices/queries.ts';
 import { creditFees } from './credit-fees.ts';
 import { type RepricedThing, repriceInvoice } from './reprice.ts';
-import { flagDraftsOf, listGoingOn, listSettled, type NewAdjustment, type SettledThing } from './sql.ts';
+import {
+  type Billed,
+  flagDraftsOf,
+  listGoingOn,
+  listSettled,
+  lockInvoice,
+  type NewAdjustment,
+  type SettledThing,
+} from './sql.ts';
 import { keyOfThing } from './things.ts';
 
 type Terms = Pick<CorrectionRow, 'id' | 'policy' | 'credit_note_part' | 'reason'>;
@@ -36,18 +44,30 @@ export async function settleInvoice(
 ): Promise<NewAdjustment[]> {
   const { db, organizationId } = ctx;
   const invoiceId = concerned[0]!.invoice_id;
-  await db`select from invoices where organization_id = ${organizationId} and id = ${invoiceId} for update`;
+  await lockInvoice(db, organizationId, invoiceId);
   const invoice = await readInvoice(db, organizationId, invoiceId);
   if (invoice.status === 'voided' || invoice.status === 'deleted') return [];
-  const settled = await listSettled(db, organizationId, invoiceId);
+  const settled = await listSettled(db, organizationId, { invoiceId });
   const things = await repriceInvoice(ctx, invoice, concerned, settled);
+  return settleThings(ctx, correction, { invoiceId }, things, settled);
+}
+
+/** The same of things that are priced already. */
+export async function settleThings(
+  ctx: Context,
+  correction: Terms,
+  billed: Billed,
+  things: readonly RepricedThing[],
+  settled: ReadonlyMap<string, SettledThing>,
+): Promise<NewAdjustment[]> {
+  const { db, organizationId } = ctx;
   const differences = differencesOf(things, settled);
   const shown = differences.filter(({ deltaCents }) => deltaCents !== 0);
-  if (shown.length === 0) return differences.slice(0, 1).map((each) => recorded(invoice, each));
+  if (shown.length === 0) return differences.slice(0, 1).map((each) => recorded(billed, each));
   const goingOn = await listGoingOn(db, organizationId, [...new Set(things.map((thing) => thing.subscription_id))]);
-  const rises = shown.filter(({ restCents }) => restCents >= 0).map((each) => rise(invoice, each, correction, goingOn));
+  const rises = shown.filter(({ restCents }) => restCents >= 0).map((each) => rise(billed, each, correction, goingOn));
   const falls = shown.filter(({ restCents }) => restCents < 0);
-  return [...rises, ...(await settleFalls(ctx, invoice, falls, correction))];
+  return [...rises, ...(await settleFalls(ctx, billed, falls, correction))];
 }
 
 function differencesOf(things: readonly RepricedThing[], settled: ReadonlyMap<string, SettledThing>): Difference[] {
@@ -60,14 +80,16 @@ function differencesOf(things: readonly RepricedThing[], settled: ReadonlyMap<st
   return differences.map((each, index) => ({ ...each, restCents: rests[index]! }));
 }
 
+type Recorded = Pick<Difference, 'thing' | 'oldCents' | 'deltaCents' | 'restCents'>;
+
 /** A difference that nothing is booked for: it was netted, or the policy leaves it as it is. */
-const recorded = (invoice: InvoiceRow, { thing, oldCents, deltaCents, restCents }: Difference): NewAdjustment => ({
+export const recorded = (billed: Billed, { thing, oldCents, deltaCents, restCents }: Recorded): NewAdjustment => ({
   subscription_id: thing.subscription_id,
   kind: thing.kind,
   charge_id: thing.charge_id,
   charge_filter_id: thing.charge_filter_id,
   grouped_by: thing.grouped_by,
-  invoice_id: invoice.id,
+  invoice_id: billed.invoiceId,
   fee_id: thing.fee?.id ?? null,
   window: thing.window,
   displayName: thing.displayName,
@@ -78,17 +100,13 @@ const recorded = (invoice: InvoiceRow, { thing, oldCents, deltaCents, restCents 
   settled_amount_cents: deltaCents - restCents,
   billed_amount_cents: 0,
   booked_as: 'recorded',
+  new_fee_id: null,
   credit_note_id: null,
   uncreditable_amount_cents: 0,
 });
 
-function rise(
-  invoice: InvoiceRow,
-  difference: Difference,
-  { policy }: Terms,
-  goingOn: ReadonlySet<string>,
-): NewAdjustment {
-  const row = recorded(invoice, difference);
+function rise(billed: Billed, difference: Difference, { policy }: Terms, goingOn: ReadonlySet<string>): NewAdjustment {
+  const row = recorded(billed, difference);
   const isBilled = policy === 'next_invoice' || policy === 'debit_invoice';
   if (difference.restCents === 0 || !isBilled) return row;
   const waits = policy === 'next_invoice' && goingOn.has(row.subscription_id);
@@ -106,23 +124,26 @@ function rise(
  */
 async function settleFalls(
   ctx: Context,
-  invoice: InvoiceRow,
+  billed: Billed,
   falls: readonly Difference[],
   correction: Terms,
 ): Promise<NewAdjustment[]> {
-  if (falls.length === 0 || correction.policy === 'ignore') return falls.map((each) => recorded(invoice, each));
+  if (falls.length === 0 || correction.policy === 'ignore') return falls.map((each) => recorded(billed, each));
   const rows = falls.map((each) => {
     const waiting = Math.min(-each.restCents, Math.max(each.settled?.waiting_cents ?? 0, 0));
-    return { each, waiting, row: recorded(invoice, each), left: -each.restCents - waiting };
+    return { each, waiting, row: recorded(billed, each), left: -each.restCents - waiting };
   });
-  if (rows.some(({ waiting }) => waiting > 0)) await flagDraftsOf(ctx.db, ctx.organizationId, invoice.id);
+  if (rows.some(({ waiting }) => waiting > 0)) await flagDraftsOf(ctx.db, ctx.organizationId, billed);
   const asked = rows.flatMap(({ each, left }, index) =>
     left > 0
       ? [
           {
             index,
             cents: left,
-            feeIds: [...(each.thing.fee ? [each.thing.fee.id] : []), ...(each.settled?.feeIds ?? [])],
+            feeIds: [
+              ...(each.thing.fee && billed.invoiceId !== null ? [each.thing.fee.id] : []),
+              ...(each.settled?.feeIds ?? []),
+            ],
           },
         ]
       : [],

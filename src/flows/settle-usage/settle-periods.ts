@@ -2,6 +2,7 @@ import { AmountOutOfRange } from '../../engine/money/cents.ts';
 import type { Context } from '../../platform/context.ts';
 import { refuse } from '../../platform/refusal.ts';
 import type { CorrectionRow } from '../../resources/event-corrections/queries.ts';
+import { settleChains } from './in-advance/settle-chains.ts';
 import { invoiceDifferences } from './invoice-differences.ts';
 import { settleInvoice } from './settle-invoice.ts';
 import { insertAdjustments, isIssued, listNextPeriods, listToInvoice, markSettled, type NewAdjustment } from './sql.ts';
@@ -10,7 +11,7 @@ import { insertAdjustments, isIssued, listNextPeriods, listToInvoice, markSettle
 const AGAIN_AFTER_MINUTES = 60;
 
 /**
- * Settles the invoices that an applied correction concerns, earliest first, and bills what is due at once. An invoice that
+ * Settles what an applied correction concerns, fees of events billed in advance and then invoices, earliest first, and bills what is due at once. An invoice that
  * waits for its taxes or its first payment is settled later, by step `settle-correction`.
  *
  * most  invoices settled in this transaction; the rest is left to the step
@@ -24,7 +25,9 @@ export async function settlePeriods(
   most = Number.POSITIVE_INFINITY,
 ): Promise<{ isSettled: boolean; adjustments: NewAdjustment[] }> {
   const { db, organizationId } = ctx;
-  const adjustments: NewAdjustment[] = [];
+  const chains = await inRange(() => settleChains(ctx, correction));
+  await insertAdjustments(db, organizationId, correction.id, chains.adjustments, ctx.now());
+  const adjustments = [...chains.adjustments];
   for (let n = 0; ; n += 1) {
     const concerned = await listNextPeriods(db, organizationId, correction.id);
     if (concerned.length === 0) break;
@@ -39,6 +42,14 @@ export async function settlePeriods(
     await insertAdjustments(db, organizationId, correction.id, made, ctx.now());
     await markSettled(db, organizationId, correction.id, invoiceId, ctx.now());
     adjustments.push(...made);
+  }
+  if (!chains.isSettled) {
+    ctx.after({
+      job: 'settle-correction',
+      payload: { correction_id: correction.id },
+      dueAt: ctx.now().add({ minutes: AGAIN_AFTER_MINUTES }),
+    });
+    return { isSettled: false, adjustments };
   }
   for (const owner of await listToInvoice(db, organizationId, correction.id))
     await inRange(() => invoiceDifferences(ctx, owner, correction.id));

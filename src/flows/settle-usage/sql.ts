@@ -7,6 +7,9 @@ import { newId } from '../../platform/ids.ts';
 import type { ConcernedCharge } from '../../resources/event-corrections/periods.ts';
 import { keyOfThing, type ThingKey, type ThingKind } from './things.ts';
 
+/** What things stand on: an issued invoice, or nothing but a fee, which no note can give back. */
+export type Billed = { invoiceId: string } | { invoiceId: null; feeId: string };
+
 /** What corrections made so far have billed about something, beyond its fee on the invoice. */
 export interface SettledThing extends ThingKey {
   settled_cents: number;
@@ -33,16 +36,12 @@ interface SettledRow {
 }
 
 /**
- * What corrections have settled about an issued invoice, by thing. Increases whose invoice was voided do not count, unless
+ * What corrections have settled about an issued invoice, or about a fee that stands alone, by thing. Increases whose invoice was voided do not count, unless
  * it was made anew with them.
  *
  * Rule: beyond 4.4 "old".
  */
-export async function listSettled(
-  db: Db,
-  organizationId: string,
-  invoiceId: string,
-): Promise<Map<string, SettledThing>> {
+export async function listSettled(db: Db, organizationId: string, billed: Billed): Promise<Map<string, SettledThing>> {
   const rows = await db<SettledRow[]>`
     select adjustment.subscription_id, adjustment.kind, adjustment.charge_id, adjustment.charge_filter_id,
       adjustment.grouped_by, sum(adjustment.settled_amount_cents
@@ -66,8 +65,7 @@ export async function listSettled(
       left join fees fee on fee.organization_id = ${organizationId} and fee.id = adjustment.new_fee_id
       left join invoices invoice on invoice.organization_id = fee.organization_id and invoice.id = fee.invoice_id
     ) fate
-    where adjustment.organization_id = ${organizationId} and adjustment.invoice_id = ${invoiceId}
-      and adjustment.subscription_id is not null
+    where ${aboutBilled(db, organizationId, billed)} and adjustment.subscription_id is not null
     group by 1, 2, 3, 4, 5`;
   const things = rows.map(
     ({ from_datetime: from, to_datetime: to, invoice_display_name: displayName, fee_ids: feeIds, ...row }) => ({
@@ -79,6 +77,16 @@ export async function listSettled(
   );
   return new Map(things.map((thing) => [keyOfThing(thing), thing]));
 }
+
+const aboutBilled = (db: Db, organizationId: string, billed: Billed) => db`
+  adjustment.organization_id = ${organizationId} and ${
+    billed.invoiceId === null
+      ? db`adjustment.invoice_id is null and adjustment.fee_id = ${billed.feeId}`
+      : db`adjustment.invoice_id = ${billed.invoiceId}`
+  }`;
+
+export const lockInvoice = (db: Db, organizationId: string, id: string) => db`
+  select from invoices where organization_id = ${organizationId} and id = ${id} for update`;
 
 /** Whether an invoice was made in the place of a voided one. */
 export async function isMadeAnew(db: Db, organizationId: string, invoiceId: string): Promise<boolean> {
@@ -140,7 +148,8 @@ export const markSettled = (
 
 /** What a difference comes to, as it is kept. */
 export interface NewAdjustment extends ThingKey {
-  invoice_id: string;
+  /** Null: of a fee that stands alone. */
+  invoice_id: string | null;
   fee_id: string | null;
   window: Period;
   displayName: string;
@@ -151,6 +160,8 @@ export interface NewAdjustment extends ThingKey {
   settled_amount_cents: number;
   billed_amount_cents: number;
   booked_as: 'fee' | 'invoice' | 'credit_note' | 'recorded';
+  /** The fee in whose place another one stands now. */
+  new_fee_id: string | null;
   credit_note_id: string | null;
   uncreditable_amount_cents: number;
 }
@@ -173,17 +184,17 @@ export async function insertAdjustments(
   await db`
     insert into correction_adjustments (id, organization_id, correction_id, invoice_id, subscription_id, kind, fee_id,
       charge_id, charge_filter_id, grouped_by, from_datetime, to_datetime, invoice_display_name, units, old_amount_cents,
-      new_amount_cents, delta_amount_cents, settled_amount_cents, billed_amount_cents, booked_as, credit_note_id,
-      uncreditable_amount_cents, created_at)
+      new_amount_cents, delta_amount_cents, settled_amount_cents, billed_amount_cents, booked_as, new_fee_id,
+      credit_note_id, uncreditable_amount_cents, created_at)
     select id, ${organizationId}::uuid, ${correctionId}::uuid, invoice_id, subscription_id, kind, fee_id, charge_id,
       charge_filter_id, grouped_by, from_datetime, to_datetime, invoice_display_name, units, old_amount_cents,
-      new_amount_cents, delta_amount_cents, settled_amount_cents, billed_amount_cents, booked_as, credit_note_id,
-      uncreditable_amount_cents, ${now}
+      new_amount_cents, delta_amount_cents, settled_amount_cents, billed_amount_cents, booked_as, new_fee_id,
+      credit_note_id, uncreditable_amount_cents, ${now}
     from jsonb_to_recordset(${rows as never}::jsonb) as adjustment (id uuid, invoice_id uuid, subscription_id uuid,
       kind text, fee_id uuid, charge_id uuid, charge_filter_id uuid, grouped_by jsonb, from_datetime timestamptz,
       to_datetime timestamptz, invoice_display_name text, units numeric, old_amount_cents bigint,
       new_amount_cents bigint, delta_amount_cents bigint, settled_amount_cents bigint, billed_amount_cents bigint,
-      booked_as text, credit_note_id uuid, uncreditable_amount_cents bigint)`;
+      booked_as text, new_fee_id uuid, credit_note_id uuid, uncreditable_amount_cents bigint)`;
 }
 
 /** Records of subscriptions for which a correction left something to an invoice of its own. */
@@ -198,12 +209,12 @@ export const listToInvoice = (db: Db, organizationId: string, correctionId: stri
   order by adjustment.subscription_id`;
 
 /** Drafts on which an increase stands that another correction has lowered since. */
-export const flagDraftsOf = (db: Db, organizationId: string, invoiceId: string) => db`
+export const flagDraftsOf = (db: Db, organizationId: string, billed: Billed) => db`
   update invoices set ready_to_be_refreshed = true
   where organization_id = ${organizationId} and status = 'draft' and not ready_to_be_refreshed and id in (
     select fee.invoice_id from correction_adjustments adjustment
     join fees fee on fee.organization_id = adjustment.organization_id and fee.id = adjustment.new_fee_id
-    where adjustment.organization_id = ${organizationId} and adjustment.invoice_id = ${invoiceId})`;
+    where ${aboutBilled(db, organizationId, billed)})`;
 
 /** Records of subscriptions that go on: there will be a next invoice of theirs. */
 export async function listGoingOn(db: Db, organizationId: string, ids: readonly string[]): Promise<Set<string>> {

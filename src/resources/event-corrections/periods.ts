@@ -61,10 +61,10 @@ export const listConcernedCharges = (
   order by charges_from_datetime, invoice_id, charge_id`;
 
 /**
- * Whether a charge billed in advance takes events of these moments: each of them has its fee within a second.
+ * Whether a charge billed in advance takes events of these moments, whose units go on into later periods.
  * Rule: usage-and-charges C.10.
  */
-export async function areBilledInAdvance(
+export async function carriesInAdvance(
   db: Db,
   organizationId: string,
   externalSubscriptionId: string,
@@ -73,7 +73,7 @@ export async function areBilledInAdvance(
   const [row] = await db<{ is_billed: boolean }[]>`
     select exists (
       select from (${moments}) moment
-      join billable_metrics m on m.organization_id = ${organizationId} and m.code = moment.code
+      join billable_metrics m on m.organization_id = ${organizationId} and m.code = moment.code and m.recurring
       join charges c on c.organization_id = ${organizationId} and c.billable_metric_id = m.id and c.pay_in_advance
       join subscriptions s on s.organization_id = ${organizationId} and s.external_id = ${externalSubscriptionId}
         and s.plan_id = c.plan_id and date_trunc('milliseconds', s.started_at) <= moment.timestamp

@@ -3,7 +3,7 @@ import type { Fragment } from '../../platform/db/connect.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { findPolicy } from '../usage-policies/queries.ts';
 import type { Policy } from '../usage-policies/schema.ts';
-import { areBilledInAdvance, type ConcernedCharge, listConcernedCharges } from './periods.ts';
+import { type ConcernedCharge, carriesInAdvance, listConcernedCharges } from './periods.ts';
 import { mayWriteInvoices } from './queries.ts';
 
 const UNSUPPORTED = 'unsupported_value';
@@ -40,7 +40,7 @@ export interface Effect {
  *
  * moments  rows (code, timestamp): where events were, and where they will be
  *
- * @throws Refusal 422 base: unsupported_value, when a charge billed in advance took them
+ * @throws Refusal 422 base: unsupported_value, when a charge billed in advance that carries units into later periods took them
  * @throws Refusal 422 policy: unsupported_value, when running totals of issued invoices would have to be settled
  * Rule: beyond 4.3.
  */
@@ -50,7 +50,7 @@ export async function effectOf(
   moments: Fragment,
   policy: Policy,
 ): Promise<Effect> {
-  if (await areBilledInAdvance(ctx.db, ctx.organizationId, externalSubscriptionId, moments))
+  if (await carriesInAdvance(ctx.db, ctx.organizationId, externalSubscriptionId, moments))
     throw refuse.invalid({ base: [UNSUPPORTED] });
   const concerned = await listConcernedCharges(ctx.db, ctx.organizationId, externalSubscriptionId, moments);
   const invoiced = concerned.filter(({ is_draft }) => !is_draft);

@@ -53,12 +53,20 @@ export const takeRangeEvents = (db: Db, organizationId: string, correctionId: st
   )
   select taken.event_id as id, live.code from taken left join live on live.id = taken.event_id`;
 
-/** How many issued invoices a correction concerns, once all its events are known. */
-export const countInvoices = (db: Db, organizationId: string, id: string) => db`
-  update event_corrections set invoices_count = greatest(invoices_count, (
-    select count(distinct invoice_id) from correction_periods
-    where organization_id = ${organizationId} and correction_id = ${id}))
-  where organization_id = ${organizationId} and id = ${id}`;
+/** Counts the issued invoices that a correction concerns, as far as its events are known. */
+export async function countInvoices(db: Db, organizationId: string, id: string): Promise<number> {
+  const [row] = await db<{ invoices_count: number }[]>`
+    update event_corrections set invoices_count = greatest(invoices_count, (
+      select count(*) from (
+        select invoice_id from correction_periods where organization_id = ${organizationId} and correction_id = ${id}
+        union
+        select invoice_id from correction_adjustments
+        where organization_id = ${organizationId} and correction_id = ${id} and invoice_id is not null
+      ) as concerned))
+    where organization_id = ${organizationId} and id = ${id}
+    returning invoices_count`;
+  return row!.invoices_count;
+}
 
 export const insertWarning = (
   db: Db,

@@ -57,7 +57,8 @@ export interface EventPriced {
   fee: UsageFee;
 }
 
-interface Bucket {
+/** Where an event counts under a charge. */
+export interface Bucket {
   charge: PricedCharge;
   filter: PricedFilter | undefined;
   /** Null values are groups of their own. */
@@ -127,7 +128,7 @@ export async function priceEvent(
 }
 
 /** The filter and group of an event; none when the metric cannot aggregate it. */
-function bucketOf(charge: PricedCharge, { texts }: EventToPrice): Bucket[] {
+export function bucketOf(charge: PricedCharge, { texts }: Pick<EventToPrice, 'texts'>): Bucket[] {
   const { aggregation_type: type, field_name: field } = charge.metric;
   const text = field === null ? null : textUnder(texts, field);
   const value = type === 'sum_agg' ? meteredText(text) : text;
@@ -198,7 +199,7 @@ function usageIncluding(
 }
 
 /** A target wallet is shown only when the event names one. Rule: usage-and-charges C.6. */
-const shownGroup = ({ charge, group }: Bucket): GroupedBy =>
+export const shownGroup = ({ charge, group }: Pick<Bucket, 'charge' | 'group'>): GroupedBy =>
   charge.accepts_target_wallet && group[TARGET_WALLET_KEY] === null
     ? Object.fromEntries(Object.entries(group).filter(([key]) => key !== TARGET_WALLET_KEY))
     : group;

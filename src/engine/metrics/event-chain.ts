@@ -1,0 +1,203 @@
+import { assert } from '../assert.ts';
+import type { Instant } from '../calendar/instants.ts';
+import { type Decimal, decimal, ONE, ZERO } from '../money/decimal.ts';
+import type { Proration } from './proration.ts';
+import { type EventUnits, eventUnits, NO_RECORD, type RunningRecord, uniqueChange } from './running-record.ts';
+import type { Operation } from './usage-event.ts';
+
+/** An event that was billed in advance. Ids are texts that grow with time. */
+export interface ChainLink {
+  /** Grows with the order of arrival. */
+  eventId: string;
+  /** Grows with the order of billing. */
+  recordId: string;
+  timestamp: Instant;
+  /** What was remembered when it was billed. */
+  record: RunningRecord;
+  /** What it counts by now; null: nothing any more. */
+  counted: Counted | null;
+}
+
+interface Counted {
+  /** Number of a sum, text of a unique count. */
+  value: string;
+  operation: Operation;
+  /** Its own amount in the main unit, of a dynamic charge. */
+  amount: Decimal;
+}
+
+export type ChainAggregation = 'count_agg' | 'sum_agg' | 'unique_count_agg';
+
+/** What a recurring metric carries into a period. */
+export interface ChainOpening {
+  units: Decimal;
+  eventsCount: number;
+  /** Values in use, of a unique count. */
+  active: readonly string[];
+  amount: Decimal;
+}
+
+export const NO_OPENING: ChainOpening = { units: ZERO, eventsCount: 0, active: [], amount: ZERO };
+
+export interface ChainTerms<Link> {
+  aggregation: ChainAggregation;
+  opening: ChainOpening;
+  /** Of a prorated charge: how the rise of an event is weighed by days. */
+  weighing: (link: Link) => Proration | undefined;
+  /** Record from which on the chain is walked anew; what was billed before it stays. */
+  since: string;
+}
+
+/** One event, billed once more. */
+export interface ChainStep<Link> {
+  link: Link;
+  /** What is remembered after it. */
+  record: RunningRecord;
+  /** Undefined where it counts nothing any more. */
+  billed?: BilledLink;
+}
+
+export interface BilledLink {
+  /** Of the units in use. */
+  change: Decimal;
+  event: EventUnits;
+  /** Net units, number of events, and their own amounts, up to and including it. */
+  units: Decimal;
+  eventsCount: number;
+  amount: Decimal;
+  /** Changes by the events up to and including it, in the order of their times. */
+  values: () => Decimal[];
+}
+
+/**
+ * Bills the events of one charge, filter, group and period once more, in the order in which they were billed. An event
+ * finds those that had arrived by then and are not later than it, as it did the first time.
+ *
+ *   sum of 10, −4, 8 → billed 10, 0, 4; the first amended to 12 → 12, 0, 4
+ *
+ * links  in the order of their records
+ *
+ * Rules: usage-and-charges C.10, beyond 4.3 "the chain of running records".
+ */
+export function walkChain<Link extends ChainLink>(
+  links: readonly Link[],
+  { since, aggregation, opening, weighing }: ChainTerms<Link>,
+): ChainStep<Link>[] {
+  const arrived = arrivals(links, aggregation, opening);
+  let former: RunningRecord | undefined;
+  return links.flatMap((link): ChainStep<Link>[] => {
+    if (link.recordId < since) {
+      former = link.record;
+      return [];
+    }
+    if (link.counted === null) {
+      former ??= NO_RECORD;
+      return [{ link, record: former }];
+    }
+    const before = arrived(link);
+    const change = changeOf(link.counted, aggregation, before.isActive);
+    const proration = weighing(link);
+    const event = eventUnits(change, former, proration && { at: link.timestamp, proration });
+    former = event.record;
+    const units = before.units.plus(change);
+    const billed: BilledLink = {
+      change,
+      event,
+      units,
+      eventsCount: aggregation === 'unique_count_agg' ? units.toNumber() : before.eventsCount + 1,
+      amount: before.amount.plus(link.counted.amount),
+      values: () => [...before.values(), change],
+    };
+    return [{ link, record: event.record, billed }];
+  });
+}
+
+function changeOf({ value, operation }: Counted, aggregation: ChainAggregation, isActive: boolean): Decimal {
+  if (aggregation === 'sum_agg') return decimal(value);
+  return aggregation === 'count_agg' ? ONE : uniqueChange(operation, isActive);
+}
+
+interface Before {
+  units: Decimal;
+  eventsCount: number;
+  amount: Decimal;
+  /** Whether the value of the event is in use. */
+  isActive: boolean;
+  values: () => Decimal[];
+}
+
+/** An event among those that have arrived, with what there is up to and including it. */
+interface Arrived {
+  link: ChainLink & { counted: Counted };
+  /** Whether its value was in use before it. */
+  wasActive: boolean;
+  change: Decimal;
+  units: Decimal;
+  amount: Decimal;
+}
+
+/** Answers what an event found that was billed after all those asked for before it. */
+function arrivals(links: readonly ChainLink[], aggregation: ChainAggregation, opening: ChainOpening) {
+  const waiting = links
+    .filter((link): link is Arrived['link'] => link.counted !== null)
+    .sort((a, b) => (a.eventId < b.eventId ? -1 : 1));
+  // In the order of their times, and the values in use after the last one.
+  const arrived: Arrived[] = [];
+  let active = new Set(opening.active);
+  let taken = 0;
+
+  const append = (link: Arrived['link']): void => {
+    const { counted } = link;
+    const last = arrived.at(-1) ?? opening;
+    const wasActive = aggregation === 'unique_count_agg' && active.has(counted.value);
+    const change = changeOf(counted, aggregation, wasActive);
+    if (counted.operation === 'add') active.add(counted.value);
+    else active.delete(counted.value);
+    arrived.push({ link, wasActive, change, units: last.units.plus(change), amount: last.amount.plus(counted.amount) });
+  };
+  const activeBefore = (place: number): Set<string> => {
+    const found = new Set(opening.active);
+    for (const { link } of arrived.slice(0, place))
+      if (link.counted.operation === 'add') found.add(link.counted.value);
+      else found.delete(link.counted.value);
+    return found;
+  };
+  const add = (link: Arrived['link']): void => {
+    const place = placeOf(arrived, link);
+    const later = arrived.splice(place);
+    if (later.length > 0) active = activeBefore(place);
+    append(link);
+    for (const each of later) append(each.link);
+  };
+  return (link: ChainLink & { counted: Counted | null }): Before => {
+    for (; taken < waiting.length && waiting[taken]!.eventId < link.recordId; taken += 1) add(waiting[taken]!);
+    const place = placeOf(arrived, link);
+    const last = place === 0 ? opening : arrived[place - 1]!;
+    const own = arrived[place];
+    assert(own?.link.eventId === link.eventId, 'an event has arrived before it is billed');
+    return {
+      units: last.units,
+      eventsCount: opening.eventsCount + place,
+      amount: last.amount,
+      isActive: own.wasActive,
+      values: () => arrived.slice(0, place).map(({ change }) => change),
+    };
+  };
+}
+
+/** How many of those that have arrived come before an event. */
+function placeOf(arrived: readonly Arrived[], link: ChainLink): number {
+  let low = 0;
+  let high = arrived.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isEarlier(arrived[middle]!.link, link)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function isEarlier(a: ChainLink, b: ChainLink): boolean {
+  const [left, right] = [a.timestamp.epochNanoseconds, b.timestamp.epochNanoseconds];
+  return left === right ? a.eventId < b.eventId : left < right;
+}

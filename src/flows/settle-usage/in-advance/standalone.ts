@@ -1,0 +1,89 @@
+import { cents } from '../../../engine/money/cents.ts';
+import { ZERO } from '../../../engine/money/decimal.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { CorrectionRow } from '../../../resources/event-corrections/queries.ts';
+import { markFeeDeleted } from '../../../resources/fees/queries.ts';
+import { eventFee } from '../../bill-in-advance/event-fee.ts';
+import type { LineFee } from '../../build-invoice/fees.ts';
+import type { PayerFacts } from '../../build-invoice/sql.ts';
+import { storeStandaloneFees } from '../../build-invoice/standalone-fees.ts';
+import type { RepricedThing } from '../reprice.ts';
+import { recorded, settleThings } from '../settle-invoice.ts';
+import { listSettled, type NewAdjustment } from '../sql.ts';
+import type { Terms } from './terms.ts';
+import type { RepricedEvent } from './walk.ts';
+
+/**
+ * Settles fees of events that stand on no invoice of their own. One that is not paid yet is deleted and made again; one
+ * that is paid stays: what it rises by is billed like that of an invoice, what it falls by cannot be given back. One that
+ * was paid back is left alone.
+ *
+ * Rule: beyond 4.3 "in-advance, standalone fee".
+ */
+export async function settleStandalone(
+  ctx: Context,
+  correction: CorrectionRow,
+  terms: Terms,
+  events: readonly RepricedEvent[],
+): Promise<NewAdjustment[]> {
+  const { db, organizationId } = ctx;
+  const adjustments: NewAdjustment[] = [];
+  const made = new Map<string, { payer: PayerFacts; fees: LineFee[] }>();
+  for (const event of events) {
+    const { fee } = event.issued;
+    if (fee.payment_status === 'refunded') continue;
+    const billed = { invoiceId: null, feeId: fee.id };
+    const settled = await listSettled(db, organizationId, billed);
+    const thing = thingOf(event);
+    const isPaid = fee.payment_status === 'succeeded' || fee.invoice_id !== null || settled.size > 0;
+    if (isPaid || correction.policy === 'ignore') {
+      const rows = await settleThings(ctx, correction, billed, [thing], settled);
+      adjustments.push(...rows.filter((row) => row.delta_amount_cents !== 0));
+      continue;
+    }
+    await markFeeDeleted(db, organizationId, fee.id, ctx.now());
+    const again = madeAgain(terms, event);
+    if (again !== undefined) {
+      const subscriptionId = again.line.subscription.id;
+      const own = made.get(subscriptionId) ?? { payer: terms.payerOf(subscriptionId), fees: [] };
+      made.set(subscriptionId, { ...own, fees: [...own.fees, again] });
+    }
+    const [oldCents, deltaCents] = [cents(fee.amount_cents), cents(thing.newCents - fee.amount_cents)];
+    const row = recorded(billed, { thing, oldCents, deltaCents, restCents: deltaCents });
+    adjustments.push({ ...row, ...(again === undefined ? {} : { booked_as: 'fee', new_fee_id: again.id }) });
+  }
+  for (const { payer, fees } of made.values()) await storeStandaloneFees(ctx, payer, fees);
+  return adjustments;
+}
+
+function thingOf({ issued: { fee }, priced, chain }: RepricedEvent): RepricedThing {
+  return {
+    subscription_id: fee.subscription_id ?? chain.subscription_id,
+    kind: 'usage',
+    charge_id: fee.charge_id,
+    charge_filter_id: fee.charge_filter_id,
+    grouped_by: fee.grouped_by,
+    window: { from: fee.from_datetime ?? chain.window.from, to: fee.to_datetime ?? chain.window.to },
+    displayName: fee.invoice_display_name ?? fee.item_name,
+    fee,
+    newCents: priced?.fee.amountCents ?? cents(0),
+    newUnits: priced?.fee.units ?? ZERO,
+  };
+}
+
+function madeAgain(terms: Terms, { priced, event, chain }: RepricedEvent): LineFee | undefined {
+  if (priced === undefined) return undefined;
+  const line = terms.lineOf(chain.subscription_id, event.timestamp);
+  return eventFee(
+    line,
+    {
+      id: event.event_id,
+      transaction_id: event.transaction_id,
+      code: event.code,
+      timestamp: event.timestamp,
+      precise_total_amount_cents: event.precise_total_amount_cents,
+      texts: event.texts,
+    },
+    priced,
+  );
+}

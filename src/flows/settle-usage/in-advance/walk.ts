@@ -1,0 +1,163 @@
+import { instantOf } from '../../../engine/explain/revive.ts';
+import { textUnder } from '../../../engine/metrics/choose-filter.ts';
+import {
+  type BilledLink,
+  type ChainAggregation,
+  type ChainLink,
+  type ChainStep,
+  NO_OPENING,
+  walkChain,
+} from '../../../engine/metrics/event-chain.ts';
+import type { Proration } from '../../../engine/metrics/proration.ts';
+import { operationOf } from '../../../engine/metrics/usage-event.ts';
+import { exponentOf } from '../../../engine/money/currency.ts';
+import { ZERO } from '../../../engine/money/decimal.ts';
+import { toMainUnit } from '../../../engine/money/units.ts';
+import { priceExponent } from '../../../engine/pricing/fee-amounts.ts';
+import { inAdvanceFee } from '../../../engine/pricing/in-advance-fee.ts';
+import { eventsNeeded } from '../../../engine/pricing/price.ts';
+import type { Usage } from '../../../engine/pricing/priced.ts';
+import { canonicalJson } from '../../../platform/canonical-json.ts';
+import type { Context } from '../../../platform/context.ts';
+import { bucketOf, type EventPriced, shownGroup } from '../../../resources/in-advance/price-event.ts';
+import type { PricedCharge } from '../../../resources/usage/priced-charges.ts';
+import { prorationOf } from '../../build-invoice/lines.ts';
+import { chargeAsBilled, type IssuedFee, isSetByHand } from '../things.ts';
+import { type Chain, type LinkRow, listFeesOfEvents, listLinks, updateRecords } from './chains-sql.ts';
+import { isIn, readIssued, type Terms } from './terms.ts';
+
+/** The fee of an event of a chain, and what it is priced at now: undefined where the event counts no more. */
+export interface RepricedEvent {
+  chain: Chain;
+  event: LinkRow;
+  issued: IssuedFee;
+  priced: EventPriced | undefined;
+}
+
+interface Link extends ChainLink {
+  row: LinkRow;
+  issued: IssuedFee | undefined;
+}
+
+/**
+ * Walks a chain anew: what its records remember is right afterwards, and the fees of its events are priced by what they
+ * were priced by. Fees that somebody set by hand are left out, and events that have none.
+ *
+ * Rules: beyond 4.3 "in-advance event", 4.4 "stored inputs".
+ */
+export async function repriceChain(
+  ctx: Context,
+  terms: Terms,
+  externalSubscriptionId: string,
+  chain: Chain,
+): Promise<RepricedEvent[]> {
+  const { db, organizationId } = ctx;
+  const charge = terms.charges.get(chain.charge_id)!;
+  const rows = await listLinks(db, organizationId, externalSubscriptionId, chain);
+  const ids = rows.filter(({ record_id }) => record_id >= chain.since_record_id).map((row) => row.transaction_id);
+  const feeIds = await listFeesOfEvents(db, organizationId, externalSubscriptionId, chain.charge_id, ids);
+  const issuedFees = await readIssued(ctx, [...feeIds.values()]);
+  const links = rows.map((row): Link => {
+    const issued = issuedFees.get(feeIds.get(row.transaction_id) ?? '');
+    return linkOf(terms, chain, charge, row, issued);
+  });
+  const steps = walkChain(links, {
+    aggregation: charge.metric.aggregation_type as ChainAggregation,
+    opening: NO_OPENING,
+    weighing: ({ row, issued }) => weighingOf(terms, chain, charge, row, issued),
+    since: chain.since_record_id,
+  });
+  await updateRecords(db, organizationId, changedRecords(steps));
+  return steps.flatMap(({ link: { row, issued }, billed }): RepricedEvent[] => {
+    if (issued === undefined || isSetByHand(issued)) return [];
+    const priced = billed && price(terms, chain, chargeAsBilled(charge, [issued]), row, billed);
+    return [{ chain, event: row, issued, priced }];
+  });
+}
+
+function linkOf(terms: Terms, chain: Chain, charge: PricedCharge, row: LinkRow, issued: IssuedFee | undefined): Link {
+  const [bucket] = bucketOf(chargeAsBilled(charge, issued ? [issued] : []), row);
+  const isHere =
+    row.is_live &&
+    row.code === charge.metric.code &&
+    isIn(chain.window, row.timestamp) &&
+    (bucket?.filter?.id ?? null) === chain.charge_filter_id &&
+    canonicalJson(bucket?.group) === canonicalJson(chain.grouped_by);
+  const exponent = priceExponent(denominationOf(terms, chain, charge));
+  return {
+    row,
+    issued,
+    eventId: row.event_id,
+    recordId: row.record_id,
+    timestamp: row.timestamp,
+    record: { current: row.current, max: row.max, maxProrated: row.max_prorated },
+    counted:
+      bucket === undefined || !isHere
+        ? null
+        : {
+            value: bucket.value ?? '',
+            operation: operationOf(textUnder(row.texts, 'operation_type')),
+            amount: toMainUnit(row.precise_total_amount_cents ?? ZERO, exponent),
+          },
+  };
+}
+
+const denominationOf = (terms: Terms, { subscription_id }: Chain, charge: PricedCharge) => ({
+  exponent: exponentOf(terms.currencyOf(subscription_id)),
+  conversionRate: charge.conversion_rate,
+});
+
+/** By the days by which its fee was weighed, unless the event lies in another period now. */
+function weighingOf(
+  terms: Terms,
+  chain: Chain,
+  charge: PricedCharge,
+  row: LinkRow,
+  issued: IssuedFee | undefined,
+): Proration | undefined {
+  if (!charge.prorated) return undefined;
+  const line = terms.lineOf(chain.subscription_id, row.timestamp);
+  const stored = issued?.inputs?.window;
+  const fee = stored && { from: instantOf(stored.fee.from), to: instantOf(stored.fee.to) };
+  if (fee === undefined || !isIn(fee, row.timestamp)) return prorationOf(line, chain.window);
+  return {
+    period: fee,
+    periodDays: stored!.charges_duration_days ?? line.windows.chargesDurationDays,
+    zone: stored!.timezone ?? line.zone,
+    isUpgraded: (stored!.succession ?? line.succession) === 'upgrade',
+  };
+}
+
+function price(terms: Terms, chain: Chain, charge: PricedCharge, row: LinkRow, billed: BilledLink): EventPriced {
+  const { change, event, units, eventsCount, amount } = billed;
+  const denomination = denominationOf(terms, chain, charge);
+  const filter = charge.filters.find(({ id }) => id === chain.charge_filter_id);
+  const { properties } = filter ?? charge;
+  const aggregation = charge.metric.aggregation_type;
+  const needsValues = eventsNeeded(charge.charge_model, properties, aggregation) !== 'none';
+  const usage: Usage = {
+    aggregation,
+    units,
+    eventsCount,
+    ...(needsValues ? { values: billed.values() } : {}),
+    ...(charge.charge_model === 'dynamic' ? { preciseTotalAmount: amount } : {}),
+  };
+  const ownAmount = toMainUnit(row.precise_total_amount_cents ?? ZERO, priceExponent(denomination));
+  const fee = inAdvanceFee({
+    charge_model: charge.charge_model,
+    properties,
+    usage,
+    event: { ...event, preciseTotalAmount: ownAmount },
+    ...denomination,
+  });
+  const group = chain.grouped_by;
+  const groupedBy = shownGroup({ charge, group });
+  return { charge, filter, groupedBy, group, change, event, usage, ownAmount, fee };
+}
+
+const changedRecords = (steps: readonly ChainStep<Link>[]) =>
+  steps.flatMap(({ link, record: { current, max, maxProrated } }) =>
+    current.eq(link.record.current) && max.eq(link.record.max) && maxProrated.eq(link.record.maxProrated)
+      ? []
+      : [{ id: link.recordId, current, max, max_prorated: maxProrated }],
+  );
