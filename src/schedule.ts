@@ -164,6 +164,7 @@ export const schedule = (config: Config): ScheduleRow[] => [
   },
   { job: 'expire-holds', tick: { everySeconds: 60 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   { job: 'row-sweeper', tick: { everySeconds: 60 }, clock: 'R', catchUp: 'latest', afterMissedTicks: 'rows stay' },
+  { job: 'ledger-daily', tick: { everySeconds: 60 }, clock: 'R', catchUp: 'latest', afterMissedTicks: 'rows stay' },
   { job: 'webhook-sweeper', tick: { everySeconds: 60 }, clock: 'R', catchUp: 'latest', afterMissedTicks: 'rows stay' },
   {
     job: 'endpoint-health',

@@ -20,6 +20,7 @@ import { retryFailedInvoices } from './finalize-invoice/retry-failed.ts';
 import { validateEvents } from './ingest-events/validate-events.ts';
 import { refreshDrafts } from './refresh-invoice/refresh-drafts.ts';
 import { retention } from './retain-rows/retention.ts';
+import { ledgerDaily } from './roll-up-ledger/ledger-daily.ts';
 import { lateEvents } from './settle-usage/late-events.ts';
 import { dailyUsage } from './snapshot-usage/daily-usage.ts';
 import { cleanIdempotency } from './sweep-rows/clean-idempotency.ts';
@@ -70,6 +71,7 @@ export const sweepJobs: readonly SweepJob[] = [
   cleanProviderEvents,
   housekeeping,
   retention,
+  ledgerDaily,
   rollupAudit,
   auditRecent,
   auditFull,

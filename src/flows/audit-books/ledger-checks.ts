@@ -27,13 +27,31 @@ export const LEDGER_CHECKS: readonly Check[] = [
   },
   {
     code: 'A02',
-    mustHold: 'each currency of the organization balances',
+    mustHold: 'each currency of the organization balances, also in the sums that balances are read from',
     resourceType: 'Currency',
     find: ({ db, organizationId }) => db<Finding[]>`
       select currency as resource_id, '0' as expected, sum(${db.unsafe(SIGNED)})::text as actual
       from ledger_entries where organization_id = ${organizationId}
       group by currency
-      having sum(${db.unsafe(SIGNED)}) <> 0`,
+      having sum(${db.unsafe(SIGNED)}) <> 0
+      union all
+      select currency || ' of days', entries.moved::text, coalesce(summed.moved, 0)::text
+      from (
+        select currency, sum(amount_cents) as moved from ledger_entries
+        where organization_id = ${organizationId} group by currency
+      ) entries
+      left join (
+        select currency, sum(moved) as moved
+        from (
+          select currency, debit_cents + credit_cents as moved from ledger_daily where organization_id = ${organizationId}
+          union all
+          select entry.currency, entry.amount_cents from ledger_tail tail
+          join ledger_entries entry on entry.transaction_id = tail.transaction_id
+          where tail.organization_id = ${organizationId}
+        ) parts
+        group by currency
+      ) summed using (currency)
+      where entries.moved <> coalesce(summed.moved, 0)`,
   },
   {
     code: 'A03',

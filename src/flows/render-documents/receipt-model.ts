@@ -43,7 +43,10 @@ export function receiptModel(
       ...(reference === null ? [] : [{ label: texts.reference, value: reference }]),
     ],
     parties: partiesOf(invoice, printed, texts, format),
-    headline: { text: fill(texts.amountPaid, { amount: format.amount(payment.amount_cents) }), note: `${texts.paidOn} ${paidOn}` },
+    headline: {
+      text: fill(texts.amountPaid, { amount: format.amount(payment.amount_cents) }),
+      note: `${texts.paidOn} ${paidOn}`,
+    },
     columns: [
       { label: texts.number, isFigure: false },
       ...[texts.issuedOn, texts.total, texts.amount].map((label) => ({ label, isFigure: true })),

@@ -91,6 +91,8 @@ export async function post(db: Db, organizationId: string, posting: Posting): Pr
         ${posting.documentDate}, ${posting.bookedAt})
       on conflict (organization_id, rule, source_type, source_id, ordinal) do nothing
       returning id
+    ), waiting as (
+      insert into ledger_tail (organization_id, transaction_id) select ${organizationId}::uuid, booked.id from booked
     )
     insert into ledger_entries (id, organization_id, transaction_id, billing_entity_id, account_code, currency, side,
       amount_cents, booked_on, customer_id, invoice_id, credit_note_id, tax_code, payment_id, payment_provider_id,

@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../platform/db/connect.ts';
 import { isUuid } from '../../platform/ids.ts';
 import { limitOf } from '../../platform/lists/pagination.ts';
+import { type BalancesAt, sumsUntil } from './daily.ts';
 import type { BalancesQuery, EntriesQuery } from './schema.ts';
 
 export interface EntryRow {
@@ -129,24 +130,19 @@ export interface BalanceRow {
   last_position: number;
 }
 
-/** Where the time of a balance ends: before an instant, or with a day. */
-export type BalancesAt = { before: Temporal.Instant } | { day: Temporal.PlainDate };
-
-/** Sums of every account, billing entity and currency. Rule: beyond 8.4. */
-export const sumAccounts = (db: Db, organizationId: string, query: BalancesQuery, at: BalancesAt) => db<BalanceRow[]>`
-  select entry.account_code, entry.currency, entity.code as billing_entity_code,
-    coalesce(sum(entry.amount_cents) filter (where entry.side = 'debit'), 0)::bigint as debit_cents,
-    coalesce(sum(entry.amount_cents) filter (where entry.side = 'credit'), 0)::bigint as credit_cents,
-    max(entry.position) as last_position
-  from ${tables(db)}
-  where entry.organization_id = ${organizationId}
-    ${until(db, query, at)}
-    ${query.currency === undefined ? db`` : db`and entry.currency = upper(${query.currency})`}
-    ${query.billing_entity_codes === undefined ? db`` : db`and entity.code = any (${query.billing_entity_codes})`}
-  group by entry.account_code, entry.currency, entity.code
-  order by entry.currency, entry.account_code, entity.code`;
-
-function until(db: Db, { basis }: BalancesQuery, at: BalancesAt): Fragment {
-  if ('before' in at) return db`and booked.booked_at < ${at.before}`;
-  return basis === 'document' ? db`and booked.document_date <= ${at.day}` : db`and entry.booked_on <= ${at.day}`;
-}
+/** Sums of every account, billing entity and currency, from the sums of days and what was posted since. Rules: beyond 8.4, 8.5. */
+export const sumAccounts = (
+  db: Db,
+  organizationId: string,
+  filters: Pick<BalancesQuery, 'currency' | 'billing_entity_codes'>,
+  at: BalancesAt,
+) => db<BalanceRow[]>`
+  select part.account_code, part.currency, entity.code as billing_entity_code, sum(part.debit_cents)::bigint as debit_cents,
+    sum(part.credit_cents)::bigint as credit_cents, max(part.last_position) as last_position
+  from (${sumsUntil(db, organizationId, at)}) part
+  join billing_entities entity on entity.organization_id = ${organizationId} and entity.id = part.billing_entity_id
+  where true
+    ${filters.currency === undefined ? db`` : db`and part.currency = upper(${filters.currency})`}
+    ${filters.billing_entity_codes === undefined ? db`` : db`and entity.code = any (${filters.billing_entity_codes})`}
+  group by part.account_code, part.currency, entity.code
+  order by part.currency, part.account_code, entity.code`;

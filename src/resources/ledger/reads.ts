@@ -7,9 +7,9 @@ import { refuse } from '../../platform/refusal.ts';
 import { seconds } from '../../platform/schema/view.ts';
 import { kindOf, normalSideOf } from './accounts.ts';
 import { csvOf } from './csv.ts';
+import type { BalancesAt } from './daily.ts';
 import {
   type BalanceRow,
-  type BalancesAt,
   countEntries,
   type EntryRow,
   exportedEntries,
@@ -117,11 +117,11 @@ function shownMoment(ctx: Context, query: BalancesQuery, at: BalancesAt): string
 }
 
 /** A bound at midnight is the end of the day before; without one, the present. */
-function momentOf(ctx: Context, { at }: BalancesQuery): BalancesAt {
+function momentOf(ctx: Context, { at, basis = 'booked' }: BalancesQuery): BalancesAt {
   if (at === undefined) return { before: ctx.now().add({ microseconds: 1 }) };
   const local = at.toZonedDateTimeISO('UTC');
   const isDay = local.toPlainTime().equals(Temporal.PlainTime.from('00:00'));
-  return isDay ? { day: local.toPlainDate().subtract({ days: 1 }) } : { before: at };
+  return isDay ? { day: local.toPlainDate().subtract({ days: 1 }), basis } : { before: at };
 }
 
 const entryView = (row: EntryRow): EntryView => ({
