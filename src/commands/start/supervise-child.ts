@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openServerLog, type ServerLog } from '../../platform/services/server-process.ts';
+import { failedStartsInARow, pauseMs } from './pause-between-lives.ts';
 
 export interface Child {
   name: string;
@@ -30,13 +31,9 @@ interface ChildInput {
 
 /** The processes cut themselves off after 14 s (platform/process/stop.ts). */
 const STOP_WITHIN_MS = 15_000;
-const FIRST_DELAY_MS = 1_000;
-const MAX_DELAY_MS = 30_000;
-/** One that lived this long is not in a row of failed starts. */
-const SETTLED_MS = 60_000;
 const HOPELESS_ENDS = 3;
 
-/** Keeps one Node process of ours running: when it ends unasked it is started again after 1, 2, 4 … 30 s. */
+/** Keeps one Node process of ours running: when it ends unasked it is started again, after a pause when that goes on. */
 export function superviseChild(input: ChildInput): Child {
   const { name, logFile, say } = input;
   let current: { process: ChildProcess; log: ServerLog };
@@ -54,8 +51,9 @@ export function superviseChild(input: ChildInput): Child {
     process.on('error', (error) => say(`${name}: ${error.message}`)); // it could not be started or signalled
     process.once('close', (code, signal) => {
       if (phase === 'stopping') return;
-      endsInARow = phase === 'restarting' || performance.now() - startedAt > SETTLED_MS ? 0 : endsInARow + 1;
-      const delayMs = phase === 'restarting' ? 0 : Math.min(FIRST_DELAY_MS * 2 ** (endsInARow - 1), MAX_DELAY_MS);
+      const livedMs = performance.now() - startedAt;
+      endsInARow = phase === 'restarting' ? 0 : failedStartsInARow(endsInARow, { livedMs, signal });
+      const delayMs = phase === 'restarting' ? 0 : pauseMs(endsInARow);
       if (delayMs > 0)
         say(`${name} ended (${signal ?? code}) and is started again in ${delayMs / 1000} s; see ${logFile}`);
       timer = setTimeout(() => {
