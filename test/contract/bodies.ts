@@ -23,6 +23,7 @@ export const BODIES: Readonly<Record<string, object>> = {
   createSubscriptionChargeFilter: filter,
   updateFee: fee,
   patchFee: fee,
+  syncInvoiceCrmId: { external_id: '0061', integration_code: 'crm' },
   regenerateInvoice: { fees: [{ units: '1' }] },
   createAdjustedFee: { units: '1' },
   previewAdjustedFee: { units: '1' },

@@ -61,24 +61,25 @@ function factsOf({ invoice }: InvoiceParts, { customer }: Printed, texts: Docume
 }
 
 /** Issuer and payer; of a self-billed invoice they change places, since the partner supplies and is paid. */
-export function partiesOf(
-  { invoice, customer: now }: InvoiceParts,
-  printed: Printed,
-  texts: DocumentTexts,
-  format: Format,
-): Party[] {
-  const customer = printed.customer ?? { ...now, shipping_address: shippingOf(now), metadata: [] };
+export function sellerAndBuyer({ invoice, customer: now }: InvoiceParts, printed: Printed): [PartyFacts, PartyFacts] {
+  const customer = printed.customer ?? now;
   const person = [customer.firstname, customer.lastname].filter((name) => name !== null).join(' ');
   const names = [customer.legal_name, customer.name, person].filter((name) => name !== null && name !== '');
   const payer: PartyFacts = { ...customer, name: names[0] ?? customer.external_id };
   const issuer: PartyFacts = { ...printed.issuer, name: printed.issuer.legal_name || printed.issuer.name };
-  const [from, to] = invoice.self_billed ? [payer, issuer] : [issuer, payer];
+  return invoice.self_billed ? [payer, issuer] : [issuer, payer];
+}
+
+export function partiesOf(parts: InvoiceParts, printed: Printed, texts: DocumentTexts, format: Format): Party[] {
+  const { invoice, customer: now } = parts;
+  const [from, to] = sellerAndBuyer(parts, printed);
+  const customer = printed.customer ?? { ...now, shipping_address: shippingOf(now), metadata: [] };
   const shipping = addressLines(customer.shipping_address, format);
   const isElsewhere = shipping.length > 0 && shipping.join() !== addressLines(customer, format).join();
   return [
     partyOf(texts.issuer, from, texts, format),
     partyOf(texts.payer, to, texts, format),
-    ...(isElsewhere && !invoice.self_billed ? [{ label: texts.shipTo, lines: [payer.name, ...shipping] }] : []),
+    ...(isElsewhere && !invoice.self_billed ? [{ label: texts.shipTo, lines: [to.name, ...shipping] }] : []),
   ];
 }
 

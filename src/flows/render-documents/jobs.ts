@@ -25,7 +25,7 @@ export function documentHandlers(deps: SystemDeps & { renderer: Renderer }): Pic
       const model = await subject.read({ db: sql, organizationId }, document.subject_id, {
         drawsEastAsian: config.DOCUMENT_FONT !== undefined,
       });
-      const content = await renderer.render(model);
+      const content = model instanceof Uint8Array ? model : await renderer.render(model);
       const sandbox = await isSandbox(sql, organizationId);
       const nudges = await systemTransaction(
         deps,

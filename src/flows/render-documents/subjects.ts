@@ -1,5 +1,6 @@
 import type { Context } from '../../platform/context.ts';
 import type { DocumentModel } from '../../platform/documents/model.ts';
+import { xmlText } from '../../platform/documents/xml.ts';
 import { readCreditNote } from '../../resources/credit-notes/queries.ts';
 import { recordCreditNoteGenerated } from '../../resources/credit-notes/record.ts';
 import { feesOfNotes } from '../../resources/credit-notes/show.ts';
@@ -11,43 +12,66 @@ import { getReceipt } from '../../resources/payment-receipts/queries.ts';
 import { recordReceiptGenerated } from '../../resources/payment-receipts/record.ts';
 import { listShares, readPayment } from '../../resources/payments/queries.ts';
 import { creditNoteModel } from './credit-note-model.ts';
+import { eCreditNote } from './e-documents/of-credit-note.ts';
+import { eInvoice } from './e-documents/of-invoice.ts';
+import { ublOf } from './e-documents/ubl.ts';
 import { invoiceModel } from './invoice-model.ts';
 import { receiptModel } from './receipt-model.ts';
 import { readPrinted } from './sql.ts';
 import { languageOf } from './texts/by-locale.ts';
 
-/** What can be drawn: how its document is read, and who is told when it is there. */
+/** What can be drawn: how its document is read, or written without a drawing, and who is told when it is there. */
 interface DocumentSubject {
   read(
     ctx: Pick<Context, 'db' | 'organizationId'>,
     subjectId: string,
     fonts: { drawsEastAsian: boolean },
-  ): Promise<DocumentModel>;
+  ): Promise<DocumentModel | Uint8Array>;
   announce(ctx: Context, subjectId: string): Promise<void>;
+}
+
+type Reading = Pick<Context, 'db' | 'organizationId'>;
+
+const readWholeInvoice = (ctx: Reading, invoiceId: string) =>
+  Promise.all([
+    readInvoice(ctx.db, ctx.organizationId, invoiceId).then((invoice) => partsOf(ctx, invoice)),
+    readPrinted(ctx.db, ctx.organizationId, invoiceId),
+  ]);
+
+async function readWholeNote(ctx: Reading, noteId: string) {
+  const note = await readCreditNote(ctx.db, ctx.organizationId, noteId);
+  const [[invoice, printed], fees] = await Promise.all([
+    readWholeInvoice(ctx, note.invoice_id),
+    feesOfNotes(ctx, [note]),
+  ]);
+  return { parts: { note, invoice, fees }, printed };
 }
 
 export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> = {
   invoice: {
     async read(ctx, invoiceId, fonts) {
-      const [parts, printed] = await Promise.all([
-        readInvoice(ctx.db, ctx.organizationId, invoiceId).then((invoice) => partsOf(ctx, invoice)),
-        readPrinted(ctx.db, ctx.organizationId, invoiceId),
-      ]);
+      const [parts, printed] = await readWholeInvoice(ctx, invoiceId);
       const language = languageOf(printed.customer_locale, printed.issuer.document_locale, fonts);
       return invoiceModel(parts, printed, language);
     },
     announce: recordInvoiceGenerated,
   },
+  invoice_xml: {
+    read: async (ctx, invoiceId) => xmlText(ublOf(eInvoice(...(await readWholeInvoice(ctx, invoiceId))))),
+    announce: recordInvoiceGenerated,
+  },
   credit_note: {
     async read(ctx, noteId, fonts) {
-      const note = await readCreditNote(ctx.db, ctx.organizationId, noteId);
-      const [invoice, fees, printed] = await Promise.all([
-        readInvoice(ctx.db, ctx.organizationId, note.invoice_id).then((row) => partsOf(ctx, row)),
-        feesOfNotes(ctx, [note]),
-        readPrinted(ctx.db, ctx.organizationId, note.invoice_id),
-      ]);
+      const { parts, printed } = await readWholeNote(ctx, noteId);
       const language = languageOf(printed.customer_locale, printed.issuer.document_locale, fonts);
-      return creditNoteModel({ note, invoice, fees }, printed, language);
+      return creditNoteModel(parts, printed, language);
+    },
+    announce: recordCreditNoteGenerated,
+  },
+  credit_note_xml: {
+    async read(ctx, noteId) {
+      const { parts, printed } = await readWholeNote(ctx, noteId);
+      return xmlText(ublOf(eCreditNote(parts, printed)));
     },
     announce: recordCreditNoteGenerated,
   },

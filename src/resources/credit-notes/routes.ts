@@ -4,7 +4,7 @@ import type { Operation } from '../../platform/operation.ts';
 import { checkBillingEntityCodes } from '../billing-entities/queries.ts';
 import { getCustomer } from '../customers/queries.ts';
 import { createCreditNote } from './commands/create.ts';
-import { downloadCreditNote } from './commands/download.ts';
+import { downloadCreditNote, downloadCreditNoteXml } from './commands/download.ts';
 import { estimateCreditNote } from './commands/estimate.ts';
 import {
   deleteAllCreditNoteMetadata,
@@ -139,6 +139,13 @@ export const creditNoteOperations: Operation[] = [
   },
   download,
   { ...download, name: 'downloadCreditNotePdf', path: '/credit_notes/:svc_id/download_pdf', hidden: true },
+  {
+    ...download,
+    name: 'downloadCreditNoteXml',
+    path: '/credit_notes/:svc_id/download_xml',
+    summary: 'Get the electronic document of a credit note',
+    run: downloadCreditNoteXml,
+  },
   {
     ...metadata,
     name: 'replaceCreditNoteMetadata',

@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
 import { newId } from '../../platform/ids.ts';
 
-export const DOCUMENT_KINDS = ['invoice', 'credit_note', 'payment_receipt'] as const;
+export const DOCUMENT_KINDS = ['invoice', 'invoice_xml', 'credit_note', 'credit_note_xml', 'payment_receipt'] as const;
 export type DocumentKind = (typeof DOCUMENT_KINDS)[number];
 
 export interface DocumentRow {
@@ -17,14 +17,14 @@ export interface DocumentRow {
 /** The document of a subject, asked for now unless it was before; `isNew` when nobody had asked. */
 export async function requestDocument(
   db: Db,
-  subject: { organizationId: string; kind: DocumentKind; subjectId: string; fileName: string },
+  subject: { organizationId: string; kind: DocumentKind; subjectId: string; fileName: string; contentType?: string },
   realNow: Temporal.Instant,
 ): Promise<{ id: string; isNew: boolean }> {
   const id = newId();
   const [made] = await db<{ id: string }[]>`
-    insert into documents (id, organization_id, kind, subject_id, file_name, requested_at, enqueued_at)
-    values (${id}, ${subject.organizationId}, ${subject.kind}, ${subject.subjectId}, ${subject.fileName}, ${realNow},
-      ${realNow})
+    insert into documents (id, organization_id, kind, subject_id, file_name, content_type, requested_at, enqueued_at)
+    values (${id}, ${subject.organizationId}, ${subject.kind}, ${subject.subjectId}, ${subject.fileName},
+      ${subject.contentType ?? 'application/pdf'}, ${realNow}, ${realNow})
     on conflict on constraint documents_subject_key do nothing
     returning id`;
   if (made) return { id, isNew: true };

@@ -6,10 +6,11 @@ import { checkBillingEntityCodes } from '../billing-entities/queries.ts';
 import { getCustomer, listCustomersByIds } from '../customers/queries.ts';
 import { documentLink } from '../documents/link.ts';
 import { deleteInvoice } from './commands/delete.ts';
-import { downloadInvoice } from './commands/download.ts';
+import { downloadInvoice, downloadInvoiceXml } from './commands/download.ts';
 import { loseDispute } from './commands/lose-dispute.ts';
 import { retryInvoice } from './commands/retry.ts';
 import { finalizeAllInvoices, retryAllInvoices, settleRun } from './commands/run-many.ts';
+import { CrmIdSync, syncCrmId } from './commands/sync-crm-id.ts';
 import { updateInvoice } from './commands/update.ts';
 import { voidInvoice } from './commands/void.ts';
 import { OneOffInvoiceCreate } from './one-off-schema.ts';
@@ -162,6 +163,22 @@ export const invoiceOperations: Operation[] = [
   },
   download,
   { ...download, name: 'downloadInvoicePdf', path: '/invoices/:svc_id/download_pdf', hidden: true },
+  {
+    ...download,
+    name: 'downloadInvoiceXml',
+    path: '/invoices/:svc_id/download_xml',
+    summary: 'Get the electronic document of an invoice',
+    run: downloadInvoiceXml,
+  },
+  {
+    ...write,
+    name: 'syncInvoiceCrmId',
+    method: 'put',
+    path: '/invoices/:svc_id/sync_salesforce_id',
+    summary: 'Note the id of an invoice in an external CRM',
+    body: CrmIdSync,
+    run: syncCrmId,
+  },
   {
     ...write,
     name: 'voidInvoice',
