@@ -102,6 +102,19 @@ test('G78: a threshold is billed once, the month credits it', async () => {
   ]);
 });
 
+test('usage that was billed before the period ended counts once towards the minimum commitment', async () => {
+  const story = await open([{ amount_cents: 20000 }], { minimum_commitment: { amount_cents: 50000 } });
+  await story.use('2022-12-06', 20000);
+  await story.advance('2023-01-01T01:00:00Z');
+  const [, month] = await story.invoices(2);
+  expect(month.fees.map(({ item, amount_cents }: Invoice) => [item.type, amount_cents])).toEqual([
+    ['subscription', 3100],
+    ['charge', 20000],
+    ['commitment', 26900],
+  ]);
+  expect(figures(month)).toEqual([50000, 20000, 30000]);
+});
+
 test('G79: the closing invoice credits it', async () => {
   const story = await open([{ amount_cents: 20000 }]);
   await story.use('2022-12-16', 20000);

@@ -116,7 +116,10 @@ function commitmentFee(line: BilledLine, reconciled: Reconciled, amountCents: Ce
   };
 }
 
-/** Sums of the fees made before of each reconciled period, in the order asked; fees of voided invoices do not count. */
+/**
+ * Sums of the fees made before of each reconciled period, in the order asked. Fees of voided invoices do not count, and
+ * those of progressive ones neither: the invoice of the period bills the same usage again and credits them.
+ */
 const listEarlierFees = (db: Db, organizationId: string, asked: readonly Asked[]) => {
   const rows = asked.map(({ line, reconciled: { period } }, n) => ({
     n,
@@ -138,7 +141,9 @@ const listEarlierFees = (db: Db, organizationId: string, asked: readonly Asked[]
         and fee.fee_type = any (${COUNTED as FeeType[]}) and fee.deleted_at is null
         and fee.from_datetime + (fee.to_datetime - fee.from_datetime) / 2 >= asked.from_at
         and fee.from_datetime + (fee.to_datetime - fee.from_datetime) / 2 < asked.to_at
-        and (fee.invoice_id is null or invoice.status not in ('voided', 'deleted')) and fee.correction_id is null
+        and (fee.invoice_id is null
+          or invoice.status not in ('voided', 'deleted') and invoice.invoice_type <> 'progressive_billing')
+        and fee.correction_id is null
     ) fee on true
     group by asked.n
     order by asked.n`;
