@@ -25,6 +25,7 @@ import { featureOperations } from './features/routes.ts';
 import { feeExplanationOperations } from './fee-explanations/routes.ts';
 import { feeOperations } from './fees/routes.ts';
 import { fixedChargeOperations } from './fixed-charges/routes.ts';
+import { inboundEventOperations } from './inbound-events/routes.ts';
 import { invoiceCustomSectionOperations } from './invoice-custom-sections/routes.ts';
 import { invoiceVerificationOperations } from './invoice-verifications/routes.ts';
 import { invoiceOperations } from './invoices/routes.ts';
@@ -101,6 +102,7 @@ export const operations: Operation[] = [
   ...dunningCampaignOperations,
   ...paymentMethodOperations,
   ...paymentProviderOperations,
+  ...inboundEventOperations,
   ...paymentRequestOperations,
   ...quoteOperations,
   ...orderFormOperations,

@@ -206,6 +206,24 @@ export async function buildWorld(client: Client): Promise<World> {
   const payment = await found('/payments', 'payments', ({ payment_status }) => payment_status === 'succeeded');
   const receipt = await found('/payment_receipts', 'payment_receipts');
   const entry = await found('/ledger/entries', 'ledger_entries');
+  await made('/customers', {
+    customer: {
+      external_id: 'careful',
+      currency: 'EUR',
+      billing_configuration: {
+        payment_provider: payment_provider.emulates,
+        payment_provider_code: 'provider',
+        sync_with_provider: true,
+      },
+    },
+  });
+  await made('/customers/careful/payment_methods', { payment_method: { card_number: '4000000000003220' } });
+  await made('/invoices', {
+    invoice: { external_customer_id: 'careful', currency: 'EUR', fees: [{ add_on_code: add_on.code }] },
+  });
+  const asked = await found('/payments?external_customer_id=careful', 'payments', (row) => row.next_action?.type);
+  await made(`/sandbox/payments/${asked.svc_id}/confirm`, { outcome: 'succeeded' });
+  const inboundEvent = await found('/inbound_events', 'inbound_events');
   await made('/customers', { customer: { external_id: 'late', currency: 'EUR', email: 'late@example.com' } });
   const { invoice: unpaid } = await made('/invoices', {
     invoice: { external_customer_id: 'late', currency: 'EUR', fees: [{ add_on_code: 'seat', units: 1 }] },
@@ -239,6 +257,7 @@ export async function buildWorld(client: Client): Promise<World> {
     events: { transaction_id: 'event', svc_id: correction.svc_id },
     features: { code: 'seats', privilege_code: 'max' },
     fees: { svc_id: invoice.fees[0].svc_id },
+    inbound_events: { svc_id: inboundEvent.svc_id },
     invoice_custom_sections: { code: 'terms' },
     invoices: { svc_id: invoice.svc_id, fee_id: invoice.fees[0].svc_id },
     ledger: { svc_id: entry.svc_transaction_id },

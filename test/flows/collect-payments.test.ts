@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { newId } from '../../src/platform/ids.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
@@ -145,6 +146,47 @@ describe('cards', () => {
     await ok(story.client.post(`/sandbox/payments/${waiting.svc_id}/confirm`, { outcome: 'succeeded' }));
     await payment(made, 'succeeded');
     expect((await read(made)).payment_status).toBe('succeeded');
+  });
+
+  test('what the provider told is listed, and handled again once it failed for good', async () => {
+    await card('4000000000003220');
+    const made = await invoice();
+    const waiting = await payment(made, 'processing');
+    await ok(story.client.post(`/sandbox/payments/${waiting.svc_id}/confirm`, { outcome: 'succeeded' }));
+    await payment(made, 'succeeded');
+    const list = async (query = '') => (await story.client.get(`/inbound_events${query}`)).body.inbound_events;
+    const told = await until(async () => (await list('?statuses[]=succeeded&types[]=payment_intent.succeeded'))[0]);
+    expect(told).toMatchObject({ status: 'succeeded', attempts: 1, error: null, payment_provider_type: 'sandbox' });
+    expect(await list('?payment_provider_code=other')).toEqual([]);
+    expect(await list('?statuses[]=failed')).toEqual([]);
+    const path = `/inbound_events/${told.svc_id}`;
+    expect((await story.client.get(path)).body.inbound_event.payload).toMatchObject({
+      type: 'payment_intent.succeeded',
+    });
+    expect((await story.client.post(`${path}/retry`)).body).toMatchObject({ status: 405, code: 'invalid_status' });
+    expect((await story.client.get('/inbound_events/x')).body).toMatchObject({
+      status: 404,
+      resource: 'inbound_event',
+    });
+
+    await service.sql`update inbound_events set status = 'pending', attempts = 0 where id = ${told.svc_id}`;
+    await service.sql`
+      insert into after_steps (id, organization_id, job, payload, attempts, error, failed_at, created_at, enqueued_at)
+      values (${newId()}, ${story.organizationId}, 'handle-provider-event', ${{ inbound_event_id: told.svc_id } as never}, 5,
+        'out of luck', now(), now(), now())`;
+    expect((await list('?statuses[]=failed'))[0]).toMatchObject({
+      svc_id: told.svc_id,
+      attempts: 5,
+      error: 'out of luck',
+    });
+    const again = await Promise.all([1, 2, 3].map(() => story.client.post(`${path}/retry`)));
+    expect(again.every(({ status }) => status === 200 || status === 405)).toBe(true);
+    await until(async () =>
+      (await list('?statuses[]=succeeded')).some(({ svc_id }: Invoice) => svc_id === told.svc_id),
+    );
+    expect(
+      await service.sql`select from after_steps where payload ->> 'inbound_event_id' = ${told.svc_id}`,
+    ).toHaveLength(0);
   });
 
   test('a slow card succeeds after 5 minutes of the clock (PP4)', async () => {

@@ -238,6 +238,11 @@ test('the hmac key is replaced, and the former one signs until the overlap ends'
   expect(hooks.hooks[0]!.headers['x-svc-signature']).toBe(
     hmacSignature(org.organization.hmac_key, hooks.hooks[0]!.body),
   );
+  const { security_logs } = (await org.get('/security_logs?to_date=2100-01-01&log_types[]=webhook_endpoint')).body;
+  expect(security_logs[0]).toMatchObject({
+    log_event: 'webhook_endpoint.updated',
+    resources: { rotated: 'hmac_key', former_expires_at: webhook.former_expires_at },
+  });
   const last = (await org.post('/webhooks/hmac_key/rotate', { expires_in_hours: 0 })).body.webhook;
   await customer(org, 'c2');
   await arrived(org, endpointId, 2);

@@ -3,6 +3,7 @@ import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { seconds } from '../../platform/schema/view.ts';
 import { getWebhookEndpoint } from '../webhook-endpoints/queries.ts';
 import type { SecretRotation } from '../webhook-endpoints/schema.ts';
 import { webhookEndpointView } from '../webhook-endpoints/view.ts';
@@ -65,6 +66,13 @@ export async function sendTestEvent(ctx: Context, { svc_id }: { svc_id: string }
 export async function rotateHmacKey(ctx: Context, { body }: { body?: SecretRotation }) {
   const formerUntil = realNow().add({ hours: body?.expires_in_hours ?? OVERLAP_HOURS });
   await replaceHmacKey(ctx.db, ctx.organizationId, randomUUID(), formerUntil);
+  // It signs for all endpoints at once: a change of theirs (platform H.3).
+  ctx.record({
+    security: {
+      event: 'webhook_endpoint.updated',
+      resources: { rotated: 'hmac_key', former_expires_at: seconds(formerUntil) },
+    },
+  });
   return { webhook: hmacKeyView(await getHmacKey(ctx.db, ctx.organizationId)) };
 }
 
