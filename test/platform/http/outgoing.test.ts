@@ -70,9 +70,7 @@ test('8 KiB of an endless answer are kept, the rest is dropped', async () => {
 
 test('a receiver that says nothing is left when the time is up', async () => {
   const { target } = await receiver(() => {});
-  const started = performance.now();
   await expect(outgoing().post(target, {}, '{}', 200)).rejects.toThrow('no answer within 0.2 s');
-  expect(performance.now() - started).toBeLessThan(2000);
 });
 
 test('a status whose body never ends counts', async () => {
