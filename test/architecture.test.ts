@@ -11,7 +11,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'src/platform': ['src/platform', 'src/engine', 'src/queues.ts'],
   'src/resources': ['src/resources', 'src/engine', 'src/platform', 'src/queues.ts'],
   'src/flows': ['src/flows', 'src/resources', 'src/engine', 'src/platform', 'src/queues.ts', 'src/schedule.ts'],
-  'src/ingress': ['src/ingress', 'src/resources', 'src/platform', 'src/engine', 'src/queues.ts'],
+  'src/ingress': ['src/ingress', 'src/resources', 'src/platform', 'src/engine', 'src/queues.ts', 'src/schedule.ts'],
   'src/commands': ['src', 'workers'],
   'src/queues.ts': ['src/platform'],
   'src/schedule.ts': ['src/platform', 'src/flows'],

@@ -12,6 +12,8 @@ import { requestIdOf } from './request-id.ts';
 import { send } from './send.ts';
 
 export interface Consoles {
+  /** Routers below the base URL that no API key opens. */
+  mountBelowBase?(app: Express): void;
   /** Routers outside the base URL: health, metrics, documentation, queue board. They neither count nor carry limits. */
   mount(app: Express): void;
 }
@@ -41,6 +43,7 @@ export function createApp(deps: EdgeDeps, operations: readonly Operation[], cons
   }
   // At the end of each room too: Express would answer OPTIONS of a known path by itself, past limits and headers.
   for (const room of rooms.values()) room.use(unknownRoute(deps));
+  consoles.mountBelowBase?.(app);
   app.use(BASE_PATH, unknownRoute(deps));
   app.use(helmet({ contentSecurityPolicy: false }));
   consoles.mount(app);

@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import type { Config } from '../platform/config.ts';
 import type { Sql } from '../platform/db/connect.ts';
 import type { Log } from '../platform/log/log.ts';
@@ -13,6 +14,8 @@ import type { Wire } from './wire.ts';
 /** What the edge works with; one ingress process holds one of each. */
 export interface EdgeDeps {
   sql: Sql;
+  /** Fails at once when Redis is away. */
+  redis: Redis;
   config: Config;
   log: Log;
   metrics: Metrics;

@@ -11,6 +11,7 @@ import { type QueueName, queues } from '../queues.ts';
 import { countOpenByCheck, lastSuccesses } from '../resources/audits/queries.ts';
 import { sumUnmatchedByReason } from '../resources/unmatched-events/queries.ts';
 import { operatorOnly } from './operator-only.ts';
+import { pendingSince } from './pending-since.ts';
 
 const CHECK_WITHIN_MS = 2000;
 
@@ -64,14 +65,9 @@ async function measureQueues(producer: Producer, metrics: Metrics): Promise<void
   await Promise.all(
     (Object.keys(queues) as QueueName[]).map(async (name) => {
       const queue = producer.queue(name);
-      const [counts, waiting, background] = await Promise.all([
-        queue.getJobCounts(),
-        queue.getWaiting(0, 0),
-        queue.getPrioritized(0, 0),
-      ]);
-      const since = Math.min(...[...waiting, ...background].map(({ timestamp }) => timestamp));
+      const [counts, since] = await Promise.all([queue.getJobCounts(), pendingSince(queue)]);
       for (const [state, count] of Object.entries(counts)) metrics.queueJobs.set({ queue: name, state }, count);
-      metrics.queueAgeSeconds.set({ queue: name }, Number.isFinite(since) ? (realNowMs() - since) / 1000 : 0);
+      metrics.queueAgeSeconds.set({ queue: name }, since ? (realNowMs() - since.epochMilliseconds) / 1000 : 0);
     }),
   );
 }

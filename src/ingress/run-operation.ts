@@ -84,6 +84,7 @@ async function readContext(deps: EdgeDeps, identity: Identity): Promise<Context>
     sandbox: identity.sandbox,
     actor: { source: 'api', apiKeyId: identity.apiKeyId },
     db: deps.sql,
+    redis: deps.redis,
     config: deps.config,
     log: deps.log,
     now: () => now,

@@ -25,6 +25,7 @@ import { mountInboundEvents } from './inbound-events.ts';
 import { KeyUsage } from './key-usage.ts';
 import { LeaseStore } from './lease-store.ts';
 import { openApiDocument } from './openapi.ts';
+import { mountOperatorJobs } from './operator-jobs.ts';
 import { mountQueueBoard } from './queue-board.ts';
 import { createLimiters } from './rate-limit.ts';
 import { RefusedLog } from './refused-log.ts';
@@ -68,6 +69,7 @@ export async function startIngress(
   const events = createEventsLane({ ...runtime, redis: limiterRedis, replies, config, processId });
   const deps: EdgeDeps = {
     sql: runtime.sql,
+    redis: limiterRedis,
     config,
     log: runtime.log,
     metrics: runtime.metrics,
@@ -88,6 +90,7 @@ export async function startIngress(
     return new LeaseStore({ redis: limiterRedis, prefix: `${prefix}:rl:${category}`, processId, log: runtime.log });
   }
   const app = createApp(deps, literalFirst(operations), {
+    mountBelowBase: (root) => mountOperatorJobs(root, { ...runtime, limiters: deps.limiters }),
     mount(root) {
       mountDocuments(root, deps);
       mountHealth(root, { ...runtime, config });

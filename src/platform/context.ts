@@ -1,3 +1,4 @@
+import type { Redis } from 'ioredis';
 import type { Temporal } from 'temporal-polyfill';
 import type { Config } from './config.ts';
 import type { Db } from './db/connect.ts';
@@ -73,6 +74,11 @@ export interface Context {
    * ingress knows with the organization's keys is no longer true; every ingress is told after the commit.
    */
   record(entry: { activity?: Activity; webhook?: WebhookEvent; security?: SecurityEvent; keysChanged?: true }): void;
+  /**
+   * Connection of reads that may keep something in Redis: it fails at once when Redis is away. Whatever is there may vanish
+   * at any time.
+   */
+  readonly redis?: Redis;
   /** Adds owed work to the transaction. */
   after(step: AfterStep): void;
   /**

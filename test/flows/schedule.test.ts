@@ -4,7 +4,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 
 import { periodicJobs, sweepJobs } from '../../src/flows/periodic-jobs.ts';
 import { checked, type Registry, registryOf } from '../../src/flows/run-periodic/registry.ts';
 import { startScheduler } from '../../src/flows/run-periodic/scheduler.ts';
-import { claimTick, finishTick } from '../../src/flows/run-periodic/sql.ts';
 import { runTick } from '../../src/flows/run-periodic/tick.ts';
 import { runWork } from '../../src/flows/run-periodic/work.ts';
 import { cleanIdempotency } from '../../src/flows/sweep-rows/clean-idempotency.ts';
@@ -17,6 +16,7 @@ import type { Sql } from '../../src/platform/db/connect.ts';
 import { firstIdAt } from '../../src/platform/ids.ts';
 import type { DueItem, PeriodicJob, SweepDeps, SweepJob } from '../../src/platform/periodic-job.ts';
 import { createOrganization } from '../../src/resources/organizations/commands.ts';
+import { claimTick, finishTick } from '../../src/resources/periodic-jobs/queries.ts';
 import type { ScheduleRow } from '../../src/schedule.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';

@@ -3,14 +3,12 @@ import { onEveryTick } from '../../platform/clock/cron.ts';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import { latestTick } from '../../platform/clock/ticks.ts';
 import type { SystemDeps } from '../../platform/records/system-transaction.ts';
+import { claimTick } from '../../resources/periodic-jobs/queries.ts';
+import { tickJobId } from '../../resources/periodic-jobs/tick-job.ts';
 import type { ScheduleRow } from '../../schedule.ts';
-import { claimTick } from './sql.ts';
 
 /** Ticks that nobody claimed are looked for at the start and then this often. */
 const MISSED_EVERY = { everySeconds: 60 };
-
-/** Id of a tick's job in the queue. */
-export const tickJobId = (job: string, tickAt: Temporal.Instant): string => `tick-${job}-${tickAt.epochMilliseconds}`;
 
 /**
  * The clock of the schedule: each row is a cron task in UTC whose ticks are claimed in Postgres, so any number of schedulers

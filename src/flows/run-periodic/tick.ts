@@ -3,8 +3,8 @@ import { realNow } from '../../platform/clock/real-clock.ts';
 import type { DueItem, PeriodicJob, SweepDeps } from '../../platform/periodic-job.ts';
 import type { JobInfo } from '../../platform/queue/worker.ts';
 import type { JobPayload } from '../../queues.ts';
+import { finishTick } from '../../resources/periodic-jobs/queries.ts';
 import type { Registry } from './registry.ts';
-import { finishTick } from './sql.ts';
 
 /** First page of a selection; while a page comes back full the next one is four times as long. */
 const FIRST_PAGE = 1000;

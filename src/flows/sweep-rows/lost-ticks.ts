@@ -1,6 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { SweepDeps } from '../../platform/periodic-job.ts';
-import { tickJobId } from '../run-periodic/scheduler.ts';
+import { tickJobId } from '../../resources/periodic-jobs/tick-job.ts';
 
 const LOST_AFTER_SECONDS = 120;
 /** Older ticks are past caring: later ones of their job have done the work. */

@@ -22,3 +22,19 @@ export const finishTick = (
 ) => sql`
   update schedule_ticks set finished_at = ${end.realNow}, error = ${end.error}
   where job = ${job} and tick_at = ${tickAt}`;
+
+export interface TickRow {
+  job: string;
+  tick_at: Temporal.Instant;
+  claimed_at: Temporal.Instant;
+  finished_at: Temporal.Instant | null;
+  error: string | null;
+}
+
+/** The last tick of each of some jobs that has any. */
+export const listLastTicks = (sql: Sql, names: readonly string[]) => sql<TickRow[]>`
+  select tick.job, tick.tick_at, tick.claimed_at, tick.finished_at, tick.error
+  from unnest(${names as string[]}::text[]) as name
+  cross join lateral (
+    select * from schedule_ticks where schedule_ticks.job = name order by tick_at desc limit 1
+  ) tick`;
