@@ -26,6 +26,7 @@ import { stopOnSignal } from '../src/platform/process/stop.ts';
 import { type Handlers, serveQueue } from '../src/platform/queue/worker.ts';
 import { announceKeys } from '../src/platform/redis/announce-keys.ts';
 import type { QueueName } from '../src/queues.ts';
+import { openCounters } from '../src/resources/access/counters.ts';
 import { operationsByName } from '../src/resources/operations.ts';
 import { CatalogCache } from '../src/resources/usage-shapes/catalog.ts';
 
@@ -77,7 +78,8 @@ export const pools = {
   ],
   events: (runtime) => {
     const finisher = createFinisherNudge(runtime.producer);
-    const handlers = storeHandlers({ ...runtime, catalogs: new CatalogCache(), finisher });
+    const counters = openCounters(runtime.redis, runtime.config.REDIS_PREFIX);
+    const handlers = storeHandlers({ ...runtime, catalogs: new CatalogCache(), finisher, counters });
     const served = serve(runtime, 'events', runtime.config.CONCURRENCY_EVENTS, handlers);
     return [
       {

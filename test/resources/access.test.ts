@@ -170,6 +170,54 @@ test('wallets: what is held is not available', async () => {
   ]);
 });
 
+test('customers with an overdue invoice are refused where the organization says so', async () => {
+  const settings = (deny_when_overdue: boolean) =>
+    story.client.put('/organizations/settings', { settings: { deny_when_overdue } });
+  await service.sql`update customers set net_payment_term = 0 where organization_id = ${story.organizationId}`;
+  await story.client.post('/add_ons', {
+    add_on: { name: 'Setup', code: 'setup', amount_cents: 100, amount_currency: 'USD' },
+  });
+  const invoice = { external_customer_id: 'acme', currency: 'USD', fees: [{ add_on_code: 'setup' }] };
+  const made = await story.client.post('/invoices', { invoice });
+  await story.advance('2026-03-12T00:00:00Z');
+  expect((await story.client.get(`/invoices/${made.body.invoice.svc_id}`)).body.invoice.payment_overdue).toBe(true);
+  expect(await reasons({})).toEqual([]);
+  expect((await settings(true)).body.settings.deny_when_overdue).toBe(true);
+  for (const fields of [{}, { feature_code: 'api' }]) expect(await reasons(fields)).toEqual(['overdue']);
+  expect((await check({}, '?exact=true')).reasons).toEqual(['overdue']);
+  await story.client.put(`/invoices/${made.body.invoice.svc_id}`, { invoice: { payment_status: 'succeeded' } });
+  expect(await reasons({})).toEqual([]);
+});
+
+test('a weighted sum of a recurring metric goes on from period to period', async () => {
+  await story.client.post('/billable_metrics', {
+    billable_metric: {
+      name: 'Seats',
+      code: 'seats',
+      aggregation_type: 'weighted_sum_agg',
+      weighted_interval: 'seconds',
+      field_name: 'n',
+      recurring: true,
+    },
+  });
+  await story.client.put('/features/api/usage_limits', {
+    usage_limits: [
+      { privilege_code: 'max_calls', billable_metric_code: 'seats', period: 'billing_period' },
+      { privilege_code: 'max', billable_metric_code: 'seats', period: 'day' },
+    ],
+  });
+  const seats = (transaction_id: string, n: number, at: string) =>
+    story.client.post('/events', { event: { ...use(transaction_id, n, at), code: 'seats' } });
+  const used = async () => (await check({ feature_code: 'api' })).usage.map((each: { used: string }) => each.used);
+  await seats('s1', 10, '2026-02-28T23:00:00Z'); // the first moment of March in Berlin
+  // March has 743 hours there, of 31 days of 24 (usage-and-charges C.7).
+  expect(await used()).toEqual(['9.97311827956989247312', '10.0']);
+  await seats('s2', 10, '2026-03-09T11:00:00Z'); // noon: half of the day is left
+  expect((await used())[1]).toBe('15.0');
+  await story.advance('2026-04-15T10:00:00Z');
+  expect(await used()).toEqual(['20.0', '20.0']);
+});
+
 describe('a gate answers', () => {
   test('also for what is not there, or belongs to others', async () => {
     const unknown = {

@@ -250,7 +250,7 @@ describe('settings', () => {
     [{ wallet_limit: 101 }, { wallet_limit: ['value_is_out_of_range'] }],
     [{ wallet_limit: 'many' }, { wallet_limit: ['value_is_invalid'] }],
     [{ hosted_page_wait_minutes: 5 }, { hosted_page_wait_minutes: ['value_is_invalid'] }],
-    [{ deny_when_overdue: true }, { deny_when_overdue: ['unsupported_value'] }],
+    [{ deny_when_overdue: 'sometimes' }, { deny_when_overdue: ['value_is_invalid'] }],
     [{ personal_properties: ['email'] }, { personal_properties: ['unsupported_value'] }],
     [{ usage_policies: { corrections: 'x' } }, { 'usage_policies.corrections': ['value_is_invalid'] }],
     [{ usage_policies: { late_events: 'never' } }, { 'usage_policies.late_events': ['value_is_invalid'] }],

@@ -9,7 +9,8 @@ export type AccessReason =
   | 'privilege_value_not_allowed'
   | 'usage_limit_reached'
   | 'wallet_not_found'
-  | 'wallet_insufficient';
+  | 'wallet_insufficient'
+  | 'overdue';
 
 /** A privilege as a subscription has it. */
 export interface GrantedPrivilege {

@@ -3,6 +3,7 @@ import type { Db, Sql } from '../../platform/db/connect.ts';
 import type { Log } from '../../platform/log/log.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import { assert } from '../../platform/refusal.ts';
+import type { AccessCounters } from '../../resources/access/counters.ts';
 import type { IncomingBatch, Verdict } from '../../resources/events/incoming.ts';
 import { alone, isDataError, unstorable } from '../../resources/events/storage/data-errors.ts';
 import { needTransaction, type StoreOutcome, storeBatches } from '../../resources/events/storage/store-batches.ts';
@@ -17,6 +18,8 @@ export interface StoreDeps {
   catalogs: CatalogCache;
   /** Gathers the nudges of stored batches; without one each batch gets a job of its own. */
   finisher?: Pick<FinisherNudge, 'add'>;
+  /** Counters of access checks; without them what they keep ends by itself within a minute. */
+  counters?: Pick<AccessCounters, 'add'>;
 }
 
 /** Events from which two statements of half of them cost less time than one. */
@@ -102,6 +105,8 @@ async function storeOnce(deps: StoreDeps, batches: readonly IncomingBatch[]): Pr
     if (deps.finisher) deps.finisher.add(outcome.batchId);
     else deps.producer.add('events.finish-batch', { batch_ids: [outcome.batchId] }).catch(() => {});
   }
+  // Before the answer: who was told of an event finds it counted. One call, none when nothing is limited (beyond 11.2).
+  if (deps.counters && outcome.limitedUsage) await deps.counters.add(outcome.limitedUsage);
   return outcome.verdicts;
 }
 

@@ -1,6 +1,7 @@
 import { type JobsOptions, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { type JobName, type JobPayload, jobs, type QueueName, queues } from '../../queues.ts';
+import { noteAccessChanges } from '../redis/access-changes.ts';
 
 /** Completed jobs are kept nowhere, failed ones for inspection (performance-design 6). */
 const KEEP = { removeOnComplete: true, removeOnFail: { count: 1000 } } as const;
@@ -25,6 +26,8 @@ export interface Producer {
     name: Name,
     items: { payload: JobPayload<Name>; options?: AddOptions }[],
   ): Promise<void>;
+  /** Notes what a committed transaction changed for access checks: no job, but a nudge like those that go out beside it. */
+  accessChanged(organizationId: string, scopes: readonly string[]): Promise<void>;
   queue(name: QueueName): Queue;
   close(): Promise<void>;
 }
@@ -62,6 +65,7 @@ export function createProducer(redis: Redis, prefix: string): Producer {
         items.map((item) => ({ name, data: item.payload, opts: optionsOf(name, item.options) })),
       );
     },
+    accessChanged: (organizationId, scopes) => noteAccessChanges(redis, prefix, organizationId, scopes),
     queue,
     async close() {
       await Promise.all([...open.values()].map((each) => each.close()));

@@ -5,7 +5,8 @@ import type { Nudges } from './write-records.ts';
 const DELIVERIES_PER_JOB = 10;
 
 /**
- * After commit: puts the jobs of recorded deliveries and steps into their queues. A nudge that is lost is made again by
+ * After commit: puts the jobs of recorded deliveries and steps into their queues, and notes what access checks may not keep
+ * any longer. A nudge that is lost is made again by
  * the sweepers, so a failure here is not an error of the command.
  */
 export async function nudge(producer: Producer, organizationId: string, nudges: Nudges): Promise<void> {
@@ -28,6 +29,9 @@ export async function nudge(producer: Producer, organizationId: string, nudges: 
       options: { id: `step-${step.id}` },
     }));
   await Promise.allSettled([
+    nudges.accessChanges && nudges.accessChanges.length > 0
+      ? producer.accessChanged(organizationId, nudges.accessChanges)
+      : undefined,
     producer.addMany('webhook.deliver', deliveryJobs),
     producer.addMany('step.run', stepJobs),
     ...(nudges.jobs ?? []).map((job) => producer.add(job.name as JobName, job.payload as never)),

@@ -46,6 +46,8 @@ export interface Nudges {
   jobs?: { name: string; payload: object }[];
   /** Every ingress is to forget what it knows with the organization's keys. */
   keysChanged?: boolean;
+  /** Scopes of which access checks keep nothing any longer: `tell_access` of migration 0067. */
+  accessChanges?: string[];
 }
 
 export const emptyRecords = (): Records => ({
@@ -78,7 +80,7 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
   const { keysChanged } = records;
   await writeSecurityLogs(db, meta, records.security);
   if (records.activities.length + records.webhooks.length + steps.length === 0)
-    return { deliveries: [], steps: [], jobs, keysChanged };
+    return { deliveries: [], steps: [], jobs, keysChanged, accessChanges: await readAccessChanges(db) };
   const activityRows = records.activities.map((activity) => ({
     id: newId(),
     activity_type: activity.type,
@@ -109,7 +111,7 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
     payload: step.payload,
     due_at: step.dueAt?.toString() ?? null,
   }));
-  const written = db<{ id: string; webhook_endpoint_id: string }[]>`
+  const written = db<({ id: string; webhook_endpoint_id: string } | { id: null; access: string | null })[]>`
     with activity as (
       insert into activity_logs (id, organization_id, activity_type, activity_source, activity_object,
         activity_object_changes, api_key_id, resource_id, resource_type, external_customer_id,
@@ -130,24 +132,39 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
       from jsonb_to_recordset(${eventRows as never}::jsonb) as row (id uuid, webhook_type text, object_type text, object_id uuid,
         customer_id uuid, payload text)
       returning id, webhook_type
+    ), delivery as (
+      insert into webhook_deliveries (id, organization_id, webhook_endpoint_id, event_id, endpoint, next_attempt_at, created_at, updated_at)
+      select gen_random_uuid(), ${meta.organizationId}::uuid, endpoint.id, event.id, endpoint.webhook_url, ${meta.realNow}, ${meta.realNow}, ${meta.realNow}
+      from event
+      join webhook_endpoints endpoint on endpoint.organization_id = ${meta.organizationId} and endpoint.status = 'enabled'
+        and case when endpoint.event_types is null then event.webhook_type <> all (${NAMED_ONLY_WEBHOOK_TYPES})
+                 else event.webhook_type = any (endpoint.event_types)
+                   or ${SECOND_WEBHOOK_NAMES as never}::jsonb ->> event.webhook_type = any (endpoint.event_types) end
+      returning id, webhook_endpoint_id
     )
-    insert into webhook_deliveries (id, organization_id, webhook_endpoint_id, event_id, endpoint, next_attempt_at, created_at, updated_at)
-    select gen_random_uuid(), ${meta.organizationId}::uuid, endpoint.id, event.id, endpoint.webhook_url, ${meta.realNow}, ${meta.realNow}, ${meta.realNow}
-    from event
-    join webhook_endpoints endpoint on endpoint.organization_id = ${meta.organizationId} and endpoint.status = 'enabled'
-      and case when endpoint.event_types is null then event.webhook_type <> all (${NAMED_ONLY_WEBHOOK_TYPES})
-               else event.webhook_type = any (endpoint.event_types)
-                 or ${SECOND_WEBHOOK_NAMES as never}::jsonb ->> event.webhook_type = any (endpoint.event_types) end
-    returning id, webhook_endpoint_id`.execute(); // sent at once, so that the timeline's counter is locked after it
+    select id, webhook_endpoint_id, null as access from delivery
+    union all
+    select null, null, current_setting('meterstone.access', true)`.execute(); // sent at once, so that the timeline's counter is locked after it
   const lines = meta.sandbox ? [...records.activities.map(activityLine), ...events.map(webhookLine)] : [];
-  const [deliveries] = await Promise.all([
+  const [rows] = await Promise.all([
     written,
     writeTimeline(db, { organizationId: meta.organizationId, at: meta.now, realNow: meta.realNow }, lines),
   ]);
   return {
-    deliveries: [...deliveries],
+    deliveries: rows.flatMap((row) =>
+      row.id === null ? [] : [{ id: row.id, webhook_endpoint_id: row.webhook_endpoint_id }],
+    ),
     steps: steps.map((step) => ({ id: step.id, dueNow: step.dueAt === undefined })),
     jobs,
     keysChanged,
+    accessChanges: rows.flatMap((row) => (row.id === null ? scopesOf(row.access) : [])),
   };
 }
+
+async function readAccessChanges(db: Db): Promise<string[]> {
+  const [row] = await db<{ access: string | null }[]>`select current_setting('meterstone.access', true) as access`;
+  return scopesOf(row!.access);
+}
+
+/** Scopes as `tell_access` writes them, each between two separators. */
+const scopesOf = (told: string | null): string[] => (told ?? '').split('\x1f').filter((scope) => scope !== '');

@@ -3,3 +3,10 @@ export const keyChangesChannel = (prefix: string): string => `${prefix}:key-chan
 
 /** Hash of API key id → milliseconds of its last use; the job `key-usage` copies it to Postgres. */
 export const keyUsageKey = (prefix: string): string => `${prefix}:key-usage`;
+
+/**
+ * Hash of what changed last in an organization, for what is kept of its access checks: scope → number of its last change, and
+ * `n`, the number of the newest one.
+ */
+export const accessChangesKey = (prefix: string, organizationId: string): string =>
+  `${prefix}:acc-changes:${organizationId}`;

@@ -1,5 +1,7 @@
 import { Redis, type RedisOptions } from 'ioredis';
 
+export type { Redis } from 'ioredis';
+
 const reconnect = (attempt: number) => Math.min(50 * 2 ** attempt, 1000);
 
 /** Connection of a queue, a worker or a subscriber: it waits for Redis to come back, however long that takes. */

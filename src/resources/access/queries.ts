@@ -5,14 +5,15 @@ import type { MetricToCount } from '../usage-counts/request.ts';
 
 /** A limit of a feature's usage with the metric that it counts. */
 export interface LimitRow {
+  feature_code: string;
   privilege_code: string;
   period: LimitPeriod;
   metric: MetricToCount & { recurring: boolean };
 }
 
-/** Usage limits of a feature in their order. Rule: beyond 11.1. */
-export const listUsageLimits = (db: Db, organizationId: string, featureCode: string) => db<LimitRow[]>`
-  select privilege.code as privilege_code, usage_limit.period,
+/** Usage limits of a feature, or of all, in their order. Rule: beyond 11.1. */
+export const listUsageLimits = (db: Db, organizationId: string, featureCode: string | null) => db<LimitRow[]>`
+  select feature.code as feature_code, privilege.code as privilege_code, usage_limit.period,
     jsonb_build_object('id', metric.id, 'code', metric.code, 'aggregation_type', metric.aggregation_type,
       'field_name', metric.field_name, 'recurring', metric.recurring, 'filters', '[]'::jsonb) as metric
   from features feature
@@ -22,36 +23,54 @@ export const listUsageLimits = (db: Db, organizationId: string, featureCode: str
     on privilege.organization_id = usage_limit.organization_id and privilege.id = usage_limit.privilege_id
   join billable_metrics metric on metric.organization_id = usage_limit.organization_id
     and metric.id = usage_limit.billable_metric_id and metric.deleted_at is null
-  where feature.organization_id = ${organizationId} and feature.code = ${featureCode} and feature.deleted_at is null
-  order by usage_limit.place`;
+  where feature.organization_id = ${organizationId} ${featureCode === null ? db`` : db`and feature.code = ${featureCode}`}
+    and feature.deleted_at is null
+  order by usage_limit.feature_id, usage_limit.place`;
 
-export interface WalletFigures {
-  wallets_count: number;
+/** An active wallet. */
+export interface WalletStanding {
+  code: string;
+  currency: string;
   balance_cents: number;
   ongoing_balance_cents: number;
   /** Open holds, and settled ones that the ongoing balance does not contain yet. */
   held_cents: number;
 }
 
-/** The active wallets of a customer together: the one of a code, or all of a currency. Rule: beyond 11.2, 11.3. */
-export async function readWalletFigures(
+export interface Standing {
+  wallets: WalletStanding[];
+  /** When the first open hold of them expires. */
+  hold_ends_at: Temporal.Instant | null;
+  /** An invoice is overdue and the organization refuses such customers. */
+  is_overdue: boolean;
+  snapshot: string;
+}
+
+/** How a customer stands with money, and the snapshot that the transaction reads. Rules: beyond 11.2, 11.3. */
+export async function readStanding(
   db: Db,
   organizationId: string,
-  which: { customerId: string; code: string } | { customerId: string; currency: string },
+  customerId: string,
   now: Temporal.Instant,
-): Promise<WalletFigures & { currency: string | null }> {
-  const [row] = await db<(WalletFigures & { currency: string | null })[]>`
-    select count(*) as wallets_count, min(wallet.currency) as currency,
-      coalesce(sum(wallet.balance_cents), 0)::bigint as balance_cents,
-      coalesce(sum(wallet.ongoing_balance_cents), 0)::bigint as ongoing_balance_cents,
-      coalesce(sum((
-        select sum(hold.amount_cents) from wallet_holds hold
+): Promise<Standing> {
+  const [row] = await db<[Standing]>`
+    with wallet as materialized (
+      select wallet.id, wallet.code, wallet.currency, wallet.balance_cents, wallet.ongoing_balance_cents,
+        coalesce(held.cents, 0)::bigint as held_cents, held.ends_at
+      from wallets wallet
+      left join lateral (
+        select sum(hold.amount_cents) as cents, min(hold.expires_at) filter (where hold.status = 'open') as ends_at
+        from wallet_holds hold
         where hold.wallet_id = wallet.id and hold.organization_id = wallet.organization_id
-          and (hold.status = 'open' and hold.expires_at > ${now} or hold.awaits_refresh))), 0)::bigint as held_cents
-    from wallets wallet
-    where wallet.organization_id = ${organizationId} and wallet.customer_id = ${which.customerId}
-      and wallet.status = 'active' and ${
-        'code' in which ? db`wallet.code = ${which.code}` : db`wallet.currency = ${which.currency}`
-      }`;
-  return row!;
+          and (hold.status = 'open' and hold.expires_at > ${now} or hold.awaits_refresh)
+      ) held on true
+      where wallet.organization_id = ${organizationId} and wallet.customer_id = ${customerId} and wallet.status = 'active'
+    )
+    select pg_current_snapshot()::text as snapshot,
+      (select min(ends_at) from wallet) as hold_ends_at,
+      coalesce((select jsonb_agg(to_jsonb(wallet) - array['id', 'ends_at'] order by id) from wallet), '[]') as wallets,
+      exists (select from organizations where id = ${organizationId} and deny_when_overdue)
+        and exists (select from invoices
+          where organization_id = ${organizationId} and customer_id = ${customerId} and payment_overdue) as is_overdue`;
+  return row;
 }

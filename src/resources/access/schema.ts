@@ -34,8 +34,9 @@ export const AccessCheck = z
   });
 export type AccessCheck = z.infer<typeof AccessCheck>;
 
-/** `exact` asks for the truth instead of a counter; there is nothing else here. */
+/** `exact` asks Postgres instead of a counter. */
 export const AccessQuery = z.object({ exact: booleanFilter });
+export type AccessQuery = z.infer<typeof AccessQuery>;
 
 const Units = z.string();
 

@@ -10,6 +10,7 @@ import { explainBatch } from './explain/explain-batch.ts';
 import type { IncomingBatch, Verdict } from './incoming.ts';
 import type { EventsInput } from './requests.ts';
 import { alone, isDataError, unstorable } from './storage/data-errors.ts';
+import type { LimitedUsage } from './storage/limited-usage.ts';
 import { type StoreOutcome, storeBatches } from './storage/store-batches.ts';
 import { isoOfMs } from './timestamps.ts';
 
@@ -56,13 +57,18 @@ async function store(ctx: Context, batch: IncomingBatch, now: string): Promise<V
     const [row] = await listCatalogs(ctx.db, [ctx.organizationId]);
     assert(row, 'the organization of a command is there');
     const catalogs = new Map([[row.id, catalogOf(row)]]);
-    const { verdicts, batchId } = await within(ctx.db, (db) => storeBatches(db, [batch], catalogs, now));
+    const { verdicts, batchId, limitedUsage } = await within(ctx.db, (db) => storeBatches(db, [batch], catalogs, now));
     if (!verdicts[0]) continue;
+    if (limitedUsage) await tellAccess(ctx.db, limitedUsage);
     if (batchId !== null) ctx.after({ job: 'finish-event-batch', payload: { batch_id: batchId } });
     return verdicts[0];
   }
   throw new Error('a catalog read under the shared lock is of the present version');
 }
+
+/** A command's events are not added to what access checks keep: it is dropped. Rule: beyond 11.2 "invalidation". */
+const tellAccess = (db: Db, { groups }: LimitedUsage) => db`
+  select tell_access('s:' || id) from unnest(${groups.map((group) => group.external_subscription_id)}::text[]) id`;
 
 /** A savepoint: a value that cannot be stored leaves the command's transaction usable. */
 const within = (db: Db, work: (db: Db) => Promise<StoreOutcome>): Promise<StoreOutcome> =>

@@ -1,5 +1,7 @@
 import type { Context } from '../../platform/context.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { raiseShapesVersion } from '../usage-shapes/commands.ts';
+import { lockOrganizationEvents } from '../usage-shapes/lock.ts';
 import { announceFeature } from './announce.ts';
 import { getFeature, lockFeature } from './queries.ts';
 import type { UsageLimitInput } from './schema.ts';
@@ -31,6 +33,11 @@ export async function setUsageLimits(ctx: Context, { code, body }: { code: strin
   if (limits.some(({ privilege }) => privilege.value_type !== 'integer'))
     throw refuse.invalid({ privilege_code: ['value_is_invalid'] });
   await replaceUsageLimits(db, organizationId, stored.id, limits);
+  if (limits.length > 0) {
+    // Whoever stores events from now on counts those of limited metrics.
+    await lockOrganizationEvents(db, organizationId);
+    await raiseShapesVersion(db, organizationId);
+  }
 
   const feature = await getFeature(db, organizationId, code);
   announceFeature(ctx, 'updated', feature, stored);

@@ -1,3 +1,4 @@
+import type { AggregationType } from '../../engine/metrics/aggregation-types.ts';
 import { type Expression, parseExpression } from '../../engine/metrics/parse-expression.ts';
 import type { Sql } from '../../platform/db/connect.ts';
 import { type CatalogRow, listCatalogs } from './queries.ts';
@@ -9,6 +10,15 @@ export interface Catalog {
   version: number;
   /** By code; only metrics with an expression or a shape. */
   metrics: ReadonlyMap<string, CatalogMetric>;
+  /** By code; metrics whose usage a feature limits. */
+  limited: ReadonlyMap<string, LimitedMetric>;
+}
+
+/** What of a metric's events an access check counts (beyond 11.1). */
+export interface LimitedMetric {
+  code: string;
+  aggregation_type: AggregationType;
+  field_name: string | null;
 }
 
 export interface CatalogMetric {
@@ -87,5 +97,10 @@ export function catalogOf(row: CatalogRow): Catalog {
       },
     ];
   });
-  return { organizationId: row.id, version: row.shapes_version, metrics: new Map(metrics) };
+  return {
+    organizationId: row.id,
+    version: row.shapes_version,
+    metrics: new Map(metrics),
+    limited: new Map(row.limited.map((metric) => [metric.code, metric])),
+  };
 }

@@ -1,4 +1,5 @@
 import type { Db } from '../../platform/db/connect.ts';
+import type { LimitedMetric } from './catalog.ts';
 import type { Shape, ShapeDefinition } from './shape.ts';
 
 export interface CatalogRow {
@@ -8,6 +9,8 @@ export interface CatalogRow {
   metrics: { id: string; code: string; field_name: string | null; expression: string | null }[];
   shapes: Shape[];
   raw: { shape_id: string; external_subscription_id: string }[];
+  /** Metrics whose usage a feature limits. */
+  limited: LimitedMetric[];
 }
 
 /** What storing looks at, of several organizations, each as of one version: one statement, one snapshot. */
@@ -28,7 +31,13 @@ export const listCatalogs = (db: Db, organizationIds: readonly string[]) => db<C
     coalesce((
       select jsonb_agg(jsonb_build_object('shape_id', shape_id, 'external_subscription_id', external_subscription_id))
       from usage_raw_subscriptions where organization_id = o.id
-    ), '[]') as raw
+    ), '[]') as raw,
+    coalesce((
+      select jsonb_agg(jsonb_build_object('code', m.code, 'aggregation_type', m.aggregation_type, 'field_name', m.field_name))
+      from billable_metrics m
+      where m.organization_id = o.id and m.deleted_at is null
+        and m.id in (select billable_metric_id from feature_usage_limits where organization_id = o.id)
+    ), '[]') as limited
   from organizations o where o.id = any (${organizationIds as string[]}::uuid[])`;
 
 export type WantedShape = ShapeDefinition & { billable_metric_id: string; is_charged: boolean };

@@ -154,6 +154,7 @@ export function recordingProducer(): Producer & {
     async addMany(name, items) {
       for (const { payload, options } of items) added.push({ name, payload, id: options?.id });
     },
+    accessChanged: async () => {},
     queue: () => {
       throw new Error('no queue here');
     },

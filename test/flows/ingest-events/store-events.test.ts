@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { newId } from '../../../src/platform/ids.ts';
+import type { LimitedUsage } from '../../../src/resources/events/storage/limited-usage.ts';
 import { createOrganization } from '../../../src/resources/organizations/commands.ts';
 import { lockOrganizationEvents } from '../../../src/resources/usage-shapes/lock.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -364,6 +366,60 @@ describe('budget of statements', () => {
     await store(incoming(organizationId, [{}, {}]), incoming(sandbox, [{}], { sandbox: true }));
     expect(awaited()).toHaveLength(2);
   });
+});
+
+test('usage under a limit costs one call more after the commit, and no statement; other usage nothing', async () => {
+  const { store, deps } = storage(database.sql);
+  const calls: LimitedUsage[] = [];
+  deps.counters = { add: async (usage) => void calls.push(usage) };
+  const { id } = await makeMetric(database.sql, organizationId, {
+    aggregation_type: 'sum_agg',
+    field_name: 'n',
+    shape: [],
+  });
+  await makeMetric(database.sql, organizationId, { code: 'free' });
+  const feature = newId();
+  const privilege = newId();
+  await database.sql`
+    insert into features (id, organization_id, code, created_at, updated_at)
+    values (${feature}, ${organizationId}, 'api', ${RECEIVED}, ${RECEIVED})`;
+  await database.sql`
+    insert into privileges (id, organization_id, feature_id, code, value_type, created_at)
+    values (${privilege}, ${organizationId}, ${feature}, 'max', 'integer', ${RECEIVED})`;
+  await database.sql`
+    insert into feature_usage_limits (organization_id, feature_id, place, privilege_id, billable_metric_id, period)
+    values (${organizationId}, ${feature}, 1, ${privilege}, ${id}, 'day')`;
+  await store(incoming(organizationId, [{ code: 'free' }]));
+  expect(calls).toEqual([]);
+  const used = (transaction_id: string, n: unknown, timestamp: number) => ({
+    transaction_id,
+    timestamp,
+    properties: { n },
+  });
+  statements = [];
+  await store(
+    incoming(organizationId, [used('a', 2.5, 60)]),
+    incoming(organizationId, [used('b', 'none', 30)]),
+    incoming(organizationId, [used('c', 1, 90), { code: 'free' }]),
+  );
+  expect(statements.filter((text) => !/^(begin|commit|savepoint|rollback)/i.test(text))).toHaveLength(1);
+  expect(calls).toMatchObject([
+    {
+      transaction: expect.stringMatching(/^\d+$/),
+      groups: [
+        {
+          external_subscription_id: 's',
+          metric: { code: 'calls', aggregation_type: 'sum_agg', field_name: 'n' },
+          first: '1970-01-01T00:00:30.000000Z',
+          last: '1970-01-01T00:01:30.000000Z',
+        },
+      ],
+    },
+  ]);
+  expect(calls[0]!.groups[0]!.units?.toFixed()).toBe('3.5');
+  // Delivered twice, or in conflict: only what was stored counts.
+  await store(incoming(organizationId, [used('a', 2.5, 60)]), incoming(organizationId, [used('a', 3, 60)]));
+  expect(calls).toHaveLength(1);
 });
 
 describe('test clocks', () => {

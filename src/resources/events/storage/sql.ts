@@ -15,11 +15,12 @@ export const holdClocks = (db: Db, organizationIds: readonly string[]) => db<
  * locks are taken first, in order. Records touched hours of shapes in building, and the batch whose asynchronous steps are
  * owed. One statement: all or nothing.
  *
- * @returns ids of the events that were not inserted: their key is taken, or their organization's version is another
+ * @returns ids of the events that were not inserted: their key is taken, or their organization's version is another; and
+ *   the number of the transaction, in a row without an id
  */
 export const insertEvents = (db: Db, columns: Columns, batch: { id: string; now: string }) => {
   const { organizations, events, buckets, groups, dirty } = columns;
-  return db<{ id: string }[]>`
+  return db<({ id: string } | { id: null; transaction: string })[]>`
   with fresh as materialized (
     select array_agg(hold_shapes_version(used.id) = used.version) as flags
     from unnest(${organizations.ids}::uuid[], ${organizations.versions}::bigint[]) as used (id, version)
@@ -102,7 +103,9 @@ export const insertEvents = (db: Db, columns: Columns, batch: { id: string; now:
       ${batch.now}::timestamptz
     from inserted having count(*) > 0
   )
-  select id from input where id not in (select id from inserted)`;
+  select id, null as transaction from input where id not in (select id from inserted)
+  union all
+  select null, pg_current_xact_id()::text`;
 };
 
 /** A stored event under the key of one that was not inserted. */

@@ -6,6 +6,7 @@ import { MOST_GROUPS_BY_HOURS, sumsUpToDays } from '../../usage-shapes/shape.ts'
 import type { IncomingBatch, Verdict } from '../incoming.ts';
 import { eventText } from '../view.ts';
 import { byKey, columnsOf, type EventRow, type NewGroup, newGroupsOf } from './columns.ts';
+import { type LimitedUsage, limitedUsageOf } from './limited-usage.ts';
 import { type PreparedEvent, prepareEvent } from './prepare.ts';
 import { findStored, holdClocks, insertEvents, type StoredEvent } from './sql.ts';
 
@@ -14,6 +15,8 @@ export interface StoreOutcome {
   verdicts: (Verdict[] | undefined)[];
   /** Row of `event_batches` whose asynchronous steps are owed; null when nothing new was stored. */
   batchId: string | null;
+  /** What was stored of metrics under usage limits; null when nothing was. */
+  limitedUsage: LimitedUsage | null;
   /**
    * To be called once the transaction has committed: what it stored need not be sent again. Answers subscriptions whose
    * groups are to be counted, since they have become many.
@@ -82,8 +85,9 @@ export async function storeBatches(
     const newGroups = newGroupsOf(rows);
     const inserted =
       rows.length === 0 ? [] : insertEvents(db, columnsOf(rows.sort(byKey), versions, newGroups), { id: batchId, now });
-    const [missing] = await Promise.all([inserted, ...ahead.splice(0)]);
-    const stored = await storedInstead(db, rows, new Set(missing.map((row) => row.id)));
+    const [answered] = await Promise.all([inserted, ...ahead.splice(0)]);
+    const missing = new Set(answered.flatMap(({ id }) => (id === null ? [] : [id])));
+    const stored = await storedInstead(db, rows, missing);
     const refusedNow = passages.filter((passage) => !passage.isRefused && judge(passage, stored));
     if (refusedNow.length > 0) {
       for (const passage of refusedNow) passage.isRefused = true;
@@ -96,7 +100,12 @@ export async function storeBatches(
       verdicts: passages.map((passage) =>
         passage.verdicts.includes(undefined) ? undefined : (passage.verdicts as Verdict[]),
       ),
-      batchId: missing.length < rows.length ? batchId : null,
+      batchId: missing.size < rows.length ? batchId : null,
+      limitedUsage: limitedUsageOf(
+        rows.filter(({ prepared }) => !missing.has(prepared.event.id)),
+        catalogs,
+        answered.flatMap((row) => (row.id === null ? [row.transaction] : []))[0],
+      ),
       committed: () => remember(rows, newGroups),
     };
   }

@@ -26,6 +26,7 @@ export async function updateSettings(ctx: Context, { body }: { body: SettingsUpd
     audit_logs_period_days: body.audit_logs_period ?? stored.audit_logs_period_days,
     wallet_limit: body.wallet_limit ?? stored.wallet_limit,
     hosted_page_wait_minutes: body.hosted_page_wait_minutes ?? stored.hosted_page_wait_minutes,
+    deny_when_overdue: body.deny_when_overdue ?? stored.deny_when_overdue,
     usage_policies: body.usage_policies === undefined ? stored.usage_policies : policiesOf(body),
   };
   await updateSettingsRow(ctx.db, ctx.organizationId, changed, ctx.now());

@@ -9,11 +9,11 @@ export interface SettingsFields {
   audit_logs_period_days: number | null;
   wallet_limit: number;
   hosted_page_wait_minutes: number;
+  deny_when_overdue: boolean;
   usage_policies: { corrections?: Policy | null; late_events?: Policy | null } | null;
 }
 
 export interface SettingsRow extends SettingsFields {
-  deny_when_overdue: boolean;
   personal_properties: unknown[];
   /** Null where the organization has none of its own. */
   rate_limits: RateLimits;
@@ -40,8 +40,8 @@ export async function lockSettings(db: Db, organizationId: string): Promise<Sett
 
 export const updateSettingsRow = (db: Db, organizationId: string, row: SettingsFields, at: Temporal.Instant) => db`
   update organizations set audit_logs_period_days = ${row.audit_logs_period_days}, wallet_limit = ${row.wallet_limit},
-    hosted_page_wait_minutes = ${row.hosted_page_wait_minutes}, usage_policies = ${row.usage_policies as never},
-    updated_at = ${at}
+    hosted_page_wait_minutes = ${row.hosted_page_wait_minutes}, deny_when_overdue = ${row.deny_when_overdue},
+    usage_policies = ${row.usage_policies as never}, updated_at = ${at}
   where id = ${organizationId}`;
 
 /** How many active wallets a customer of the organization may have. */

@@ -20,7 +20,8 @@ export const SettingsUpdate = z
     wallet_limit: integer({ min: 1, max: WALLETS_MAX }),
     /** 0: its customers have no hosted pages. */
     hosted_page_wait_minutes: z.literal([0, 10], INVALID),
-    deny_when_overdue: boolean().refine((denies) => !denies, UNSUPPORTED),
+    /** Access checks refuse customers with an overdue invoice. */
+    deny_when_overdue: boolean(),
     usage_policies: usagePolicies.nullable(),
     personal_properties: z.array(z.unknown(), 'must_be_array').refine((names) => names.length === 0, UNSUPPORTED),
     rate_limits: z.record(z.string(), z.unknown(), { error: () => 'value_is_invalid' }),
