@@ -37,7 +37,7 @@ const MOST_EVENTS = 1_000_000;
  *
  * @throws Refusal 404 event
  * @throws Refusal 403 write_action_not_allowed_for_invoice
- * @throws Refusal 422 by field; base, policy: unsupported_value for what cannot be settled
+ * @throws Refusal 422 by field; base: unsupported_value for what cannot be settled
  * Rules: beyond 4.1 to 4.5.
  */
 export async function createCorrection(ctx: Context, { body }: { body: CorrectionCreate }) {
@@ -148,7 +148,7 @@ async function correctRange(ctx: Context, asked: CorrectionRow, body: Correction
   if (typeof body.expected_count === 'number' && body.expected_count !== total)
     throw refuse.invalid({ expected_count: ['value_is_invalid'] });
   const moments = db`select distinct e.code, e.timestamp from ${source}`;
-  const effect = await effectOf(ctx, asked.external_subscription_id, moments, asked.policy);
+  const effect = await effectOf(ctx, asked.external_subscription_id, moments);
   if (asked.dry_run) {
     const preview = await takenBack(ctx, (on) => retractEventsAtOnce(on, asked, source, total, correctEvents));
     return storePreview(ctx, { ...asked, total }, effect, null, preview?.adjustments ?? []);
@@ -191,6 +191,7 @@ async function storePreview(
     ...each,
     settled_amount_cents: 0,
     billed_amount_cents: 0,
+    total_units: null,
     new_fee_id: null,
     credit_note_id: null,
   }));

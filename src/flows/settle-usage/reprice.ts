@@ -1,7 +1,6 @@
 import type { Period } from '../../engine/calendar/period.ts';
-import { type Cents, cents, sumCents } from '../../engine/money/cents.ts';
+import { type Cents, cents } from '../../engine/money/cents.ts';
 import { type Decimal, ZERO } from '../../engine/money/decimal.ts';
-import { commitmentTrueUp } from '../../engine/subscriptions/minimum-commitment.ts';
 import type { Context } from '../../platform/context.ts';
 import { listAdjustedFees } from '../../resources/adjusted-fees/queries.ts';
 import type { ConcernedCharge } from '../../resources/event-corrections/periods.ts';
@@ -13,10 +12,10 @@ import { listPricedCharges, type PricedCharge } from '../../resources/usage/pric
 import { countUsage } from '../../resources/usage-counts/count-usage.ts';
 import type { CountedShare } from '../../resources/usage-counts/request.ts';
 import { adjusterOf } from '../build-invoice/adjustments.ts';
-import { commitmentFees } from '../build-invoice/commitment-fees.ts';
 import { chargesOfLine, type LineFee, usageLineFees } from '../build-invoice/fees.ts';
 import { type BilledLine, prorationOf, sharedInstants } from '../build-invoice/lines.ts';
 import { linesOfSource } from '../regenerate-invoice/lines.ts';
+import { repriceCommitment } from './reprice-commitment.ts';
 import { isMadeAnew, type SettledThing } from './sql.ts';
 import {
   chargeAsBilled,
@@ -36,7 +35,13 @@ export interface RepricedThing extends ThingKey {
   fee: FeeRow | undefined;
   newCents: Cents;
   newUnits: Decimal;
+  /** Of a running total that later periods go on from: what it is at the window's end. */
+  newTotal?: Decimal;
 }
+
+/** Whether later periods go on from the total of a charge, whatever their events are. Rule: usage-and-charges C.7. */
+const carriesTotal = ({ metric }: PricedCharge): boolean =>
+  metric.recurring && metric.aggregation_type === 'weighted_sum_agg';
 
 interface Asked {
   line: BilledLine;
@@ -84,7 +89,7 @@ export async function repriceInvoice(
     const made = usageLineFees(line, charge, counted[index]!, window, adjuster);
     return thingsOf(each, made, isAnew);
   });
-  const commitments = await Promise.all(lines.map((line) => commitmentOf(ctx, line, fees, things, settled)));
+  const commitments = await Promise.all(lines.map((line) => repriceCommitment(ctx, line, fees, things, settled)));
   const found = [...things, ...commitments.flat()];
   const names = new Set(found.map(keyOfThing));
   // Billed by a correction, and gone by another one.
@@ -94,7 +99,16 @@ export async function repriceInvoice(
       lines.some(({ subscription }) => subscription.id === thing.subscription_id) &&
       (thing.charge_id === null || asked.some(({ charge }) => charge.id === thing.charge_id)),
   );
-  return [...found, ...gone.map((thing) => ({ ...thing, fee: undefined, newCents: cents(0), newUnits: ZERO }))];
+  const totals = new Set(charges.filter(carriesTotal).map(({ id }) => id));
+  const nothing = { fee: undefined, newCents: cents(0), newUnits: ZERO };
+  return [
+    ...found,
+    ...gone.map((thing) => ({
+      ...thing,
+      ...nothing,
+      ...(totals.has(thing.charge_id ?? '') ? { newTotal: ZERO } : {}),
+    })),
+  ];
 }
 
 /** Fees of an invoice that corrections of others have nothing to do with. */
@@ -168,6 +182,7 @@ function thingsOf({ line, charge, window, issued }: Asked, made: readonly LineFe
     ...of,
   });
   const kindOf = (parent: string | null) => (parent === null ? ('usage' as const) : ('true_up' as const));
+  const totalOf = (newTotal: Decimal) => (carriesTotal(charge) ? { newTotal } : {});
   const things = new Map<string, RepricedThing>();
   const kept = new Set<string>();
   for (const each of issued) {
@@ -175,7 +190,15 @@ function thingsOf({ line, charge, window, issued }: Asked, made: readonly LineFe
     const { charge_filter_id, grouped_by } = fee;
     const key = keyOf({ kind: kindOf(fee.true_up_parent_fee_id), charge_filter_id, grouped_by });
     const displayName = fee.invoice_display_name ?? fee.item_name;
-    things.set(keyOfThing(key), { ...key, window, displayName, fee, newCents: cents(0), newUnits: ZERO });
+    things.set(keyOfThing(key), {
+      ...key,
+      window,
+      displayName,
+      fee,
+      newCents: cents(0),
+      newUnits: ZERO,
+      ...totalOf(ZERO),
+    });
     if (isSetByHand(each) || (isAnew && each.inputs?.facts?.kind !== 'copied')) {
       kept.add(keyOfThing(key));
       things.set(keyOfThing(key), {
@@ -185,6 +208,7 @@ function thingsOf({ line, charge, window, issued }: Asked, made: readonly LineFe
         fee,
         newCents: cents(fee.amount_cents),
         newUnits: fee.units,
+        ...totalOf(fee.total_aggregated_units),
       });
     }
   }
@@ -195,67 +219,15 @@ function thingsOf({ line, charge, window, issued }: Asked, made: readonly LineFe
     const known = things.get(name);
     if (kept.has(name) || (isAnew && known === undefined)) continue;
     const displayName = known?.displayName ?? fee.item.displayName;
-    things.set(name, { ...key, window, displayName, fee: known?.fee, newCents, newUnits });
+    things.set(name, {
+      ...key,
+      window,
+      displayName,
+      fee: known?.fee,
+      newCents,
+      newUnits,
+      ...totalOf(fee.totalAggregatedUnits),
+    });
   }
   return [...things.values()];
 }
-
-/**
- * The minimum commitment of a line by the usage of now: of an invoice that has one by what was stored with it, else by the
- * plan. Other fees count as they are billed by now.
- */
-async function commitmentOf(
-  ctx: Context,
-  line: BilledLine,
-  fees: readonly IssuedFee[],
-  things: readonly RepricedThing[],
-  settled: ReadonlyMap<string, SettledThing>,
-): Promise<RepricedThing[]> {
-  const own = things.filter(({ subscription_id }) => subscription_id === line.subscription.id);
-  const names = new Set(own.map(keyOfThing));
-  const others = [...settled].filter(
-    ([name, thing]) =>
-      thing.kind !== 'commitment' && thing.subscription_id === line.subscription.id && !names.has(name),
-  );
-  const changeCents = sumCents([
-    ...own.map(({ newCents, fee }) => cents(newCents - (fee?.amount_cents ?? 0))),
-    ...others.map(([, { settled_cents }]) => cents(settled_cents)),
-  ]);
-  const issued = fees.find(({ fee }) => fee.fee_type === 'commitment' && fee.subscription_id === line.subscription.id);
-  const stored = issued?.inputs?.commitment;
-  const key = {
-    subscription_id: line.subscription.id,
-    kind: 'commitment' as const,
-    charge_id: null,
-    charge_filter_id: null,
-    grouped_by: {},
-  };
-  if (issued !== undefined) {
-    const { fee } = issued;
-    const window = { from: fee.from_datetime!, to: fee.to_datetime! };
-    const countedIds = new Set((stored?.counted_fees ?? []).map(({ id }) => id));
-    const counts = own.length > 0 && own.every((thing) => thing.fee === undefined || countedIds.has(thing.fee.id));
-    const newCents =
-      stored === undefined || !counts || isSetByHand(issued)
-        ? cents(fee.amount_cents)
-        : commitmentTrueUp(
-            stored.amount_cents,
-            { billedDays: stored.billed_days, periodDays: stored.period_days },
-            cents(stored.used_cents + changeCents),
-          );
-    const displayName = fee.invoice_display_name ?? fee.item_name;
-    return [{ ...key, window, displayName, fee, newCents, newUnits: fee.units }];
-  }
-  if (line.subscription.commitment === null || own.length === 0) return [];
-  // A commitment that the plan got since then would be missing whatever the usage.
-  if ((await commitmentFees(ctx, [line], [])).length > 0) return [];
-  // The fees of this invoice are among those that were made before: what they rise or fall by is added.
-  const [missing] = await commitmentFees(ctx, [line], [changeOf(line, own[0]!.window, changeCents)]);
-  if (missing === undefined) return [];
-  const { window, amountCents: newCents, units: newUnits, item } = missing;
-  return [{ ...key, window, displayName: item.displayName, fee: undefined, newCents, newUnits }];
-}
-
-/** What usage rises or falls by, as something that a commitment counts. */
-const changeOf = (line: BilledLine, window: Period, amountCents: Cents): LineFee =>
-  ({ id: '', line, fee_type: 'charge', window, amountCents }) as LineFee;

@@ -63,11 +63,13 @@ export async function settleThings(
   const { db, organizationId } = ctx;
   const differences = differencesOf(things, settled);
   const shown = differences.filter(({ deltaCents }) => deltaCents !== 0);
-  if (shown.length === 0) return differences.slice(0, 1).map((each) => recorded(billed, each));
+  const totals = differences.filter(({ deltaCents, thing }) => deltaCents === 0 && thing.newTotal !== undefined);
+  const kept = totals.map((each) => recorded(billed, each));
+  if (shown.length === 0) return kept.length > 0 ? kept : differences.slice(0, 1).map((each) => recorded(billed, each));
   const goingOn = await listGoingOn(db, organizationId, [...new Set(things.map((thing) => thing.subscription_id))]);
   const rises = shown.filter(({ restCents }) => restCents >= 0).map((each) => rise(billed, each, correction, goingOn));
   const falls = shown.filter(({ restCents }) => restCents < 0);
-  return [...rises, ...(await settleFalls(ctx, billed, falls, correction))];
+  return [...kept, ...rises, ...(await settleFalls(ctx, billed, falls, correction))];
 }
 
 function differencesOf(things: readonly RepricedThing[], settled: ReadonlyMap<string, SettledThing>): Difference[] {
@@ -100,6 +102,7 @@ export const recorded = (billed: Billed, { thing, oldCents, deltaCents, restCent
   settled_amount_cents: deltaCents - restCents,
   billed_amount_cents: 0,
   booked_as: 'recorded',
+  total_units: thing.newTotal ?? null,
   new_fee_id: null,
   credit_note_id: null,
   uncreditable_amount_cents: 0,

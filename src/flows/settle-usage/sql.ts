@@ -125,8 +125,7 @@ export async function insertPeriods(
 
 /** Charges of the earliest invoice that a correction has still to settle. */
 export const listNextPeriods = (db: Db, organizationId: string, correctionId: string) => db<ConcernedCharge[]>`
-  select invoice_id, false as is_draft, subscription_id, charge_id, charges_from_datetime, charges_to_datetime,
-    false as is_carried_over
+  select invoice_id, false as is_draft, subscription_id, charge_id, charges_from_datetime, charges_to_datetime
   from correction_periods
   where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null
     and invoice_id = (
@@ -160,7 +159,9 @@ export interface NewAdjustment extends ThingKey {
   settled_amount_cents: number;
   billed_amount_cents: number;
   booked_as: 'fee' | 'invoice' | 'credit_note' | 'recorded';
-  /** The fee in whose place another one stands now. */
+  /** Running total at the window's end, from which later periods go on; null: there is none. */
+  total_units: Decimal | null;
+  /** The fee that stands in its place now. */
   new_fee_id: string | null;
   credit_note_id: string | null;
   uncreditable_amount_cents: number;
@@ -185,16 +186,16 @@ export async function insertAdjustments(
     insert into correction_adjustments (id, organization_id, correction_id, invoice_id, subscription_id, kind, fee_id,
       charge_id, charge_filter_id, grouped_by, from_datetime, to_datetime, invoice_display_name, units, old_amount_cents,
       new_amount_cents, delta_amount_cents, settled_amount_cents, billed_amount_cents, booked_as, new_fee_id,
-      credit_note_id, uncreditable_amount_cents, created_at)
+      credit_note_id, uncreditable_amount_cents, total_units, created_at)
     select id, ${organizationId}::uuid, ${correctionId}::uuid, invoice_id, subscription_id, kind, fee_id, charge_id,
       charge_filter_id, grouped_by, from_datetime, to_datetime, invoice_display_name, units, old_amount_cents,
       new_amount_cents, delta_amount_cents, settled_amount_cents, billed_amount_cents, booked_as, new_fee_id,
-      credit_note_id, uncreditable_amount_cents, ${now}
+      credit_note_id, uncreditable_amount_cents, total_units, ${now}
     from jsonb_to_recordset(${rows as never}::jsonb) as adjustment (id uuid, invoice_id uuid, subscription_id uuid,
       kind text, fee_id uuid, charge_id uuid, charge_filter_id uuid, grouped_by jsonb, from_datetime timestamptz,
       to_datetime timestamptz, invoice_display_name text, units numeric, old_amount_cents bigint,
       new_amount_cents bigint, delta_amount_cents bigint, settled_amount_cents bigint, billed_amount_cents bigint,
-      booked_as text, new_fee_id uuid, credit_note_id uuid, uncreditable_amount_cents bigint)`;
+      booked_as text, new_fee_id uuid, credit_note_id uuid, uncreditable_amount_cents bigint, total_units numeric)`;
 }
 
 /** Records of subscriptions for which a correction left something to an invoice of its own. */

@@ -30,19 +30,19 @@ export async function lockForCorrection(ctx: Context, externalSubscriptionId: st
  */
 export async function applyCorrection(
   ctx: Context,
-  correction: Pick<CorrectionRow, 'id' | 'external_subscription_id' | 'policy'>,
+  correction: Pick<CorrectionRow, 'id' | 'external_subscription_id'>,
   events: readonly { id: string; code: string }[],
   payload: EventPayload | null,
 ): Promise<Effect> {
   const { db, organizationId } = ctx;
-  const { id: correctionId, external_subscription_id: externalId, policy } = correction;
+  const { id: correctionId, external_subscription_id: externalId } = correction;
   const ids = events.map(({ id }) => id);
   const codes = [...new Set(events.map(({ code }) => code))];
   const idsOf = (code: string) => events.filter((event) => event.code === code).map(({ id }) => id);
   const moments = db`
     select distinct e.code, e.timestamp from ${eventsOfIds(db, organizationId, ids)}
     ${payload === null ? db`` : db`union select e.code, e.timestamp from ${amendedEvents(db, organizationId, ids, payload)}`}`;
-  const effect = await effectOf(ctx, externalId, moments, policy);
+  const effect = await effectOf(ctx, externalId, moments);
   const shapes = await holdShapes(db, organizationId, externalId, codes);
   const change = { correctionId, now: ctx.now() };
   await carryOver(

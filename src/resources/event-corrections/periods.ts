@@ -9,8 +9,6 @@ export interface ConcernedCharge {
   charge_id: string;
   charges_from_datetime: Temporal.Instant;
   charges_to_datetime: Temporal.Instant;
-  /** A running total that later periods go on from. */
-  is_carried_over: boolean;
 }
 
 /** Periods of a recurring metric that a correction concerns at most (beyond 4.3). */
@@ -31,13 +29,12 @@ export const listConcernedCharges = (
   externalSubscriptionId: string,
   moments: Fragment,
 ) => db<ConcernedCharge[]>`
-  select invoice_id, is_draft, subscription_id, charge_id, charges_from_datetime, charges_to_datetime, is_carried_over
+  select invoice_id, is_draft, subscription_id, charge_id, charges_from_datetime, charges_to_datetime
   from (
     select found.*, dense_rank() over (partition by charge_id, is_draft order by charges_from_datetime, invoice_id) as nth
     from (
       select distinct i.id as invoice_id, i.status = 'draft' as is_draft, s.id as subscription_id, c.id as charge_id,
-        line.charges_from_datetime, line.charges_to_datetime,
-        m.recurring and m.aggregation_type = 'weighted_sum_agg' as is_carried_over
+        line.charges_from_datetime, line.charges_to_datetime
       from (${moments}) moment
       join billable_metrics m on m.organization_id = ${organizationId} and m.code = moment.code
       join charges c on c.organization_id = ${organizationId} and c.billable_metric_id = m.id and not c.pay_in_advance

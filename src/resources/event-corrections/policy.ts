@@ -41,21 +41,13 @@ export interface Effect {
  * moments  rows (code, timestamp): where events were, and where they will be
  *
  * @throws Refusal 422 base: unsupported_value, when a charge billed in advance that carries units into later periods took them
- * @throws Refusal 422 policy: unsupported_value, when running totals of issued invoices would have to be settled
  * Rule: beyond 4.3.
  */
-export async function effectOf(
-  ctx: Context,
-  externalSubscriptionId: string,
-  moments: Fragment,
-  policy: Policy,
-): Promise<Effect> {
+export async function effectOf(ctx: Context, externalSubscriptionId: string, moments: Fragment): Promise<Effect> {
   if (await carriesInAdvance(ctx.db, ctx.organizationId, externalSubscriptionId, moments))
     throw refuse.invalid({ base: [UNSUPPORTED] });
   const concerned = await listConcernedCharges(ctx.db, ctx.organizationId, externalSubscriptionId, moments);
   const invoiced = concerned.filter(({ is_draft }) => !is_draft);
-  if (policy !== 'ignore' && invoiced.some(({ is_carried_over }) => is_carried_over))
-    throw refuse.invalid({ policy: [UNSUPPORTED] });
   const drafts = concerned.filter(({ is_draft }) => is_draft);
   return { draftIds: [...new Set(drafts.map(({ invoice_id }) => invoice_id))].sort(), invoiced };
 }

@@ -141,14 +141,30 @@ export interface TotalRow {
   total: Decimal;
 }
 
-/** Running totals that the newest fees of earlier periods ended with, one a filter and group. */
+/**
+ * Running totals that earlier periods ended with, by their newest fees or by what corrections made of them, one a filter
+ * and group.
+ */
 export const listBilledTotals = (db: Db, organizationId: string, requests: readonly TotalRequest[]) => db<TotalRow[]>`
-  select distinct on (request.n, fee.charge_filter_id, fee.grouped_by)
-    request.n, fee.charge_filter_id, fee.grouped_by, fee.total_aggregated_units as total
+  select distinct on (request.n, billed.charge_filter_id, billed.grouped_by)
+    request.n, billed.charge_filter_id, billed.grouped_by, billed.total
   from jsonb_to_recordset(${JSON.stringify(requests)}::text::jsonb) as request (n int, subscription_id uuid, charge_id uuid,
     "before" timestamptz)
-  join fees fee on fee.organization_id = ${organizationId} and fee.subscription_id = request.subscription_id
-    and fee.fee_type = 'charge' and fee.charge_id = request.charge_id and fee.true_up_parent_fee_id is null
-    and fee.original_fee_id is null and fee.correction_id is null and fee.deleted_at is null
-    and fee.to_datetime <= request."before"
-  order by request.n, fee.charge_filter_id, fee.grouped_by, fee.to_datetime desc, fee.created_at desc, fee.id desc`;
+  cross join lateral (
+    select fee.charge_filter_id, fee.grouped_by, fee.total_aggregated_units as total, fee.to_datetime,
+      false as is_corrected, fee.created_at, fee.id
+    from fees fee
+    where fee.organization_id = ${organizationId} and fee.subscription_id = request.subscription_id
+      and fee.fee_type = 'charge' and fee.charge_id = request.charge_id and fee.true_up_parent_fee_id is null
+      and fee.original_fee_id is null and fee.correction_id is null and fee.deleted_at is null
+      and fee.to_datetime <= request."before"
+    union all
+    select adjustment.charge_filter_id, adjustment.grouped_by, adjustment.total_units, adjustment.to_datetime,
+      true, adjustment.created_at, adjustment.id
+    from correction_adjustments adjustment
+    where adjustment.organization_id = ${organizationId} and adjustment.subscription_id = request.subscription_id
+      and adjustment.charge_id = request.charge_id and adjustment.total_units is not null
+      and adjustment.to_datetime <= request."before"
+  ) billed
+  order by request.n, billed.charge_filter_id, billed.grouped_by, billed.to_datetime desc, billed.is_corrected desc,
+    billed.created_at desc, billed.id desc`;

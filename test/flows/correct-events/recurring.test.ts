@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
+
+// Corrections and late events of metrics whose units go on into later periods: beyond 4.3 "recurring metric", 4.6.
+let service: TestService;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+/** A subscription since the fifth of March with a recurring metric at 1.00 a unit. */
+async function seats(aggregation_type: string, charge: object = {}): Promise<Story> {
+  const story = await openStory(service, '2024-03-05T00:00:00Z');
+  await story.customer();
+  const { body } = await story.client.post('/billable_metrics', {
+    billable_metric: {
+      name: 'seats',
+      code: 'seats',
+      aggregation_type,
+      field_name: 'n',
+      recurring: true,
+      ...(aggregation_type === 'weighted_sum_agg' ? { weighted_interval: 'seconds' } : {}),
+    },
+  });
+  await story.plan({
+    amount_cents: 0,
+    charges: [
+      {
+        billable_metric_id: body.billable_metric.svc_id,
+        code: 'seats',
+        charge_model: 'standard',
+        properties: { amount: '1' },
+        ...charge,
+      },
+    ],
+  });
+  await story.subscribe();
+  return story;
+}
+
+async function send(story: Story, transaction_id: string, n: string, at: string) {
+  const { status } = await story.client.post('/events', {
+    event: {
+      transaction_id,
+      external_subscription_id: 'sub',
+      code: 'seats',
+      properties: { n },
+      timestamp: Date.parse(at) / 1000,
+    },
+  });
+  expect(status).toBe(200);
+}
+
+async function correct(story: Story, fields: object) {
+  const { status, body } = await story.client.post('/events/corrections', {
+    correction: { reason: 'wrong', external_subscription_id: 'sub', ...fields },
+  });
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return body.correction;
+}
+
+const amend = (story: Story, transaction_id: string, n: string, fields: object = {}) =>
+  correct(story, { kind: 'amend', transaction_id, properties: { n }, ...fields });
+
+/** Cents of each fee of an invoice, with what corrections added to it last. */
+const cents = (invoice: Invoice) => invoice.fees.filter(isUsage).map((fee: Invoice) => fee.amount_cents);
+const isUsage = (fee: Invoice) => fee.item.type === 'charge';
+/** What a correction comes to in each period, earliest first. */
+function byPeriod({ adjustments }: Invoice): number[] {
+  const deltas = new Map<string, number>();
+  for (const { from_datetime: from, delta_amount_cents: delta } of adjustments)
+    deltas.set(from, (deltas.get(from) ?? 0) + delta);
+  return [...deltas].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, delta]) => delta);
+}
+
+async function sound(story: Story) {
+  expect((await story.client.post('/audits', {})).status).toBe(200);
+  await until(async () => (await story.client.get('/audits')).body.audits[0]?.finished_at ?? undefined);
+  expect((await story.client.get('/audits/findings')).body.audit_findings).toEqual([]);
+}
+
+/** Usage C.7, example B: 2500 from the start on, less 2000 on the fourth of April and 200 on the sixth. */
+async function exampleB(): Promise<Story> {
+  const story = await seats('weighted_sum_agg');
+  await send(story, 'start', '2500', '2024-03-05T00:00:00Z');
+  await story.advance('2024-04-10T00:00:00Z');
+  await send(story, 'fourth', '-2000', '2024-04-04T00:00:00Z');
+  await send(story, 'sixth', '-200', '2024-04-06T00:00:00Z');
+  await story.advance('2024-05-02T00:00:00Z');
+  expect((await story.invoices(2)).map(cents)).toEqual([[217742], [53333]]);
+  return story;
+}
+
+test('a weighted sum: each issued period from the event on is settled, and later ones go on from the right total', async () => {
+  const story = await exampleB();
+  const correction = await amend(story, 'start', '3100');
+  // 3100 × 27 / 31 = 2700; 3100 × 3 / 30 + 1100 × 2 / 30 + 900 × 25 / 30 = 1133.33.
+  expect(byPeriod(correction)).toEqual([52258, 60000]);
+  await story.advance('2024-06-02T00:00:00Z');
+  const [, , may] = await story.invoices(3);
+  expect(cents(may).sort()).toEqual([52258, 60000, 90000]);
+  // Back again: what May billed is settled with the others.
+  expect(byPeriod(await amend(story, 'start', '2500'))).toEqual([-52258, -60000, -60000]);
+  expect(byPeriod(await amend(story, 'sixth', '-200', { timestamp: Date.parse('2024-04-07') / 1000 }))).toEqual(
+    // One more day of 500 instead of 300: 200 / 30.
+    [667, 0],
+  );
+  await story.advance('2024-07-02T00:00:00Z');
+  expect(cents((await story.invoices(4))[3]).sort()).toEqual([30000, 667]);
+  await sound(story);
+});
+
+test('a weighted sum: with the policy ignore nothing is booked, and later periods are right all the same', async () => {
+  const story = await exampleB();
+  expect(byPeriod(await amend(story, 'start', '3100', { policy: 'ignore' }))).toEqual([52258, 60000]);
+  await story.advance('2024-06-02T00:00:00Z');
+  expect(cents((await story.invoices(3))[2])).toEqual([90000]);
+});
+
+test.each([
+  ['sum_agg', [500, 500], [1500]],
+  // 5 from the twentieth of March on: 5 × 12 / 31 = 1.935, then in full.
+  ['weighted_sum_agg', [194, 500], [1500]],
+])('late events of a recurring %s are settled in each period from theirs on', async (aggregation, late, next) => {
+  const story = await seats(aggregation);
+  await story.client.put('/organizations/settings', { settings: { usage_policies: { late_events: 'next_invoice' } } });
+  await send(story, 'start', '10', '2024-03-05T00:00:00Z');
+  await story.advance('2024-05-02T00:00:00Z');
+  await story.invoices(2);
+  await send(story, 'late', '5', '2024-03-20T00:00:00Z');
+  await story.advance('2024-06-02T00:00:00Z');
+  const { corrections } = (await story.client.get('/events/corrections')).body;
+  expect(corrections).toMatchObject([{ kind: 'late_events', status: 'settled', invoices_count: 2 }]);
+  const [, , may] = await story.invoices(3);
+  const sorted = (all: number[]) => all.sort((a, b) => a - b);
+  expect(sorted(cents(may))).toEqual(sorted([...late, ...next]));
+  await sound(story);
+});
