@@ -47,7 +47,7 @@ beforeAll(async () => {
   });
   await Promise.all(['ingress', ...POOLS].map((name) => processes.start(name)));
   await ready(url);
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await processes?.stop();

@@ -45,7 +45,7 @@ beforeAll(async () => {
       .stdout;
   await pm2('start', 'ecosystem.config.js');
   await ready(url);
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   await pm2?.('kill');
