@@ -1,12 +1,7 @@
 import { localDate } from '../../engine/calendar/local-day.ts';
-import { newDraft } from '../../engine/invoices/draft.ts';
-import { computeInvoice } from '../../engine/invoices/steps.ts';
-import { keepsZeroAmount } from '../../engine/invoices/zero-amount.ts';
-import { type Currency, exponentOf } from '../../engine/money/currency.ts';
-import { chooseTaxes } from '../../engine/taxes/choose-taxes.ts';
-import type { Tax } from '../../engine/taxes/tax.ts';
+import type { Currency } from '../../engine/money/currency.ts';
 import type { Context } from '../../platform/context.ts';
-import { isUuid, newId } from '../../platform/ids.ts';
+import { isUuid } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { type AddOnRow, findAddOns } from '../../resources/add-ons/queries.ts';
 import { getCustomer } from '../../resources/customers/queries.ts';
@@ -14,14 +9,10 @@ import type { OneOffInvoiceCreate } from '../../resources/invoices/one-off-schem
 import { showInvoice } from '../../resources/invoices/show.ts';
 import { findMethod } from '../../resources/payment-methods/queries.ts';
 import { setFirstCurrency } from '../../resources/subscriptions/writes.ts';
-import { isAwaitingRegister } from '../../resources/taxes/eu/queries.ts';
-import { findTaxesByCodes, listTaxesOfAddOns } from '../../resources/taxes/queries.ts';
-import { listHeldTaxes } from '../../resources/usage/fee-taxes.ts';
-import { openInvoice } from '../build-invoice/open-invoice.ts';
 import { lockPayer, type PayerFacts, readIssuer } from '../build-invoice/sql.ts';
-import { type AddOnFee, addOnFee } from './fees.ts';
+import { addOnFee } from './fees.ts';
+import { invoiceAddOns } from './invoice-add-ons.ts';
 import { findBillingEntity } from './sql.ts';
-import { storeOneOff } from './store.ts';
 
 /**
  * Makes a one-off invoice of add-ons, final at once: no grace period, no coupons, no credits.
@@ -43,45 +34,15 @@ export async function billOneOff(ctx: Context, { body }: { body: OneOffInvoiceCr
   const issuer = await readIssuer(db, organizationId, await issuerIdOf(ctx, body, payer));
   const currency = currencyOf(body, customer.currency as Currency | null);
   const fees = given.map((fee) => addOnFee(fee, addOns.get(fee.add_on_code)!, currency, ctx.now()));
-  const awaitsTaxes = await isAwaitingRegister(db, organizationId, payer.id);
-  const taxes = await taxesOf(ctx, fees, payer, awaitsTaxes);
-
-  const invoiceId = newId();
-  const { dates } = await openInvoice(ctx, {
-    id: invoiceId,
+  const invoiceId = await invoiceAddOns(ctx, {
     payer,
     issuer,
-    invoiceType: 'one_off',
     currency,
+    fees,
     purchaseOrderNumber: body.purchase_order_number?.trim() || null,
     billedOn: localDate(ctx.now(), payer.zone),
-  });
-  const draft = computeInvoice(
-    newDraft({
-      invoiceType: 'one_off',
-      isFinalizing: true,
-      awaitsTaxes,
-      keepsZeroAmount: keepsZeroAmount(payer.finalize_zero_amount_invoice, issuer.finalize_zero_amount_invoice),
-      fees: fees.map(({ id, amountCents, preciseAmountCents }) => ({
-        key: id,
-        amountCents,
-        preciseAmountCents,
-        taxes: taxes.get(id)!,
-      })),
-    }),
-  );
-  const wish = { skipPsp: body.skip_psp ?? false, ...paymentMethod };
-  await storeOneOff(ctx, {
-    invoiceId,
-    payer,
-    issuer,
-    currency,
-    exponent: exponentOf(currency),
-    dates,
-    fees,
-    draft,
     sections: body.invoice_custom_section,
-    wish,
+    wish: { skipPsp: body.skip_psp ?? false, ...paymentMethod },
   });
   if (customer.currency === null) await setFirstCurrency(db, organizationId, customer.id, currency, ctx.now());
   return showInvoice(ctx, invoiceId);
@@ -119,48 +80,4 @@ function currencyOf({ currency }: OneOffInvoiceCreate, customers: Currency | nul
   const known = currency ?? customers;
   if (known === null) throw refuse.invalid({ currency: ['value_is_mandatory'] });
   return known;
-}
-
-/**
- * Taxes of each fee: those that it names, else the add-on's, the customer's or the billing entity's. Of an invoice that
- * waits for its taxes only those that are named.
- */
-async function taxesOf(
-  ctx: Context,
-  fees: readonly AddOnFee[],
-  payer: PayerFacts,
-  awaitsTaxes: boolean,
-): Promise<Map<string, readonly Tax[]>> {
-  const { db, organizationId } = ctx;
-  const named = await findTaxesByCodes(
-    db,
-    organizationId,
-    fees.flatMap(({ given }) => given.tax_codes ?? []),
-  );
-  const explicitOf = ({ given }: AddOnFee) => named.filter(({ code }) => given.tax_codes?.includes(code));
-  if (awaitsTaxes) return new Map(fees.map((fee) => [fee.id, explicitOf(fee)]));
-  const [ofAddOns, held] = await Promise.all([
-    listTaxesOfAddOns(
-      db,
-      organizationId,
-      fees.map(({ addOn }) => addOn.id),
-    ),
-    listHeldTaxes(db, organizationId, {
-      chargeIds: [],
-      planIds: [],
-      customerId: payer.id,
-      billingEntityId: payer.billing_entity_id,
-    }),
-  ]);
-  return new Map(
-    fees.map((fee) => [
-      fee.id,
-      chooseTaxes<Tax>('add_on', {
-        explicit: explicitOf(fee),
-        own: ofAddOns.filter(({ add_on_id }) => add_on_id === fee.addOn.id),
-        customer: held.filter(({ holder }) => holder === 'customer'),
-        billingEntity: held.filter(({ holder }) => holder === 'billing_entity'),
-      }),
-    ]),
-  );
 }

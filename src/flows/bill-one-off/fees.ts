@@ -15,8 +15,11 @@ import type { OneOffFee } from '../../resources/invoices/one-off-schema.ts';
 /** A fee of a one-off invoice before taxes. */
 export interface AddOnFee {
   id: string;
-  addOn: AddOnRow;
-  given: OneOffFee;
+  addOn: Pick<AddOnRow, 'id' | 'code' | 'name'>;
+  /** Codes of the taxes that it names itself. */
+  taxCodes: readonly string[];
+  /** The first of the fees that it is a copy of. */
+  originalFeeId?: string;
   description: string | null;
   displayName: string;
   amountCents: Cents;
@@ -43,7 +46,7 @@ export function addOnFee(given: OneOffFee, addOn: AddOnRow, currency: Currency, 
   return {
     id: newId(),
     addOn,
-    given,
+    taxCodes: given.tax_codes ?? [],
     description: given.description ?? addOn.description,
     displayName: given.invoice_display_name ?? addOn.invoice_display_name ?? addOn.name,
     amountCents: roundToCents(exact),

@@ -12,12 +12,13 @@ export async function findBillingEntity(db: Db, organizationId: string, code: st
 }
 
 /** How a one-off invoice is to be paid. */
-export const storePaymentWish = (
-  db: Db,
-  organizationId: string,
-  invoiceId: string,
-  wish: { skipPsp: boolean; paymentMethodType: string | null; paymentMethodId: string | null },
-) => db`
+export interface PaymentWish {
+  skipPsp: boolean;
+  paymentMethodType: string | null;
+  paymentMethodId: string | null;
+}
+
+export const storePaymentWish = (db: Db, organizationId: string, invoiceId: string, wish: PaymentWish) => db`
   update invoices set skip_psp = ${wish.skipPsp}, payment_method_type = ${wish.paymentMethodType},
     payment_method_id = ${wish.paymentMethodId}
   where organization_id = ${organizationId} and id = ${invoiceId}`;
@@ -34,6 +35,7 @@ export async function insertAddOnFees(
     const taxed = computed.get(fee.id)!;
     return {
       id: fee.id,
+      original_fee_id: fee.originalFeeId ?? null,
       item_id: fee.addOn.id,
       item_code: fee.addOn.code,
       item_name: fee.addOn.name,
@@ -52,16 +54,16 @@ export async function insertAddOnFees(
     };
   });
   await db`
-    insert into fees (id, organization_id, billing_entity_id, customer_id, invoice_id, fee_type, item_id, item_code,
+    insert into fees (id, organization_id, billing_entity_id, customer_id, invoice_id, original_fee_id, fee_type, item_id, item_code,
       item_name, item_description, invoice_display_name, amount_cents, amount_currency, precise_amount_cents,
       unit_amount_cents, precise_unit_amount, taxes_amount_cents, taxes_precise_amount_cents, taxes_rate, units,
       total_aggregated_units, from_datetime, to_datetime, created_at, updated_at)
     select id, ${owner.organizationId}::uuid, ${owner.billingEntityId}::uuid, ${owner.customerId}::uuid,
-      ${owner.invoiceId}::uuid, 'add_on', item_id, item_code, item_name, item_description, invoice_display_name,
+      ${owner.invoiceId}::uuid, original_fee_id, 'add_on', item_id, item_code, item_name, item_description, invoice_display_name,
       amount_cents, ${owner.currency}, precise_amount_cents, unit_amount_cents, precise_unit_amount,
       taxes_amount_cents, taxes_precise_amount_cents, taxes_rate, units, units, from_datetime, to_datetime,
       ${owner.createdAt}, ${owner.createdAt}
-    from jsonb_to_recordset(${rows as never}::jsonb) as fee (id uuid, item_id uuid, item_code text, item_name text,
+    from jsonb_to_recordset(${rows as never}::jsonb) as fee (id uuid, original_fee_id uuid, item_id uuid, item_code text, item_name text,
       item_description text, invoice_display_name text, amount_cents bigint, precise_amount_cents numeric,
       unit_amount_cents bigint, precise_unit_amount numeric, taxes_amount_cents bigint,
       taxes_precise_amount_cents numeric, taxes_rate numeric, units numeric, from_datetime timestamptz,

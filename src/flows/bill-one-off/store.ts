@@ -16,7 +16,7 @@ import type { IssuerFacts, PayerFacts } from '../build-invoice/sql.ts';
 import { insertFeeInputs, insertInvoiceInputs } from '../build-invoice/stored-inputs.ts';
 import { type InvoiceOwner, insertInvoiceTaxes, storeAmounts } from '../build-invoice/writes.ts';
 import type { AddOnFee } from './fees.ts';
-import { insertAddOnFees, storePaymentWish } from './sql.ts';
+import { insertAddOnFees, type PaymentWish, storePaymentWish } from './sql.ts';
 
 interface ComputedOneOff {
   invoiceId: string;
@@ -30,7 +30,7 @@ interface ComputedOneOff {
   draft: Draft;
   /** What the request says about custom sections. */
   sections: SectionChoice;
-  wish: { skipPsp: boolean; paymentMethodType: string | null; paymentMethodId: string | null };
+  wish: PaymentWish;
 }
 
 /** Stores a computed one-off invoice; a final one is numbered, booked and told. Rules: subscriptions-and-invoices F.4, F.8, H. */
@@ -66,14 +66,14 @@ export async function storeOneOff(ctx: Context, invoice: ComputedOneOff): Promis
 
 /** What a fee was computed from. Rule: beyond 6.1. */
 const feeInputs = (
-  { id, addOn, units, unitAmountCents, window }: AddOnFee,
+  { id, addOn, taxCodes, units, unitAmountCents, window }: AddOnFee,
   { draft, exponent }: ComputedOneOff,
 ): object =>
   JSON.parse(
     JSON.stringify({
       fee_type: 'add_on',
       window: { fee: window },
-      price: { add_on_code: addOn.code, unit_amount_cents: unitAmountCents },
+      price: { add_on_code: addOn.code, unit_amount_cents: unitAmountCents, tax_codes: taxCodes },
       metric: null,
       usage: { units },
       before: null,

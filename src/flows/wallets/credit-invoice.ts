@@ -1,3 +1,4 @@
+import type { PlainDate } from '../../engine/calendar/instants.ts';
 import { localDate } from '../../engine/calendar/local-day.ts';
 import type { BookedCredits } from '../../engine/credits/wallet-money.ts';
 import { newDraft } from '../../engine/invoices/draft.ts';
@@ -24,6 +25,16 @@ interface NewPurchase {
   booked: BookedCredits;
   wishes: TransactionWishes;
   status: 'open' | 'finalized';
+  again?: VoidedPurchase | undefined;
+}
+
+/** The voided invoice that a new one of the same credits stands in for. */
+export interface VoidedPurchase {
+  /** The local day by which it is dated. */
+  billedOn: PlainDate;
+  originalFeeId: string;
+  /** Ties the invoice to it before it is announced. */
+  onOpened: (invoiceId: string) => Promise<void>;
 }
 
 /**
@@ -36,7 +47,7 @@ interface NewPurchase {
 export async function creditInvoice(
   ctx: Context,
   wallet: WalletRow,
-  { id, booked, wishes, status }: NewPurchase,
+  { id, booked, wishes, status, again }: NewPurchase,
 ): Promise<string> {
   const { db, organizationId } = ctx;
   const payer = await lockPayer(db, organizationId, wallet.customer_id);
@@ -49,9 +60,10 @@ export async function creditInvoice(
     invoiceType: 'credit',
     currency: wallet.currency,
     purchaseOrderNumber: wishes.purchase_order_number ?? wallet.purchase_order_number,
-    billedOn: localDate(ctx.now(), payer.zone),
+    billedOn: again?.billedOn ?? localDate(ctx.now(), payer.zone),
     selfBilled: false,
   });
+  await again?.onOpened(invoiceId);
   const owner: InvoiceOwner = {
     organizationId,
     invoiceId,
@@ -70,7 +82,13 @@ export async function creditInvoice(
       fees: [{ key: feeId, amountCents, preciseAmountCents: decimal(amountCents), taxes: [] }],
     }),
   );
-  await insertCreditFee(ctx, owner, wallet, { feeId, transactionId: id, booked, name: wishes.name ?? null });
+  await insertCreditFee(ctx, owner, wallet, {
+    feeId,
+    transactionId: id,
+    booked,
+    name: wishes.name ?? null,
+    originalFeeId: again?.originalFeeId ?? null,
+  });
   const customer = customerBaseView(await readCustomer(db, organizationId, payer.id));
   await storeAmounts(db, owner, draft, {
     status,
@@ -116,13 +134,19 @@ const insertCreditFee = (
   ctx: Context,
   owner: InvoiceOwner,
   wallet: WalletRow,
-  fee: { feeId: string; transactionId: string; booked: BookedCredits; name: string | null },
+  fee: {
+    feeId: string;
+    transactionId: string;
+    booked: BookedCredits;
+    name: string | null;
+    originalFeeId: string | null;
+  },
 ) => ctx.db`
-  insert into fees (id, organization_id, billing_entity_id, customer_id, invoice_id, fee_type, item_id, item_code,
+  insert into fees (id, organization_id, billing_entity_id, customer_id, invoice_id, original_fee_id, fee_type, item_id, item_code,
     item_name, invoice_display_name, amount_cents, amount_currency, precise_amount_cents, unit_amount_cents,
     precise_unit_amount, units, total_aggregated_units, created_at, updated_at)
   values (${fee.feeId}, ${owner.organizationId}, ${owner.billingEntityId}, ${owner.customerId}, ${owner.invoiceId},
-    'credit', ${fee.transactionId}, 'credit', 'credit', ${fee.name ?? 'credit'}, ${fee.booked.amountCents},
+    ${fee.originalFeeId}, 'credit', ${fee.transactionId}, 'credit', 'credit', ${fee.name ?? 'credit'}, ${fee.booked.amountCents},
     ${owner.currency}, ${fee.booked.amountCents}, ${unitCents(wallet)}, ${wallet.rate_amount}, ${fee.booked.credits},
     ${fee.booked.credits}, ${owner.createdAt}, ${owner.createdAt})`;
 

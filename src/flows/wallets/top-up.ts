@@ -7,7 +7,7 @@ import { recordTransaction } from '../../resources/wallet-transactions/record.ts
 import { finalizeTopUp } from '../../resources/wallet-transactions/top-up-payment.ts';
 import { insertTransaction, setInvoice, type TransactionWishes } from '../../resources/wallet-transactions/writes.ts';
 import type { WalletRow } from '../../resources/wallets/queries.ts';
-import { creditInvoice } from './credit-invoice.ts';
+import { creditInvoice, type VoidedPurchase } from './credit-invoice.ts';
 
 export interface TopUpCredits {
   paidCredits: Decimal;
@@ -35,12 +35,13 @@ export async function topUp(
   return made;
 }
 
-/** Rule: credits-and-payments D.4. */
-async function purchase(
+/** Rule: credits-and-payments D.4. @param again when it stands in for a voided invoice */
+export async function purchase(
   ctx: Context,
   wallet: WalletRow,
   booked: BookedCredits,
   wishes: TransactionWishes,
+  again?: VoidedPurchase,
 ): Promise<Moved> {
   const requiresPayment = wishes.invoice_requires_successful_payment ?? wallet.invoice_requires_successful_payment;
   const id = await insertTransaction(ctx, {
@@ -56,6 +57,7 @@ async function purchase(
     booked,
     wishes,
     status: requiresPayment ? 'open' : 'finalized',
+    again,
   });
   await setInvoice(ctx, id, invoiceId);
   if (!requiresPayment) await finalizeTopUp(ctx, wallet, invoiceId, { id, amount_cents: booked.amountCents });
