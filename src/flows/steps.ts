@@ -2,6 +2,7 @@ import type { Context } from '../platform/context.ts';
 import { deleteMetricEvents } from '../resources/billable-metrics/jobs.ts';
 import { finishCustomerDeletion } from '../resources/customers/jobs.ts';
 import { cascadeFixedCharges } from '../resources/fixed-charges/cascade.ts';
+import { verifyInvoiceStep } from '../resources/invoice-verifications/commands.ts';
 import { followPlanChanges } from '../resources/plans/follow-changes.ts';
 import { finishPlanDeletion } from '../resources/plans/jobs.ts';
 import { settleGateStep } from './activate-subscriptions/settle-gate.ts';
@@ -66,6 +67,7 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'redate-drafts': redateDrafts,
   'finalize-draft': finalizeOneDraft,
   'run-invoices': runInvoices,
+  'verify-invoice': verifyInvoiceStep,
   'finalize-pending-invoice': finalizePendingInvoice,
   'check-vat-number': checkVatNumberStep,
   'book-first-credits': bookFirstCredits,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Invoice, openStory, type Story } from '../flows/bill-subscriptions/story.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 // Verification of issued invoices: beyond 6 with its golden cases.
 let service: TestService;
@@ -194,4 +195,40 @@ test('is refused for what is not issued, and for strangers', async () => {
     resource: 'invoice',
   });
   expect((await story.client.get('/verifications/x')).body).toMatchObject({ status: 404, resource: 'verification' });
+});
+
+test('the events of more than 500 fees are counted by a run, whose id finds the result', async () => {
+  const { client } = story;
+  await client.post('/add_ons', {
+    add_on: { name: 'Setup', code: 'setup', amount_cents: 100, amount_currency: 'USD' },
+  });
+  const fees = Array.from({ length: 501 }, () => ({ add_on_code: 'setup' }));
+  const made = await client.post('/invoices', { invoice: { external_customer_id: 'acme', currency: 'USD', fees } });
+  expect(made.status, made.text).toBe(200);
+  const path = `/invoices/${made.body.invoice.svc_id}/verify`;
+  expect((await client.post(path)).body.verification).toMatchObject({ status: 'equal', level: 'inputs' });
+  const { verification } = (await client.post(path, { verification: { level: 'events' } })).body;
+  expect(verification).toMatchObject({
+    svc_invoice_id: made.body.invoice.svc_id,
+    level: 'events',
+    status: 'pending',
+    progress: { done: 0, total: 501, percent: 0 },
+    finished_at: null,
+    error: null,
+  });
+  const result = await until(async () => {
+    const read = (await client.get(`/verifications/${verification.svc_id}`)).body.verification;
+    return read.status === 'pending' ? undefined : read;
+  });
+  expect(result).toMatchObject({
+    svc_id: verification.svc_id,
+    status: 'equal',
+    compared: { fees: 501 },
+    differences: [],
+    progress: { done: 501, total: 501, percent: 100 },
+  });
+  expect((await client.get(`/invoices/${made.body.invoice.svc_id}`)).body.invoice.last_verification).toMatchObject({
+    status: 'equal',
+    level: 'events',
+  });
 });

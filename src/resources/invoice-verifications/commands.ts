@@ -11,16 +11,41 @@ import { seconds } from '../../platform/schema/view.ts';
 import { explainOrNot } from '../fee-explanations/explain.ts';
 import { type FeeInputsRow, listFeeInputs } from '../fee-explanations/queries.ts';
 import { type FeeRow, listFeesOfInvoice } from '../fees/queries.ts';
-import { getVisibleInvoice, type InvoiceRow } from '../invoices/queries.ts';
+import { getVisibleInvoice, type InvoiceRow, readInvoice } from '../invoices/queries.ts';
+import { getRun, insertRun, type RunRow } from '../unmatched-events/queries.ts';
+import { runView } from '../unmatched-events/view.ts';
 import { type Comparison, causeOf, newComparison } from './comparison.ts';
 import { type Since, verifyEvents } from './events.ts';
-import { findInvoiceInputs, findVerification, type InvoiceInputsRow, insertVerification } from './queries.ts';
+import {
+  countFees,
+  countOnRun,
+  findInvoiceInputs,
+  findVerification,
+  findVerificationRun,
+  finishRun,
+  type InvoiceInputsRow,
+  insertVerification,
+  lockVerificationRun,
+} from './queries.ts';
 import type { Difference, Verification, VerificationCreate, VerificationLevel } from './schema.ts';
 import { type TotalledFee, type Totals, totalsOf } from './totals.ts';
 
+/** Fees of an invoice whose events are counted again while the request waits. Rule: beyond 6.2. */
+const MOST_FEES_AT_ONCE = 500;
+
+/** Owed work: a verification that takes long. */
+const VERIFY_STEP = 'verify-invoice';
+const VERIFICATION_RUN = 'invoice_verification';
+
+interface VerificationRun {
+  invoice_id: string;
+  level: VerificationLevel;
+}
+
 /**
  * Computes an issued invoice once more: every fee and the totals from what was stored with them and, at level `events`,
- * the usage from the raw events as they were then. Nothing but the result is written.
+ * the usage from the raw events as they were then. Nothing but the result is written. The events of more than 500 fees
+ * are counted by a run, whose id finds the result.
  *
  * @throws Refusal 404 invoice; 405 invalid_status, unless it is finalized or voided
  * Rule: beyond 6.2.
@@ -28,10 +53,37 @@ import { type TotalledFee, type Totals, totalsOf } from './totals.ts';
 export async function verifyInvoice(ctx: Context, { svc_id, body }: { svc_id: string; body?: VerificationCreate }) {
   const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
   if (invoice.status !== 'finalized' && invoice.status !== 'voided') throw refuse.notAllowed('invalid_status');
-  const verification = await verify(ctx, invoice, body?.level ?? 'inputs');
+  const level = body?.level ?? 'inputs';
+  const fees = level === 'events' ? await countFees(ctx.db, ctx.organizationId, invoice.id) : 0;
+  if (fees > MOST_FEES_AT_ONCE)
+    return { verification: await verifyLater(ctx, { invoice_id: invoice.id, level }, fees) };
+  const verification = await verify(ctx, invoice, level);
   await insertVerification(ctx.db, ctx.organizationId, verification, ctx.now());
   return { verification };
 }
+
+async function verifyLater(ctx: Context, input: VerificationRun, fees: number) {
+  const id = newId();
+  await insertRun(ctx.db, ctx.organizationId, { id, kind: VERIFICATION_RUN, input, created_at: ctx.now() });
+  await countOnRun(ctx.db, ctx.organizationId, id, fees);
+  ctx.after({ job: VERIFY_STEP, payload: { run_id: id } });
+  return runningView(await getRun(ctx.db, ctx.organizationId, id), input);
+}
+
+/** Step `verify-invoice`: makes the result of a run, under the run's id; safe to run twice. */
+export async function verifyInvoiceStep(ctx: Context, { run_id: id }: { run_id: string }): Promise<void> {
+  const run = await lockVerificationRun(ctx.db, ctx.organizationId, id);
+  if (!run) return;
+  const invoice = await readInvoice(ctx.db, ctx.organizationId, run.invoice_id);
+  const verification = { ...(await verify(ctx, invoice, run.level)), svc_id: id };
+  await insertVerification(ctx.db, ctx.organizationId, verification, ctx.now());
+  await finishRun(ctx.db, ctx.organizationId, id, ctx.now());
+}
+
+const runningView = (row: RunRow, { invoice_id, level }: VerificationRun) => {
+  const { result: _result, ...run } = runView(row);
+  return { ...run, svc_invoice_id: invoice_id, level };
+};
 
 /** Computes an issued invoice once more. Reads only. */
 export async function verify(ctx: Context, invoice: InvoiceRow, level: VerificationLevel): Promise<Verification> {
@@ -65,9 +117,14 @@ export async function verify(ctx: Context, invoice: InvoiceRow, level: Verificat
 
 /** @throws Refusal 404 verification */
 export async function showVerification(ctx: Context, { svc_id }: { svc_id: string }) {
-  const verification = isUuid(svc_id) ? await findVerification(ctx.db, ctx.organizationId, svc_id) : undefined;
+  if (!isUuid(svc_id)) throw refuse.notFound('verification');
+  // The run is looked at first: when it is over, its result is there.
+  const input = await findVerificationRun(ctx.db, ctx.organizationId, svc_id);
+  const run = input && runningView(await getRun(ctx.db, ctx.organizationId, svc_id), input);
+  if (run !== undefined && run.finished_at === null) return { verification: run };
+  const verification = await findVerification(ctx.db, ctx.organizationId, svc_id);
   if (verification === undefined) throw refuse.notFound('verification');
-  return { verification };
+  return { verification: { ...run, ...verification } };
 }
 
 const statusOf = ({ differences, notVerified }: Comparison): Verification['status'] => {

@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
 import { type CountedFee, eventsOfFee, eventsOfWindow } from '../fee-explanations/counted-events.ts';
 import type { Watermark } from '../fee-explanations/queries.ts';
-import type { Verification } from './schema.ts';
+import type { Verification, VerificationLevel } from './schema.ts';
 
 /** What the totals of an invoice were computed from. */
 export interface InvoiceInputs {
@@ -102,3 +102,49 @@ export async function findVerification(db: Db, organizationId: string, id: strin
     where organization_id = ${organizationId} and id = ${id}`;
   return row && { svc_id: row.id, svc_invoice_id: row.invoice_id, level: row.level, status: row.status, ...row.result };
 }
+
+/** Fees of an invoice. */
+export async function countFees(db: Db, organizationId: string, invoiceId: string): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*) from fees
+    where organization_id = ${organizationId} and invoice_id = ${invoiceId} and deleted_at is null`;
+  return row!.count;
+}
+
+/** What a run verifies. */
+interface VerificationRunRow {
+  invoice_id: string;
+  level: VerificationLevel;
+}
+
+export async function findVerificationRun(
+  db: Db,
+  organizationId: string,
+  id: string,
+): Promise<VerificationRunRow | undefined> {
+  const [row] = await db<VerificationRunRow[]>`
+    select input ->> 'invoice_id' as invoice_id, input ->> 'level' as level from runs
+    where organization_id = ${organizationId} and id = ${id} and kind = 'invoice_verification'`;
+  return row;
+}
+
+/** As findVerificationRun, of one that is not over; nobody else works on it until the transaction ends. */
+export async function lockVerificationRun(
+  db: Db,
+  organizationId: string,
+  id: string,
+): Promise<VerificationRunRow | undefined> {
+  const [row] = await db<VerificationRunRow[]>`
+    select input ->> 'invoice_id' as invoice_id, input ->> 'level' as level from runs
+    where organization_id = ${organizationId} and id = ${id} and kind = 'invoice_verification' and finished_at is null
+    for update`;
+  return row;
+}
+
+/** Notes how many fees a run is about. */
+export const countOnRun = (db: Db, organizationId: string, id: string, total: number) => db`
+  update runs set total = ${total} where organization_id = ${organizationId} and id = ${id}`;
+
+export const finishRun = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+  update runs set status = 'succeeded', done = total, started_at = ${now}, finished_at = ${now}
+  where organization_id = ${organizationId} and id = ${id}`;

@@ -16,6 +16,15 @@ const Difference = z.object({
 });
 export type Difference = z.infer<typeof Difference>;
 
+/** What a verification shows that did not answer at once. Rule: beyond 0 "Runs". */
+const runFields = {
+  progress: z.object({ done: z.int(), total: z.int().nullable(), percent: z.int() }),
+  created_at: z.string(),
+  started_at: z.string().nullable(),
+  finished_at: z.string().nullable(),
+  error: z.record(z.string(), z.any()).nullable(),
+};
+
 const Verification = z.object({
   svc_id: z.string(),
   svc_invoice_id: z.string(),
@@ -30,4 +39,15 @@ const Verification = z.object({
 });
 export type Verification = z.infer<typeof Verification>;
 
-export const VerificationEnvelope = z.object({ verification: Verification });
+/** A verification that still runs, of an invoice with many fees. */
+const RunningVerification = z.object({
+  svc_id: z.string(),
+  svc_invoice_id: z.string(),
+  level: z.enum(VERIFICATION_LEVELS),
+  status: z.enum(['pending', 'running', 'failed']),
+  ...runFields,
+});
+
+export const VerificationEnvelope = z.object({
+  verification: z.union([Verification.extend(z.object(runFields).partial().shape), RunningVerification]),
+});
