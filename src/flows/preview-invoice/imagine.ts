@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../platform/context.ts';
+import type { Tx } from '../../platform/db/connect.ts';
 import { BILL_STEP, type BillStep } from '../../resources/subscriptions/commands/start.ts';
 
 /** A present in which commands run and nobody hears of it, with the invoices that they then owe. */
@@ -11,19 +12,30 @@ export interface Imagined {
 /**
  * Lets a story run and takes everything back that it wrote: what is previewed is made by the very code that makes it
  * later, and nothing of it stays. No record, no notification, no owed work, no number is left.
+ *
+ * The savepoint is the driver's own, so that a story that Postgres refuses leaves the transaction around it usable; the
+ * story writes through the contexts that it is given.
  */
 export async function imagine<Answer>(ctx: Context, story: (imagined: Imagined) => Promise<Answer>): Promise<Answer> {
-  const owed: BillStep[] = [];
-  const at = (instant: Temporal.Instant): Context => ({
-    ...ctx,
-    now: () => instant,
-    record: () => {},
-    after: ({ job, payload }) => {
-      if (job === BILL_STEP) owed.push(payload as BillStep);
-    },
-  });
-  await ctx.db.unsafe('savepoint preview');
-  const answer = await story({ at, owed });
-  await ctx.db.unsafe('rollback to savepoint preview');
-  return answer;
+  let answer: Answer | undefined;
+  const takenBack = new Error('taken back');
+  try {
+    await (ctx.db as Tx).savepoint(async (db) => {
+      const owed: BillStep[] = [];
+      const at = (instant: Temporal.Instant): Context => ({
+        ...ctx,
+        db,
+        now: () => instant,
+        record: () => {},
+        after: ({ job, payload }) => {
+          if (job === BILL_STEP) owed.push(payload as BillStep);
+        },
+      });
+      answer = await story({ at, owed });
+      throw takenBack;
+    });
+  } catch (error) {
+    if (error !== takenBack) throw error;
+  }
+  return answer!;
 }

@@ -42,12 +42,13 @@ export async function previewInvoice(ctx: Context, { body }: { body: Input }) {
   if (wanted.length > 0 && !body.customer.external_id) throw refuse.invalid({ customer: ['must_be_persisted'] });
 
   return imagine(ctx, async (imagined) => {
-    const customer = await previewedCustomer(imagined.at(ctx.now()), body);
-    await giveCoupons(imagined.at(ctx.now()), customer, body.coupons);
+    const present = imagined.at(ctx.now());
+    const customer = await previewedCustomer(present, body);
+    await giveCoupons(present, customer, body.coupons);
     const coming =
       wanted.length > 0
-        ? await ofSubscriptions(imagined, ctx, customer.id, body)
-        : await ofNewSubscription(imagined, ctx, customer, body);
+        ? await ofSubscriptions(imagined, present, customer.id, body)
+        : await ofNewSubscription(imagined, present, customer, body);
     return shown(imagined, customer.id, coming);
   });
 }
