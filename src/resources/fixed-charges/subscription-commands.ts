@@ -2,7 +2,7 @@ import type { Context } from '../../platform/context.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { listPlansById } from '../plans/queries.ts';
 import { lockRecords } from '../subscriptions/commands/terminate.ts';
-import { ownPlan } from '../subscriptions/overrides/apply.ts';
+import { lockPlansOf, ownPlan } from '../subscriptions/overrides/apply.ts';
 import { getShown } from '../subscriptions/queries.ts';
 import { recordSubscription } from '../subscriptions/record.ts';
 import { isUnitsOnly, overrideFixedCharges, overrideUnits } from './overrides.ts';
@@ -25,6 +25,7 @@ interface Input {
  */
 export async function overrideSubscriptionFixedCharge(ctx: Context, input: Input) {
   const { external_id, fixed_charge_code, query, body } = input;
+  await lockPlansOf(ctx, external_id);
   const subscription = (await lockRecords(ctx, external_id)).findLast(
     ({ status }) => status === query.subscription_status,
   );
