@@ -139,6 +139,11 @@ test('another campaign takes the organization over (DU3); deletion detaches', as
       ]),
     );
   expect(await list()).toEqual({ polite: false, strict: true });
+  const codes = async (applied: boolean) =>
+    (await ok(story.client.get(`/dunning_campaigns?applied_to_organization=${applied}`))).dunning_campaigns.map(
+      ({ code }: Invoice) => code,
+    );
+  expect([await codes(true), await codes(false)]).toEqual([['strict'], ['polite']]);
   expect((await ok(story.client.delete('/dunning_campaigns/strict'))).dunning_campaign.code).toBe('strict');
   expect(await list()).toEqual({ polite: false });
   expect((await state()).campaign_code).toBeNull();

@@ -67,7 +67,7 @@ export async function listCampaigns(
   const { search_term: term, applied_to_organization: applied } = query;
   const passing = db`campaign.organization_id = ${organizationId} and campaign.deleted_at is null
     ${term === undefined ? db`` : db`and (campaign.name ilike ${containsPattern(term)} or campaign.code ilike ${containsPattern(term)})`}
-    ${applied === undefined ? db`` : db`and ${isApplied(db)} = ${applied}`}`;
+    ${applied === undefined ? db`` : db`and (${isApplied(db)}) = ${applied}`}`;
   const [rows, [count]] = await Promise.all([
     db<CampaignRow[]>`
       select ${columns(db)} from dunning_campaigns campaign where ${passing}
