@@ -91,6 +91,9 @@ test('accounts and the trial balance stand for a day, an instant and now, by eit
   const { trial_balance: march } = await get('/trial_balance?at=2024-03-31&currency=USD');
   expect(march).toMatchObject({ at: '2024-03-31', currencies: [{ total_debit_cents: 12000 }] });
   expect((await get('/trial_balance?at=2024-03-01T00:09:59Z')).trial_balance.currencies).toEqual([]);
+  expect((await get('/trial_balance?at=9999-12-31&currency=USD')).trial_balance.currencies).toMatchObject([
+    { total_debit_cents: 24000 },
+  ]);
   expect((await get('/trial_balance?at=2024-03-01T00:10:00Z&currency=USD')).trial_balance).toMatchObject({
     at: '2024-03-01T00:10:00Z',
     currencies: [{ total_debit_cents: 12000 }],

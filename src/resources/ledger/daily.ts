@@ -59,7 +59,7 @@ export function sumsUntil(db: Db, organizationId: string, at: BalancesAt): Fragm
     join ledger_transactions booked
       on booked.organization_id = entry.organization_id and booked.id = entry.transaction_id
     where entry.organization_id = ${organizationId} and entry.booked_on > ${over}
-      and entry.booked_on <= ${day.add({ days: 1 })} and booked.booked_at < ${at.before}
+      and entry.booked_on <= ${day}::date + 1 and booked.booked_at < ${at.before}
     group by 1, 2, 3`;
 }
 
