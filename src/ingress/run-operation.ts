@@ -53,6 +53,7 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   }
   const input = { ...params, ...readInput(operation, query, body) };
   if (operation.kind === 'command') return runCommand(deps, call, input, idempotency);
+  if (operation.writesWhen?.(input)) return runCommand(deps, call, input, sentKey(call, query, body));
   const form = operation.alsoCsv && acceptsCsv(request) ? { asCsv: true } : {};
   return toOutcome(await operation.run(await readContext(deps, identity), { ...input, ...form }));
 }
@@ -64,9 +65,12 @@ const bodyOptions = (operation: Operation) => ({
   keepLiterals: operation.kind === 'events',
 });
 
-function readIdempotency({ operation, request, identity }: Call, query: Query, body: unknown): Idempotency | null {
+const readIdempotency = (call: Call, query: Query, body: unknown): Idempotency | null =>
+  call.operation.ignoresIdempotencyKey ? null : sentKey(call, query, body);
+
+function sentKey({ operation, request, identity }: Call, query: Query, body: unknown): Idempotency | null {
   const header = request.headers['idempotency-key'];
-  if (header === undefined || operation.ignoresIdempotencyKey) return null;
+  if (header === undefined) return null;
   return idempotencyOf({
     header,
     organizationId: identity.organizationId,

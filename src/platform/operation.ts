@@ -77,6 +77,8 @@ export interface Operation {
   kind: 'read' | 'command' | 'events';
   /** Of a command: the job that runs it, where that is not one of the writes pool. */
   job?: CommandJobName;
+  /** Of a read: inputs with which it writes after all, and is run as a command. */
+  writesWhen?: (input: OperationInput) => boolean;
   /** The Idempotency-Key header is accepted and ignored (beyond 2: estimates, previews). */
   ignoresIdempotencyKey?: boolean;
   /** Runs while the test clock advances, and does not lock it (the clock's own routes). */

@@ -170,6 +170,72 @@ test('wallets: what is held is not available', async () => {
   ]);
 });
 
+describe('a check with a hold', () => {
+  const wallet = async (code: string, granted_credits: string, priority: number) => {
+    const made = await story.client.post('/wallets', {
+      wallet: { external_customer_id: 'acme', code, priority, rate_amount: '1', currency: 'USD', granted_credits },
+    });
+    const id: string = made.body.wallet.svc_id;
+    await until(async () => (await story.client.get(`/wallets/${id}`)).body.wallet.balance_cents > 0);
+    return id;
+  };
+  const holds = async (id: string) => (await story.client.get(`/wallets/${id}/holds`)).body;
+
+  test('opens one in the first wallet that covers it, and none when anything speaks against it', async () => {
+    const small = await wallet('small', '5', 1);
+    const large = await wallet('large', '20', 2);
+    const held = await check({
+      feature_code: 'api',
+      amount_cents: 600,
+      hold: { expires_in_seconds: 60, reference: 'r' },
+    });
+    expect(held).toMatchObject({ allowed: true, source: 'database', wallet: { available_cents: 2500, held_cents: 0 } });
+    const { holds: opened } = await holds(large);
+    expect(opened).toMatchObject([
+      {
+        svc_id: held.svc_hold_id,
+        status: 'open',
+        amount_cents: 600,
+        reference: 'r',
+        external_subscription_id: 'sub',
+        expires_at: '2026-03-09T10:01:00Z',
+      },
+    ]);
+    expect((await check({ amount_cents: 1900 })).wallet).toMatchObject({ held_cents: 600, available_cents: 1900 });
+    // Together they have it, none alone.
+    expect(await check({ amount_cents: 1900, hold: {} })).toMatchObject({
+      allowed: false,
+      reasons: ['wallet_insufficient'],
+      svc_hold_id: null,
+    });
+    expect(await reasons({ feature_code: 'api', units: 2, amount_cents: 1, hold: {} })).toEqual([
+      'usage_limit_reached',
+    ]);
+    expect(await reasons({ external_subscription_id: 'none', amount_cents: 1, hold: {} })).toEqual([
+      'subscription_not_active',
+    ]);
+    expect(await reasons({ wallet_code: 'none', amount_cents: 1, hold: {} })).toEqual(['wallet_not_found']);
+    expect((await check({ wallet_code: 'small', amount_cents: 500, hold: null })).svc_hold_id).toBeNull();
+    expect([(await holds(small)).meta.total_count, (await holds(large)).meta.total_count]).toEqual([0, 1]);
+    await story.advance('2026-03-09T10:02:00Z');
+    expect((await check({ amount_cents: 1 })).wallet).toMatchObject({ held_cents: 0, available_cents: 2500 });
+  });
+
+  test('fifty at once on a wallet for ten; a repeated request holds once', async () => {
+    const id = await wallet('one', '10', 1);
+    const answers = await Promise.all(Array.from({ length: 50 }, () => check({ amount_cents: 100, hold: {} })));
+    expect(new Set(answers.flatMap((answer) => answer.svc_hold_id ?? [])).size).toBe(10);
+    expect(answers.filter(({ reasons }) => reasons[0] === 'wallet_insufficient')).toHaveLength(40);
+    const [first] = (await holds(id)).holds;
+    await story.client.post(`/wallets/${id}/holds/${first.svc_id}/release`);
+    const access = { external_subscription_id: 'sub', amount_cents: 50, hold: {} };
+    const once = () => story.client.post('/access/check', { access }, { headers: { 'Idempotency-Key': 'once' } });
+    const repeated = await Promise.all([once(), once(), once()]);
+    expect(new Set(repeated.map(({ text }) => text)).size).toBe(1);
+    expect((await check({ amount_cents: 0 })).wallet).toMatchObject({ held_cents: 950, available_cents: 50 });
+  });
+});
+
 test('customers with an overdue invoice are refused where the organization says so', async () => {
   const settings = (deny_when_overdue: boolean) =>
     story.client.put('/organizations/settings', { settings: { deny_when_overdue } });
@@ -246,14 +312,21 @@ describe('a gate answers', () => {
     [{ units: 'x' }, { units: ['value_is_invalid'] }],
     [{ amount_cents: -1 }, { amount_cents: ['value_is_out_of_range'] }],
     [{ amount_cents: 1.5 }, { amount_cents: ['value_is_invalid'] }],
-    [{ hold: { expires_in_seconds: 5 } }, { hold: ['unsupported_value'] }],
+    [{ hold: { expires_in_seconds: 5 } }, { amount_cents: ['value_is_mandatory'] }],
+    [{ amount_cents: 0, hold: {} }, { amount_cents: ['value_is_mandatory'] }],
+    [{ amount_cents: 1, hold: { expires_in_seconds: 0 } }, { 'hold.expires_in_seconds': ['value_is_out_of_range'] }],
+    [
+      { amount_cents: 1, hold: { expires_in_seconds: 86401 } },
+      { 'hold.expires_in_seconds': ['value_is_out_of_range'] },
+    ],
+    [{ amount_cents: 1, hold: { reference: 'x'.repeat(256) } }, { 'hold.reference': ['value_is_too_long'] }],
   ])('with 422 only what is malformed: %j', async (fields, error_details) => {
     const answer = await story.client.post('/access/check', { access: { external_subscription_id: 'sub', ...fields } });
     expect(answer.body).toMatchObject({ status: 422, error_details });
   });
 });
 
-test('a check counts in its own rate category and takes at most six statements', async () => {
+test('a check counts in its own rate category and takes at most six statements, none when a counter answers', async () => {
   const { headers } = await story.client.post('/access/check', { access: { external_subscription_id: 'sub' } });
   expect(headers['x-ratelimit-limit']).toBe('1000');
 
@@ -266,6 +339,13 @@ test('a check counts in its own rate category and takes at most six statements',
     const body = { external_subscription_id: 'sub', feature_code: 'api', units: '1', amount_cents: 1 };
     await checkAccess(ctx as Context, { body } as Parameters<typeof checkAccess>[1]);
     expect(count).toBeLessThanOrEqual(6);
+
+    const kept = { ...(ctx as Context), redis: service.redis, config: service.config };
+    const answer = () => checkAccess(kept, { body } as Parameters<typeof checkAccess>[1]);
+    await until(async () => (await answer()).access.source === 'counter');
+    count = 0;
+    expect((await answer()).access).toMatchObject({ source: 'counter', usage: [{ used: '999.0' }] });
+    expect(count).toBe(0);
   } finally {
     await sql.end();
   }

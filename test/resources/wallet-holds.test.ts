@@ -158,6 +158,54 @@ test('20 holds of 100 at once on 1000: ten are opened', async () => {
   expect(await available()).toBe(0);
 });
 
+test('50 holds of all sizes at once, released and settled at once: never more than there is', async () => {
+  const sizes = Array.from({ length: 50 }, (_, n) => 30 + 7 * n);
+  const answers = await Promise.all(sizes.map((size) => hold(size)));
+  const opened = answers.flatMap(({ status, body }) => (status === 200 ? [body.hold] : []));
+  const sum = opened.reduce((total, { amount_cents }) => total + amount_cents, 0);
+  expect(sum).toBeLessThanOrEqual(1000);
+  // Whatever was refused did not fit beside those that were opened before it.
+  expect(sum + Math.max(...sizes)).toBeGreaterThan(1000);
+  for (const { status, body } of answers) if (status !== 200) expect(body).toMatchObject(insufficient);
+  expect(await available()).toBe(1000 - sum);
+  const ends = await Promise.all(
+    opened.flatMap(({ svc_id }) => [release(svc_id), settle(svc_id, { amount_cents: 1 }), release(svc_id)]),
+  );
+  // Of three ends of a hold one is its end.
+  expect(ends.filter(({ status }) => status === 200)).toHaveLength(opened.length);
+  for (const { status, body } of ends) if (status !== 200) expect(body).toMatchObject(notOpen);
+  expect(await available()).toBe(1000);
+});
+
+test('time passes: a prolonged hold counts on, one that ended can neither be settled, released, changed nor prolonged', async () => {
+  const ending = await open(300, { expires_in_seconds: 60 });
+  const prolonged = await open(200, { expires_in_seconds: 60 });
+  await story.advance('2024-05-01T10:00:59Z');
+  const put = (id: string, fields: object) => story.client.put(holds(`/${id}`), { hold: fields });
+  expect((await put(prolonged.svc_id, { expires_in_seconds: 60 })).body.hold.expires_at).toBe('2024-05-01T10:01:59Z');
+  expect(await available()).toBe(500);
+  await story.advance('2024-05-01T10:01:00Z');
+  expect(await available()).toBe(800);
+  for (const answer of [
+    await settle(ending.svc_id, { amount_cents: 300 }),
+    await settle(ending.svc_id, { event: call(300) }),
+    await release(ending.svc_id),
+    await release(ending.svc_id),
+    await put(ending.svc_id, { expires_in_seconds: 600 }),
+    await put(ending.svc_id, { amount_cents: 1 }),
+  ])
+    expect(answer.body).toMatchObject(notOpen);
+  expect((await story.client.get('/events/t1')).status).toBe(404);
+  expect((await settle(prolonged.svc_id, { amount_cents: 250 })).body.hold).toMatchObject({
+    status: 'settled',
+    settled_amount_cents: 250,
+    closed_at: '2024-05-01T10:01:00Z',
+  });
+  await story.advance('2024-05-01T11:00:00Z');
+  expect((await settle(prolonged.svc_id, { amount_cents: 250 })).body.hold.status).toBe('settled');
+  expect(await available()).toBe(1000);
+});
+
 test('50 attempts at once with one key open one hold, and settle it once', async () => {
   const headers = { 'Idempotency-Key': 'once' };
   const answers = await Promise.all(

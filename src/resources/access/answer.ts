@@ -83,11 +83,17 @@ function standings({ windows }: AccessFacts, feature: GrantedFeature, units: str
   });
 }
 
+/** The wallet that was named, else those in the plan's currency. */
+export const walletsMeant = (wallets: readonly WalletStanding[], planCurrency: string, asked: AccessCheck) =>
+  wallets.filter((wallet) =>
+    asked.wallet_code ? wallet.code === asked.wallet_code : wallet.currency === planCurrency,
+  );
+
 function aboutWallets(wallets: readonly WalletStanding[], planCurrency: string, asked: AccessCheck): Finding {
   const code = asked.wallet_code || null;
   if (code === null && (asked.amount_cents ?? null) === null) return { reasons: [] };
   const requested = asked.amount_cents ?? 0;
-  const meant = wallets.filter((wallet) => (code === null ? wallet.currency === planCurrency : wallet.code === code));
+  const meant = walletsMeant(wallets, planCurrency, asked);
   const total = (figure: (wallet: WalletStanding) => number) => meant.reduce((sum, wallet) => sum + figure(wallet), 0);
   const ongoing = total((wallet) => wallet.ongoing_balance_cents);
   const held = total((wallet) => wallet.held_cents);

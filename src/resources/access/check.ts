@@ -2,13 +2,15 @@ import type { Context } from '../../platform/context.ts';
 import type { Sql } from '../../platform/db/connect.ts';
 import { answerOf } from './answer.ts';
 import { type AccessCounters, FRESH_MS, openCounters } from './counters.ts';
-import { type AccessFacts, holdAt, readFacts } from './facts.ts';
-import type { AccessCheck, AccessQuery, AccessView } from './schema.ts';
+import { type AccessFacts, exactFacts, holdAt, readFacts } from './facts.ts';
+import { checkAndHold } from './hold.ts';
+import { type AccessCheck, type AccessQuery, type AccessView, isFilled } from './schema.ts';
 
 /**
  * Whether a customer may do something now: has the feature, stays within its usage limits, has the credit and owes nothing.
  * What speaks against it is told, never thrown. One call to Redis and no statement when the subscription's facts are kept
- * there; else they are read from Postgres and kept. `exact` asks Postgres only, and so does a check while Redis is away.
+ * there; else they are read from Postgres and kept. `exact` asks Postgres only, and so does a check while Redis is away. With
+ * a hold it is a command.
  *
  * Rule: beyond 11.2.
  */
@@ -16,6 +18,7 @@ export async function checkAccess(
   ctx: Context,
   { body, query }: { body: AccessCheck; query?: AccessQuery },
 ): Promise<{ access: AccessView }> {
+  if (isFilled(body.hold)) return checkAndHold(ctx, body);
   const now = ctx.now();
   const counters = ctx.redis && !query?.exact ? openCounters(ctx.redis, ctx.config.REDIS_PREFIX) : undefined;
   if (!counters) return answerOf(await exactFacts(ctx, body), body, { source: 'database', now });
@@ -29,11 +32,6 @@ export async function checkAccess(
   const facts = (await rebuild(ctx, counters, externalId)) ?? (await exactFacts(ctx, body));
   return answerOf(facts, body, { source: 'database', now });
 }
-
-const exactFacts = (ctx: Context, asked: AccessCheck): Promise<AccessFacts> =>
-  readFacts(ctx.db, ctx.organizationId, asked.external_subscription_id, ctx.now(), {
-    featureCode: asked.feature_code || undefined,
-  });
 
 /** Reads all facts of a subscription and keeps them; undefined when somebody else is at it, or Redis is away. */
 async function rebuild(ctx: Context, counters: AccessCounters, externalId: string): Promise<AccessFacts | undefined> {

@@ -4,6 +4,7 @@ import { limitWindow } from '../../engine/access/limit-window.ts';
 import { startOf } from '../../engine/calendar/terms.ts';
 import { mergeFeature } from '../../engine/entitlements/override.ts';
 import type { Decimal } from '../../engine/money/decimal.ts';
+import type { Context } from '../../platform/context.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import {
   type FeatureOfSubscription,
@@ -17,6 +18,7 @@ import { usagePeriod } from '../usage/subscription-usage.ts';
 import type { LimitedMetric } from '../usage-shapes/catalog.ts';
 import { countWindows, type WindowToCount } from './count-windows.ts';
 import { type LimitRow, listUsageLimits, readStanding, type WalletStanding } from './queries.ts';
+import type { AccessCheck } from './schema.ts';
 
 /** All that access checks of one subscription look at, as of one instant. JSON, but for what was used. */
 export interface AccessFacts {
@@ -93,6 +95,12 @@ export async function readFacts(
     snapshot: standing.snapshot,
   };
 }
+
+/** What one check needs to know, from Postgres. */
+export const exactFacts = (ctx: Context, asked: AccessCheck): Promise<AccessFacts> =>
+  readFacts(ctx.db, ctx.organizationId, asked.external_subscription_id, ctx.now(), {
+    featureCode: asked.feature_code || undefined,
+  });
 
 const NOTHING: AccessFacts = {
   subscription: null,

@@ -29,6 +29,7 @@ export const listUsageLimits = (db: Db, organizationId: string, featureCode: str
 
 /** An active wallet. */
 export interface WalletStanding {
+  id: string;
   code: string;
   currency: string;
   balance_cents: number;
@@ -38,6 +39,7 @@ export interface WalletStanding {
 }
 
 export interface Standing {
+  /** Those of the highest priority first. */
   wallets: WalletStanding[];
   /** When the first open hold of them expires. */
   hold_ends_at: Temporal.Instant | null;
@@ -55,7 +57,7 @@ export async function readStanding(
 ): Promise<Standing> {
   const [row] = await db<[Standing]>`
     with wallet as materialized (
-      select wallet.id, wallet.code, wallet.currency, wallet.balance_cents, wallet.ongoing_balance_cents,
+      select wallet.id, wallet.priority, wallet.created_at, wallet.code, wallet.currency, wallet.balance_cents, wallet.ongoing_balance_cents,
         coalesce(held.cents, 0)::bigint as held_cents, held.ends_at
       from wallets wallet
       left join lateral (
@@ -68,7 +70,8 @@ export async function readStanding(
     )
     select pg_current_snapshot()::text as snapshot,
       (select min(ends_at) from wallet) as hold_ends_at,
-      coalesce((select jsonb_agg(to_jsonb(wallet) - array['id', 'ends_at'] order by id) from wallet), '[]') as wallets,
+      coalesce((select jsonb_agg(
+        to_jsonb(wallet) - array['priority', 'created_at', 'ends_at'] order by priority, created_at, id) from wallet), '[]') as wallets,
       exists (select from organizations where id = ${organizationId} and deny_when_overdue)
         and exists (select from invoices
           where organization_id = ${organizationId} and customer_id = ${customerId} and payment_overdue) as is_overdue`;

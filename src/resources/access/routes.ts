@@ -1,6 +1,6 @@
 import type { Operation } from '../../platform/operation.ts';
 import { checkAccess } from './check.ts';
-import { AccessCheck, AccessEnvelope, AccessQuery } from './schema.ts';
+import { AccessCheck, AccessEnvelope, AccessQuery, isFilled } from './schema.ts';
 
 export const accessOperations: Operation[] = [
   {
@@ -17,6 +17,7 @@ export const accessOperations: Operation[] = [
     body: AccessCheck,
     answer: AccessEnvelope,
     kind: 'read',
+    writesWhen: ({ body }: { body: AccessCheck }) => isFilled(body.hold),
     run: checkAccess,
   },
 ];

@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { decimal } from '../../engine/money/decimal.ts';
 import { booleanFilter } from '../../platform/lists/filters.ts';
 import { decimalInput, INVALID, integer, OUT_OF_RANGE, optionalText, text } from '../../platform/schema/fields.ts';
+import { HoldCreate } from '../wallet-holds/schema.ts';
 
-const isFilled = (value: unknown): boolean => value !== undefined && value !== null;
+export const isFilled = (value: unknown): boolean => value !== undefined && value !== null;
 
 /** Input of `POST /access/check`. Rule: beyond 11.2. */
 export const AccessCheck = z
@@ -18,11 +19,7 @@ export const AccessCheck = z
     ),
     wallet_code: optionalText(),
     amount_cents: integer({ min: 0 }).nullish(),
-    // Holds are opened at their own route.
-    hold: z
-      .unknown()
-      .refine((hold) => !isFilled(hold), 'unsupported_value')
-      .optional(),
+    hold: HoldCreate.pick({ expires_in_seconds: true, reference: true }).nullish(),
   })
   .refine(({ privilege_code, feature_code }) => !privilege_code || feature_code, {
     message: 'value_is_mandatory',
@@ -31,6 +28,10 @@ export const AccessCheck = z
   .refine(({ value, privilege_code }) => !isFilled(value) || privilege_code, {
     message: 'value_is_mandatory',
     path: ['privilege_code'],
+  })
+  .refine(({ hold, amount_cents }) => !isFilled(hold) || (amount_cents ?? 0) > 0, {
+    message: 'value_is_mandatory',
+    path: ['amount_cents'],
   });
 export type AccessCheck = z.infer<typeof AccessCheck>;
 

@@ -128,7 +128,6 @@ test('connections are kept between requests', async () => {
 test.each([
   ['0', 0],
   ['120', 120_000],
-  ['99999999999', 99_999_999_999_000],
   ['soon', undefined],
   ['Wed, 21 Oct 2015 07:28:00 GMT', 0],
 ])('Retry-After %s is %s ms', async (header, expected) => {
