@@ -147,6 +147,14 @@ export const schedule = (config: Config): ScheduleRow[] => [
     worksOffMarks: true,
   },
   {
+    job: 'lifetime-usage',
+    tick: { everySeconds: config.LIFETIME_USAGE_SECONDS },
+    clock: 'B',
+    catchUp: 'latest',
+    afterMissedTicks: 'flags stay',
+    worksOffMarks: true,
+  },
+  {
     job: 'wallet-ongoing',
     tick: { everySeconds: config.WALLET_REFRESH_SECONDS },
     clock: 'B',

@@ -29,7 +29,7 @@ import { keyUsage } from './sweep-rows/key-usage.ts';
 import { rowSweeper } from './sweep-rows/row-sweeper.ts';
 import { expireHolds } from './wallet-holds/expire-holds.ts';
 import { expireTopUpRules, expireWallets, intervalTopUps, walletOngoing } from './wallets/jobs.ts';
-import { usageActivity } from './watch-usage/usage-activity.ts';
+import { lifetimeUsage, usageActivity } from './watch-usage/usage-activity.ts';
 
 /** Jobs of clock B: what falls due in an organization's own time. Each has its row in src/schedule.ts. */
 export const periodicJobs: readonly PeriodicJob[] = [
@@ -51,6 +51,7 @@ export const periodicJobs: readonly PeriodicJob[] = [
   executeOrders,
   refreshDrafts,
   usageActivity,
+  lifetimeUsage,
   walletOngoing,
   expireWallets,
   expireTopUpRules,

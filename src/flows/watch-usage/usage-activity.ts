@@ -19,3 +19,9 @@ export const usageActivity: PeriodicJob = {
   work: (ctx, item) => watchUsage(ctx, (item as { subscription_id: string }).subscription_id),
   nextDueAt: (db, organizationId) => earliestMark(db, organizationId),
 };
+
+/**
+ * The same marks in the rhythm of lifetime usage, which counts whenever usage is looked at: nothing but a mark asks for it.
+ * Rule: platform L `lifetime-usage`.
+ */
+export const lifetimeUsage: PeriodicJob = { ...usageActivity, name: 'lifetime-usage' };
