@@ -120,10 +120,26 @@ describe('creation', () => {
     expect(body.error_details).toEqual(details);
   });
 
-  test('an authorization cannot be asked for yet; a missing root is 400; unknown plan and entity are 404', async () => {
+  test('an authorization needs a customer at stripe with a method, and is not asked for yet', async () => {
     const beside = { authorization: { amount_cents: 100, amount_currency: 'EUR' } };
-    const asked = await create({ external_customer_id: 'c', external_id: 's' }, beside);
-    expect(asked.body.error_details).toEqual({ authorization: ['unsupported_value'] });
+    const ask = (id: string) => create({ external_customer_id: id, external_id: `sub of ${id}` }, beside);
+    expect((await ask('nobody')).body).toEqual({
+      status: 422,
+      error: 'Unprocessable Entity',
+      code: 'stripe_required',
+      error_details: {},
+    });
+    await org.post('/customers', { customer: { external_id: 'striped' } });
+    await service.sql`update customers set payment_provider = 'stripe' where external_id = 'striped'`;
+    expect((await ask('striped')).body.error_details).toEqual({
+      payment_method_id: ['customer_has_no_payment_method'],
+    });
+    expect((await org.get('/customers/nobody')).status).toBe(404);
+    expect((await org.get('/subscriptions/sub of striped')).status).toBe(404);
+  });
+
+  test('a missing root is 400; unknown plan and entity are 404', async () => {
+    const beside = { authorization: { amount_cents: 100, amount_currency: 'EUR' } };
     expect((await org.post('/subscriptions', beside)).status).toBe(400);
     const plan = await create({ external_customer_id: 'c', external_id: 's', plan_code: 'none' });
     expect(plan.body).toMatchObject({ status: 404, resource: 'plan' });

@@ -5,6 +5,7 @@ import type { Operation } from '../../platform/operation.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { checkBillingEntityCodes } from '../billing-entities/queries.ts';
 import { getCustomer } from '../customers/queries.ts';
+import { refuseAuthorization } from './commands/authorization.ts';
 import { createSubscription } from './commands/create.ts';
 import { deleteSubscription, type TerminationInput } from './commands/terminate.ts';
 import { updateSubscription } from './commands/update.ts';
@@ -111,6 +112,7 @@ export const subscriptionOperations: Operation[] = [
 ];
 
 async function create(ctx: Context, { body }: { body: z.infer<typeof SubscriptionCreateBody> }) {
+  if (body.authorization) await refuseAuthorization(ctx, body);
   const id = await createSubscription(ctx, body);
   return { subscription: await extendedView(ctx, await getShown(ctx.db, ctx.organizationId, id)) };
 }

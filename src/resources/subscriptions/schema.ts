@@ -12,7 +12,6 @@ import { PlanOverrides } from '../plans/override-schema.ts';
 import { ApplicableUsageThreshold, UsageThresholdsInput } from '../usage-thresholds/schema.ts';
 import { ActivationRules, ActivationRuleView } from './activation-rules.ts';
 
-const UNSUPPORTED = 'unsupported_value';
 const PURCHASE_ORDER_NUMBER_MAX = 255;
 
 const isFilled = (value: unknown): boolean =>
@@ -20,11 +19,8 @@ const isFilled = (value: unknown): boolean =>
   value !== null &&
   (typeof value !== 'object' || (Array.isArray(value) ? value : Object.keys(value)).length > 0);
 
-/** A part of the interface that does not take effect yet: refused by name when it holds anything (README decision 1). */
-const notYet = z
-  .unknown()
-  .refine((value) => !isFilled(value), UNSUPPORTED)
-  .optional();
+/** Whether an authorization is asked for: the command says why there is none (README decision 1). */
+const isAsked = z.unknown().transform(isFilled);
 
 const trimmed = (options: { max?: number } = {}) =>
   optionalText(options).transform((value) => (typeof value === 'string' ? value.trim() || null : value));
@@ -107,7 +103,7 @@ export const SubscriptionCreateBody = z.preprocess(
     ...contentOf(body as Record<string, unknown>),
     authorization: (body as { authorization?: unknown }).authorization,
   }),
-  SubscriptionCreate.extend({ authorization: notYet }).check(listErrors),
+  SubscriptionCreate.extend({ authorization: isAsked }).check(listErrors),
 );
 export const SubscriptionCreateDocumented = z.object({
   subscription: SubscriptionCreate.extend({
