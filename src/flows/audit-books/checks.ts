@@ -1,5 +1,6 @@
 import { ANALYTICS_CHECKS } from './analytics-checks.ts';
 import type { Check } from './check.ts';
+import { CORRECTION_CHECKS } from './correction-checks.ts';
 import { CREDIT_CHECKS } from './credit-checks.ts';
 import { INVOICE_CHECKS } from './invoice-checks.ts';
 import { LEDGER_CHECKS } from './ledger-checks.ts';
@@ -17,5 +18,6 @@ export const CHECKS: readonly Check[] = [
   ...MACHINERY_CHECKS,
   ...USAGE_CHECKS,
   ...SLOW_CHECKS,
+  ...CORRECTION_CHECKS,
   ...ANALYTICS_CHECKS,
 ];
