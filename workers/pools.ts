@@ -15,12 +15,14 @@ import { periodicTickHandlers, periodicWorkHandlers } from '../src/flows/run-per
 import { registryOf } from '../src/flows/run-periodic/registry.ts';
 import { startScheduler } from '../src/flows/run-periodic/scheduler.ts';
 import { stepRunHandlers } from '../src/flows/run-steps/jobs.ts';
+import { mailHandlers } from '../src/flows/send-mails/jobs.ts';
 import { sweepAfterStart } from '../src/flows/sweep-rows/sweep-after-start.ts';
 import { auditHandlers } from '../src/flows/write-api-logs/jobs.ts';
 import { type Config, loadConfig } from '../src/platform/config.ts';
 import { createRenderer } from '../src/platform/documents/renderer.ts';
 import { createOutgoing } from '../src/platform/http/outgoing.ts';
 import { createLog, type Log } from '../src/platform/log/log.ts';
+import { createMailer } from '../src/platform/mail/mailer.ts';
 import { openRuntime, type Runtime } from '../src/platform/process/runtime.ts';
 import { stopOnSignal } from '../src/platform/process/stop.ts';
 import { type Handlers, serveQueue } from '../src/platform/queue/worker.ts';
@@ -113,9 +115,11 @@ export const pools = {
   webhooks: (runtime) => {
     const outgoing = createOutgoing({ allowPrivate: runtime.config.WEBHOOK_ALLOW_PRIVATE_NETWORKS });
     const register = createOutgoing({ allowPrivate: true });
+    const mailer = createMailer(runtime.config);
     const handlers = {
       ...deliveryHandlers({ ...runtime, outgoing }),
       ...replayHandlers(runtime),
+      ...mailHandlers(runtime, mailer),
       ...vatCheckHandlers({ ...runtime, outgoing: register }),
     };
     const served = serve(runtime, 'webhooks', runtime.config.CONCURRENCY_WEBHOOKS, handlers);
@@ -126,6 +130,7 @@ export const pools = {
           await served.close();
           await outgoing.close();
           await register.close();
+          mailer?.close();
         },
       },
     ];

@@ -1,6 +1,7 @@
 import type { Context } from '../platform/context.ts';
 import { deleteMetricEvents } from '../resources/billable-metrics/jobs.ts';
 import { finishCustomerDeletion } from '../resources/customers/jobs.ts';
+import { mailDocument } from '../resources/document-mails/commands.ts';
 import { cascadeFixedCharges } from '../resources/fixed-charges/cascade.ts';
 import { verifyInvoiceStep } from '../resources/invoice-verifications/commands.ts';
 import { followPlanChanges } from '../resources/plans/follow-changes.ts';
@@ -76,6 +77,7 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'collect-payment-request': collectRequest,
   'charge-sandbox-payment': chargeSandboxPayment,
   'tell-sandbox-event': tellSandboxEvent,
+  'mail-document': mailDocument,
   'handle-provider-event': handleProviderEvent,
   'refund-sandbox-note': refundSandboxNote,
   'tell-sandbox-refund': tellSandboxRefund,

@@ -80,6 +80,15 @@ const Settings = z.object({
     .string()
     .optional()
     .describe('TTF or OTF file for Chinese, Japanese and Korean in documents; without it zh-TW prints in English'),
+  SMTP_URL: z
+    .url({ protocol: /^smtps?$/ })
+    .optional()
+    .describe('Mail server, smtp://user:password@host:587 or smtps://; without it mails stay unsent'),
+  MAIL_FROM: z
+    .string()
+    .regex(/^\S+@\S+$/)
+    .default('meterstone@localhost')
+    .describe('Address from which mails come'),
   AUDIT_LOGS_PERIOD_DAYS: whole(30).describe('Days that activity and API logs stay visible'),
   TEST_CLOCK_MAX_SPAN_YEARS: whole(5).describe('Farthest advance of a test clock'),
   TEST_CLOCK_MAX_STEPS: whole(100_000).describe('Instants with work in one advance'),

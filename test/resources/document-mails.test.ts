@@ -1,7 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Temporal } from 'temporal-polyfill';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { sweepMails } from '../../src/flows/send-mails/jobs.ts';
+import type { Context } from '../../src/platform/context.ts';
+import type { Db } from '../../src/platform/db/connect.ts';
+import { createProducer } from '../../src/platform/queue/producer.ts';
+import { mailDocument } from '../../src/resources/document-mails/commands.ts';
 import { type Invoice, openStory, type Story } from '../flows/bill-subscriptions/story.ts';
 import { credit, oneOff, pay } from '../flows/credit-notes/support.ts';
+import { openMailServer } from '../support/fakes/smtp.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 // Documents that are mailed again: subscriptions-and-invoices F.10, credits-and-payments C.2, E.9.
 let service: TestService;
@@ -20,8 +28,30 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
+const contextOf = (organizationId: string, db: Db) =>
+  ({
+    organizationId,
+    sandbox: true,
+    db,
+    config: service.config,
+    now: () => Temporal.Instant.from('2024-05-01T08:00:00Z'),
+    record: () => {},
+    after: () => {},
+  }) as unknown as Context;
+
 const resend = (path: string, body?: object) => story.client.post(`${path}/resend_email`, body);
-const mails = async (): Promise<Invoice[]> => (await story.client.get('/sandbox/mails')).body.mails;
+/** Mails of the sandbox once there are `count`: they wait for their documents. */
+const mailed = (count: number, client = story.client): Promise<Invoice[]> =>
+  until(async () => {
+    const { mails } = (await client.get('/sandbox/mails')).body;
+    return mails.length >= count ? mails : undefined;
+  });
+const MAILED = ['invoice.finalized', 'credit_note.created', 'payment_receipt.created'];
+async function mailAll(client: Story['client']): Promise<void> {
+  const [entity] = (await client.get('/billing_entities')).body.billing_entities;
+  const put = await client.put(`/billing_entities/${entity.code}`, { billing_entity: { email_settings: MAILED } });
+  expect(put.status, put.text).toBe(200);
+}
 
 test('nothing is mailed that the billing entity does not mail', async () => {
   for (const path of paths)
@@ -29,14 +59,12 @@ test('nothing is mailed that the billing entity does not mail', async () => {
 });
 
 test('each goes to its customer, or to whom it is asked to, and the audit trail tells', async () => {
-  const [entity] = (await story.client.get('/billing_entities')).body.billing_entities;
-  const email_settings = ['invoice.finalized', 'credit_note.created', 'payment_receipt.created'];
-  await story.client.put(`/billing_entities/${entity.code}`, { billing_entity: { email_settings } });
+  await mailAll(story.client);
   for (const path of paths) {
     const { status, text } = await resend(path);
     expect([status, text]).toEqual([200, '']);
   }
-  const sent = await mails();
+  const sent = await mailed(3);
   expect(sent.map(({ to }) => to)).toEqual(Array(3).fill(['a@acme.test', 'b@acme.test']));
   expect(sent.map(({ subject }) => subject.split(' ').slice(0, 2).join(' ')).sort()).toEqual([
     'Your credit',
@@ -44,7 +72,7 @@ test('each goes to its customer, or to whom it is asked to, and the audit trail 
     'Your payment',
   ]);
   await resend(paths[0]!, { to: ['x@y.test'], cc: ['c@y.test'], bcc: ['d@y.test'] });
-  expect((await mails())[0].to).toEqual(['x@y.test', 'c@y.test']);
+  expect((await mailed(4)).some(({ to }) => to.join() === 'x@y.test,c@y.test')).toBe(true);
   const [line] = await service.sql<{ activity_object: Invoice }[]>`
     select activity_object from activity_logs
     where organization_id = ${story.organizationId} and activity_type = 'email.sent' order by logged_at desc, id desc`;
@@ -58,4 +86,81 @@ test('bad addresses and unknown documents are refused', async () => {
   expect((await resend(paths[0]!, { to: ['nobody'] })).status).toBe(422);
   for (const path of ['/invoices/x', '/credit_notes/x', '/payment_receipts/x'])
     expect((await resend(path)).status).toBe(404);
+});
+
+test('what becomes final is mailed by itself, once, with its document', async () => {
+  const own = await openStory(service, '2024-05-01T08:00:00Z');
+  await mailAll(own.client);
+  await own.customer({ email: 'a@acme.test' });
+  await own.customer({ external_id: 'silent' });
+  await oneOff(own, 700, 'silent');
+  const invoice = await oneOff(own, 1000);
+  await pay(own, invoice.svc_id, 1000);
+  const note = (await credit(own, invoice, 400)).body.credit_note;
+  const mails = await mailed(3, own.client);
+  const [receipt] = (await own.client.get(`/payment_receipts?invoice_id=${invoice.svc_id}`)).body.payment_receipts;
+  const byName = new Map(mails.map((mail) => [mail.attachments[0].file_name, mail]));
+  expect([...byName.keys()].sort()).toEqual([invoice, note, receipt].map(({ number }) => `${number}.pdf`).sort());
+  const mail = byName.get(`${invoice.number}.pdf`);
+  expect(mail).toMatchObject({ to: ['a@acme.test'], attachments: [{ content_type: 'application/pdf' }] });
+  const file = await fetch(mail.attachments[0].file_url.replace(/^https?:\/\/[^/]+/, service.url));
+  expect((await file.arrayBuffer()).byteLength).toBe(mail.attachments[0].size_bytes);
+  const steps = await service.sql`
+    select payload from after_steps where organization_id = ${own.organizationId} and job = 'mail-document'`;
+  expect(steps).toHaveLength(0);
+  await Promise.all(
+    Array.from({ length: 5 }, () =>
+      service.sql.begin((tx) =>
+        mailDocument(contextOf(own.organizationId, tx), { kind: 'invoice', subject_id: invoice.svc_id }),
+      ),
+    ),
+  );
+  expect((await own.client.get('/sandbox/mails')).body.meta.total_count).toBe(3);
+});
+
+describe('live organizations', () => {
+  test('mails go to the mail server with their document, again after it refused one', async () => {
+    const server = await openMailServer({ refused: 1 });
+    const live = await startService({ settings: { SMTP_URL: server.url, MAIL_FROM: 'billing@house.test' } });
+    try {
+      const org = await live.org();
+      await mailAll(org);
+      await org.post('/customers', { customer: { external_id: 'acme', currency: 'USD', email: 'a@acme.test' } });
+      const invoice = await oneOff({ client: org } as unknown as Story, 1000);
+      const failed = await until(async () => {
+        const [mail] = await live.sql`select id, status, error, attempts from mails where error is not null`;
+        return mail;
+      });
+      expect(failed).toMatchObject({ status: 'pending', attempts: 1, error: expect.stringContaining('451') });
+      await live.sql`update mails set next_attempt_at = created_at - interval '1 day'`;
+      const producer = createProducer(live.redis, live.config.REDIS_PREFIX);
+      await sweepMails({ sql: live.sql, producer });
+      await producer.close();
+      await until(async () => (await live.sql`select from mails where status = 'sent'`).length === 1);
+      expect(server.mails).toHaveLength(1);
+      const [mail] = server.mails;
+      expect(mail).toMatchObject({ from: 'billing@house.test', to: ['a@acme.test'] });
+      expect(mail!.data).toContain(`Message-ID: <${failed.id}@house.test>`);
+      expect(mail!.data).toContain(`${invoice.number}.pdf`);
+      expect(mail!.data).toContain('JVBERi0'); // %PDF- in Base64
+      const again = await org.post(`/invoices/${invoice.svc_id}/resend_email`, { to: ['b@acme.test'] });
+      expect(again.status, again.text).toBe(200);
+      await until(async () => server.mails.length === 2);
+      expect(server.mails[1]!.to).toEqual(['b@acme.test']);
+    } finally {
+      await live.stop();
+      await server.close();
+    }
+  });
+
+  test('without a mail server nothing is sent, and asking for it is refused', async () => {
+    const org = await service.org();
+    await mailAll(org);
+    await org.post('/customers', { customer: { external_id: 'acme', currency: 'USD', email: 'a@acme.test' } });
+    const invoice = await oneOff({ client: org } as unknown as Story, 1000);
+    const unsent = () => service.sql`select from mails where subject_id = ${invoice.svc_id} and status = 'unsent'`;
+    await until(async () => (await unsent()).length === 1);
+    const again = await org.post(`/invoices/${invoice.svc_id}/resend_email`);
+    expect(again.body).toMatchObject({ status: 403, code: 'feature_unavailable' });
+  });
 });

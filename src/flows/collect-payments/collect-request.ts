@@ -1,12 +1,12 @@
 import type { Context } from '../../platform/context.ts';
 import { readCustomer } from '../../resources/customers/queries.ts';
+import { postMail } from '../../resources/mails/post-mail.ts';
 import { findProviderById } from '../../resources/payment-providers/queries.ts';
 import { getRequest, type RequestRow } from '../../resources/payment-requests/queries.ts';
 import { setRequestStatus } from '../../resources/payment-requests/status.ts';
 import { openPaymentPage } from '../../resources/payments/pages.ts';
 import { startCharge } from '../../resources/payments/under-way.ts';
 import { lockPayables } from '../../resources/payments/writes.ts';
-import { keepMail } from '../../resources/sandbox/mails.ts';
 import { chooseMethod } from './choose-method.ts';
 
 /** Step `collect-payment-request`: charges the whole amount, or mails a link. Rule: credits-and-payments E.8. */
@@ -56,8 +56,8 @@ export async function mailLink(ctx: Context, request: RequestRow): Promise<void>
   const [campaign] = await db<{ bcc_emails: string[] }[]>`
     select bcc_emails from dunning_campaigns
     where organization_id = ${organizationId} and id = ${request.dunning_campaign_id}`;
-  await keepMail(ctx, {
-    to: request.email,
+  await postMail(ctx, {
+    to: (request.email ?? '').split(',').filter((address) => address !== ''),
     bcc: campaign?.bcc_emails ?? [],
     subject: 'Your overdue balance',
     text: `Invoices of ${request.amount_currency} ${request.amount_cents} (smallest unit) are overdue.${page ? ` Pay them at ${page.url}` : ''}`,

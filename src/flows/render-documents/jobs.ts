@@ -7,6 +7,7 @@ import type { Handlers } from '../../platform/queue/worker.ts';
 import { nudge } from '../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../platform/records/system-transaction.ts';
 import { findPendingDocument, storeDocument, takeLostDocuments } from '../../resources/documents/queries.ts';
+import { releaseMails } from '../../resources/mails/post-mail.ts';
 import { documentSubjects } from './subjects.ts';
 
 const LOST_AT_ONCE = 100;
@@ -33,7 +34,9 @@ export function documentHandlers(deps: SystemDeps & { renderer: Renderer }): Pic
         (tx) => readOrganizationNow(tx, organizationId, sandbox),
         async (ctx) => {
           const isOurs = await storeDocument(ctx.db, organizationId, id, content, realNow());
-          if (isOurs) await subject.announce(ctx, document.subject_id);
+          if (!isOurs) return;
+          await subject.announce(ctx, document.subject_id);
+          await releaseMails(ctx, id);
         },
       );
       if (nudges) await nudge(producer, organizationId, nudges);

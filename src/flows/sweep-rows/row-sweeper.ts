@@ -4,6 +4,7 @@ import { sweepBuildingShapes } from '../build-shapes/build-shape.ts';
 import { sweepVatChecks } from '../check-vat-numbers/jobs.ts';
 import { sweepEventBatches } from '../ingest-events/finish-batches.ts';
 import { sweepDocuments } from '../render-documents/jobs.ts';
+import { sweepMails } from '../send-mails/jobs.ts';
 import { nudgeLostSteps } from './lost-steps.ts';
 import { nudgeLostTicks } from './lost-ticks.ts';
 
@@ -21,6 +22,7 @@ export const rowSweeper: SweepJob = {
       sweepEventBatches(deps, now.subtract({ seconds: LOST_AFTER_SECONDS }), now),
       sweepBuildingShapes(deps, now),
       sweepVatChecks(deps, now),
+      sweepMails(deps),
       sweepDocuments(deps, now.subtract({ seconds: LOST_AFTER_SECONDS }), now),
     ]);
   },

@@ -2,6 +2,7 @@ import type { Context } from '../../platform/context.ts';
 import type { ProviderError } from '../../platform/payments/port.ts';
 import { documentLink } from '../documents/link.ts';
 import { findRenderedDocument } from '../documents/queries.ts';
+import { isMailed, oweMail } from '../mails/owe-mail.ts';
 import { failureOf } from '../payments/failure.ts';
 import type { PaymentRow } from '../payments/queries.ts';
 import { type CreditNoteRow, readCreditNote } from './queries.ts';
@@ -11,6 +12,8 @@ import { viewOf } from './show.ts';
 export async function recordCreditNoteCreated(ctx: Context, id: string): Promise<void> {
   const note = await readCreditNote(ctx.db, ctx.organizationId, id);
   tell(ctx, 'credit_note.created', note, await viewOf(ctx, note));
+  if (await isMailed(ctx, note.billing_entity_id, 'credit_note.created'))
+    oweMail(ctx, { kind: 'credit_note', subject_id: id });
 }
 
 /** Tells that the document of a note is there. Rules: credits-and-payments C.2, platform G.1, H.1. */

@@ -1,10 +1,9 @@
 import type { Context } from '../../platform/context.ts';
 import { refuse } from '../../platform/refusal.ts';
-import { getCreditNote } from '../credit-notes/queries.ts';
-import { readCustomer } from '../customers/queries.ts';
-import { getVisibleInvoice } from '../invoices/queries.ts';
-import { getReceipt } from '../payment-receipts/queries.ts';
-import { keepMail } from '../sandbox/mails.ts';
+import { type CustomerRow, readCustomer } from '../customers/queries.ts';
+import type { MailDocument } from '../mails/owe-mail.ts';
+import { postMail } from '../mails/post-mail.ts';
+import { type Mailed, mailedDocuments } from './documents.ts';
 import type { ResendEmail } from './schema.ts';
 
 interface Asked {
@@ -12,60 +11,77 @@ interface Asked {
   body?: ResendEmail;
 }
 
-/** A document that is mailed, and the setting of its billing entity that allows it. */
-interface Mailed {
-  id: string;
-  number: string;
-  customer_id: string;
-  billing_entity_id: string;
-  setting: 'invoice.finalized' | 'credit_note.created' | 'payment_receipt.created';
-  resourceType: 'Invoice' | 'CreditNote' | 'PaymentReceipt';
-  title: string;
-}
-
 const BODY_PREVIEW_LENGTH = 500;
 
 /** @throws Refusal 404 invoice; as `resend`. Rule: subscriptions-and-invoices F.10. */
-export async function resendInvoice(ctx: Context, { svc_id, body }: Asked) {
-  const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
-  return resend(ctx, { ...invoice, setting: 'invoice.finalized', resourceType: 'Invoice', title: 'invoice' }, body);
-}
+export const resendInvoice = async (ctx: Context, { svc_id, body }: Asked) =>
+  resend(ctx, await mailedDocuments.invoice(ctx, svc_id), body);
 
 /** @throws Refusal 404 credit_note; as `resend`. Rule: credits-and-payments C.2. */
-export async function resendCreditNote(ctx: Context, { svc_id, body }: Asked) {
-  const note = await getCreditNote(ctx.db, ctx.organizationId, svc_id);
-  const { billing_entity_id } = await getVisibleInvoice(ctx.db, ctx.organizationId, note.invoice_id);
-  const mailed = { ...note, billing_entity_id, setting: 'credit_note.created', resourceType: 'CreditNote' } as const;
-  return resend(ctx, { ...mailed, title: 'credit note' }, body);
-}
+export const resendCreditNote = async (ctx: Context, { svc_id, body }: Asked) =>
+  resend(ctx, await mailedDocuments.credit_note(ctx, svc_id), body);
 
 /** @throws Refusal 404 payment_receipt; as `resend`. Rule: credits-and-payments E.9. */
-export async function resendReceipt(ctx: Context, { svc_id, body }: Asked) {
-  const receipt = await getReceipt(ctx.db, ctx.organizationId, svc_id);
-  const mailed = { ...receipt, setting: 'payment_receipt.created', resourceType: 'PaymentReceipt' } as const;
-  return resend(ctx, { ...mailed, title: 'payment receipt' }, body);
+export const resendReceipt = async (ctx: Context, { svc_id, body }: Asked) =>
+  resend(ctx, await mailedDocuments.payment_receipt(ctx, svc_id), body);
+
+/**
+ * Step `mail-document`: mails a document that became final to its customer, once, if its billing entity still says so and
+ * the customer has an address. Rules: platform A.6, credits-and-payments E.9, subscriptions-and-invoices F.10.
+ */
+export async function mailDocument(ctx: Context, { kind, subject_id }: MailDocument): Promise<void> {
+  const mailed = await mailedDocuments[kind](ctx, subject_id);
+  const sender = await readSender(ctx, mailed);
+  if (!sender.email_settings.includes(mailed.setting)) return;
+  const customer = await readCustomer(ctx.db, ctx.organizationId, mailed.customer_id);
+  await post(ctx, mailed, sender, customer, { to: addressesOf(customer), cc: [], bcc: [], isAutomatic: true });
 }
 
 /**
  * Mails a document again, to its customer unless other addressees are given.
  *
  * @throws Refusal 405 email_settings_disabled, when the billing entity does not send such mails; 422 to, without any
- *   addressee; 403 feature_unavailable outside of sandboxes, whose mails alone have a way to go
+ *   addressee; 403 feature_unavailable, where mails have no way to go: outside of sandboxes without a mail server
  */
 async function resend(ctx: Context, mailed: Mailed, asked: ResendEmail | undefined): Promise<null> {
-  const { db, organizationId } = ctx;
-  const [entity] = await db<{ email_settings: string[]; name: string }[]>`
-    select email_settings, name from billing_entities
-    where organization_id = ${organizationId} and id = ${mailed.billing_entity_id}`;
-  if (!entity!.email_settings.includes(mailed.setting)) throw refuse.notAllowed('email_settings_disabled');
-  if (!ctx.sandbox) throw refuse.forbidden('feature_unavailable');
-  const customer = await readCustomer(db, organizationId, mailed.customer_id);
-  const to = asked?.to?.length ? asked.to : (customer.email ?? '').split(',').filter((address) => address !== '');
+  const sender = await readSender(ctx, mailed);
+  if (!sender.email_settings.includes(mailed.setting)) throw refuse.notAllowed('email_settings_disabled');
+  if (!ctx.sandbox && ctx.config.SMTP_URL === undefined) throw refuse.forbidden('feature_unavailable');
+  const customer = await readCustomer(ctx.db, ctx.organizationId, mailed.customer_id);
+  const to = asked?.to?.length ? asked.to : addressesOf(customer);
   if (to.length === 0) throw refuse.invalid({ to: ['value_is_mandatory'] });
-  const [cc, bcc] = [asked?.cc ?? [], asked?.bcc ?? []];
-  const subject = `Your ${mailed.title} ${mailed.number} from ${entity!.name}`;
-  const text = `Please find here your ${mailed.title} ${mailed.number}.`;
-  await keepMail(ctx, { to: [...to, ...cc].join(','), bcc, subject, text });
+  await post(ctx, mailed, sender, customer, { to, cc: asked?.cc ?? [], bcc: asked?.bcc ?? [], isAutomatic: false });
+  return null;
+}
+
+interface Addressees {
+  to: readonly string[];
+  cc: readonly string[];
+  bcc: readonly string[];
+  isAutomatic: boolean;
+}
+
+async function post(
+  ctx: Context,
+  mailed: Mailed,
+  sender: Sender,
+  customer: CustomerRow,
+  { to, cc, bcc, isAutomatic }: Addressees,
+): Promise<void> {
+  const subject = `Your ${mailed.title} ${mailed.number} from ${sender.name}`;
+  const text = `Please find attached your ${mailed.title} ${mailed.number}.`;
+  const isPosted = await postMail(ctx, {
+    to,
+    cc,
+    bcc,
+    subject,
+    text,
+    senderName: sender.name,
+    replyTo: sender.email,
+    document: { kind: mailed.kind, subjectId: mailed.id, number: mailed.number },
+    isAutomatic,
+  });
+  if (!isPosted) return;
   const email = { subject, to, cc, bcc, body_preview: text.slice(0, BODY_PREVIEW_LENGTH) };
   const document = { type: mailed.resourceType, number: mailed.number, svc_id: mailed.id };
   ctx.record({
@@ -73,9 +89,31 @@ async function resend(ctx: Context, mailed: Mailed, asked: ResendEmail | undefin
       type: 'email.sent',
       resourceType: mailed.resourceType,
       resourceId: mailed.id,
-      object: { status: 'resent', email: JSON.stringify(email), document: JSON.stringify(document) },
+      object: {
+        status: isAutomatic ? 'sent' : 'resent',
+        email: JSON.stringify(email),
+        document: JSON.stringify(document),
+      },
       externalCustomerId: customer.external_id,
     },
   });
-  return null;
 }
+
+interface Sender {
+  email_settings: string[];
+  name: string;
+  email: string | null;
+}
+
+async function readSender(ctx: Context, mailed: Mailed): Promise<Sender> {
+  const [entity] = await ctx.db<Sender[]>`
+    select email_settings, name, email from billing_entities
+    where organization_id = ${ctx.organizationId} and id = ${mailed.billing_entity_id}`;
+  return entity!;
+}
+
+const addressesOf = ({ email }: CustomerRow): string[] =>
+  (email ?? '')
+    .split(',')
+    .map((address) => address.trim())
+    .filter((address) => address !== '');

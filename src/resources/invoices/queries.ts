@@ -59,6 +59,8 @@ export interface InvoiceRow {
   total_paid_amount_cents: number;
   total_offsetted_credit_note_amount_cents: number;
   total_written_off_amount_cents: number;
+  /** What its billing entity has mailed. */
+  email_settings: string[];
   version_number: number;
   voided_at: Temporal.Instant | null;
   created_at: Temporal.Instant;
@@ -84,7 +86,7 @@ const invoiceColumns = (db: Db) => db`
   invoice.prepaid_credit_amount_cents, invoice.prepaid_granted_credit_amount_cents,
   invoice.prepaid_purchased_credit_amount_cents, invoice.total_amount_cents, invoice.total_paid_amount_cents,
   invoice.total_offsetted_credit_note_amount_cents, invoice.total_written_off_amount_cents, invoice.version_number,
-  invoice.voided_at, invoice.created_at, invoice.updated_at,
+  invoice.voided_at, invoice.created_at, invoice.updated_at, entity.email_settings,
   (select coalesce(json_agg(json_build_object('id', tax.id, 'tax_id', tax.tax_id, 'tax_code', tax.tax_code,
      'tax_name', tax.tax_name, 'tax_rate', tax.tax_rate, 'tax_description', tax.tax_description,
      'amount_cents', tax.amount_cents, 'amount_currency', tax.amount_currency, 'created_at', tax.created_at,

@@ -3,6 +3,7 @@ import { changedKeys } from '../../platform/records/changes.ts';
 import { type CustomerRow, readCustomer } from '../customers/queries.ts';
 import { documentLink } from '../documents/link.ts';
 import { findRenderedDocument } from '../documents/queries.ts';
+import { oweMail } from '../mails/owe-mail.ts';
 import { readInvoice } from './queries.ts';
 import { partsOf } from './show.ts';
 import { invoiceListView, invoiceView } from './view.ts';
@@ -36,6 +37,9 @@ const UNTOLD: ReadonlySet<string> = new Set([
   'invoice.write_off_reversed',
 ]);
 
+/** Told when an invoice becomes final. */
+const FINAL: ReadonlySet<string> = new Set(['invoice.created', 'invoice.one_off_created', 'invoice.paid_credit_added']);
+
 /**
  * Writes an invoice's state into the audit trail and tells those who listen.
  *
@@ -53,6 +57,8 @@ export async function recordInvoice(
   const parts = await partsOf(ctx, invoice, customer);
   const object = invoiceView(parts, ctx.now());
   const { fees, ...withoutFees } = object;
+  if (FINAL.has(type) && invoice.status === 'finalized' && invoice.email_settings.includes('invoice.finalized'))
+    oweMail(ctx, { kind: 'invoice', subject_id: invoiceId });
   ctx.record({
     activity: {
       type,

@@ -1,5 +1,6 @@
 import type { Context } from '../../platform/context.ts';
 import { documentLink } from '../documents/link.ts';
+import { isMailed, oweMail } from '../mails/owe-mail.ts';
 import { type PaymentRow, readPayment } from '../payments/queries.ts';
 import { getReceipt, type ReceiptRow } from './queries.ts';
 import { receiptView } from './view.ts';
@@ -8,6 +9,8 @@ import { receiptView } from './view.ts';
 export async function recordReceiptCreated(ctx: Context, id: string): Promise<void> {
   const { receipt, payment } = await read(ctx, id);
   tell(ctx, 'payment_receipt.created', receipt, payment, null);
+  if (await isMailed(ctx, receipt.billing_entity_id, 'payment_receipt.created'))
+    oweMail(ctx, { kind: 'payment_receipt', subject_id: id });
 }
 
 /** Tells that the document of a receipt is there, and where. Rules: credits-and-payments E.9, platform G.1, H.1. */

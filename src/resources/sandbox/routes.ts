@@ -3,6 +3,7 @@ import type { Context } from '../../platform/context.ts';
 import { limitOf, pageMeta } from '../../platform/lists/pagination.ts';
 import { Answer, type Operation } from '../../platform/operation.ts';
 import { seconds } from '../../platform/schema/view.ts';
+import { documentLinks } from '../documents/link.ts';
 import { confirmPayment, finishCheckout } from './commands.ts';
 import {
   CheckoutEnvelope,
@@ -19,7 +20,7 @@ interface MailRow {
   bcc: string[];
   subject: string;
   body: string;
-  attachments: unknown[];
+  attachments: { file_name: string; content_type: string; size_bytes: number; svc_document_id: string }[];
   created_at: Temporal.Instant;
 }
 
@@ -33,12 +34,14 @@ async function listMails(ctx: Context, { query }: { query: MailsQuery }) {
     ctx.db<{ total: number }[]>`
       select count(*) as total from sandbox_mails where organization_id = ${ctx.organizationId}`,
   ]);
+  const documentIds = rows.flatMap(({ attachments }) => attachments.map((file) => file.svc_document_id));
+  const links = await documentLinks(ctx.db, ctx.config, documentIds);
   const mails = rows.map((row) => ({
     to: row.recipients,
     bcc: row.bcc,
     subject: row.subject,
     text: row.body,
-    attachments: row.attachments,
+    attachments: row.attachments.map(({ svc_document_id: id, ...file }) => ({ ...file, file_url: links.get(id)! })),
     created_at: seconds(row.created_at),
   }));
   return { mails, meta: pageMeta(query, count!.total) };

@@ -21,7 +21,9 @@ export const MailList = z.object({
       bcc: z.array(z.string()),
       subject: z.string(),
       text: z.string(),
-      attachments: z.array(z.unknown()),
+      attachments: z.array(
+        z.object({ file_name: z.string(), content_type: z.string(), size_bytes: z.int(), file_url: z.string() }),
+      ),
       created_at: z.string(),
     }),
   ),

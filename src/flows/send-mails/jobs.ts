@@ -1,0 +1,63 @@
+import { realNow } from '../../platform/clock/real-clock.ts';
+import type { Mailer } from '../../platform/mail/mailer.ts';
+import type { SweepDeps } from '../../platform/periodic-job.ts';
+import type { Runtime } from '../../platform/process/runtime.ts';
+import type { Handlers } from '../../platform/queue/worker.ts';
+import { listDueMails, noteFailure, noteSent, takeMail } from '../../resources/mails/queries.ts';
+
+/** After a failed attempt the next one waits this long; then the mail has failed. About a day in all. */
+const PAUSES_MINUTES = [1, 5, 30, 120, 480, 960];
+/** Longer than any attempt takes: a mail whose process died is taken up again after it. */
+const TAKEN_MINUTES = 5;
+const DUE_AT_ONCE = 500;
+
+/**
+ * Handler of `mail.send`: one attempt at a mail, if it is due. Its row is what is owed, so the job itself never fails; the
+ * sweeper sends it again.
+ */
+export function mailHandlers(
+  { sql, log }: Pick<Runtime, 'sql' | 'log'>,
+  mailer: Mailer | undefined,
+): Pick<Handlers, 'mail.send'> {
+  return {
+    async 'mail.send'({ organization_id: organizationId, mail_id: id }) {
+      if (mailer === undefined) return;
+      const now = realNow();
+      const mail = await takeMail(sql, organizationId, id, { now, until: now.add({ minutes: TAKEN_MINUTES }) });
+      if (!mail) return;
+      try {
+        await mailer.send({
+          id,
+          senderName: mail.sender_name,
+          replyTo: mail.reply_to,
+          to: mail.recipients,
+          cc: mail.cc,
+          bcc: mail.bcc,
+          subject: mail.subject,
+          text: mail.body,
+          attachment:
+            mail.content === null
+              ? null
+              : { fileName: mail.file_name!, contentType: mail.content_type!, content: mail.content },
+        });
+      } catch (error) {
+        const pause = PAUSES_MINUTES[mail.attempts - 1];
+        const message = error instanceof Error ? error.message : String(error);
+        log.warn({ organizationId, mailId: id, attempts: mail.attempts, err: error }, 'mail not taken');
+        const nextAt = pause === undefined ? null : realNow().add({ minutes: pause });
+        await noteFailure(sql, organizationId, id, { error: message, nextAt });
+        return;
+      }
+      await noteSent(sql, organizationId, id, realNow());
+    },
+  };
+}
+
+/** Enqueues mails whose next attempt is due. */
+export async function sweepMails({ sql, producer }: Pick<SweepDeps, 'sql' | 'producer'>): Promise<void> {
+  const due = await listDueMails(sql, realNow(), DUE_AT_ONCE);
+  await producer.addMany(
+    'mail.send',
+    due.map((payload) => ({ payload })),
+  );
+}

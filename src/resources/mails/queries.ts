@@ -1,0 +1,62 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../platform/db/connect.ts';
+
+/** A mail that is owed to the mail server, with what is attached. */
+export interface PendingMail {
+  id: string;
+  recipients: string[];
+  cc: string[];
+  bcc: string[];
+  sender_name: string | null;
+  reply_to: string | null;
+  subject: string;
+  body: string;
+  /** This one included. */
+  attempts: number;
+  file_name: string | null;
+  content_type: string | null;
+  content: Uint8Array | null;
+}
+
+/** Takes a mail that is due for one attempt; nobody else takes it before `until`. */
+export async function takeMail(
+  db: Db,
+  organizationId: string,
+  id: string,
+  { now, until }: { now: Temporal.Instant; until: Temporal.Instant },
+): Promise<PendingMail | undefined> {
+  const [mail] = await db<PendingMail[]>`
+    with taken as (
+      update mails set attempts = attempts + 1, next_attempt_at = ${until}
+      where organization_id = ${organizationId} and id = ${id} and status = 'pending' and next_attempt_at <= ${now}
+      returning *
+    )
+    select taken.id, taken.recipients, taken.cc, taken.bcc, taken.sender_name, taken.reply_to, taken.subject, taken.body,
+      taken.attempts, document.file_name, document.content_type, document.content
+    from taken
+    left join documents document
+      on document.organization_id = taken.organization_id and document.id = taken.document_id`;
+  return mail;
+}
+
+export const noteSent = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+  update mails set status = 'sent', sent_at = ${now}, next_attempt_at = null, error = null
+  where organization_id = ${organizationId} and id = ${id}`;
+
+/** Keeps why an attempt failed; for good without a next one. */
+export const noteFailure = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  { error, nextAt }: { error: string; nextAt: Temporal.Instant | null },
+) => db`
+  update mails set error = ${error}, next_attempt_at = ${nextAt}, status = ${nextAt === null ? 'failed' : 'pending'}
+  where organization_id = ${organizationId} and id = ${id}`;
+
+/** Mails whose next attempt is due, longest first. */
+export const listDueMails = (db: Db, now: Temporal.Instant, limit: number) => db<
+  { organization_id: string; mail_id: string }[]
+>`
+  select organization_id, id as mail_id from mails
+  where status = 'pending' and next_attempt_at <= ${now}
+  order by next_attempt_at limit ${limit}`;
