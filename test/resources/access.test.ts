@@ -2,6 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Context } from '../../src/platform/context.ts';
 import { connectDatabase } from '../../src/platform/db/connect.ts';
+import { connectImpatiently } from '../../src/platform/redis/connect.ts';
 import { checkAccess } from '../../src/resources/access/check.ts';
 import { openStory, type Story } from '../flows/bill-subscriptions/story.ts';
 import { startService, type TestService } from '../support/service.ts';
@@ -346,6 +347,11 @@ test('a check counts in its own rate category and takes at most six statements, 
     count = 0;
     expect((await answer()).access).toMatchObject({ source: 'counter', usage: [{ used: '999.0' }] });
     expect(count).toBe(0);
+
+    const away = connectImpatiently('redis://127.0.0.1:1', 'nowhere', 50);
+    const { access } = await checkAccess({ ...kept, redis: away }, { body } as Parameters<typeof checkAccess>[1]);
+    expect(access).toMatchObject({ source: 'database', usage: [{ used: '999.0' }] });
+    away.disconnect();
   } finally {
     await sql.end();
   }

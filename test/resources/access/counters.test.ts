@@ -84,7 +84,7 @@ async function flush(organizationId: string): Promise<void> {
 }
 
 /** Much less than what a hash is kept for: only a right one can answer meanwhile. */
-const AGREE_WITHIN_MS = 15_000;
+const AGREE_WITHIN_MS = 25_000;
 
 /** Once nothing is owed any more, a counter answers, and what Postgres says. */
 async function agree(story: Story): Promise<void> {
@@ -171,7 +171,7 @@ test.each([1, 2, 3])(
       override: () =>
         client.patch('/subscriptions/sub/entitlements', { entitlements: { api: { sums_day: pick([1, 4, 9]) } } }),
       zone: () =>
-        client.put('/customers/acme', { customer: { timezone: pick(['UTC', 'Asia/Kathmandu', 'America/New_York']) } }),
+        story.customer({ timezone: pick(['UTC', 'Asia/Kathmandu', 'America/New_York', 'Australia/Lord_Howe']) }),
       async wallet() {
         const answer = await client.post('/wallets', {
           wallet: { external_customer_id: 'acme', rate_amount: '1', currency: 'USD', granted_credits: '10' },
@@ -193,6 +193,7 @@ test.each([1, 2, 3])(
         }),
     };
     const often = ['one', 'one', 'one', 'many', 'many', 'atOnce', 'keyed', 'amend', 'retract', 'advance'];
+    await actions.wallet!();
     for (let step = 0; step < STEPS; step += 1) {
       await actions[pick([...often, ...Object.keys(actions)])]!();
       await agree(story);
