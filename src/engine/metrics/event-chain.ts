@@ -11,6 +11,8 @@ export interface ChainLink {
   eventId: string;
   /** Grows with the order of billing. */
   recordId: string;
+  /** Of an earlier period, whose units a recurring metric carries on: it counts, and is not billed here. */
+  isCarried?: boolean;
   timestamp: Instant;
   /** What was remembered when it was billed. */
   record: RunningRecord;
@@ -28,20 +30,8 @@ interface Counted {
 
 export type ChainAggregation = 'count_agg' | 'sum_agg' | 'unique_count_agg';
 
-/** What a recurring metric carries into a period. */
-export interface ChainOpening {
-  units: Decimal;
-  eventsCount: number;
-  /** Values in use, of a unique count. */
-  active: readonly string[];
-  amount: Decimal;
-}
-
-export const NO_OPENING: ChainOpening = { units: ZERO, eventsCount: 0, active: [], amount: ZERO };
-
 export interface ChainTerms<Link> {
   aggregation: ChainAggregation;
-  opening: ChainOpening;
   /** Of a prorated charge: how the rise of an event is weighed by days. */
   weighing: (link: Link) => Proration | undefined;
   /** Record from which on the chain is walked anew; what was billed before it stays. */
@@ -61,11 +51,11 @@ export interface BilledLink {
   /** Of the units in use. */
   change: Decimal;
   event: EventUnits;
-  /** Net units, number of events, and their own amounts, up to and including it. */
+  /** Net units, and of the period the number of events and their own amounts, up to and including it. */
   units: Decimal;
   eventsCount: number;
   amount: Decimal;
-  /** Changes by the events up to and including it, in the order of their times. */
+  /** Changes by the events of the period up to and including it, in the order of their times. */
   values: () => Decimal[];
 }
 
@@ -81,11 +71,12 @@ export interface BilledLink {
  */
 export function walkChain<Link extends ChainLink>(
   links: readonly Link[],
-  { since, aggregation, opening, weighing }: ChainTerms<Link>,
+  { since, aggregation, weighing }: ChainTerms<Link>,
 ): ChainStep<Link>[] {
-  const arrived = arrivals(links, aggregation, opening);
+  const arrived = arrivals(links, aggregation);
   let former: RunningRecord | undefined;
   return links.flatMap((link): ChainStep<Link>[] => {
+    if (link.isCarried) return [];
     if (link.recordId < since) {
       former = link.record;
       return [];
@@ -133,30 +124,42 @@ interface Arrived {
   wasActive: boolean;
   change: Decimal;
   units: Decimal;
+  /** Of the period alone. */
+  eventsCount: number;
   amount: Decimal;
 }
 
+const NOTHING = { units: ZERO, eventsCount: 0, amount: ZERO };
+
 /** Answers what an event found that was billed after all those asked for before it. */
-function arrivals(links: readonly ChainLink[], aggregation: ChainAggregation, opening: ChainOpening) {
+function arrivals(links: readonly ChainLink[], aggregation: ChainAggregation) {
   const waiting = links
     .filter((link): link is Arrived['link'] => link.counted !== null)
     .sort((a, b) => (a.eventId < b.eventId ? -1 : 1));
   // In the order of their times, and the values in use after the last one.
   const arrived: Arrived[] = [];
-  let active = new Set(opening.active);
+  let active = new Set<string>();
   let taken = 0;
 
   const append = (link: Arrived['link']): void => {
     const { counted } = link;
-    const last = arrived.at(-1) ?? opening;
+    const last = arrived.at(-1) ?? NOTHING;
+    const own = link.isCarried ? { eventsCount: 0, amount: ZERO } : { eventsCount: 1, amount: counted.amount };
     const wasActive = aggregation === 'unique_count_agg' && active.has(counted.value);
     const change = changeOf(counted, aggregation, wasActive);
     if (counted.operation === 'add') active.add(counted.value);
     else active.delete(counted.value);
-    arrived.push({ link, wasActive, change, units: last.units.plus(change), amount: last.amount.plus(counted.amount) });
+    arrived.push({
+      link,
+      wasActive,
+      change,
+      units: last.units.plus(change),
+      eventsCount: last.eventsCount + own.eventsCount,
+      amount: last.amount.plus(own.amount),
+    });
   };
   const activeBefore = (place: number): Set<string> => {
-    const found = new Set(opening.active);
+    const found = new Set<string>();
     for (const { link } of arrived.slice(0, place))
       if (link.counted.operation === 'add') found.add(link.counted.value);
       else found.delete(link.counted.value);
@@ -172,15 +175,15 @@ function arrivals(links: readonly ChainLink[], aggregation: ChainAggregation, op
   return (link: ChainLink & { counted: Counted | null }): Before => {
     for (; taken < waiting.length && waiting[taken]!.eventId < link.recordId; taken += 1) add(waiting[taken]!);
     const place = placeOf(arrived, link);
-    const last = place === 0 ? opening : arrived[place - 1]!;
+    const last = place === 0 ? NOTHING : arrived[place - 1]!;
     const own = arrived[place];
     assert(own?.link.eventId === link.eventId, 'an event has arrived before it is billed');
     return {
       units: last.units,
-      eventsCount: opening.eventsCount + place,
+      eventsCount: last.eventsCount,
       amount: last.amount,
       isActive: own.wasActive,
-      values: () => arrived.slice(0, place).map(({ change }) => change),
+      values: () => arrived.slice(0, place).flatMap(({ link: each, change }) => (each.isCarried ? [] : [change])),
     };
   };
 }

@@ -103,7 +103,7 @@ export async function settleLateEvents(ctx: Context, late: LateEvents): Promise<
 async function settle(ctx: Context, late: LateEvents, externalCustomerId: string | null): Promise<boolean> {
   const { db, organizationId } = ctx;
   const moments = db`select distinct e.code, e.timestamp from ${eventsOfIds(db, organizationId, late.event_ids)}`;
-  const concerned = await listConcernedCharges(db, organizationId, late.external_subscription_id, moments);
+  const concerned = await listConcernedCharges(db, organizationId, late.external_subscription_id, moments, false);
   const invoiced = concerned.filter(({ is_draft }) => !is_draft);
   if (invoiced.length === 0) return false;
   const correction = lateCorrection(ctx, late, new Set(invoiced.map(({ invoice_id }) => invoice_id)).size);

@@ -14,6 +14,7 @@ import type { CountedShare } from '../../resources/usage-counts/request.ts';
 import { adjusterOf } from '../build-invoice/adjustments.ts';
 import { chargesOfLine, type LineFee, usageLineFees } from '../build-invoice/fees.ts';
 import { type BilledLine, prorationOf, sharedInstants } from '../build-invoice/lines.ts';
+import { isRenewed, renewalFees, renewedPeriod } from '../build-invoice/renewals.ts';
 import { linesOfSource } from '../regenerate-invoice/lines.ts';
 import { repriceCommitment } from './reprice-commitment.ts';
 import { isMadeAnew, type SettledThing } from './sql.ts';
@@ -89,6 +90,11 @@ export async function repriceInvoice(
     const made = usageLineFees(line, charge, counted[index]!, window, adjuster);
     return thingsOf(each, made, isAnew);
   });
+  for (const { line, charge, issued } of lines.flatMap((each) => renewalsOf(each, charges, concerned, fees))) {
+    const renewed = await renewalFees(ctx, [line], [charge], 'invoiceable');
+    const window = renewedPeriod(line)!;
+    things.push(...thingsOf({ line, charge, window, issued }, renewed, isAnew));
+  }
   const commitments = await Promise.all(lines.map((line) => repriceCommitment(ctx, line, fees, things, settled)));
   const found = [...things, ...commitments.flat()];
   const names = new Set(found.map(keyOfThing));
@@ -97,7 +103,7 @@ export async function repriceInvoice(
     (thing) =>
       !names.has(keyOfThing(thing)) &&
       lines.some(({ subscription }) => subscription.id === thing.subscription_id) &&
-      (thing.charge_id === null || asked.some(({ charge }) => charge.id === thing.charge_id)),
+      (thing.charge_id === null || concerned.some(({ charge_id }) => charge_id === thing.charge_id)),
   );
   const totals = new Set(charges.filter(carriesTotal).map(({ id }) => id));
   const nothing = { fee: undefined, newCents: cents(0), newUnits: ZERO };
@@ -148,6 +154,26 @@ function askedOf(
     const others = charges.filter(({ id }) => id !== charge_id);
     if (chargesOfLine(asBilled, [charge, ...others]).every(({ id }) => id !== charge_id)) return [];
     return [{ line: asBilled, charge, window: windows.charges, issued }];
+  });
+}
+
+/** Charges in advance whose units a line carries into the period that it opens. Rule: usage-and-charges C.10. */
+function renewalsOf(
+  line: BilledLine,
+  charges: readonly PricedCharge[],
+  concerned: readonly ConcernedCharge[],
+  fees: readonly IssuedFee[],
+): Omit<Asked, 'window'>[] {
+  if (renewedPeriod(line) === undefined) return [];
+  const { id: subscriptionId, plan_id } = line.subscription;
+  return concerned.flatMap(({ subscription_id, charge_id }) => {
+    const found = charges.find(({ id }) => id === charge_id);
+    if (subscription_id !== subscriptionId || found === undefined || !isRenewed(found)) return [];
+    const issued = fees.filter(
+      ({ fee, inputs }) =>
+        fee.subscription_id === subscriptionId && fee.charge_id === charge_id && inputs?.window.renewed === true,
+    );
+    return [{ line, charge: { ...chargeAsBilled(found, issued), plan_id }, issued }];
   });
 }
 

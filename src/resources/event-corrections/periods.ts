@@ -12,14 +12,15 @@ export interface ConcernedCharge {
 }
 
 /** Periods of a recurring metric that a correction concerns at most (beyond 4.3). */
-const MOST_PERIODS = 36;
+export const MOST_PERIODS = 36;
 
 /**
  * Charges in arrears on invoices whose windows hold one of these moments; of a recurring metric the windows from the
  * moment on, at most 36. Invoices that no longer count are left out, and progressive ones, since the next of them is
  * cumulative; so are charges that were made after the invoice.
  *
- * moments  rows (code, timestamp): where events were, and where they will be
+ * moments       rows (code, timestamp): where events were, and where they will be
+ * withRenewals  also charges in advance whose units are carried into the periods that these invoices open
  *
  * Rule: beyond 4.3.
  */
@@ -28,6 +29,7 @@ export const listConcernedCharges = (
   organizationId: string,
   externalSubscriptionId: string,
   moments: Fragment,
+  withRenewals: boolean,
 ) => db<ConcernedCharge[]>`
   select invoice_id, is_draft, subscription_id, charge_id, charges_from_datetime, charges_to_datetime
   from (
@@ -37,8 +39,8 @@ export const listConcernedCharges = (
         line.charges_from_datetime, line.charges_to_datetime
       from (${moments}) moment
       join billable_metrics m on m.organization_id = ${organizationId} and m.code = moment.code
-      join charges c on c.organization_id = ${organizationId} and c.billable_metric_id = m.id and not c.pay_in_advance
-        and c.invoiceable
+      join charges c on c.organization_id = ${organizationId} and c.billable_metric_id = m.id 
+        and c.invoiceable and ${withRenewals ? db`(not c.pay_in_advance or m.recurring)` : db`not c.pay_in_advance`}
       join subscriptions s on s.organization_id = ${organizationId} and s.external_id = ${externalSubscriptionId}
       join invoice_subscriptions line on line.organization_id = ${organizationId} and line.subscription_id = s.id
         and line.invoicing_reason in ('subscription_periodic', 'subscription_terminating')
@@ -58,7 +60,8 @@ export const listConcernedCharges = (
   order by charges_from_datetime, invoice_id, charge_id`;
 
 /**
- * Whether a charge billed in advance takes events of these moments, whose units go on into later periods.
+ * Whether a charge billed in advance takes events of these moments, whose units go on into later periods as fees that stand
+ * alone.
  * Rule: usage-and-charges C.10.
  */
 export async function carriesInAdvance(
@@ -72,6 +75,7 @@ export async function carriesInAdvance(
       select from (${moments}) moment
       join billable_metrics m on m.organization_id = ${organizationId} and m.code = moment.code and m.recurring
       join charges c on c.organization_id = ${organizationId} and c.billable_metric_id = m.id and c.pay_in_advance
+        and not c.invoiceable
       join subscriptions s on s.organization_id = ${organizationId} and s.external_id = ${externalSubscriptionId}
         and s.plan_id = c.plan_id and date_trunc('milliseconds', s.started_at) <= moment.timestamp
         and (s.terminated_at is null or s.terminated_at >= date_trunc('milliseconds', moment.timestamp))

@@ -40,13 +40,13 @@ export interface Effect {
  *
  * moments  rows (code, timestamp): where events were, and where they will be
  *
- * @throws Refusal 422 base: unsupported_value, when a charge billed in advance that carries units into later periods took them
+ * @throws Refusal 422 base: unsupported_value, when a charge billed in advance took them that carries units on as fees alone
  * Rule: beyond 4.3.
  */
 export async function effectOf(ctx: Context, externalSubscriptionId: string, moments: Fragment): Promise<Effect> {
   if (await carriesInAdvance(ctx.db, ctx.organizationId, externalSubscriptionId, moments))
     throw refuse.invalid({ base: [UNSUPPORTED] });
-  const concerned = await listConcernedCharges(ctx.db, ctx.organizationId, externalSubscriptionId, moments);
+  const concerned = await listConcernedCharges(ctx.db, ctx.organizationId, externalSubscriptionId, moments, true);
   const invoiced = concerned.filter(({ is_draft }) => !is_draft);
   const drafts = concerned.filter(({ is_draft }) => is_draft);
   return { draftIds: [...new Set(drafts.map(({ invoice_id }) => invoice_id))].sort(), invoiced };

@@ -1,11 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import { expect, test } from 'vitest';
-import {
-  type ChainAggregation,
-  type ChainLink,
-  NO_OPENING,
-  walkChain,
-} from '../../../src/engine/metrics/event-chain.ts';
+import { type ChainAggregation, type ChainLink, walkChain } from '../../../src/engine/metrics/event-chain.ts';
 import { NO_RECORD } from '../../../src/engine/metrics/running-record.ts';
 import { ZERO } from '../../../src/engine/money/decimal.ts';
 
@@ -23,7 +18,7 @@ const chain = (values: readonly (string | null)[], hours: readonly number[] = []
   }));
 
 const billed = (links: readonly ChainLink[], aggregation: ChainAggregation, since = '') =>
-  walkChain(links, { aggregation, opening: NO_OPENING, weighing: () => undefined, since }).map(
+  walkChain(links, { aggregation, weighing: () => undefined, since }).map(
     (step) => step.billed && `${step.billed.event.billed}/${step.billed.event.units}/${step.billed.units}`,
   );
 
@@ -55,4 +50,11 @@ test('what was billed before the walk starts is left as it is', () => {
     index === 0 ? { ...link, record: { ...NO_RECORD, current: ZERO.plus(10), max: ZERO.plus(10) } } : link,
   );
   expect(billed(links, 'sum_agg', '11')).toEqual(['0/0/6', '4/4/14']);
+});
+
+test('what earlier periods carry on counts, and is not billed again', () => {
+  const [carried, ...own] = chain(['1', '1', '2']);
+  const links = [{ ...carried!, recordId: '', isCarried: true }, ...own];
+  expect(billed(links, 'unique_count_agg')).toEqual(['0/0/1', '1/1/2']);
+  expect(billed([{ ...links[0]!, counted: null }, ...own], 'unique_count_agg')).toEqual(['1/1/1', '1/1/2']);
 });

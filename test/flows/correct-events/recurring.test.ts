@@ -139,3 +139,47 @@ test.each([
   expect(sorted(cents(may))).toEqual(sorted([...late, ...next]));
   await sound(story);
 });
+
+const byDelta = ({ adjustments }: Invoice) =>
+  adjustments
+    .map(({ from_datetime, delta_amount_cents }: Invoice) => `${from_datetime.slice(0, 10)} ${delta_amount_cents}`)
+    .sort();
+const count = (story: Story, fees: number) =>
+  until(async () => {
+    const { body } = await story.client.get('/fees?fee_type=charge&per_page=100');
+    return body.fees.length === fees ? body.fees.map((fee: Invoice) => fee.amount_cents) : undefined;
+  });
+
+test('in advance: the event, and what each later period opened with', async () => {
+  const story = await seats('sum_agg', { pay_in_advance: true });
+  await story.advance('2024-03-10T00:00:00Z');
+  await send(story, 'ten', '10', '2024-03-10T00:00:00Z');
+  expect(await count(story, 1)).toEqual([1000]);
+  await story.advance('2024-04-10T00:00:00Z');
+  await send(story, 'two', '2', '2024-04-10T00:00:00Z');
+  expect(await count(story, 3)).toEqual([1000, 1000, 200]);
+  await story.advance('2024-05-02T00:00:00Z');
+  expect(await count(story, 4)).toEqual([1000, 1000, 200, 1200]);
+  const correction = await amend(story, 'ten', '6');
+  expect(correction).toMatchObject({ status: 'settled', invoices_count: 3 });
+  expect(byDelta(correction)).toEqual(['2024-03-05 -400', '2024-04-01 -400', '2024-05-01 -400']);
+  expect(byDelta(await amend(story, 'two', '3'))).toEqual(['2024-04-01 100', '2024-05-01 100']);
+  await story.advance('2024-06-02T00:00:00Z');
+  // June opens with 9; what the third of April adds is billed with it.
+  expect((await count(story, 7)).slice(4).sort()).toEqual([100, 100, 900]);
+  await sound(story);
+});
+
+test('in advance: a seat that is taken away is billed when it was used again', async () => {
+  const story = await seats('unique_count_agg', { pay_in_advance: true });
+  await story.advance('2024-03-10T00:00:00Z');
+  await send(story, 'first', 'a', '2024-03-10T00:00:00Z');
+  await count(story, 1);
+  await story.advance('2024-04-10T00:00:00Z');
+  await send(story, 'again', 'a', '2024-04-10T00:00:00Z');
+  expect(await count(story, 3)).toEqual([100, 100, 0]);
+  const correction = await correct(story, { kind: 'retract', transaction_id: 'first', policy: 'debit_invoice' });
+  expect(byDelta(correction)).toEqual(['2024-03-05 -100', '2024-04-01 -100', '2024-04-01 100']);
+  expect((await count(story, 4)).at(-1)).toBe(100);
+  await sound(story);
+});

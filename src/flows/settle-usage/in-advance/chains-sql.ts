@@ -57,6 +57,47 @@ export const listLinks = (db: Db, organizationId: string, externalSubscriptionId
     and record.event_timestamp < ${chain.window.to}
   order by record.id`;
 
+/** Events of earlier periods whose units a recurring metric carries on: at most `limit`. */
+export const listCarried = (
+  db: Db,
+  organizationId: string,
+  externalSubscriptionId: string,
+  code: string,
+  before: Temporal.Instant,
+  limit: number,
+) => db<Pick<LinkRow, 'event_id' | 'timestamp' | 'texts'>[]>`
+  select event.id as event_id, event.timestamp,
+    (select coalesce(jsonb_object_agg(property.key, property.value), '{}') from jsonb_each_text(event.properties) property)
+      as texts
+  from events event
+  where event.organization_id = ${organizationId} and event.external_subscription_id = ${externalSubscriptionId}
+    and event.code = ${code} and event.timestamp < date_trunc('milliseconds', ${before}::timestamptz)
+    and event.deleted_at is null
+  order by event.timestamp, event.id
+  limit ${limit}`;
+
+/** Records of recurring metrics from the first moment on at which corrected events were or are. */
+export const listLaterRecords = (db: Db, organizationId: string, eventIds: readonly string[]) => db<
+  (RecordKey & { record_id: string; event_timestamp: Temporal.Instant })[]
+>`
+  with moment as (
+    select e.external_subscription_id, e.code, min(least(e.timestamp, former.at)) as at
+    from events e
+    left join lateral (
+      select min(version.timestamp) as at from event_versions version
+      where version.organization_id = e.organization_id and version.event_id = e.id) former on true
+    where e.organization_id = ${organizationId} and e.id = any (${eventIds as string[]}::uuid[])
+    group by e.external_subscription_id, e.code
+  )
+  select record.id as record_id, record.charge_id, record.charge_filter_id, record.grouped_by, record.event_timestamp
+  from moment
+  join billable_metrics m on m.organization_id = ${organizationId} and m.code = moment.code and m.recurring
+  join charges c on c.organization_id = ${organizationId} and c.billable_metric_id = m.id and c.pay_in_advance
+  join in_advance_records record on record.organization_id = ${organizationId}
+    and record.external_subscription_id = moment.external_subscription_id and record.charge_id = c.id
+    and record.event_timestamp >= moment.at
+  order by record.event_timestamp, record.id`;
+
 /** Puts the record of an event where the event is counted now. */
 export const moveRecord = (
   db: Db,

@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../../platform/canonical-json.ts';
 import type { Context } from '../../../platform/context.ts';
+import { MOST_PERIODS } from '../../../resources/event-corrections/periods.ts';
 import type { CorrectionRow } from '../../../resources/event-corrections/queries.ts';
 import { bucketOf } from '../../../resources/in-advance/price-event.ts';
 import type { PricedCharge } from '../../../resources/usage/priced-charges.ts';
@@ -9,6 +10,7 @@ import {
   insertChains,
   type LinkRow,
   listFeesOfEvents,
+  listLaterRecords,
   listLinksOfEvents,
   listUnbilled,
   moveRecord,
@@ -30,8 +32,9 @@ export async function markChains(
 ): Promise<void> {
   const { db, organizationId } = ctx;
   const links = await listLinksOfEvents(db, organizationId, eventIds);
-  if (links.length > 0) {
-    const chargeIds = links.map(({ charge_id }) => charge_id);
+  const later = await listLaterRecords(db, organizationId, eventIds);
+  if (links.length + later.length > 0) {
+    const chargeIds = [...links, ...later].map(({ charge_id }) => charge_id);
     const terms = await readTerms(ctx, correction.external_subscription_id, chargeIds);
     const chains: Chain[] = [];
     for (const link of links) {
@@ -40,6 +43,7 @@ export async function markChains(
       const moved = await placeNow(ctx, terms, correction.external_subscription_id, charge, link);
       if (moved !== undefined) chains.push(...chainOf(terms, charge, moved, link.timestamp));
     }
+    chains.push(...laterChains(terms, later));
     await insertChains(db, organizationId, correction.id, chains);
   }
   const unbilled = new Map<string, string[]>();
@@ -47,6 +51,20 @@ export async function markChains(
     unbilled.set(subscription_id, [...(unbilled.get(subscription_id) ?? []), event_id]);
   for (const [subscription_id, event_ids] of unbilled)
     ctx.after({ job: 'bill-in-advance', payload: { subscription_id, event_ids } });
+}
+
+/** Of recurring metrics: the chains of this period and the next ones, which go on from the events. */
+function laterChains(terms: Terms, records: Awaited<ReturnType<typeof listLaterRecords>>): Chain[] {
+  const windows = new Map<string, Set<string>>();
+  return records.flatMap((record) => {
+    const chains = chainOf(terms, terms.charges.get(record.charge_id)!, record, record.event_timestamp);
+    return chains.filter(({ charge_id, charge_filter_id, grouped_by, window }) => {
+      const key = canonicalJson([charge_id, charge_filter_id, grouped_by]);
+      const own = windows.get(key) ?? new Set();
+      windows.set(key, own.add(window.from.toString()));
+      return own.size <= MOST_PERIODS;
+    });
+  });
 }
 
 type Place = Pick<LinkRow, 'record_id' | 'charge_filter_id' | 'grouped_by'>;

@@ -5,10 +5,10 @@ import {
   type ChainAggregation,
   type ChainLink,
   type ChainStep,
-  NO_OPENING,
   walkChain,
 } from '../../../engine/metrics/event-chain.ts';
 import type { Proration } from '../../../engine/metrics/proration.ts';
+import { NO_RECORD } from '../../../engine/metrics/running-record.ts';
 import { operationOf } from '../../../engine/metrics/usage-event.ts';
 import { exponentOf } from '../../../engine/money/currency.ts';
 import { ZERO } from '../../../engine/money/decimal.ts';
@@ -19,11 +19,12 @@ import { eventsNeeded } from '../../../engine/pricing/price.ts';
 import type { Usage } from '../../../engine/pricing/priced.ts';
 import { canonicalJson } from '../../../platform/canonical-json.ts';
 import type { Context } from '../../../platform/context.ts';
-import { bucketOf, type EventPriced, shownGroup } from '../../../resources/in-advance/price-event.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { type Bucket, bucketOf, type EventPriced, shownGroup } from '../../../resources/in-advance/price-event.ts';
 import type { PricedCharge } from '../../../resources/usage/priced-charges.ts';
 import { prorationOf } from '../../build-invoice/lines.ts';
 import { chargeAsBilled, type IssuedFee, isSetByHand } from '../things.ts';
-import { type Chain, type LinkRow, listFeesOfEvents, listLinks, updateRecords } from './chains-sql.ts';
+import { type Chain, type LinkRow, listCarried, listFeesOfEvents, listLinks, updateRecords } from './chains-sql.ts';
 import { isIn, readIssued, type Terms } from './terms.ts';
 
 /** The fee of an event of a chain, and what it is priced at now: undefined where the event counts no more. */
@@ -35,9 +36,13 @@ export interface RepricedEvent {
 }
 
 interface Link extends ChainLink {
-  row: LinkRow;
+  /** Undefined of an earlier period. */
+  row: LinkRow | undefined;
   issued: IssuedFee | undefined;
 }
+
+/** Events of earlier periods that a recurring metric carries on at most. */
+const MOST_CARRIED = 100_000;
 
 /**
  * Walks a chain anew: what its records remember is right afterwards, and the fees of its events are priced by what they
@@ -61,19 +66,52 @@ export async function repriceChain(
     const issued = issuedFees.get(feeIds.get(row.transaction_id) ?? '');
     return linkOf(terms, chain, charge, row, issued);
   });
-  const steps = walkChain(links, {
+  const carried = charge.metric.recurring ? await carriedLinks(ctx, externalSubscriptionId, chain, charge) : [];
+  const steps = walkChain([...carried, ...links], {
     aggregation: charge.metric.aggregation_type as ChainAggregation,
-    opening: NO_OPENING,
-    weighing: ({ row, issued }) => weighingOf(terms, chain, charge, row, issued),
+    weighing: ({ row, issued }) => row && weighingOf(terms, chain, charge, row, issued),
     since: chain.since_record_id,
   });
   await updateRecords(db, organizationId, changedRecords(steps));
   return steps.flatMap(({ link: { row, issued }, billed }): RepricedEvent[] => {
-    if (issued === undefined || isSetByHand(issued)) return [];
+    if (row === undefined || issued === undefined || isSetByHand(issued)) return [];
     const priced = billed && price(terms, chain, chargeAsBilled(charge, [issued]), row, billed);
     return [{ chain, event: row, issued, priced }];
   });
 }
+
+/** @throws Refusal 422 base: value_is_out_of_range, of more events than can be looked at */
+async function carriedLinks(
+  ctx: Context,
+  externalSubscriptionId: string,
+  chain: Chain,
+  charge: PricedCharge,
+): Promise<Link[]> {
+  const { code } = charge.metric;
+  const before = chain.window.from;
+  const rows = await listCarried(ctx.db, ctx.organizationId, externalSubscriptionId, code, before, MOST_CARRIED + 1);
+  if (rows.length > MOST_CARRIED) throw refuse.invalid({ base: ['value_is_out_of_range'] });
+  return rows.flatMap(({ event_id, timestamp, texts }): Link[] => {
+    const [bucket] = bucketOf(charge, { texts });
+    if (bucket === undefined || !isOf(bucket, chain)) return [];
+    const operation = operationOf(textUnder(texts, 'operation_type'));
+    return [
+      {
+        eventId: event_id,
+        recordId: '',
+        isCarried: true,
+        timestamp,
+        record: NO_RECORD,
+        counted: { value: bucket.value ?? '', operation, amount: ZERO },
+        row: undefined,
+        issued: undefined,
+      },
+    ];
+  });
+}
+
+const isOf = (bucket: Bucket, { charge_filter_id, grouped_by }: Chain): boolean =>
+  (bucket.filter?.id ?? null) === charge_filter_id && canonicalJson(bucket.group) === canonicalJson(grouped_by);
 
 function linkOf(terms: Terms, chain: Chain, charge: PricedCharge, row: LinkRow, issued: IssuedFee | undefined): Link {
   const [bucket] = bucketOf(chargeAsBilled(charge, issued ? [issued] : []), row);
@@ -81,8 +119,8 @@ function linkOf(terms: Terms, chain: Chain, charge: PricedCharge, row: LinkRow, 
     row.is_live &&
     row.code === charge.metric.code &&
     isIn(chain.window, row.timestamp) &&
-    (bucket?.filter?.id ?? null) === chain.charge_filter_id &&
-    canonicalJson(bucket?.group) === canonicalJson(chain.grouped_by);
+    bucket !== undefined &&
+    isOf(bucket, chain);
   const exponent = priceExponent(denominationOf(terms, chain, charge));
   return {
     row,
@@ -91,14 +129,13 @@ function linkOf(terms: Terms, chain: Chain, charge: PricedCharge, row: LinkRow, 
     recordId: row.record_id,
     timestamp: row.timestamp,
     record: { current: row.current, max: row.max, maxProrated: row.max_prorated },
-    counted:
-      bucket === undefined || !isHere
-        ? null
-        : {
-            value: bucket.value ?? '',
-            operation: operationOf(textUnder(row.texts, 'operation_type')),
-            amount: toMainUnit(row.precise_total_amount_cents ?? ZERO, exponent),
-          },
+    counted: !isHere
+      ? null
+      : {
+          value: bucket.value ?? '',
+          operation: operationOf(textUnder(row.texts, 'operation_type')),
+          amount: toMainUnit(row.precise_total_amount_cents ?? ZERO, exponent),
+        },
   };
 }
 
