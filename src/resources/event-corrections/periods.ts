@@ -39,7 +39,7 @@ export const listConcernedCharges = (
         line.charges_from_datetime, line.charges_to_datetime
       from (${moments}) moment
       join billable_metrics m on m.organization_id = ${organizationId} and m.code = moment.code
-      join charges c on c.organization_id = ${organizationId} and c.billable_metric_id = m.id 
+      join charges c on c.organization_id = ${organizationId} and c.billable_metric_id = m.id
         and c.invoiceable and ${withRenewals ? db`(not c.pay_in_advance or m.recurring)` : db`not c.pay_in_advance`}
       join subscriptions s on s.organization_id = ${organizationId} and s.external_id = ${externalSubscriptionId}
       join invoice_subscriptions line on line.organization_id = ${organizationId} and line.subscription_id = s.id

@@ -183,3 +183,19 @@ test('in advance: a seat that is taken away is billed when it was used again', a
   expect((await count(story, 4)).at(-1)).toBe(100);
   await sound(story);
 });
+
+test('in advance, prorated: the rise is weighed by the days by which the fee was', async () => {
+  const story = await seats('sum_agg', { pay_in_advance: true, prorated: true, properties: { amount: '31' } });
+  await story.advance('2024-03-08T00:00:00Z');
+  await send(story, 'ten', '10', '2024-03-08T00:00:00Z');
+  // 10 × 24 / 31 days.
+  expect(await count(story, 1)).toEqual([24000]);
+  await send(story, 'less', '-5', '2024-03-08T00:00:00Z');
+  expect(await count(story, 2)).toEqual([24000, 0]);
+  await send(story, 'more', '2', '2024-03-08T00:00:00Z');
+  expect(await count(story, 3)).toEqual([24000, 0, 0]);
+  expect(byDelta(await amend(story, 'ten', '12'))).toEqual(['2024-03-05 4800']);
+  // Without it the last one rises above 12 by its 2: 2 × 24 / 31 days.
+  expect(byDelta(await correct(story, { kind: 'retract', transaction_id: 'less' }))).toEqual(['2024-03-05 4800']);
+  await sound(story);
+});
