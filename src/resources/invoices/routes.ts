@@ -264,7 +264,6 @@ async function show(ctx: Context, { svc_id }: { svc_id: string }) {
     invoice: {
       ...invoiceView(parts, ctx.now()),
       file_url: fileUrl,
-      total_written_off_amount_cents: invoice.total_written_off_amount_cents,
       ...present({ last_verification: invoice.last_verification }),
     },
   };

@@ -152,6 +152,7 @@ const InvoiceListObject = z.object({
   total_amount_cents: Amount,
   total_paid_amount_cents: Amount,
   total_offsetted_credit_note_amount_cents: Amount,
+  total_written_off_amount_cents: Amount,
   total_due_amount_cents: Amount,
   version_number: z.int(),
   self_billed: z.boolean(),
@@ -192,8 +193,6 @@ export const InvoiceEnvelope = z.object({
     applied_invoice_custom_sections: z.array(AppliedSectionView),
     /** Of an invoice read on its own that was verified. */
     last_verification: z.object({ status: z.string(), level: z.string(), verified_at: z.string() }).optional(),
-    /** Of an invoice read on its own, and where an amount is given up. */
-    total_written_off_amount_cents: Amount.optional(),
   }),
 });
 /** Work on many invoices. Rule: beyond 0 "Runs". */

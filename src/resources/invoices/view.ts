@@ -47,6 +47,7 @@ export const invoiceBaseView = (row: InvoiceRow) => ({
   total_amount_cents: row.total_amount_cents,
   total_paid_amount_cents: row.total_paid_amount_cents,
   total_offsetted_credit_note_amount_cents: row.total_offsetted_credit_note_amount_cents,
+  total_written_off_amount_cents: row.total_written_off_amount_cents,
   total_due_amount_cents: dueOf(row),
   version_number: row.version_number,
   self_billed: row.self_billed,

@@ -74,6 +74,5 @@ export async function takeBackWriteOffs(ctx: Context, invoice: InvoiceRow): Prom
 
 async function answer(ctx: Context, id: string) {
   const invoice = await readInvoice(ctx.db, ctx.organizationId, id);
-  const shown = invoiceView(await partsOf(ctx, invoice), ctx.now());
-  return { invoice: { ...shown, total_written_off_amount_cents: invoice.total_written_off_amount_cents } };
+  return { invoice: invoiceView(await partsOf(ctx, invoice), ctx.now()) };
 }

@@ -47,9 +47,7 @@ test('G77: taxes named on the line replace all others', async () => {
     to_date: '2024-05-05T10:00:00Z',
   });
   // A single read adds what was given up.
-  expect((await story.client.get(`/invoices/${body.invoice.svc_id}`)).body).toEqual({
-    invoice: { ...body.invoice, total_written_off_amount_cents: 0 },
-  });
+  expect((await story.client.get(`/invoices/${body.invoice.svc_id}`)).body).toEqual(body);
 });
 
 test.each([
