@@ -85,8 +85,9 @@ export async function openStage(settings: Record<string, string> = {}): Promise<
       const handlers = {
         ...deliveryHandlers({ sql, redis, producer, config: own, log, outgoing }),
         ...replayHandlers({ sql, producer }),
-        // The other tenant of the queue; no test here has work for it.
+        // The other tenants of the queue; no test here has work for them.
         async 'vat.check'() {},
+        async 'mail.send'() {},
       };
       const served = serveQueue('webhooks', handlers, {
         redis,
