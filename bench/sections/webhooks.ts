@@ -18,7 +18,7 @@ import { perSecond } from '../harness/units.ts';
 const ORGANIZATIONS = 8;
 const ORIGINS = 4;
 const CONNECTIONS = 32;
-const DELIVERIES = 4000;
+const DELIVERIES = 20_000;
 const BARE_REQUESTS = 20_000;
 const DELIVERIES_PER_JOB = 10;
 const LOOK_EVERY_MS = 10;
