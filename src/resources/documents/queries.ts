@@ -17,14 +17,14 @@ export interface DocumentRow {
 /** The document of a subject, asked for now unless it was before; `isNew` when nobody had asked. */
 export async function requestDocument(
   db: Db,
-  subject: { organizationId: string; kind: DocumentKind; subjectId: string; fileName: string; contentType?: string },
+  subject: { organizationId: string; kind: DocumentKind; subjectId: string; fileName: string; contentType: string },
   realNow: Temporal.Instant,
 ): Promise<{ id: string; isNew: boolean }> {
   const id = newId();
   const [made] = await db<{ id: string }[]>`
     insert into documents (id, organization_id, kind, subject_id, file_name, content_type, requested_at, enqueued_at)
     values (${id}, ${subject.organizationId}, ${subject.kind}, ${subject.subjectId}, ${subject.fileName},
-      ${subject.contentType ?? 'application/pdf'}, ${realNow}, ${realNow})
+      ${subject.contentType}, ${realNow}, ${realNow})
     on conflict on constraint documents_subject_key do nothing
     returning id`;
   if (made) return { id, isNew: true };

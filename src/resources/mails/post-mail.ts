@@ -1,7 +1,8 @@
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
-import { type DocumentKind, requestDocument } from '../documents/queries.ts';
+import { askForDocument } from '../documents/ask.ts';
+import type { DocumentKind } from '../documents/queries.ts';
 
 /** Hands a mail to the mail server, over the network. */
 export const SEND_MAIL_JOB = 'mail.send';
@@ -33,7 +34,7 @@ export async function postMail(ctx: Context, mail: Mail): Promise<boolean> {
   const { db, organizationId } = ctx;
   const { document } = mail;
   const id = newId();
-  const documentId = document === undefined ? null : await attach(ctx, document);
+  const documentId = document === undefined ? null : await askForDocument(ctx, document);
   const posted = await db`
     insert into mails ${db({
       id,
@@ -67,18 +68,6 @@ export async function releaseMails(ctx: Context, documentId: string): Promise<vo
     ctx,
     waiting.map(({ id }) => id),
   );
-}
-
-async function attach(ctx: Context, document: NonNullable<Mail['document']>): Promise<string> {
-  const { organizationId } = ctx;
-  const { kind, subjectId, number } = document;
-  const asked = await requestDocument(
-    ctx.db,
-    { organizationId, kind, subjectId, fileName: `${number}.pdf` },
-    realNow(),
-  );
-  if (asked.isNew) ctx.after({ job: 'document.render', payload: { document_id: asked.id }, ownRow: true });
-  return asked.id;
 }
 
 // The row is held: whoever stores the document afterwards waits for this transaction and finds the mail.

@@ -1,7 +1,6 @@
-import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Context } from '../../platform/context.ts';
+import { askForDocument } from '../documents/ask.ts';
 import { documentLink } from '../documents/link.ts';
-import { requestDocument } from '../documents/queries.ts';
 import { readPayment } from '../payments/queries.ts';
 import { getReceipt } from './queries.ts';
 import { receiptView } from './view.ts';
@@ -15,12 +14,8 @@ import { receiptView } from './view.ts';
 export async function downloadReceipt(ctx: Context, { svc_id }: { svc_id: string }) {
   const { db, organizationId } = ctx;
   const receipt = await getReceipt(db, organizationId, svc_id);
-  const document = await requestDocument(
-    db,
-    { organizationId, kind: 'payment_receipt', subjectId: receipt.id, fileName: `${receipt.number}.pdf` },
-    realNow(),
-  );
-  if (document.isNew) ctx.after({ job: 'document.render', payload: { document_id: document.id }, ownRow: true });
+  const subject = { kind: 'payment_receipt', subjectId: receipt.id, number: receipt.number } as const;
+  const documentId = await askForDocument(ctx, subject);
   const payment = await readPayment(db, organizationId, receipt.payment_id);
-  return { payment_receipt: receiptView(receipt, payment, await documentLink(db, ctx.config, document.id)) };
+  return { payment_receipt: receiptView(receipt, payment, await documentLink(db, ctx.config, documentId)) };
 }

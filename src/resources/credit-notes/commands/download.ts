@@ -1,7 +1,6 @@
-import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
+import { askForDocument } from '../../documents/ask.ts';
 import { documentLink } from '../../documents/link.ts';
-import { type DocumentKind, requestDocument } from '../../documents/queries.ts';
 import { getCreditNote } from '../queries.ts';
 import { viewOf } from '../show.ts';
 
@@ -11,30 +10,19 @@ import { viewOf } from '../show.ts';
  * @throws Refusal 404 credit_note
  * Rule: credits-and-payments C.2.
  */
-export async function downloadCreditNote(ctx: Context, path: { svc_id: string }) {
-  const { shown, url } = await request(ctx, path, { kind: 'credit_note', suffix: 'pdf' });
+export async function downloadCreditNote(ctx: Context, { svc_id }: { svc_id: string }) {
+  const { shown, url } = await withDocument(ctx, svc_id, 'credit_note');
   return { credit_note: { ...shown, file_url: url } };
 }
 
 /** The same for the electronic document: UBL 2.1 under EN 16931. Rule: platform P "download_xml". */
-export async function downloadCreditNoteXml(ctx: Context, path: { svc_id: string }) {
-  const xml = { kind: 'credit_note_xml', suffix: 'xml', contentType: 'application/xml' } as const;
-  const { shown, url } = await request(ctx, path, xml);
+export async function downloadCreditNoteXml(ctx: Context, { svc_id }: { svc_id: string }) {
+  const { shown, url } = await withDocument(ctx, svc_id, 'credit_note_xml');
   return { credit_note: { ...shown, xml_url: url } };
 }
 
-async function request(
-  ctx: Context,
-  { svc_id }: { svc_id: string },
-  { suffix, ...file }: { kind: DocumentKind; suffix: string; contentType?: string },
-) {
-  const { db, organizationId } = ctx;
-  const note = await getCreditNote(db, organizationId, svc_id);
-  const document = await requestDocument(
-    db,
-    { organizationId, ...file, subjectId: note.id, fileName: `${note.number}.${suffix}` },
-    realNow(),
-  );
-  if (document.isNew) ctx.after({ job: 'document.render', payload: { document_id: document.id }, ownRow: true });
-  return { shown: await viewOf(ctx, note), url: await documentLink(db, ctx.config, document.id) };
+async function withDocument(ctx: Context, id: string, kind: 'credit_note' | 'credit_note_xml') {
+  const note = await getCreditNote(ctx.db, ctx.organizationId, id);
+  const documentId = await askForDocument(ctx, { kind, subjectId: note.id, number: note.number });
+  return { shown: await viewOf(ctx, note), url: await documentLink(ctx.db, ctx.config, documentId) };
 }
