@@ -58,16 +58,8 @@ export const sumGrossRevenue = (db: Db, organizationId: string, filters: MonthFi
 
 export type PaymentStatus = 'pending' | 'succeeded' | 'failed';
 
-export const sumCollection = (db: Db, organizationId: string, filters: MonthFilters) => db<
-  (MonthRow & { key: PaymentStatus; units: Decimal })[]
->`
-  with ${counted(db, organizationId, 'invoice_collection', filters.days, 'whole')}
-  select counted.day, counted.currency, counted.key, sum(counted.amount) as amount, sum(counted.units) as units
-  from counted
-  where true ${filtered(db, filters)}
-  group by 1, 2, 3
-  having sum(counted.entries_count) > 0
-  order by 1, 2, 3`;
+export const sumCollection = (db: Db, organizationId: string, filters: MonthFilters) =>
+  sumByKey<PaymentStatus>(db, organizationId, 'invoice_collection', filters);
 
 export const sumInvoicedUsage = (db: Db, organizationId: string, filters: MonthFilters) => db<
   (MonthRow & { code: string })[]
@@ -81,10 +73,16 @@ export const sumInvoicedUsage = (db: Db, organizationId: string, filters: MonthF
   order by 1 desc, 4 desc, 3, 2`;
 
 /** What recurs in a month: fees of weekly plans apart, with how many they are. */
-export const sumMrr = (db: Db, organizationId: string, filters: MonthFilters) => db<
-  (MonthRow & { key: '' | 'weekly'; units: Decimal })[]
->`
-  with ${counted(db, organizationId, 'mrr', filters.days, 'whole')}
+export const sumMrr = (db: Db, organizationId: string, filters: MonthFilters) =>
+  sumByKey<'' | 'weekly'>(db, organizationId, 'mrr', filters);
+
+const sumByKey = <Key extends string>(
+  db: Db,
+  organizationId: string,
+  report: 'invoice_collection' | 'mrr',
+  filters: MonthFilters,
+) => db<(MonthRow & { key: Key; units: Decimal })[]>`
+  with ${counted(db, organizationId, report, filters.days, 'whole')}
   select counted.day, counted.currency, counted.key, sum(counted.amount) as amount, sum(counted.units) as units
   from counted
   where true ${filtered(db, filters)}
