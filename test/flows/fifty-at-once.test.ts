@@ -14,7 +14,7 @@ let service: TestService;
 let story: Story;
 
 beforeAll(async () => {
-  service = await startService({ pools: UNSCHEDULED, settings: { WRITE_TIMEOUT_SECONDS: '60' } });
+  service = await startService({ pools: UNSCHEDULED });
   story = await openStory(service, '2024-02-01T00:00:00Z');
   await story.plan({ amount_cents: 600 });
   for (const external_id of ['coupons', 'notes']) {

@@ -13,7 +13,7 @@ let deals: Deals;
 
 beforeAll(async () => {
   // Commands on one quote wait for each other: a busy machine takes its time.
-  service = await startService({ settings: { WRITE_TIMEOUT_SECONDS: '60' } });
+  service = await startService();
 });
 afterAll(() => service.stop());
 beforeEach(async () => {

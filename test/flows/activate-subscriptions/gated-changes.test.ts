@@ -13,7 +13,7 @@ const ASKS = '4000000000003220';
 const RULES = [{ type: 'payment', timeout_hours: 96 }];
 
 beforeAll(async () => {
-  service = await startService({ settings: { WRITE_TIMEOUT_SECONDS: '60' } });
+  service = await startService();
 });
 afterAll(() => service.stop());
 

@@ -9,7 +9,7 @@ const AT_ONCE = 50;
 let service: TestService;
 beforeAll(async () => {
   // Fifty writes on one record wait for each other: a busy machine takes its time.
-  service = await startService({ settings: { WRITE_TIMEOUT_SECONDS: '60' } });
+  service = await startService();
 });
 afterAll(() => service.stop());
 

@@ -15,7 +15,7 @@ import { openStory, type Story } from './story.ts';
 let service: TestService;
 beforeAll(async () => {
   // Fifty writes at once wait for each other: a busy machine takes its time.
-  service = await startService({ settings: { WRITE_TIMEOUT_SECONDS: '60' } });
+  service = await startService();
 });
 afterAll(() => service.stop());
 

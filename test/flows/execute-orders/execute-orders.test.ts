@@ -8,7 +8,7 @@ let deals: Deals;
 
 beforeAll(async () => {
   // 50 executions of one order wait for each other: a busy machine takes its time.
-  service = await startService({ settings: { WRITE_TIMEOUT_SECONDS: '60' } });
+  service = await startService();
 });
 afterAll(() => service.stop());
 beforeEach(async () => {
