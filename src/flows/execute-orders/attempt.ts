@@ -1,5 +1,6 @@
 import { AmountOutOfRange } from '../../engine/money/cents.ts';
-import type { Activity, AfterStep, Context, WebhookEvent } from '../../platform/context.ts';
+import type { Context } from '../../platform/context.ts';
+import { attempt as attemptPart } from '../../platform/records/attempt.ts';
 import { Refusal, refuse } from '../../platform/refusal.ts';
 import { OUT_OF_RANGE } from '../../platform/schema/fields.ts';
 
@@ -14,22 +15,11 @@ export async function attempt<Result>(
   ctx: Context,
   story: (ctx: Context) => Promise<Result>,
 ): Promise<Attempt<Result>> {
-  const entries: { activity?: Activity; webhook?: WebhookEvent }[] = [];
-  const steps: AfterStep[] = [];
-  await ctx.db.unsafe('savepoint attempt');
   try {
-    const result = await story({
-      ...ctx,
-      record: (entry) => entries.push(entry),
-      after: (step) => steps.push(step),
-    });
-    for (const entry of entries) ctx.record(entry);
-    for (const step of steps) ctx.after(step);
-    return { ok: true, result };
+    return { ok: true, result: await attemptPart(ctx, story) };
   } catch (error) {
     const refusal = error instanceof AmountOutOfRange ? refuse.invalid({ base: [OUT_OF_RANGE] }) : error;
     if (!(refusal instanceof Refusal)) throw error;
-    await ctx.db.unsafe('rollback to savepoint attempt');
     return { ok: false, refusal };
   }
 }
