@@ -1,13 +1,13 @@
 import { decimal } from '../../engine/money/decimal.ts';
 import type { DocumentModel, Row, Total } from '../../platform/documents/model.ts';
 import type { CreditNoteRow } from '../../resources/credit-notes/queries.ts';
+import { type Format, fill, formatOf } from '../../resources/documents/format.ts';
+import type { Language } from '../../resources/documents/texts/by-locale.ts';
+import type { DocumentTexts } from '../../resources/documents/texts/texts.ts';
 import type { FeeRow } from '../../resources/fees/queries.ts';
 import type { InvoiceParts } from '../../resources/invoices/view.ts';
-import { type Format, fill, formatOf } from './format.ts';
 import { partiesOf } from './invoice-model.ts';
 import type { Printed } from './sql.ts';
-import type { Language } from './texts/by-locale.ts';
-import type { DocumentTexts } from './texts/texts.ts';
 
 export interface CreditNoteParts {
   note: CreditNoteRow;

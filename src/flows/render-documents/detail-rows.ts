@@ -1,8 +1,8 @@
 import { type Decimal, decimal } from '../../engine/money/decimal.ts';
 import type { Row } from '../../platform/documents/model.ts';
+import { type Format, fill } from '../../resources/documents/format.ts';
+import type { DocumentTexts } from '../../resources/documents/texts/texts.ts';
 import type { FeeRow } from '../../resources/fees/queries.ts';
-import { type Format, fill } from './format.ts';
-import type { DocumentTexts } from './texts/texts.ts';
 
 type Details = Record<string, string | number | null | undefined>;
 

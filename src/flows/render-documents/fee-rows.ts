@@ -1,9 +1,9 @@
 import type { Row } from '../../platform/documents/model.ts';
 import { filterDisplayName } from '../../resources/charges/view.ts';
+import type { Format } from '../../resources/documents/format.ts';
+import type { DocumentTexts } from '../../resources/documents/texts/texts.ts';
 import type { FeeRow } from '../../resources/fees/queries.ts';
 import { detailRows } from './detail-rows.ts';
-import type { Format } from './format.ts';
-import type { DocumentTexts } from './texts/texts.ts';
 
 /** Order of the kinds of fees below a subscription. */
 const ORDER: readonly FeeRow['fee_type'][] = [

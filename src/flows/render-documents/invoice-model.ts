@@ -1,13 +1,13 @@
 import type { DocumentModel, DocumentTable, Fact, Note, Party, Total } from '../../platform/documents/model.ts';
+import { type Format, fill, formatOf } from '../../resources/documents/format.ts';
+import type { Language } from '../../resources/documents/texts/by-locale.ts';
+import type { DocumentTexts } from '../../resources/documents/texts/texts.ts';
 import { creditView } from '../../resources/invoices/credits.ts';
 import type { InvoiceParts } from '../../resources/invoices/view.ts';
 import { subscriptionName } from '../../resources/subscriptions/name.ts';
 import { feeRows } from './fee-rows.ts';
-import { type Format, fill, formatOf } from './format.ts';
 import { addressLines, type PartyFacts, partyOf } from './party.ts';
 import type { Printed } from './sql.ts';
-import type { Language } from './texts/by-locale.ts';
-import type { DocumentTexts } from './texts/texts.ts';
 
 /**
  * What the document of an invoice says: who bills whom, each fee below its subscription, how the total comes about, when

@@ -1,6 +1,6 @@
 import type { Fact, Party } from '../../platform/documents/model.ts';
-import type { Format } from './format.ts';
-import type { DocumentTexts } from './texts/texts.ts';
+import type { Format } from '../../resources/documents/format.ts';
+import type { DocumentTexts } from '../../resources/documents/texts/texts.ts';
 
 export interface Address {
   address_line1: string | null;

@@ -1,12 +1,12 @@
 import type { Currency } from '../../engine/money/currency.ts';
 import type { DocumentModel, Row } from '../../platform/documents/model.ts';
+import { type Format, fill, formatOf } from '../../resources/documents/format.ts';
+import type { Language } from '../../resources/documents/texts/by-locale.ts';
 import type { InvoiceParts } from '../../resources/invoices/view.ts';
 import type { ReceiptRow } from '../../resources/payment-receipts/queries.ts';
 import type { PaymentRow, ShareRow } from '../../resources/payments/queries.ts';
-import { type Format, fill, formatOf } from './format.ts';
 import { partiesOf } from './invoice-model.ts';
 import type { Printed } from './sql.ts';
-import type { Language } from './texts/by-locale.ts';
 
 export interface ReceiptParts {
   receipt: ReceiptRow;

@@ -5,6 +5,7 @@ import { readCreditNote } from '../../resources/credit-notes/queries.ts';
 import { recordCreditNoteGenerated } from '../../resources/credit-notes/record.ts';
 import { feesOfNotes } from '../../resources/credit-notes/show.ts';
 import type { DocumentKind } from '../../resources/documents/queries.ts';
+import { languageOf } from '../../resources/documents/texts/by-locale.ts';
 import { readInvoice } from '../../resources/invoices/queries.ts';
 import { recordInvoiceGenerated } from '../../resources/invoices/record.ts';
 import { partsOf } from '../../resources/invoices/show.ts';
@@ -18,7 +19,6 @@ import { ublOf } from './e-documents/ubl.ts';
 import { invoiceModel } from './invoice-model.ts';
 import { receiptModel } from './receipt-model.ts';
 import { readPrinted } from './sql.ts';
-import { languageOf } from './texts/by-locale.ts';
 
 /** What can be drawn: how its document is read, or written without a drawing, and who is told when it is there. */
 interface DocumentSubject {

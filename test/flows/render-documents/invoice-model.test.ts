@@ -1,12 +1,12 @@
 import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import { decimal } from '../../../src/engine/money/decimal.ts';
-import { formatOf } from '../../../src/flows/render-documents/format.ts';
 import { invoiceModel } from '../../../src/flows/render-documents/invoice-model.ts';
 import type { Printed } from '../../../src/flows/render-documents/sql.ts';
-import { languageOf } from '../../../src/flows/render-documents/texts/by-locale.ts';
 import { draw } from '../../../src/platform/documents/draw.ts';
 import { runsOf } from '../../../src/platform/documents/runs.ts';
+import { formatOf } from '../../../src/resources/documents/format.ts';
+import { languageOf } from '../../../src/resources/documents/texts/by-locale.ts';
 import type { FeeRow } from '../../../src/resources/fees/queries.ts';
 import type { InvoiceParts } from '../../../src/resources/invoices/view.ts';
 

@@ -2,8 +2,8 @@ import { Temporal } from 'temporal-polyfill';
 import { expect, test } from 'vitest';
 import { type ReceiptParts, receiptModel } from '../../../src/flows/render-documents/receipt-model.ts';
 import type { Printed } from '../../../src/flows/render-documents/sql.ts';
-import { languageOf } from '../../../src/flows/render-documents/texts/by-locale.ts';
 import { draw } from '../../../src/platform/documents/draw.ts';
+import { languageOf } from '../../../src/resources/documents/texts/by-locale.ts';
 
 // The document of a payment receipt: credits-and-payments E.9.
 const LOCALES = ['de', 'en', 'es', 'fr', 'it', 'nb', 'pt-BR', 'sv', 'zh-TW'];
