@@ -39,10 +39,12 @@ export function answerRequest(
       authorise(operation, identity);
       const answering = runOperation(deps, call);
       outcome = await (operation.kind === 'read' ? answeredInTime(answering, READ_TIMEOUT_MS) : answering);
+      if (operation.isLogged) deps.uncommitted.note(call, deps.wire.answer(outcome));
     } catch (error) {
       const answer = answerOfError(error, deps.log, { requestId, operation: operation.name });
       outcome = { status: answer.status, text: JSON.stringify(answer.body), headers: answer.headers };
-      if (operation.kind === 'command' && call) deps.refused.note(call, deps.wire.answer(outcome));
+      const isLogged = operation.kind === 'command' || operation.isLogged;
+      if (isLogged && call) deps.uncommitted.note(call, deps.wire.answer(outcome));
     }
     locals.rate ??= await figuresOfUncounted(deps, operation, request, response);
     const answer = deps.wire.answer(outcome);

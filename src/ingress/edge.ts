@@ -8,7 +8,7 @@ import type { CommandLane } from './command-lane.ts';
 import type { EventsLane } from './events-lane/lane.ts';
 import type { KeyUsage } from './key-usage.ts';
 import type { Limiters } from './rate-limit.ts';
-import type { RefusedLog } from './refused-log.ts';
+import type { UncommittedLog } from './uncommitted-log.ts';
 import type { Wire } from './wire.ts';
 
 /** What the edge works with; one ingress process holds one of each. */
@@ -24,7 +24,7 @@ export interface EdgeDeps {
   limiters: Limiters;
   commands: CommandLane;
   events: EventsLane;
-  refused: RefusedLog;
+  uncommitted: UncommittedLog;
   wire: Wire;
 }
 

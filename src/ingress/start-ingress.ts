@@ -28,7 +28,7 @@ import { openApiDocument } from './openapi.ts';
 import { mountOperatorJobs } from './operator-jobs.ts';
 import { mountQueueBoard } from './queue-board.ts';
 import { createLimiters } from './rate-limit.ts';
-import { RefusedLog } from './refused-log.ts';
+import { UncommittedLog } from './uncommitted-log.ts';
 import { RedisClock, WindowStore } from './window-store.ts';
 import { createWire } from './wire.ts';
 
@@ -65,7 +65,7 @@ export async function startIngress(
   keyChanges.on('ready', () => keys.forgetAll()); // changes announced while the connection was away were missed
   await keyChanges.subscribe(keyChangesChannel(prefix));
   const keyUsage = new KeyUsage(runtime.redis, prefix);
-  const refused = new RefusedLog(runtime.producer);
+  const uncommitted = new UncommittedLog(runtime.producer);
   const events = createEventsLane({ ...runtime, redis: limiterRedis, replies, config, processId });
   const deps: EdgeDeps = {
     sql: runtime.sql,
@@ -80,7 +80,7 @@ export async function startIngress(
     }),
     commands: createCommandLane({ sql: runtime.sql, producer: runtime.producer, replies, config, processId }),
     events,
-    refused,
+    uncommitted,
     wire: createWire(config.WIRE_PREFIX),
   };
   function window(category: string): WindowStore {
@@ -109,7 +109,7 @@ export async function startIngress(
     async close() {
       await stopListening(server);
       await events.stop();
-      await Promise.all([refused.close(), keyUsage.close()]);
+      await Promise.all([uncommitted.close(), keyUsage.close()]);
       clock.close();
       replies.close();
       for (const redis of [limiterRedis, subscriber, keyChanges]) redis.disconnect();

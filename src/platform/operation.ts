@@ -77,6 +77,8 @@ export interface Operation {
   kind: 'read' | 'command' | 'events';
   /** Of a command: the job that runs it, where that is not one of the writes pool. */
   job?: CommandJobName;
+  /** Of a read that is sent as a write: it stands in the API log all the same (platform H.2). */
+  isLogged?: true;
   /** Of a read: inputs with which it writes after all, and is run as a command. */
   writesWhen?: (input: OperationInput) => boolean;
   /** The Idempotency-Key header is accepted and ignored (beyond 2: estimates, previews). */

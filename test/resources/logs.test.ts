@@ -146,6 +146,45 @@ describe('API logs', () => {
     expect((await org.get(`/api_logs/${log.request_id}`)).body).toEqual({ api_log: log });
   });
 
+  test('a long body is cut between two characters, and the write goes on', async () => {
+    const org = await service.org();
+    for (const start of ['x', 'xx']) {
+      const sent = { customer: { external_id: 'ada', unheard: `${start}${'😀'.repeat(40_000)}` } };
+      expect((await org.post('/customers', sent)).status).toBe(200);
+      const [log] = (await org.get('/api_logs')).body.api_logs;
+      const kept = log.request_body.slice(0, -'[TRUNCATED]'.length);
+      expect(log.request_body.endsWith('😀[TRUNCATED]')).toBe(true);
+      expect(JSON.stringify(sent).startsWith(kept)).toBe(true);
+    }
+  });
+
+  test('every write of a known caller is logged but events and what stays unanswered', async () => {
+    const org = await service.org();
+    const stranger = service.client('nobody');
+    const { value } = (await org.post('/api_keys', { api_key: { permissions: { customer: ['read'] } } })).body.api_key;
+    await stranger.post('/customers', { customer: { external_id: 'ada' } });
+    await org.post('/unknown', {});
+    await org.post('/events', {});
+    await org.post('/events/estimate_fees', { event: { external_subscription_id: 's', code: 'c' } });
+    await org.get('/customers');
+    await service.client(value).post('/customers', { customer: { external_id: 'ada' } });
+    await org.post('/plans', undefined, { raw: '{' });
+    await org.post('/billable_metrics/evaluate_expression', { expression: 'round(1.5)', event: { code: 'c' } });
+    await org.post('/billable_metrics/evaluate_expression', { expression: '(', event: { code: 'c' } });
+    const logged = await until(async () => {
+      const { api_logs: logs } = (await org.get('/api_logs')).body;
+      return logs.length < 5 ? undefined : logs;
+    });
+    const shown = logged.map((log: Record<string, unknown>) => `${log.http_status} ${log.request_path}`);
+    expect(shown.sort()).toEqual([
+      '200 /api/v1/api_keys',
+      '200 /api/v1/billable_metrics/evaluate_expression',
+      '400 /api/v1/plans',
+      '403 /api/v1/customers',
+      '422 /api/v1/billable_metrics/evaluate_expression',
+    ]);
+  });
+
   test('each filter leaves what it names', async () => {
     const org = await service.org();
     await org.post('/customers', { customer: { external_id: 'ada' } });

@@ -57,6 +57,7 @@ export const billableMetricOperations: Operation[] = [
     body: ExpressionEvaluation,
     answer: ExpressionResult,
     ignoresIdempotencyKey: true,
+    isLogged: true,
     run: evaluateMetricExpression,
   },
   {

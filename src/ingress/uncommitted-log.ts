@@ -1,3 +1,4 @@
+import { cutText } from '../platform/api-log/redact.ts';
 import type { ApiLogRow } from '../platform/api-log/write-api-logs.ts';
 import { realNow } from '../platform/clock/real-clock.ts';
 import { newId } from '../platform/ids.ts';
@@ -5,16 +6,16 @@ import type { Producer } from '../platform/queue/producer.ts';
 import { loggedRequest } from './logged-request.ts';
 import type { Call } from './run-operation.ts';
 
-// Platform H.4: rows of requests that the ingress refused travel together.
+// Platform H.4: rows of requests that changed nothing travel together.
 const ROWS_PER_JOB = 500;
 const FLUSH_EVERY_MS = 1000;
-// With Redis away rows wait here; beyond this the oldest are dropped: they changed nothing.
+// With Redis away rows wait here; what comes when there are so many is not kept.
 const MOST_WAITING = 20_000;
 // The command was sent and logs itself (504, 503), or the caller is not to be logged (401, 429).
 const NOT_LOGGED = new Set([401, 429, 503, 504]);
 
-/** API log rows of writes that never reached a worker: collected, flushed as one job. */
-export class RefusedLog {
+/** API log rows of requests that no worker committed, refused or only computing: collected, flushed as one job. */
+export class UncommittedLog {
   readonly #producer: Producer;
   readonly #timer: NodeJS.Timeout;
   #rows: ApiLogRow[] = [];
@@ -32,7 +33,7 @@ export class RefusedLog {
       organization_id: identity.organizationId,
       ...loggedRequest(request, identity, requestId, sent),
       http_status: answer.status,
-      request_response: answer.text,
+      request_response: cutText(answer.text),
       logged_at: realNow().toString(),
     });
     if (this.#rows.length >= ROWS_PER_JOB) void this.flush();

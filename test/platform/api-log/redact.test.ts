@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { redactedText } from '../../../src/platform/api-log/redact.ts';
+
+// Platform H.2 "Redaction".
+test.each([
+  'password',
+  'new_Password',
+  'secret',
+  'client_secret',
+  'token',
+  'accessToken',
+  'api_key',
+  'API_KEY',
+  'authorization',
+  'certificate',
+  'private_key',
+  'signed_document',
+  'logo',
+  'otp',
+  'ssn',
+  'hmac_key',
+])('a value under %s is filtered, however deep it stands', (key) => {
+  expect(redactedText({ a: [{ [key]: 'hush', shown: 1 }] })).toBe(`{"a":[{"${key}":"[FILTERED]","shown":1}]}`);
+  expect(redactedText({ [key]: { inner: 'hush' } })).toBe(`{"${key}":"[FILTERED]"}`);
+});
+
+test('a public key is shown, nothing is no text', () => {
+  expect(redactedText({ public_key: 'shown', code: null })).toBe('{"public_key":"shown","code":null}');
+  expect(redactedText(null)).toBeNull();
+  expect(redactedText(undefined)).toBeNull();
+});
+
+test.each([
+  // JSON adds two quotes.
+  ['a', 65_534, 65_536],
+  ['é', 32_767, 32_769],
+  ['😀', 16_383, 32_768],
+])('a body of %s is whole up to 64 KiB', (character, count, length) => {
+  const whole = redactedText(character.repeat(count))!;
+  expect(whole).toHaveLength(length);
+  expect(whole.endsWith('"')).toBe(true);
+});
+
+test.each([
+  ['a', 65_535, `"${'a'.repeat(65_535)}`],
+  ['é', 32_768, `"${'é'.repeat(32_767)}`],
+  ['😀', 16_384, `"${'😀'.repeat(16_383)}`],
+  ['x😀', 20_000, `"${'x😀'.repeat(13_107)}`],
+])('a longer one of %s is cut at 64 KiB, between two characters', (character, count, kept) => {
+  const text = redactedText(character.repeat(count))!;
+  expect(text).toBe(`${kept}[TRUNCATED]`);
+  expect(text.isWellFormed()).toBe(true);
+});
