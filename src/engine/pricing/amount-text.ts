@@ -12,3 +12,6 @@ export function amountOf(value: unknown): Decimal {
   assert(isAmountText(value), 'amounts of stored properties are texts of decimals');
   return decimal(value);
 }
+
+/** An amount as it is stored and shown: as it was sent, but without an exponent ("2e-5" → "0.00002"). Rule: platform E "decimals". */
+export const plainAmount = (text: string): string => (/e/i.test(text) ? decimal(text).toFixed() : text);

@@ -25,6 +25,14 @@ export const percentageTerms = (properties: Properties): PercentageTerms => ({
   },
 });
 
+/** Blank properties become null, and a blank fixed amount none: the contract knows no null for it. */
+export const storedPercentage = (properties: Properties): Properties =>
+  Object.fromEntries(
+    Object.entries(properties)
+      .filter(([key, value]) => key !== 'fixed_amount' || !isBlank(value))
+      .map(([key, value]) => [key, isBlank(value) ? null : value]),
+  );
+
 /** Codes of what is wrong with the properties of a percentage charge. Rule: usage-and-charges D.4. */
 export function percentageFaults(properties: Properties): string[] {
   const { per_transaction_min_amount: least, per_transaction_max_amount: most } = properties;

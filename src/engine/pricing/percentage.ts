@@ -1,6 +1,6 @@
 import { type Decimal, decimalText, max, ZERO } from '../money/decimal.ts';
 import type { ChargeModel, Properties } from './charge-model.ts';
-import { type PercentageTerms, percentageFaults, percentageTerms } from './percentage-terms.ts';
+import { type PercentageTerms, percentageFaults, percentageTerms, storedPercentage } from './percentage-terms.ts';
 import type { AmountDetails, EventPrice, EventsNeeded, EventUsage, Priced, Usage } from './priced.ts';
 import { freeEvents, freeUnits, type RunningTotals, runningTotals } from './running-totals.ts';
 import { type TransactionTerms, transactionsPrice } from './transaction-limits.ts';
@@ -124,6 +124,7 @@ export const percentage: ChargeModel = {
     'per_transaction_max_amount',
   ],
   faults: percentageFaults,
+  stored: storedPercentage,
   price: (properties, usage) => percentagePrice(usage, properties),
   priceEvent: (properties, usage) => percentageEventPrice(usage, properties),
   eventsNeeded: neededOf,

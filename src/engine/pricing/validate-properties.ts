@@ -1,3 +1,4 @@
+import { isAmountText, plainAmount } from './amount-text.ts';
 import type { Properties } from './charge-model.ts';
 import type { ChargeModelName } from './charge-models.ts';
 import { presentationKeyFaults, pricingKeyFaults } from './group-key-faults.ts';
@@ -7,7 +8,7 @@ export type ValidatedProperties = { ok: true; properties: Properties } | { ok: f
 
 /**
  * Properties of a charge, or of a charge filter, made ready to store: unknown keys dropped, blank group keys dropped,
- * `grouped_by` kept as `pricing_group_keys`. Empty ones become the model's defaults.
+ * `grouped_by` kept as `pricing_group_keys`, amounts in plain digits. Empty ones become the model's defaults.
  *
  * codes  everything that is wrong, repeated when it is wrong twice; all belong to the one field `properties`
  *
@@ -34,7 +35,7 @@ export function validateProperties(
   return {
     ok: true,
     properties: {
-      ...(model.stored?.(own) ?? own),
+      ...withPlainAmounts(model.stored?.(own) ?? own),
       ...(named.length > 0 ? { pricing_group_keys: named } : {}),
       ...(presentationKeys === undefined || presentationKeys === null
         ? {}
@@ -48,6 +49,15 @@ export const shownProperties = (properties: Properties): Properties =>
   properties.pricing_group_keys === undefined
     ? properties
     : { ...properties, grouped_by: properties.pricing_group_keys };
+
+/** The texts of a model's own properties are its amounts, also those of its ranges. */
+const withPlainAmounts = (properties: Properties): Properties =>
+  Object.fromEntries(
+    Object.entries(properties).map(([key, value]) => {
+      if (Array.isArray(value)) return [key, value.map(withPlainAmounts)];
+      return [key, isAmountText(value) ? plainAmount(value) : value];
+    }),
+  );
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -201,6 +201,21 @@ describe('properties', () => {
     });
   });
 
+  test('amounts are stored in plain digits, wherever they stand', () => {
+    const given = list('volume_ranges', [range(0, null, { per_unit_amount: '1e2', flat_amount: '5e-7' })]);
+    expect(validateProperties('volume', given)).toMatchObject({
+      properties: { volume_ranges: [{ per_unit_amount: '100', flat_amount: '0.0000005' }] },
+    });
+  });
+
+  test('blank properties of a percentage are null, and no fixed amount is none', () => {
+    const given = { rate: '5E-1', fixed_amount: null, free_units_per_events: null, per_transaction_max_amount: ' ' };
+    expect(validateProperties('percentage', given)).toEqual({
+      ok: true,
+      properties: { rate: '0.5', free_units_per_events: null, per_transaction_max_amount: null },
+    });
+  });
+
   test.each<ChargeModelName>(['graduated', 'graduated_percentage', 'package', 'volume'])(
     '%s has faultless defaults',
     (model) => {

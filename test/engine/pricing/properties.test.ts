@@ -8,12 +8,22 @@ const check = (given: unknown, isFilter = false) => {
 };
 
 describe('properties of a standard charge (D.4)', () => {
-  test.each(['0', '0.00003', '20', '123456789012345678901234567890.5', '1e-05'])(
+  test.each(['0', '0.00003', '20', '1.10', '123456789012345678901234567890.5'])(
     'the amount "%s" is taken as it is',
     (amount) => {
       expect(check({ amount })).toEqual({ amount });
     },
   );
+
+  test.each([
+    ['1e-05', '0.00001'],
+    ['2.5E3', '2500'],
+    ['1e30', '1000000000000000000000000000000'],
+    ['1e99', `1${'0'.repeat(99)}`],
+  ])('the amount "%s" is kept in plain digits', (sent, amount) => {
+    expect(check({ amount: sent })).toEqual({ amount });
+    expect(check({ amount: sent }, true)).toEqual({ amount });
+  });
 
   test.each([
     20,
