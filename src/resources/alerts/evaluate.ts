@@ -8,6 +8,9 @@ import type { AlertRow } from './queries.ts';
 import { thresholdView } from './view.ts';
 import { insertTriggeredAlert, storeEvaluation } from './writes.ts';
 
+/** Of an alert of a wallet: the contract wants a subscription in each triggered alert, and knows no null for it. */
+const NO_SUBSCRIPTION = { id: '00000000-0000-0000-0000-000000000000', externalId: '' };
+
 /** Whom an alert is about, for the one who is told. */
 export interface AlertSubject {
   subscription_id: string | null;
@@ -65,9 +68,9 @@ export async function evaluateAlert(
         svc_id: id,
         svc_organization_id: organizationId,
         svc_alert_id: alert.id,
-        svc_subscription_id: subject.subscription_id,
-        subscription_external_id: alert.external_subscription_id,
-        external_subscription_id: alert.external_subscription_id,
+        svc_subscription_id: subject.subscription_id ?? NO_SUBSCRIPTION.id,
+        subscription_external_id: alert.external_subscription_id ?? NO_SUBSCRIPTION.externalId,
+        external_subscription_id: alert.external_subscription_id ?? NO_SUBSCRIPTION.externalId,
         svc_wallet_id: alert.wallet_id,
         customer_external_id: subject.external_customer_id,
         external_customer_id: subject.external_customer_id,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { violationsOf } from '../../contract/check-webhook.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { openStory, type Story } from '../bill-subscriptions/story.ts';
@@ -40,7 +41,7 @@ describe('by a provider', () => {
     await story.client.post('/payment_providers', {
       payment_provider: { type: 'sandbox', code: 'test', name: 'Test' },
     });
-    await story.customer({ billing_configuration: { payment_provider: 'sandbox', sync_with_provider: true } });
+    await story.customer({ billing_configuration: { payment_provider: 'stripe', sync_with_provider: true } });
   });
   const card = (number: string) =>
     story.client.post('/customers/acme/payment_methods', { payment_method: { card_number: number } });
@@ -177,11 +178,14 @@ test('golden 90: an alert fires at the thresholds that a balance falls to', asyn
   expect(JSON.parse(told!.payload).triggered_alert).toMatchObject({
     alert_code: 'low',
     svc_wallet_id: id,
+    svc_subscription_id: '00000000-0000-0000-0000-000000000000',
+    external_subscription_id: '',
     external_customer_id: 'acme',
     current_value: 7000,
     previous_value: 9000,
     crossed_thresholds: [{ value: '8000.0' }],
   });
+  expect(violationsOf(JSON.parse(told!.payload))).toEqual([]);
   const other = await story.client.put('/customers/acme/wallets/main/alerts/low', { alert: { name: 'Low' } });
   expect(other.body.alert).toMatchObject({ name: 'Low', wallet_code: 'main', previous_value: 7000 });
   expect((await story.client.delete('/customers/acme/wallets/main/alerts')).status).toBe(200);
