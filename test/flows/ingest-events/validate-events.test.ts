@@ -66,7 +66,7 @@ test('events that no metric counts as they are told once', async () => {
       object: {
         invalid_code: ['code'],
         missing_aggregation_property: ['absent', 'text'],
-        missing_group_key: null,
+        missing_group_key: [],
         invalid_filter_values: ['value'],
       },
     },
