@@ -1,20 +1,24 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStory, type Story } from '../flows/bill-subscriptions/story.ts';
 import { logNotifications } from '../support/exchange-log.ts';
+import { type HookReceiver, openHookReceiver } from '../support/hook-receiver.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { CONTRACT_TYPES, violationsOf } from './check-webhook.ts';
 
 let service: TestService;
 let story: Story;
+let receiver: HookReceiver;
 
 beforeAll(async () => {
+  receiver = await openHookReceiver();
   service = await startService();
   story = await openStory(service, '2024-05-01T10:00:00Z');
 });
 afterAll(async () => {
   await logNotifications(service.sql);
   await service.stop();
+  await receiver.close();
 });
 
 type Body = Record<string, never> & { webhook_type: string };
@@ -30,6 +34,8 @@ const told = async (): Promise<Body[]> => {
     select payload from webhook_events where organization_id = ${story.organizationId} order by position`;
   return rows.map(({ payload }) => JSON.parse(payload));
 };
+/** What arrived where the organization is listened to. */
+const arrived = () => new Set(receiver.hooks.map(({ body }) => (JSON.parse(body) as Body).webhook_type));
 const isTold = (type: string) => until(async () => (await told()).some((body) => body.webhook_type === type));
 
 const EXPECTED = [
@@ -41,6 +47,8 @@ const EXPECTED = [
   'customer.created',
   'customer.updated',
   'customer.payment_provider_created',
+  'event.error',
+  'events.errors',
   'fee.created',
   'invoice.created',
   'invoice.one_off_created',
@@ -49,6 +57,7 @@ const EXPECTED = [
   'invoice.payment_dispute_lost',
   'payment.requires_action',
   'payment_receipt.created',
+  'payment_receipt.generated',
   'plan.created',
   'plan.updated',
   'plan.deleted',
@@ -63,10 +72,11 @@ const EXPECTED = [
 
 test('what a busy organization tells has the shapes of the contract', async () => {
   const { client } = story;
+  await ok(client.post('/webhook_endpoints', { webhook_endpoint: { webhook_url: receiver.url } }));
   await ok(client.post('/payment_providers', { payment_provider: { type: 'sandbox', code: 'test', name: 'Test' } }));
   await story.customer({
     email: 'billing@acme.test',
-    billing_configuration: { payment_provider: 'sandbox', sync_with_provider: true },
+    billing_configuration: { payment_provider: 'stripe', sync_with_provider: true },
   });
   await story.customer({ name: 'Acme' });
   await isTold('customer.payment_provider_created');
@@ -78,7 +88,12 @@ test('what a busy organization tells has the shapes of the contract', async () =
   await ok(client.delete('/billable_metrics/unused'));
 
   const charges = [
-    { billable_metric_id: billable_metric.svc_id, charge_model: 'standard', properties: { amount: '1' } },
+    {
+      billable_metric_id: billable_metric.svc_id,
+      charge_model: 'standard',
+      properties: { amount: '1' },
+      accepts_target_wallet: true,
+    },
     {
       billable_metric_id: billable_metric.svc_id,
       charge_model: 'standard',
@@ -114,6 +129,8 @@ test('what a busy organization tells has the shapes of the contract', async () =
   await card('4242424242424242');
   const paid = await oneOff();
   await isTold('payment_receipt.created');
+  const { payment_receipts } = await ok(client.get('/payment_receipts'));
+  await ok(client.post(`/payment_receipts/${payment_receipts[0].svc_id}/download`));
   await ok(
     client.post('/credit_notes', {
       credit_note: {
@@ -144,12 +161,18 @@ test('what a busy organization tells has the shapes of the contract', async () =
   await ok(client.put('/subscriptions/sub', { subscription: { name: 'Main' } }));
   const alert = { alert_type: 'current_usage_amount', code: 'much', thresholds: [{ code: 'one', value: '1' }] };
   await ok(client.post('/subscriptions/sub/alerts', { alert }));
-  await ok(client.post('/events', { event: { transaction_id: 't', external_subscription_id: 'sub', code: 'calls' } }));
+  const send = (event: object) => ok(client.post('/events', { event: { external_subscription_id: 'sub', ...event } }));
+  await send({ transaction_id: 't', code: 'calls' });
   await isTold('fee.created');
+  await send({ transaction_id: 'u', code: 'calls', properties: { target_wallet_code: 'none' } });
+  await isTold('event.error');
+  await send({ transaction_id: 'v', code: 'unknown' });
   await story.advance('2024-06-02T10:00:00Z');
   await isTold('alert.triggered');
   await ok(client.delete('/subscriptions/sub'));
   await isTold('subscription.terminated');
+
+  await until(async () => EXPECTED.every((type) => arrived().has(type)));
 
   const bodies = await told();
   expect(bodies.flatMap(violationsOf)).toEqual([]);

@@ -8,8 +8,9 @@ import { mountInboundEvents } from '../../src/ingress/inbound-events.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { isSignedByStripe } from '../../src/platform/payments/signatures.ts';
 import { openRuntime } from '../../src/platform/process/runtime.ts';
+import { violationsOf } from '../contract/check-webhook.ts';
 import type { Client } from '../support/client.ts';
-import { FAKE_KEY, type FakeStripe, fakeStripe } from '../support/fakes/stripe.ts';
+import { FAKE_KEY, type FakeStripe, fakeStripe, REFUSED_EMAIL } from '../support/fakes/stripe.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -123,6 +124,37 @@ describe('connections', () => {
     expect(await providerCustomer()).toMatch(/^cus_/);
     const { customer } = await ok(client.post('/customers/acme/checkout_url'));
     expect(customer.checkout_url).toMatch(/^https:\/\/pay\.test\/cs_/);
+  });
+
+  test('a customer whom Stripe refuses is told, and linked to nobody', async () => {
+    await ok(
+      client.post('/customers', {
+        customer: {
+          external_id: 'refused',
+          email: REFUSED_EMAIL,
+          billing_configuration: {
+            payment_provider: 'stripe',
+            payment_provider_code: 'main',
+            sync_with_provider: true,
+          },
+        },
+      }),
+    );
+    const told = await until(async () => {
+      const [row] = await service.sql<{ payload: string }[]>`
+        select payload from webhook_events where organization_id = ${client.organization.organization_id}
+          and webhook_type = 'customer.payment_provider_error'`;
+      return row && JSON.parse(row.payload);
+    });
+    expect(violationsOf(told)).toEqual([]);
+    expect(told.payment_provider_customer_error).toMatchObject({
+      external_customer_id: 'refused',
+      payment_provider: 'stripe',
+      payment_provider_code: 'main',
+      provider_error: { message: 'Invalid email address.', error_code: 'email_invalid' },
+    });
+    const { customer } = await ok(client.get('/customers/refused'));
+    expect(customer.billing_configuration).not.toHaveProperty('provider_customer_id');
   });
 });
 

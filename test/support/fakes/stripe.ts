@@ -23,6 +23,9 @@ export interface FakeStripe {
 /** The key with which everything works; any other is refused. */
 export const FAKE_KEY = 'sk_test_fake';
 
+/** A customer with this address is refused. */
+export const REFUSED_EMAIL = 'refused@acme.test';
+
 /**
  * Stripe, as far as we call it, with idempotency keys. What a charge does is named by its method: `pm_ok`, `pm_declined`,
  * `pm_slow` (stays `processing`), `pm_breaks` (charges, and the line breaks before the first answer), `pm_down` (twice 500),
@@ -92,6 +95,8 @@ export async function fakeStripe(): Promise<FakeStripe> {
 
   function answer(path: string, body: URLSearchParams): { status: number; body: Loose } {
     if (path === '/v1/balance') return { status: 200, body: { object: 'balance', available: [] } };
+    if (path === '/v1/customers' && body.get('email') === REFUSED_EMAIL)
+      return error(400, { type: 'invalid_request_error', code: 'email_invalid', message: 'Invalid email address.' });
     if (path === '/v1/customers') return { status: 200, body: { id: nextId('cus'), object: 'customer' } };
     if (path === '/v1/webhook_endpoints') {
       endpoint = { url: body.get('url')!, secret: `whsec_${nextId('secret')}` };
