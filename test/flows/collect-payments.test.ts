@@ -20,7 +20,7 @@ beforeEach(async () => {
   );
   await story.customer({
     email: 'billing@acme.test',
-    billing_configuration: { payment_provider: 'sandbox', sync_with_provider: true },
+    billing_configuration: { payment_provider: 'stripe', sync_with_provider: true },
   });
   await ok(
     story.client.post('/add_ons', {

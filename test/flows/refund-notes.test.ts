@@ -98,7 +98,7 @@ describe('at a sandbox connection', () => {
     story = await openStory(service, '2024-05-01T10:00:00Z');
     const { client } = story;
     await ok(client.post('/payment_providers', { payment_provider: { type: 'sandbox', code: 'test', name: 'Test' } }));
-    await story.customer({ billing_configuration: { payment_provider: 'sandbox', sync_with_provider: true } });
+    await story.customer({ billing_configuration: { payment_provider: 'stripe', sync_with_provider: true } });
     await addOn(client);
     await endpoint(client);
   });

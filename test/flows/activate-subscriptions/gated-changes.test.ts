@@ -29,7 +29,7 @@ beforeEach(async () => {
   );
   await story.customer({
     email: 'billing@acme.test',
-    billing_configuration: { payment_provider: 'sandbox', sync_with_provider: true },
+    billing_configuration: { payment_provider: 'stripe', sync_with_provider: true },
   });
   const { billable_metrics: metrics } = (await story.client.get('/billable_metrics')).body;
   const charges = [{ billable_metric_id: metrics[0].svc_id, charge_model: 'standard', properties: { amount: '1' } }];

@@ -27,7 +27,7 @@ beforeEach(async () => {
   );
   await story.customer({
     email: 'billing@acme.test',
-    billing_configuration: { payment_provider: 'sandbox', sync_with_provider: true },
+    billing_configuration: { payment_provider: 'stripe', sync_with_provider: true },
   });
   await story.plan({ amount_cents: 3100, pay_in_advance: true });
 });
