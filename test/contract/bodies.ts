@@ -44,4 +44,5 @@ export const QUERIES: Readonly<Record<string, string>> = {
   findCustomerCurrentUsage: 'external_subscription_id=running',
   findCustomerProjectedUsage: 'external_subscription_id=running',
   findAllCustomerPastUsage: 'external_subscription_id=running',
+  findAllSecurityLogs: 'to_date=2100-01-01',
 };

@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import type { Operation } from '../../src/platform/operation.ts';
 import { operations } from '../../src/resources/operations.ts';
 import type { Client, ClientAnswer } from '../support/client.ts';
+import { countStatements } from '../support/count-statements.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { BODIES, QUERIES } from './bodies.ts';
@@ -38,6 +41,14 @@ const routeOf = ({ method, path }: Operation) => `${method.toUpperCase()} ${shap
 
 const identified = operations.filter(({ path }) => path.includes(':'));
 const lists = operations.filter(({ method, path }) => method === 'get' && !path.includes(':'));
+// The transaction of the world is a top-up that nothing funded.
+const paged = operations.filter(
+  ({ name, kind, query }) =>
+    kind === 'read' &&
+    query instanceof z.ZodObject &&
+    'page' in query.shape &&
+    name !== 'findAllWalletTransactionFundings',
+);
 
 test('the table holds the 217 operations of the interface under their names', () => {
   const ours = new Map(operations.map((operation) => [routeOf(operation), operation.name]));
@@ -126,6 +137,55 @@ test('the owner finds each of them', async () => {
   expect(odd).toEqual([]);
 });
 
+test('every list has pages of 20, at most 1000, and a page behind the last one is empty', async () => {
+  const odd: unknown[] = [];
+  for (const operation of paged) {
+    const path = pathOf(operation);
+    const page = async (query: string) => {
+      const { body } = await owner.get(`${path}${path.includes('?') ? '&' : '?'}${query}`);
+      const { meta, ...roots } = body;
+      return { rows: (Object.values(roots).find(Array.isArray) ?? []).length, meta };
+    };
+    const { meta } = await page('per_page=1000');
+    const total = meta.total_count;
+    const only = { current_page: 1, next_page: null, prev_page: null, total_pages: 1, total_count: total };
+    const behind = { current_page: 900, next_page: null, prev_page: 899, total_pages: total, total_count: total };
+    const usual = { ...only, total_pages: Math.ceil(total / 20), next_page: total > 20 ? 2 : null };
+    const expected = (shown: number, meta: object) =>
+      total === 0 ? { rows: 0, meta: NOTHING } : { rows: Math.min(shown, total), meta };
+    for (const [query, shown, whole] of [
+      ['per_page=2000&page=abc', 1000, only],
+      ['per_page=1&page=900', 0, behind],
+      ...['', 'per_page=0', 'per_page=abc&page=0', 'per_page=-1&page=-1', 'per_page=&page='].map(
+        (each) => [each, 20, usual] as const,
+      ),
+    ] as const) {
+      const answer = await page(query);
+      if (!isDeepStrictEqual(answer, expected(shown, whole))) odd.push({ at: routeOf(operation), query, answer });
+    }
+  }
+  expect(odd).toEqual([]);
+});
+
+test('a list that holds nothing has an empty page of zeros', async () => {
+  const empty = await service.org({ name: 'Empty' });
+  for (const operation of paged.filter(({ path }) => !path.includes(':') && path !== '/api_keys')) {
+    const { body } = await call(empty, operation);
+    if (body.status === undefined) expect({ at: routeOf(operation), meta: body.meta }).toMatchObject({ meta: NOTHING });
+  }
+});
+
+test('a list takes six round trips to the database at most', async () => {
+  const odd: unknown[] = [];
+  for (const operation of paged) {
+    const query = Object.fromEntries(new URLSearchParams(QUERIES[operation.name] ?? ''));
+    const input = { ...paramsOf(operation), query, now: '2024-01-03T00:00:00Z' };
+    const { roundTrips } = await countStatements(service, owner.organization.organization_id, operation.name, input);
+    if (roundTrips > 6) odd.push({ at: routeOf(operation), roundTrips });
+  }
+  expect(odd).toEqual([]);
+});
+
 test('a body without its root key is 400, one of another type 415, broken JSON 400', async () => {
   const written = operations.filter(({ root, bodyOptional }) => root !== undefined && !bodyOptional);
   for (const operation of written) {
@@ -145,6 +205,8 @@ test('a body without its root key is 400, one of another type 415, broken JSON 4
   }
 });
 
+const NOTHING = { current_page: 0, next_page: null, prev_page: null, total_pages: 0, total_count: 0 };
+
 // An empty root is a missing one; fields that nobody knows are ignored.
 const UNKNOWN = { nobody_knows: 'this' };
 
@@ -157,14 +219,22 @@ function call(client: Client, operation: Operation): Promise<ClientAnswer> {
   return client[operation.method](path, body);
 }
 
-function pathOf({ name: operation, path }: Operation): string {
+function pathOf(operation: Operation): string {
+  const params = paramsOf(operation);
+  const path = operation.path.replaceAll(/:(\w+)/g, (_, name: string) => params[name]!);
+  const query = QUERIES[operation.name];
+  return query === undefined ? path : `${path}?${query}`;
+}
+
+function paramsOf({ path }: Operation): Record<string, string> {
   const values = world[path.split('/')[1]!] ?? {};
-  const found = path.replaceAll(/:(\w+)/g, (_, name: string) => {
-    const value = values[name];
-    if (value === undefined) throw new Error(`the world knows no ${name} for ${path}`);
-    return value;
-  });
-  return QUERIES[operation] === undefined ? found : `${found}?${QUERIES[operation]}`;
+  return Object.fromEntries(
+    [...path.matchAll(/:(\w+)/g)].map(([, name]) => {
+      const value = values[name!];
+      if (value === undefined) throw new Error(`the world knows no ${name} for ${path}`);
+      return [name, value];
+    }),
+  );
 }
 
 const UUID = /^[\da-f]{8}-/;

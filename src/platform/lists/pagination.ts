@@ -8,7 +8,7 @@ const positive = (fallback: number, most: number) =>
   z
     .unknown()
     .optional()
-    .transform((value) => (typeof value === 'string' && /^\d{1,15}$/.test(value.trim()) ? Number(value) : 0))
+    .transform((value) => (typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : 0))
     .transform((value) => (value < 1 ? fallback : Math.min(value, most)));
 
 /** `page` and `per_page` of every list: spread into the query schema of a list operation. */

@@ -160,21 +160,26 @@ export interface ConsumptionRow {
   other_id: string;
 }
 
-/** Where the money of an inbound transaction went, or where that of an outbound one came from; newest first. */
-export const listConsumptions = (
+/** A page of where the money of an inbound transaction went, or that of an outbound one came from; newest first. */
+export async function listConsumptions(
   db: Db,
   organizationId: string,
   { id, transaction_type }: Pick<TransactionRow, 'id' | 'transaction_type'>,
   page: Page,
-) => {
+): Promise<{ rows: ConsumptionRow[]; totalCount: number }> {
   const [own, other] =
     transaction_type === 'inbound'
       ? [db`inbound_wallet_transaction_id`, db`outbound_wallet_transaction_id`]
       : [db`outbound_wallet_transaction_id`, db`inbound_wallet_transaction_id`];
-  return db<(ConsumptionRow & { count: number })[]>`
-    select id, consumed_amount_cents as amount_cents, created_at, ${other} as other_id, count(*) over () as count
-    from wallet_transaction_consumptions
-    where organization_id = ${organizationId} and ${own} = ${id}
-    order by created_at desc, id desc
-    limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
-};
+  const passing = db`organization_id = ${organizationId} and ${own} = ${id}`;
+  const { limit, offset } = limitOf(page);
+  const [rows, [count]] = await Promise.all([
+    db<ConsumptionRow[]>`
+      select id, consumed_amount_cents as amount_cents, created_at, ${other} as other_id
+      from wallet_transaction_consumptions where ${passing}
+      order by created_at desc, id desc
+      limit ${limit} offset ${offset}`,
+    db<{ total: number }[]>`select count(*) as total from wallet_transaction_consumptions where ${passing}`,
+  ]);
+  return { rows, totalCount: count!.total };
+}

@@ -53,15 +53,15 @@ async function tracePage(ctx: Context, id: string, type: TransactionRow['transac
   const { db, organizationId } = ctx;
   const transaction = await getTransaction(db, organizationId, id);
   if (transaction.transaction_type !== type) throw refuse.invalid({ transaction_type: ['invalid_transaction_type'] });
-  const found = await listConsumptions(db, organizationId, transaction, page);
+  const { rows, totalCount } = await listConsumptions(db, organizationId, transaction, page);
   const others = await listTransactionsById(
     db,
     organizationId,
-    found.map(({ other_id }) => other_id),
+    rows.map(({ other_id }) => other_id),
   );
   const byId = new Map(others.map((other) => [other.id, other]));
   return {
-    rows: found.map((row) => consumptionView(row, byId.get(row.other_id)!)),
-    meta: pageMeta(page, found[0]?.count ?? 0),
+    rows: rows.map((row) => consumptionView(row, byId.get(row.other_id)!)),
+    meta: pageMeta(page, totalCount),
   };
 }
