@@ -15,7 +15,7 @@ export function readQuery(url: string): Query {
   if (start === -1) return query;
   for (const [name, raw] of new URLSearchParams(url.slice(start + 1))) {
     if (name === '') continue;
-    const value = raw.includes('\0') || !raw.isWellFormed() ? MATCHES_NOTHING : raw;
+    const value = storable(raw);
     const nested = NESTED.exec(name);
     if (!nested) add(query, name, value, false);
     else if (nested[2] === '') add(query, nested[1]!, value, true);
@@ -23,11 +23,13 @@ export function readQuery(url: string): Query {
       const inner = query[nested[1]!];
       const object = isPlain(inner) ? inner : (Object.create(null) as Query);
       query[nested[1]!] = object;
-      add(object, nested[2]!, value, nested[3] !== undefined);
+      add(object, storable(nested[2]!), value, nested[3] !== undefined);
     }
   }
   return query;
 }
+
+const storable = (text: string): string => (text.includes('\0') || !text.isWellFormed() ? MATCHES_NOTHING : text);
 
 const isPlain = (value: unknown): value is Query =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,3 +1,4 @@
+import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 
 /**
@@ -35,6 +36,32 @@ export const booleanFilter = z
   .transform((value) =>
     typeof value !== 'string' ? undefined : YES.has(value) ? true : NO.has(value) ? false : undefined,
   );
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** A calendar day as text; malformed = absent, as the lists of documents have it. */
+export const dayFilter = textFilter.transform((value) => {
+  if (value === undefined || !DAY.test(value.trim())) return undefined;
+  try {
+    return Temporal.PlainDate.from(value.trim()).toString();
+  } catch {
+    return undefined; // no such day
+  }
+});
+
+/** A number of cents as decimal text of any length, to be compared as `numeric`; malformed = absent. */
+export const amountFilter = textFilter.transform((value) =>
+  value !== undefined && /^[+-]?\d+(\.\d+)?$/.test(value.trim()) ? value.trim() : undefined,
+);
+
+/** `name[key]=value` as keys with one text each, blank where none was given; anything else = absent. */
+export const metadataFilter = z
+  .unknown()
+  .optional()
+  .transform((value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, textFilter.parse(text) ?? '']));
+  });
 
 /** Pattern of a case-insensitive substring search with `%` and `_` escaped. */
 export const containsPattern = (term: string): string => `%${term.trim().replace(/[\\%_]/g, '\\$&')}%`;

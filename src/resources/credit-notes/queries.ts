@@ -134,8 +134,9 @@ export interface CreditNoteFilters {
   refund_status?: readonly string[] | undefined;
   invoice_number?: string | undefined;
   purchase_order_number?: string | undefined;
-  amount_from?: number | undefined;
-  amount_to?: number | undefined;
+  /** Bounds in cents, as decimal text. */
+  amount_from?: string | undefined;
+  amount_to?: string | undefined;
   self_billed?: boolean | undefined;
   billing_entity_codes?: readonly string[] | undefined;
   types?: readonly string[] | undefined;
@@ -157,8 +158,8 @@ function matching(db: Db, organizationId: string, filters: CreditNoteFilters) {
   add(filters.refund_status, (statuses) => db`note.refund_status = any (${statuses as string[]})`);
   add(filters.invoice_number, (number) => db`invoice.number = ${number}`);
   add(filters.purchase_order_number, (number) => db`lower(invoice.purchase_order_number) = lower(${number})`);
-  add(filters.amount_from, (amount) => db`note.total_amount_cents >= ${amount}`);
-  add(filters.amount_to, (amount) => db`note.total_amount_cents <= ${amount}`);
+  add(filters.amount_from, (amount) => db`note.total_amount_cents >= ${amount}::numeric`);
+  add(filters.amount_to, (amount) => db`note.total_amount_cents <= ${amount}::numeric`);
   add(filters.self_billed, (selfBilled) => db`invoice.self_billed = ${selfBilled}`);
   add(filters.billing_entity_codes, (codes) => db`entity.code = any (${codes as string[]})`);
   add(
@@ -175,7 +176,8 @@ function containing(db: Db, term: string) {
   const pattern = containsPattern(term);
   return db`(note.id::text ilike ${pattern} or note.number ilike ${pattern} or customer.name ilike ${pattern}
     or customer.firstname ilike ${pattern} or customer.lastname ilike ${pattern}
-    or customer.external_id ilike ${pattern} or customer.email ilike ${pattern})`;
+    or customer.legal_name ilike ${pattern} or customer.external_id ilike ${pattern}
+    or customer.email ilike ${pattern})`;
 }
 
 // The customer's row is read only where a filter asks for it.

@@ -1,7 +1,6 @@
-import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { CREDIT_NOTE_REASONS, CREDIT_STATUSES, REFUND_STATUSES } from '../../engine/credits/credit-note-states.ts';
-import { booleanFilter, listFilter, textFilter } from '../../platform/lists/filters.ts';
+import { amountFilter, booleanFilter, dayFilter, listFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { integer, oneOf, optionalText } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
@@ -55,24 +54,11 @@ const wordsFilter = (words: readonly string[]) =>
     return known === undefined || known.length === 0 ? undefined : known;
   });
 
-const dateFilter = textFilter.transform((value) => {
-  if (value === undefined || !/^\d{4}-\d{2}-\d{2}$/.test(value.trim())) return undefined;
-  try {
-    return Temporal.PlainDate.from(value.trim()).toString();
-  } catch {
-    return undefined; // no such day
-  }
-});
-
-const amountFilter = textFilter.transform((value) =>
-  value !== undefined && /^-?\d{1,15}$/.test(value.trim()) ? Number.parseInt(value, 10) : undefined,
-);
-
 const filters = {
   ...pageQuery,
   search_term: textFilter,
-  issuing_date_from: dateFilter,
-  issuing_date_to: dateFilter,
+  issuing_date_from: dayFilter,
+  issuing_date_to: dayFilter,
   currency: textFilter,
   reason: wordsFilter(CREDIT_NOTE_REASONS),
   credit_status: wordsFilter(CREDIT_STATUSES),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isCurrency } from '../../engine/money/currency.ts';
-import { booleanFilter, listFilter, textFilter } from '../../platform/lists/filters.ts';
+import { booleanFilter, listFilter, metadataFilter, textFilter } from '../../platform/lists/filters.ts';
 import { pageQuery } from '../../platform/lists/pagination.ts';
 import { isCountry } from '../../platform/schema/countries.ts';
 import { elementErrors } from '../../platform/schema/element-errors.ts';
@@ -171,16 +171,6 @@ export const CustomerListQuery = z.object({
   zipcodes: listFilter,
   currencies: enumFilter(isCurrency),
   has_tax_identification_number: booleanFilter,
-  metadata: z.record(z.string(), textOrFirst()).transform(storableKeys).optional().catch(undefined),
+  metadata: metadataFilter,
 });
 export type CustomerListQuery = z.infer<typeof CustomerListQuery>;
-
-function textOrFirst() {
-  return z.union([z.string(), z.array(z.string()).transform((values) => values[0] ?? '')]);
-}
-
-// No entry has a blank key, nor one that cannot be stored.
-function storableKeys(filters: Record<string, string>): Record<string, string> {
-  const isStorable = (key: string) => !key.includes('\0') && key.isWellFormed();
-  return Object.fromEntries(Object.entries(filters).map(([key, value]) => [isStorable(key) ? key : '', value]));
-}

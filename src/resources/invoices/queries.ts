@@ -178,8 +178,9 @@ export interface InvoiceFilters {
   payment_dispute_lost?: boolean | undefined;
   partially_paid?: boolean | undefined;
   self_billed?: boolean | undefined;
-  amount_from?: number | undefined;
-  amount_to?: number | undefined;
+  /** Bounds in cents, as decimal text. */
+  amount_from?: string | undefined;
+  amount_to?: string | undefined;
   metadata?: Record<string, string> | undefined;
   purchase_order_number?: string | undefined;
   settlements?: readonly string[] | undefined;
@@ -211,8 +212,9 @@ function matching(db: Db, organizationId: string, filters: InvoiceFilters) {
     parts.push(db`and (invoice.total_paid_amount_cents > 0
       and invoice.total_paid_amount_cents < invoice.total_amount_cents) = ${filters.partially_paid}`);
   if (filters.self_billed !== undefined) parts.push(db`and invoice.self_billed = ${filters.self_billed}`);
-  if (filters.amount_from !== undefined) parts.push(db`and invoice.total_amount_cents >= ${filters.amount_from}`);
-  if (filters.amount_to !== undefined) parts.push(db`and invoice.total_amount_cents <= ${filters.amount_to}`);
+  if (filters.amount_from !== undefined)
+    parts.push(db`and invoice.total_amount_cents >= ${filters.amount_from}::numeric`);
+  if (filters.amount_to !== undefined) parts.push(db`and invoice.total_amount_cents <= ${filters.amount_to}::numeric`);
   if (filters.purchase_order_number !== undefined)
     parts.push(db`and lower(invoice.purchase_order_number) = lower(${filters.purchase_order_number})`);
   if (filters.settlements !== undefined)

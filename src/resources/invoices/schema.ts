@@ -1,8 +1,14 @@
-import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { PAYMENT_STATUSES, VISIBLE_INVOICE_STATUSES } from '../../engine/invoices/invoice-states.ts';
 import { INVOICE_TYPES, INVOICING_REASONS } from '../../engine/invoices/invoice-types.ts';
-import { booleanFilter, listFilter, textFilter } from '../../platform/lists/filters.ts';
+import {
+  amountFilter,
+  booleanFilter,
+  dayFilter,
+  listFilter,
+  metadataFilter,
+  textFilter,
+} from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { elementErrors } from '../../platform/schema/element-errors.ts';
 import { boolean, INVALID, integer, oneOf, text } from '../../platform/schema/fields.ts';
@@ -30,27 +36,6 @@ const strictBooleanFilter = z
     if (read !== undefined || textFilter.parse(value) === undefined) return read;
     context.addIssue({ code: 'custom', message: INVALID });
     return z.NEVER;
-  });
-
-const dateFilter = textFilter.transform((value) => {
-  if (value === undefined || !/^\d{4}-\d{2}-\d{2}$/.test(value.trim())) return undefined;
-  try {
-    return Temporal.PlainDate.from(value.trim()).toString();
-  } catch {
-    return undefined; // a malformed date drops the filter
-  }
-});
-
-const amountFilter = textFilter.transform((value) =>
-  value !== undefined && /^-?\d{1,15}$/.test(value.trim()) ? Number.parseInt(value, 10) : undefined,
-);
-
-const metadataFilter = z
-  .unknown()
-  .optional()
-  .transform((value) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, textFilter.parse(text) ?? '']));
   });
 
 const METADATA_MAX = 5;
@@ -96,8 +81,8 @@ const filters = {
   billing_entity_codes: listFilter,
   currency: textFilter,
   invoice_type: wordFilter(INVOICE_TYPES),
-  issuing_date_from: dateFilter,
-  issuing_date_to: dateFilter,
+  issuing_date_from: dayFilter,
+  issuing_date_to: dayFilter,
   status: wordsFilter(VISIBLE_INVOICE_STATUSES),
   statuses: wordsFilter(VISIBLE_INVOICE_STATUSES),
   payment_status: wordsFilter(PAYMENT_STATUSES),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { textFilter } from '../../platform/lists/filters.ts';
+import { metadataFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { boolean, optionalText, text } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
@@ -71,7 +71,7 @@ export const TransactionListQuery = z.object({
   status: wordFilter(TRANSACTION_STATUSES),
   transaction_status: wordFilter(TRANSACTION_KINDS),
   transaction_type: wordFilter(TRANSACTION_TYPES),
-  metadata: z.record(z.string(), z.string()).optional().catch(undefined),
+  metadata: metadataFilter,
 });
 export type TransactionListQuery = z.infer<typeof TransactionListQuery>;
 
