@@ -15,14 +15,21 @@ export const fromFilter = textFilter.transform((value, context) => bound(value, 
  * Upper bound of a time, inclusive: comes out as the instant BEFORE which a row must lie, so that a whole day, or a whole
  * second as lists show it, counts in full.
  */
-export const untilFilter = textFilter.transform((value, context) =>
-  bound(value, context, (start, text) => {
-    const after = DAY.test(text)
-      ? start.add({ hours: 24 })
-      : start.round({ smallestUnit: 'second', roundingMode: 'trunc' }).add({ seconds: 1 });
-    return Temporal.Instant.compare(after, LAST) > 0 ? LAST : after;
-  }),
-);
+export const untilFilter = until('second');
+
+/** As untilFilter, of times that are shown in milliseconds. */
+export const untilMillisecondFilter = until('millisecond');
+
+function until(shown: 'second' | 'millisecond') {
+  return textFilter.transform((value, context) =>
+    bound(value, context, (start, text) => {
+      const after = DAY.test(text)
+        ? start.add({ hours: 24 })
+        : start.round({ smallestUnit: shown, roundingMode: 'trunc' }).add({ [`${shown}s`]: 1 });
+      return Temporal.Instant.compare(after, LAST) > 0 ? LAST : after;
+    }),
+  );
+}
 
 function bound(
   value: string | undefined,

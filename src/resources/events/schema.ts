@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
-import { fromFilter } from '../../platform/lists/time-filters.ts';
-import { parseInstant } from '../../platform/schema/instant-field.ts';
+import { fromFilter, untilMillisecondFilter } from '../../platform/lists/time-filters.ts';
 
 const EventInput = z.object({
   transaction_id: z.string(),
@@ -98,20 +97,6 @@ export const BulkEnvelope = z.object({
 });
 export const EventList = z.object({ events: z.array(EventView), meta: PageMeta });
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
-
-/** Upper bound, inclusive as shown: the instant BEFORE which the timestamp, cut to milliseconds, must lie. */
-export const timestampUntil = textFilter.transform((value, context) => {
-  if (value === undefined) return undefined;
-  const instant = parseInstant(value);
-  if (instant)
-    return DAY.test(value.trim())
-      ? instant.add({ hours: 24 })
-      : instant.round({ smallestUnit: 'millisecond', roundingMode: 'trunc' }).add({ milliseconds: 1 });
-  context.addIssue({ code: 'custom', message: 'invalid_date' });
-  return z.NEVER;
-});
-
 /** Filters of `GET /events`; how `timestamp_from_started_at` goes with others is checked by the read. */
 export const EventListQuery = z.object({
   ...pageQuery,
@@ -119,7 +104,7 @@ export const EventListQuery = z.object({
   external_subscription_id: textFilter,
   transaction_id: textFilter,
   timestamp_from: fromFilter,
-  timestamp_to: timestampUntil,
+  timestamp_to: untilMillisecondFilter,
   timestamp_from_started_at: textFilter,
 });
 export type EventListQuery = z.output<typeof EventListQuery>;

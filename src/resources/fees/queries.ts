@@ -134,6 +134,7 @@ export interface FeeFilters {
   billable_metric_code?: string | undefined;
   currency?: string | undefined;
   event_transaction_id?: string | undefined;
+  /** The upper bounds are exclusive. */
   created_at_from?: Temporal.Instant | undefined;
   created_at_to?: Temporal.Instant | undefined;
   succeeded_at_from?: Temporal.Instant | undefined;
@@ -151,7 +152,7 @@ function matching(db: Db, organizationId: string, filters: FeeFilters) {
     const [from, to] = [filters[`${column}_from`], filters[`${column}_to`]];
     return [
       from === undefined ? db`` : db`and fee.${db(column)} >= ${from}`,
-      to === undefined ? db`` : db`and fee.${db(column)} <= ${to}`,
+      to === undefined ? db`` : db`and fee.${db(column)} < ${to}`,
     ];
   });
   return db`${visible(db, organizationId)}

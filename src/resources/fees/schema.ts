@@ -2,25 +2,9 @@ import { z } from 'zod';
 import { FEE_TYPES } from '../../engine/taxes/choose-taxes.ts';
 import { textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { fromFilter, untilFilter } from '../../platform/lists/time-filters.ts';
 import { INVALID, oneOf } from '../../platform/schema/fields.ts';
-import { parseInstant } from '../../platform/schema/instant-field.ts';
 import { FEE_PAYMENT_STATUSES } from './queries.ts';
-
-const DAY = /^\d{4}-\d{2}-\d{2}$/;
-
-/** Bound of a time filter, inclusive; a day alone means its first or its last instant in UTC. Malformed: `invalid_date`. */
-const instantFilter = (bound: 'from' | 'to') =>
-  textFilter.transform((value, context) => {
-    if (value === undefined) return undefined;
-    const instant = parseInstant(value);
-    if (instant === undefined) {
-      context.addIssue({ code: 'custom', message: 'invalid_date' });
-      return z.NEVER;
-    }
-    return bound === 'to' && DAY.test(value.trim())
-      ? instant.add({ hours: 24 }).subtract({ microseconds: 1 })
-      : instant;
-  });
 
 const wordFilter = <const Words extends readonly string[]>(words: Words) =>
   textFilter.transform((value, context): Words[number] | undefined => {
@@ -38,14 +22,14 @@ export const FeesQuery = z.object({
   billable_metric_code: textFilter,
   currency: textFilter,
   event_transaction_id: textFilter,
-  created_at_from: instantFilter('from'),
-  created_at_to: instantFilter('to'),
-  succeeded_at_from: instantFilter('from'),
-  succeeded_at_to: instantFilter('to'),
-  failed_at_from: instantFilter('from'),
-  failed_at_to: instantFilter('to'),
-  refunded_at_from: instantFilter('from'),
-  refunded_at_to: instantFilter('to'),
+  created_at_from: fromFilter,
+  created_at_to: untilFilter,
+  succeeded_at_from: fromFilter,
+  succeeded_at_to: untilFilter,
+  failed_at_from: fromFilter,
+  failed_at_to: untilFilter,
+  refunded_at_from: fromFilter,
+  refunded_at_to: untilFilter,
 });
 export type FeesQuery = z.infer<typeof FeesQuery>;
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { listFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
-import { fromFilter } from '../../platform/lists/time-filters.ts';
+import { fromFilter, untilMillisecondFilter } from '../../platform/lists/time-filters.ts';
 import { optionalText } from '../../platform/schema/fields.ts';
-import { EventView, timestampUntil } from '../events/schema.ts';
+import { EventView } from '../events/schema.ts';
 import { UNMATCHED_REASONS } from './match-event.ts';
 
 const Reason = z.enum(UNMATCHED_REASONS);
@@ -16,7 +16,7 @@ export const UnmatchedListQuery = z.object({
   external_subscription_id: textFilter,
   statuses: listFilter,
   from: fromFilter,
-  to: timestampUntil,
+  to: untilMillisecondFilter,
 });
 export type UnmatchedListQuery = z.output<typeof UnmatchedListQuery>;
 
