@@ -68,7 +68,7 @@ export async function listRequests(
   const when = (value: unknown, part: ReturnType<typeof db>) => (value === undefined ? db`` : part);
   const passing = db`request.organization_id = ${organizationId}
     ${when(filters.customerId, db`and request.customer_id = ${filters.customerId ?? null}`)}
-    ${when(filters.externalCustomerId, db`and customer.external_id = ${filters.externalCustomerId ?? null}`)}
+    ${when(filters.externalCustomerId, db`and customer.external_id = ${filters.externalCustomerId ?? null} and customer.deleted_at is null`)}
     ${when(filters.paymentStatus, db`and request.payment_status = ${filters.paymentStatus ?? null}`)}
     ${when(filters.currency, db`and request.amount_currency = ${filters.currency ?? null}`)}
     ${when(filters.billingEntityCodes, db`and entity.code = any (${(filters.billingEntityCodes ?? []) as string[]})`)}`;

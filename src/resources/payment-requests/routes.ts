@@ -1,6 +1,7 @@
 import type { Context } from '../../platform/context.ts';
 import { type Page, pageMeta } from '../../platform/lists/pagination.ts';
 import type { Operation } from '../../platform/operation.ts';
+import { checkBillingEntityCodes } from '../billing-entities/queries.ts';
 import { getCustomer } from '../customers/queries.ts';
 import { createRequest } from './commands.ts';
 import { getRequest, listRequests, type RequestFilters } from './queries.ts';
@@ -9,7 +10,9 @@ import { showRequest, showRequests } from './show.ts';
 
 const common = { permission: 'payment_request', tag: 'payment_requests' } as const;
 
+/** @throws Refusal 404 billing_entity, of a filter that names none */
 async function page(ctx: Context, filters: RequestFilters, query: Page) {
+  await checkBillingEntityCodes(ctx.db, ctx.organizationId, filters.billingEntityCodes ?? []);
   const { rows, totalCount } = await listRequests(ctx.db, ctx.organizationId, filters, query);
   return { payment_requests: await showRequests(ctx, rows), meta: pageMeta(query, totalCount) };
 }

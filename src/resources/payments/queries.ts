@@ -111,7 +111,7 @@ export async function listPayments(
   const { customerId, externalCustomerId, invoiceId } = filters;
   const passing = db`${shown(db, organizationId)}
     ${customerId === undefined ? db`` : db`and payment.customer_id = ${customerId}`}
-    ${externalCustomerId === undefined ? db`` : db`and customer.external_id = ${externalCustomerId}`}
+    ${externalCustomerId === undefined ? db`` : db`and customer.external_id = ${externalCustomerId} and customer.deleted_at is null`}
     ${
       invoiceId === undefined
         ? db``
