@@ -359,6 +359,8 @@ test('its document is drawn when it is first asked for', async () => {
     return rows.length > 0 ? rows : undefined;
   });
   expect(told).toMatchObject([{ object_id: id }]);
+  const logs = await story.client.get('/activity_logs?activity_types[]=credit_note.generated');
+  expect(logs.body.activity_logs).toMatchObject([{ resource_id: id, activity_object: { items: [{}] } }]);
   expect((await story.client.post('/credit_notes/x/download')).status).toBe(404);
 });
 

@@ -147,6 +147,30 @@ describe('live organizations', () => {
       expect(again.status, again.text).toBe(200);
       await until(async () => server.mails.length === 2);
       expect(server.mails[1]!.to).toEqual(['b@acme.test']);
+
+      await server.close();
+      await org.post(`/invoices/${invoice.svc_id}/resend_email`, { to: ['c@acme.test'] });
+      await until(
+        async () => (await live.sql`select from mails where attempts = 1 and error is not null`).length === 1,
+      );
+      // The last of its attempts.
+      await live.sql`update mails set attempts = 6, next_attempt_at = created_at where status = 'pending'`;
+      const late = createProducer(live.redis, live.config.REDIS_PREFIX);
+      await sweepMails({ sql: live.sql, producer: late });
+      await late.close();
+      const [given] = await until(async () => {
+        const { activity_logs: logs } = (await org.get('/activity_logs?activity_types[]=email.sent')).body;
+        return logs[0]?.activity_object.status === 'failed' && logs;
+      });
+      expect(given).toMatchObject({
+        activity_source: 'system',
+        resource_type: 'Invoice',
+        resource_id: invoice.svc_id,
+        external_customer_id: 'acme',
+        activity_object: { error: expect.any(String) },
+      });
+      expect(JSON.parse(given.activity_object.email)).toMatchObject({ to: ['c@acme.test'] });
+      expect((await live.sql`select from mails where status = 'failed'`).length).toBe(1);
     } finally {
       await live.stop();
       await server.close();

@@ -96,6 +96,36 @@ describe('activity logs', () => {
       expect((await org.get(`/activity_logs?${field}=soon`)).body.error_details).toEqual({ [field]: ['invalid_date'] });
   });
 
+  test('long lists are left out: fees above 25, charges above 50', async () => {
+    const org = await service.org();
+    await org.post('/customers', { customer: { external_id: 'ada', currency: 'EUR' } });
+    await org.post('/add_ons', { add_on: { name: 'A', code: 'a', amount_cents: 1, amount_currency: 'EUR' } });
+    const metric = { name: 'M', code: 'm', aggregation_type: 'count_agg' };
+    const { billable_metric } = (await org.post('/billable_metrics', { billable_metric: metric })).body;
+    for (const count of [25, 26]) {
+      const fees = Array.from({ length: count }, () => ({ add_on_code: 'a' }));
+      const made = await org.post('/invoices', { invoice: { external_customer_id: 'ada', currency: 'EUR', fees } });
+      expect(made.status, made.text).toBe(200);
+    }
+    for (const count of [50, 51]) {
+      const charge = {
+        billable_metric_id: billable_metric.svc_id,
+        charge_model: 'standard',
+        properties: { amount: '1' },
+      };
+      const plan = { code: `p${count}`, name: 'P', interval: 'monthly', amount_cents: 0, amount_currency: 'EUR' };
+      const charges = Array.from({ length: count }, () => charge);
+      const made = await org.post('/plans', { plan: { ...plan, pay_in_advance: false, charges } });
+      expect(made.status, made.text).toBe(200);
+    }
+    const lengths = async (type: string, list: string) => {
+      const { activity_logs: logs } = (await org.get(`/activity_logs?activity_types[]=${type}`)).body;
+      return logs.map((log: { activity_object: Record<string, unknown[]> }) => log.activity_object[list]?.length);
+    };
+    expect(await lengths('invoice.one_off_created', 'fees')).toEqual([undefined, 25]);
+    expect(await lengths('plan.created', 'charges')).toEqual([undefined, 50]);
+  });
+
   test('features are found under their short name too', async () => {
     const org = await service.org();
     const now = Temporal.Now.instant();

@@ -1,9 +1,11 @@
 import { realNow } from '../../platform/clock/real-clock.ts';
+import type { Context } from '../../platform/context.ts';
 import type { Mailer } from '../../platform/mail/mailer.ts';
 import type { SweepDeps } from '../../platform/periodic-job.ts';
-import type { Runtime } from '../../platform/process/runtime.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
-import { listDueMails, noteFailure, noteSent, takeMail } from '../../resources/mails/queries.ts';
+import { type SystemDeps, systemTransaction } from '../../platform/records/system-transaction.ts';
+import { recordMailFailed } from '../../resources/document-mails/commands.ts';
+import { listDueMails, noteFailure, noteSent, type PendingMail, takeMail } from '../../resources/mails/queries.ts';
 
 /** After a failed attempt the next one waits this long; then the mail has failed. About a day in all. */
 const PAUSES_MINUTES = [1, 5, 30, 120, 480, 960];
@@ -15,10 +17,8 @@ const DUE_AT_ONCE = 500;
  * Handler of `mail.send`: one attempt at a mail, if it is due. Its row is what is owed, so the job itself never fails; the
  * sweeper sends it again.
  */
-export function mailHandlers(
-  { sql, log }: Pick<Runtime, 'sql' | 'log'>,
-  mailer: Mailer | undefined,
-): Pick<Handlers, 'mail.send'> {
+export function mailHandlers(deps: SystemDeps, mailer: Mailer | undefined): Pick<Handlers, 'mail.send'> {
+  const { sql, log } = deps;
   return {
     async 'mail.send'({ organization_id: organizationId, mail_id: id }) {
       if (mailer === undefined) return;
@@ -44,13 +44,23 @@ export function mailHandlers(
         const pause = PAUSES_MINUTES[mail.attempts - 1];
         const message = error instanceof Error ? error.message : String(error);
         log.warn({ organizationId, mailId: id, attempts: mail.attempts, err: error }, 'mail not taken');
-        const nextAt = pause === undefined ? null : realNow().add({ minutes: pause });
+        if (pause === undefined) return giveUp(deps, organizationId, mail, message);
+        const nextAt = realNow().add({ minutes: pause });
         await noteFailure(sql, organizationId, id, { error: message, nextAt });
         return;
       }
       await noteSent(sql, organizationId, id, realNow());
     },
   };
+}
+
+/** Ends a mail that nobody took. Only sandboxes may have a test clock, and theirs never come here. */
+async function giveUp(deps: SystemDeps, organizationId: string, mail: PendingMail, error: string): Promise<void> {
+  const work = async (ctx: Context) => {
+    await noteFailure(ctx.db, organizationId, mail.id, { error, nextAt: null });
+    await recordMailFailed(ctx, mail, error);
+  };
+  await systemTransaction(deps, { id: organizationId, sandbox: false }, async () => realNow(), work);
 }
 
 /** Enqueues mails whose next attempt is due. */

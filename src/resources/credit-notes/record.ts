@@ -11,7 +11,8 @@ import { viewOf } from './show.ts';
 /** Writes a new note into the audit trail and tells those who listen. Rules: platform G.1, H.1. */
 export async function recordCreditNoteCreated(ctx: Context, id: string): Promise<void> {
   const note = await readCreditNote(ctx.db, ctx.organizationId, id);
-  tell(ctx, 'credit_note.created', note, await viewOf(ctx, note));
+  const shown = await viewOf(ctx, note);
+  tell(ctx, 'credit_note.created', note, shown, shown);
   if (await isMailed(ctx, note.billing_entity_id, 'credit_note.created'))
     oweMail(ctx, { kind: 'credit_note', subject_id: id });
 }
@@ -21,8 +22,9 @@ export async function recordCreditNoteGenerated(ctx: Context, id: string): Promi
   const { db, organizationId } = ctx;
   const note = await readCreditNote(db, organizationId, id);
   const documentId = await findRenderedDocument(db, organizationId, 'credit_note', id);
-  const { items: _items, applied_taxes: _taxes, error_details: _errors, ...object } = await viewOf(ctx, note);
-  tell(ctx, 'credit_note.generated', note, { ...object, file_url: await documentLink(db, ctx.config, documentId!) });
+  const shown = { ...(await viewOf(ctx, note)), file_url: await documentLink(db, ctx.config, documentId!) };
+  const { items: _items, applied_taxes: _taxes, error_details: _errors, ...told } = shown;
+  tell(ctx, 'credit_note.generated', note, shown, told);
 }
 
 /** Tells that the provider did not refund a note. Rules: credits-and-payments C.10, platform G.1, H.1. */
@@ -52,26 +54,28 @@ export async function recordRefundFailure(
   });
 }
 
+/** The audit trail keeps the note with all its parts; who listens gets the parts of the type. */
 function tell(
   ctx: Context,
   type: 'credit_note.created' | 'credit_note.generated',
   note: CreditNoteRow,
-  object: Pick<Awaited<ReturnType<typeof viewOf>>, 'customer'> & { file_url: string | null },
+  shown: Pick<Awaited<ReturnType<typeof viewOf>>, 'customer'>,
+  told: object,
 ): void {
   ctx.record({
     activity: {
       type,
       resourceType: 'CreditNote',
       resourceId: note.id,
-      object,
-      externalCustomerId: object.customer.external_id,
+      object: shown,
+      externalCustomerId: shown.customer.external_id,
     },
     webhook: {
       type,
       objectType: 'credit_note',
       objectId: note.id,
       customerId: note.customer_id,
-      object,
+      object: told,
     },
   });
 }

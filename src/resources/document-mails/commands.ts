@@ -3,6 +3,7 @@ import { refuse } from '../../platform/refusal.ts';
 import { type CustomerRow, readCustomer } from '../customers/queries.ts';
 import type { MailDocument } from '../mails/owe-mail.ts';
 import { postMail } from '../mails/post-mail.ts';
+import type { PendingMail } from '../mails/queries.ts';
 import { type Mailed, mailedDocuments } from './documents.ts';
 import type { ResendEmail } from './schema.ts';
 
@@ -81,7 +82,31 @@ async function post(
     document: { kind: mailed.kind, subjectId: mailed.id, number: mailed.number },
     isAutomatic,
   });
-  if (!isPosted) return;
+  if (isPosted) record(ctx, mailed, customer, { status: isAutomatic ? 'sent' : 'resent', subject, text, to, cc, bcc });
+}
+
+/** Writes into the audit trail that a mail of a document was given up, and why. Rule: platform H.1 `email.sent`. */
+export async function recordMailFailed(ctx: Context, mail: PendingMail, error: string): Promise<void> {
+  if (mail.kind === null || mail.subject_id === null) return;
+  const mailed = await mailedDocuments[mail.kind](ctx, mail.subject_id);
+  const customer = await readCustomer(ctx.db, ctx.organizationId, mailed.customer_id);
+  const { subject, body: text, recipients: to, cc, bcc } = mail;
+  record(ctx, mailed, customer, { status: 'failed', subject, text, to, cc, bcc, error });
+}
+
+interface Mailing extends Omit<Addressees, 'isAutomatic'> {
+  status: 'sent' | 'resent' | 'failed';
+  subject: string;
+  text: string;
+  error?: string;
+}
+
+function record(
+  ctx: Context,
+  mailed: Mailed,
+  customer: CustomerRow,
+  { status, subject, text, to, cc, bcc, error }: Mailing,
+): void {
   const email = { subject, to, cc, bcc, body_preview: text.slice(0, BODY_PREVIEW_LENGTH) };
   const document = { type: mailed.resourceType, number: mailed.number, svc_id: mailed.id };
   ctx.record({
@@ -90,9 +115,10 @@ async function post(
       resourceType: mailed.resourceType,
       resourceId: mailed.id,
       object: {
-        status: isAutomatic ? 'sent' : 'resent',
+        status,
         email: JSON.stringify(email),
         document: JSON.stringify(document),
+        ...(error === undefined ? {} : { error }),
       },
       externalCustomerId: customer.external_id,
     },

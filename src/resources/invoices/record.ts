@@ -56,7 +56,6 @@ export async function recordInvoice(
   const invoice = await readInvoice(ctx.db, ctx.organizationId, invoiceId);
   const parts = await partsOf(ctx, invoice, customer);
   const object = invoiceView(parts, ctx.now());
-  const { fees, ...withoutFees } = object;
   if (FINAL.has(type) && invoice.status === 'finalized' && invoice.email_settings.includes('invoice.finalized'))
     oweMail(ctx, { kind: 'invoice', subject_id: invoiceId });
   ctx.record({
@@ -64,7 +63,7 @@ export async function recordInvoice(
       type,
       resourceType: 'Invoice',
       resourceId: invoiceId,
-      object: fees.length > MOST_LOGGED_FEES ? withoutFees : object,
+      object: logged(object),
       ...(before === undefined ? {} : { changes: changedKeys(before, object) }),
       externalCustomerId: parts.customer.external_id,
     },
@@ -105,20 +104,15 @@ export async function recordInvoiceGenerated(ctx: Context, invoiceId: string): P
   const invoice = await readInvoice(db, organizationId, invoiceId);
   const documentId = await findRenderedDocument(db, organizationId, 'invoice', invoiceId);
   const customer = await readCustomer(db, organizationId, invoice.customer_id);
-  const {
-    metadata: _metadata,
-    applied_taxes: _taxes,
-    ...object
-  } = {
-    ...invoiceListView(invoice, customer),
-    file_url: await documentLink(db, ctx.config, documentId!),
-  };
+  const file_url = await documentLink(db, ctx.config, documentId!);
+  const { metadata: _metadata, applied_taxes: _taxes, ...told } = { ...invoiceListView(invoice, customer), file_url };
+  const shown = { ...invoiceView(await partsOf(ctx, invoice, customer), ctx.now()), file_url };
   ctx.record({
     activity: {
       type: 'invoice.generated',
       resourceType: 'Invoice',
       resourceId: invoiceId,
-      object,
+      object: logged(shown),
       externalCustomerId: customer.external_id,
     },
     webhook: {
@@ -126,9 +120,15 @@ export async function recordInvoiceGenerated(ctx: Context, invoiceId: string): P
       objectType: 'invoice',
       objectId: invoiceId,
       customerId: invoice.customer_id,
-      object,
+      object: told,
     },
   });
+}
+
+/** An invoice as the audit trail keeps it. */
+function logged(shown: Pick<Shown, 'fees'>): object {
+  const { fees, ...withoutFees } = shown;
+  return fees.length > MOST_LOGGED_FEES ? withoutFees : shown;
 }
 
 const without = (object: Shown, keys: readonly (keyof Shown)[]): object =>

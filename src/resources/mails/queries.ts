@@ -1,9 +1,13 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
+import type { MailDocument } from './owe-mail.ts';
 
 /** A mail that is owed to the mail server, with what is attached. */
 export interface PendingMail {
   id: string;
+  /** The document that it is about, if any. */
+  kind: MailDocument['kind'] | null;
+  subject_id: string | null;
   recipients: string[];
   cc: string[];
   bcc: string[];
@@ -31,7 +35,7 @@ export async function takeMail(
       where organization_id = ${organizationId} and id = ${id} and status = 'pending' and next_attempt_at <= ${now}
       returning *
     )
-    select taken.id, taken.recipients, taken.cc, taken.bcc, taken.sender_name, taken.reply_to, taken.subject, taken.body,
+    select taken.id, taken.kind, taken.subject_id, taken.recipients, taken.cc, taken.bcc, taken.sender_name, taken.reply_to, taken.subject, taken.body,
       taken.attempts, document.file_name, document.content_type, document.content
     from taken
     left join documents document

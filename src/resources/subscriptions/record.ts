@@ -19,6 +19,8 @@ export type SubscriptionEvent =
 
 /** Types that the audit trail knows. Rule: platform H.1. */
 const LOGGED: ReadonlySet<SubscriptionEvent> = new Set([
+  'subscription.incomplete',
+  'subscription.canceled',
   'subscription.started',
   'subscription.terminated',
   'subscription.updated',

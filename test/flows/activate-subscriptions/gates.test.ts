@@ -148,6 +148,11 @@ describe('not paid', () => {
       activation_rules: [{ status: 'failed' }],
     });
     expect(await stored()).toMatchObject([{ status: 'closed', number: null }]);
+    const { activity_logs: logs } = (await story.client.get('/activity_logs?resource_types[]=Subscription')).body;
+    expect(logs.map((log: Record<string, string>) => [log.activity_type, log.external_subscription_id])).toEqual([
+      ['subscription.canceled', 'sub'],
+      ['subscription.incomplete', 'sub'],
+    ]);
     expect(await entries('invoice_finalized')).toEqual([]);
     await story.plan({ code: 'arrears', amount_cents: 100 });
     expect((await story.subscribe({ plan_code: 'arrears' })).body.subscription.status).toBe('active');

@@ -126,6 +126,12 @@ test('those who listen are told once when the document is there', async () => {
     expect(told()).toHaveLength(1);
     expect(told()[0]!.invoice.svc_id).toBe(id);
     expect((await fetch(here(told()[0]!.invoice.file_url))).status).toBe(200);
+    const { activity_logs: logs } = (await org.get(`/activity_logs?resource_ids[]=${id}`)).body;
+    expect(logs[0]).toMatchObject({
+      activity_type: 'invoice.generated',
+      activity_object: { file_url: told()[0]!.invoice.file_url, fees: [{ units: '3.0' }], applied_taxes: [] },
+    });
+    expect(told()[0]!.invoice).not.toHaveProperty('fees');
   } finally {
     await receiver.close();
   }
