@@ -1,4 +1,5 @@
 import type { Config } from '../../platform/config.ts';
+import { localUrl } from '../../platform/public-url.ts';
 import { choosePort, isPortFree } from '../../platform/services/ports.ts';
 
 export interface Addresses {
@@ -34,9 +35,7 @@ export async function choosePublicPort(config: Config, say: (line: string) => vo
 }
 
 export function addressesOf(config: Config, port: number): Addresses {
-  // "Every address" is not one that a client can call.
-  const host = ['0.0.0.0', '::'].includes(config.HOST) ? '127.0.0.1' : config.HOST;
-  const local = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const local = localUrl(config.HOST, port);
   const root = config.PUBLIC_URL?.replace(/\/+$/, '') ?? local;
   return { port, api: `${root}/api/v1`, docs: `${root}/docs`, queues: `${root}/queues`, ready: `${local}/ready` };
 }
