@@ -36,38 +36,57 @@ export function usagePeriod(subscription: SubscriptionShown, at: Instant, isWhol
   };
 }
 
-/**
- * Usage of charges of a subscription over a period, counted and priced as an invoice at the period's end would; nothing
- * is stored. Two round trips at most, one more with charges billed in advance, whatever the number of charges, filters and
- * groups.
- *
- * only  property texts of which the events must have one under each key
- */
+/** Charges of a subscription over a period; `only` names property texts of which the events must have one under each key. */
+export interface WantedUsage {
+  subscription: SubscriptionShown;
+  charges: readonly PricedCharge[];
+  proration: Proration;
+  only?: WantedTexts | undefined;
+}
+
+/** Usage of charges of a subscription over a period: `usageOfSeveral` of one. */
 export async function usageOf(
   ctx: Context,
   subscription: SubscriptionShown,
   charges: readonly PricedCharge[],
-  { proration, only }: { proration: Proration; only?: WantedTexts | undefined },
+  period: Pick<WantedUsage, 'proration' | 'only'>,
 ): Promise<ChargeUsage[]> {
-  if (charges.length === 0) return [];
-  const opensWithStart = usageStartOf(subscription).equals(proration.period.from);
-  const startedAs = subscription.is_heir && opensWithStart ? subscription.id : undefined;
-  const counted = await countUsage(ctx.db, {
-    organizationId: ctx.organizationId,
-    charges: charges.map((charge) => toCount(charge, { subscription, proration, startedAs, only })),
-  });
-  const exponent = exponentOf(subscription.plan_amount_currency as Currency);
-  const sharesOf = new Map(counted.map(({ key, shares }) => [key, shares]));
-  const billed = await withBilledInAdvance(
-    ctx.db,
-    ctx.organizationId,
-    subscription.external_id,
-    proration,
-    charges.map((charge) => ({ charge, shares: sharesOf.get(charge.id) ?? [] })),
-    only,
-  );
-  return billed.map(({ charge, shares }) => ({ charge, shares: priceShares(charge, shares, exponent) }));
+  const [usage] = await usageOfSeveral(ctx, [{ subscription, charges, ...period }]);
+  return usage!;
 }
+
+/**
+ * Usage of subscriptions in the order asked, counted and priced as an invoice at the end of each period would; nothing is
+ * stored. Two round trips at most, one more with charges billed in advance, whatever the number of subscriptions, charges,
+ * filters and groups.
+ */
+export async function usageOfSeveral(ctx: Context, wanted: readonly WantedUsage[]): Promise<ChargeUsage[][]> {
+  const asked = wanted.flatMap(({ subscription, charges, proration, only }, n) => {
+    const opensWithStart = usageStartOf(subscription).equals(proration.period.from);
+    const startedAs = subscription.is_heir && opensWithStart ? subscription.id : undefined;
+    return charges.map((charge) => toCount(charge, { subscription, proration, startedAs, only }, keyOf(n, charge)));
+  });
+  if (asked.length === 0) return wanted.map(() => []);
+  const counted = await countUsage(ctx.db, { organizationId: ctx.organizationId, charges: asked });
+  const sharesOf = new Map(counted.map(({ key, shares }) => [key, shares]));
+  return Promise.all(
+    wanted.map(async ({ subscription, charges, proration, only }, n) => {
+      const exponent = exponentOf(subscription.plan_amount_currency as Currency);
+      const billed = await withBilledInAdvance(
+        ctx.db,
+        ctx.organizationId,
+        subscription.external_id,
+        proration,
+        charges.map((charge) => ({ charge, shares: sharesOf.get(keyOf(n, charge)) ?? [] })),
+        only,
+      );
+      return billed.map(({ charge, shares }) => ({ charge, shares: priceShares(charge, shares, exponent) }));
+    }),
+  );
+}
+
+/** Names a charge of one of several subscriptions, which may have the same plan. */
+const keyOf = (n: number, charge: PricedCharge): string => `${n}-${charge.id}`;
 
 /** All usage of the charges period that holds `at`: four round trips at most. */
 export async function wholeUsageOf(ctx: Context, subscription: SubscriptionShown, at: Instant): Promise<ChargeUsage[]> {
