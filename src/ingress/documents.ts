@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express, Request, Response } from 'express';
 import { realNowMs } from '../platform/clock/real-clock.ts';
+import type { Sql } from '../platform/db/connect.ts';
 import { refuse } from '../platform/refusal.ts';
 import { checkDocumentLink, DOCUMENTS_PATH } from '../resources/documents/link.ts';
 import { readFile } from '../resources/documents/queries.ts';
@@ -42,20 +43,44 @@ async function serve({ sql }: Pick<EdgeDeps, 'sql'>, request: Request, response:
   const query = new URL(request.originalUrl, 'http://documents').searchParams;
   const documentId = request.params.id as string;
   await checkDocumentLink(sql, { documentId, expires: query.get('expires'), signature: query.get('signature') });
-  const untilMs = realNowMs() + PATIENCE_MS;
+  const file = await awaitFile(sql, documentId, response, PATIENCE_MS);
+  if (!file) throw refuse.unavailable();
+  response.setHeader('Cache-Control', 'private, max-age=3600');
+  sendFile(response, file, 'inline');
+}
+
+/** A file that is there as a whole. */
+interface DrawnFile {
+  file_name: string;
+  content_type: string;
+  content: Uint8Array;
+}
+
+/**
+ * The file of a document once it has been drawn; undefined when that takes longer than `patienceMs` or the caller leaves.
+ *
+ * @throws Refusal 404 document
+ */
+export async function awaitFile(
+  sql: Sql,
+  documentId: string,
+  response: Response,
+  patienceMs: number,
+): Promise<DrawnFile | undefined> {
+  const untilMs = realNowMs() + patienceMs;
   for (;;) {
     const file = await readFile(sql, documentId);
     if (!file) throw refuse.notFound('document');
-    if (file.content !== null) return sendFile(response, file.file_name, file.content_type, file.content);
-    if (realNowMs() >= untilMs || response.destroyed) throw refuse.unavailable();
+    if (file.content !== null) return { ...file, content: file.content };
+    if (realNowMs() >= untilMs || response.destroyed) return undefined;
     await sleep(LOOK_EVERY_MS);
   }
 }
 
-function sendFile(response: Response, name: string, contentType: string, content: Uint8Array): void {
-  response.setHeader('Content-Type', contentType);
-  response.setHeader('Content-Disposition', `inline; filename="${name.replace(/[^\w.-]/g, '_')}"`);
-  response.setHeader('Cache-Control', 'private, max-age=3600');
+/** Sends a file for the browser to show, or to keep. */
+export function sendFile(response: Response, file: DrawnFile, disposition: 'inline' | 'attachment'): void {
+  response.setHeader('Content-Type', file.content_type);
+  response.setHeader('Content-Disposition', `${disposition}; filename="${file.file_name.replace(/[^\w.-]/g, '_')}"`);
   response.setHeader('X-Content-Type-Options', 'nosniff');
-  response.end(content);
+  response.end(file.content);
 }

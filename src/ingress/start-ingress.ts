@@ -15,6 +15,7 @@ import { BASE_PATH } from './answer-request.ts';
 import { createApp, literalFirst } from './app.ts';
 import { KeyCache } from './authenticate.ts';
 import { createCommandLane } from './command-lane.ts';
+import { mountCustomerPortal } from './customer-portal.ts';
 import { mountDocs } from './docs.ts';
 import { mountDocuments } from './documents.ts';
 import type { EdgeDeps } from './edge.ts';
@@ -93,6 +94,7 @@ export async function startIngress(
     mountBelowBase: (root) => mountOperatorJobs(root, { ...runtime, limiters: deps.limiters }),
     mount(root) {
       mountDocuments(root, deps);
+      mountCustomerPortal(root, { ...runtime, limiters: deps.limiters });
       mountHealth(root, { ...runtime, config });
       const documented = { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() };
       mountDocs(root, () => deps.wire.documentation(JSON.stringify(openApiDocument(operations, documented))));

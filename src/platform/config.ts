@@ -74,6 +74,10 @@ const Settings = z.object({
     .default('15,45')
     .transform((text) => text.split(',').map(Number))
     .describe('Days before the end of a subscription on which it is told'),
+  CUSTOMER_PORTAL_URL: z
+    .url()
+    .optional()
+    .describe('Address before /customer-portal in the links to the pages of customers; default that of PUBLIC_URL'),
   PORTAL_TOKEN_TTL_HOURS: whole(12).describe('Life of a link to the pages of a customer'),
   DOCUMENT_LINK_TTL_HOURS: whole(24).describe('Life of a link to a document'),
   DOCUMENT_FONT: z

@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../src/platform/context.ts';
-import { connectDatabase } from '../../src/platform/db/connect.ts';
+import { connectDatabase, type Sql } from '../../src/platform/db/connect.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { operationsByName } from '../../src/resources/operations.ts';
 import type { TestService } from './service.ts';
@@ -8,17 +8,47 @@ import type { TestService } from './service.ts';
 /** Statements that nothing holds back each find a connection of their own. */
 const STATEMENTS_AT_ONCE = 8;
 
-/**
- * Answers a read of the API beside the service and counts the statements that it took, and its round trips: statements
- * that were sent together, without waiting for one of them, are one.
- */
+/** How a read went: its statements, and its round trips; statements sent together, without waiting for one of them, are one. */
+export interface Counted<Body> {
+  statements: string[];
+  roundTrips: number;
+  body: Body;
+}
+
+/** Answers a read of the API beside the service and counts the statements that it took, and its round trips. */
 export async function countStatements(
   service: TestService,
   organizationId: string,
   operation: string,
   input: { now: string; query?: Record<string, unknown>; [param: string]: unknown },
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
-): Promise<{ statements: string[]; roundTrips: number; body: any }> {
+): Promise<Counted<any>> {
+  const { now, query, ...params } = input;
+  const { run, query: schema } = operationsByName.get(operation)!;
+  return countReads(service, (sql) =>
+    run(readingAt(service, sql, organizationId, now), { ...params, query: schema?.parse(query ?? {}) }),
+  );
+}
+
+/** The context of a read at an instant. */
+export const readingAt = (service: TestService, sql: Sql, organizationId: string, now: string) =>
+  ({
+    organizationId,
+    sandbox: true,
+    actor: { source: 'api', apiKeyId: null },
+    db: sql,
+    config: service.config,
+    log: createLog({ level: 'silent', process: 'test' }),
+    now: () => Temporal.Instant.from(now),
+    record: () => {},
+    after: () => {},
+  }) as unknown as Context;
+
+/** Reads once to open the connections, then once more and counts. */
+export async function countReads<Body>(
+  service: TestService,
+  read: (sql: Sql) => Promise<Body>,
+): Promise<Counted<Body>> {
   const statements: string[] = [];
   const turns = new Set<number>();
   let turn = 0;
@@ -31,24 +61,10 @@ export async function countStatements(
     },
   });
   try {
-    const { now, query, ...params } = input;
-    const { run, query: schema } = operationsByName.get(operation)!;
-    const context = {
-      organizationId,
-      sandbox: true,
-      actor: { source: 'api', apiKeyId: null },
-      db: sql,
-      config: service.config,
-      log: createLog({ level: 'silent', process: 'test' }),
-      now: () => Temporal.Instant.from(now),
-      record: () => {},
-      after: () => {},
-    } as unknown as Context;
-    const answer = () => run(context, { ...params, query: schema?.parse(query ?? {}) });
-    await answer(); // opens the connections
+    await read(sql);
     statements.length = 0;
     turns.clear();
-    const body = await answer();
+    const body = await read(sql);
     return { statements, roundTrips: turns.size, body };
   } finally {
     await sql.end();

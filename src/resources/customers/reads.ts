@@ -1,10 +1,8 @@
-import { createHmac } from 'node:crypto';
-import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Context } from '../../platform/context.ts';
 import { linkSecret } from '../../platform/keys/deployment-keys.ts';
 import { pageMeta } from '../../platform/lists/pagination.ts';
-import { publicUrl } from '../../platform/public-url.ts';
 import { checkBillingEntityCodes } from '../billing-entities/queries.ts';
+import { portalUrl } from '../customer-portal/token.ts';
 import { listApplicableSections } from '../invoice-custom-sections/queries.ts';
 import { listTaxesOfCustomers } from '../taxes/queries.ts';
 import { getCustomer, listCustomers } from './queries.ts';
@@ -41,19 +39,8 @@ export async function showCustomer(ctx: Context, { external_id }: { external_id:
   return { customer: customerView(customer, taxes, sections) };
 }
 
-/**
- * Link to the customer's own pages, valid for 12 hours of real time, under a test clock too (platform O.2). Its token is
- * `base64url({sub, exp, aud}).base64url(HMAC-SHA256)`. Rule: platform F.4.
- *
- * @throws Refusal 404 customer
- */
+/** Link to the customer's own page, see portalUrl. @throws Refusal 404 customer */
 export async function showPortalUrl(ctx: Context, { external_id }: { external_id: string }) {
   const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);
-  const expiresAt = realNow().add({ hours: ctx.config.PORTAL_TOKEN_TTL_HOURS });
-  const claims = { sub: customer.id, exp: Math.floor(expiresAt.epochMilliseconds / 1000), aud: 'portal' };
-  const payload = Buffer.from(JSON.stringify(claims)).toString('base64url');
-  const signature = createHmac('sha256', await linkSecret(ctx.db))
-    .update(payload)
-    .digest('base64url');
-  return { customer: { portal_url: `${publicUrl(ctx.config)}/customer-portal/${payload}.${signature}` } };
+  return { customer: { portal_url: portalUrl(ctx.config, await linkSecret(ctx.db), customer.id) } };
 }

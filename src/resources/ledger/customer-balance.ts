@@ -13,7 +13,7 @@ const CurrencyBalance = z.object({
   unapplied_amount_cents: z.int(),
   refunds_payable_amount_cents: z.int(),
 });
-type CurrencyBalance = z.infer<typeof CurrencyBalance>;
+export type CurrencyBalance = z.infer<typeof CurrencyBalance>;
 
 export const CustomerBalanceEnvelope = z.object({
   customer_balance: z.object({
@@ -44,7 +44,8 @@ export async function showCustomerBalance(ctx: Context, { external_id }: { exter
   };
 }
 
-const sumCustomer = (db: Db, organizationId: string, customerId: string) => {
+/** The figures of showCustomerBalance, in the order of the currencies. */
+export const sumCustomer = (db: Db, organizationId: string, customerId: string) => {
   const debit = db`case entry.side when 'debit' then entry.amount_cents else -entry.amount_cents end`;
   const owes = (account: string) =>
     db`coalesce(sum(${debit}) filter (where entry.account_code = ${account}), 0)::bigint`;

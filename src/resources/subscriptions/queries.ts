@@ -197,16 +197,16 @@ const matching = (db: Db, organizationId: string, filters: SubscriptionFilters) 
   ${filters.currency === undefined ? db`` : db`and plan.amount_currency = ${filters.currency}`}
   ${filters.billing_entity_codes === undefined ? db`` : db`and coalesce(entity.code, home.code) = any (${filters.billing_entity_codes as string[]})`}`;
 
-/** A page of subscriptions, newest `subscription_at` first. Rule: subscriptions-and-invoices B.10. */
+/** A page of subscriptions, newest `subscription_at` first; `endedLast` those that go on before. Rule: subscriptions-and-invoices B.10. */
 export const listSubscriptionsShown = (
   db: Db,
   organizationId: string,
   filters: SubscriptionFilters,
-  page: { limit: number; offset: number },
+  page: { limit: number; offset: number; endedLast?: true },
 ) => db<SubscriptionShown[]>`
   select ${shownColumns(db)} from ${shownTables(db)}
   where ${matching(db, organizationId, filters)}
-  order by s.subscription_at desc nulls last, s.created_at desc, s.id desc
+  order by ${page.endedLast ? db`s.status = 'terminated',` : db``} s.subscription_at desc nulls last, s.created_at desc, s.id desc
   limit ${page.limit} offset ${page.offset}`;
 
 export async function countSubscriptions(

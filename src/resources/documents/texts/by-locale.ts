@@ -15,7 +15,7 @@ const BY_LOCALE = { de, en, es, fr, it, nb, 'pt-BR': ptBr, sv, 'zh-TW': zhTw } a
   DocumentTexts
 >;
 
-type DocumentLocale = keyof typeof BY_LOCALE;
+export type DocumentLocale = keyof typeof BY_LOCALE;
 
 const isKnown = (locale: string | null): locale is DocumentLocale => locale !== null && locale in BY_LOCALE;
 

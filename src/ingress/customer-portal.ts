@@ -1,0 +1,121 @@
+import type { Express, Request, Response } from 'express';
+import type { Context } from '../platform/context.ts';
+import { nudge } from '../platform/records/nudge.ts';
+import { type SystemDeps, systemTransaction } from '../platform/records/system-transaction.ts';
+import { assert } from '../platform/refusal.ts';
+import { noticePage, PORTAL_HEADERS } from '../resources/customer-portal/layout.ts';
+import { portalPage } from '../resources/customer-portal/page.ts';
+import { PORTAL_DOCUMENTS, type PortalDocuments } from '../resources/customer-portal/queries.ts';
+import { admit, pagesOf, readPortal } from '../resources/customer-portal/reads.ts';
+import { getPortalSubject, type PortalSubject } from '../resources/customer-portal/subject.ts';
+import { languageOf, languageOfBrowser, PORTAL_LOCALES } from '../resources/customer-portal/texts/by-locale.ts';
+import type { PortalTexts } from '../resources/customer-portal/texts/texts.ts';
+import { PORTAL_PATH } from '../resources/customer-portal/token.ts';
+import { askForDocument } from '../resources/documents/ask.ts';
+import { awaitFile, sendFile } from './documents.ts';
+import type { EdgeLocals, Limiters } from './rate-limit.ts';
+import { answerOfError } from './refusals.ts';
+import { requestIdOf } from './request-id.ts';
+import { send } from './send.ts';
+
+type Deps = SystemDeps & { limiters: Limiters };
+type Visit = Awaited<ReturnType<typeof visitOf>>;
+
+/** A document that is still being drawn is waited for this long; then the browser is told to come again. */
+const PATIENCE_MS = 5000;
+const RELOAD_SECONDS = 3;
+
+const HTML_TYPE = 'text/html; charset=utf-8';
+
+const NOTICES: Readonly<Record<number, keyof PortalTexts['notices']>> = {
+  401: 'unauthorized',
+  404: 'notFound',
+  429: 'tooMany',
+};
+
+/**
+ * `/customer-portal/{token}`: what a customer sees of itself, and its documents, for browsers without a key. The token says
+ * who it is. Counts for the caller's address, as every call without a key does. Nothing changes here but that a document is
+ * asked for which nobody has asked for yet.
+ *
+ * Rule: platform F.4.
+ */
+export function mountCustomerPortal(root: Express, deps: Deps): void {
+  root.get(`${PORTAL_PATH}/:token`, answering(deps, showPage));
+  for (const listed of Object.keys(PORTAL_DOCUMENTS) as PortalDocuments[])
+    root.get(
+      `${PORTAL_PATH}/:token/${listed}/:id/pdf`,
+      answering(deps, (visit) => servePdf(deps, visit, listed)),
+    );
+}
+
+function answering(deps: Deps, serve: (visit: Visit) => Promise<void>) {
+  return async (request: Request, response: Response): Promise<void> => {
+    const requestId = requestIdOf(request);
+    for (const [name, value] of Object.entries({ ...PORTAL_HEADERS, 'X-Request-Id': requestId }))
+      response.setHeader(name, value);
+    try {
+      await deps.limiters.address(request, response);
+      await serve(await visitOf(deps, request, response));
+    } catch (error) {
+      const { status, headers } = answerOfError(error, deps.log, { requestId });
+      const language = languageOfBrowser(request.acceptsLanguages(PORTAL_LOCALES) || null);
+      const text = noticePage(language, NOTICES[status] ?? 'failed');
+      send(response, { status, text, headers, contentType: HTML_TYPE }, (response.locals as EdgeLocals).rate);
+    }
+  };
+}
+
+/** Who visits, with the context of a read of its organization. */
+async function visitOf({ sql, config, log }: Deps, request: Request, response: Response) {
+  const token = request.params.token as string;
+  const { customer, now } = await admit(sql, token);
+  const ctx: Context = {
+    organizationId: customer.organization_id,
+    sandbox: customer.sandbox,
+    actor: { source: 'system', apiKeyId: null },
+    db: sql,
+    config,
+    log,
+    now: () => now,
+    record: () => assert(false, 'a read records nothing'),
+    after: () => assert(false, 'a read owes nothing'),
+  };
+  return { request, response, token, customer, ctx, language: languageOf(customer) };
+}
+
+async function showPage({ request, response, token, customer, ctx, language }: Visit): Promise<void> {
+  // The app parses no queries; this route reads its own.
+  const url = new URL(request.originalUrl, 'http://portal');
+  const portal = await readPortal(ctx, customer, pagesOf(url.searchParams));
+  // Relative, so that the page works behind a proxy that serves it below a path of its own.
+  const root = url.pathname.endsWith('/') ? '' : `${token}/`;
+  sendPage(response, 200, portalPage(portal, language, root));
+}
+
+async function servePdf(deps: Deps, visit: Visit, listed: PortalDocuments): Promise<void> {
+  const { request, response, token, customer, ctx, language } = visit;
+  const subject = await getPortalSubject(ctx, customer, listed, request.params.id as string);
+  const documentId = subject.documentId ?? (await askFor(deps, ctx, subject));
+  const file = await awaitFile(deps.sql, documentId, response, PATIENCE_MS);
+  if (file) return sendFile(response, file, 'attachment');
+  response.setHeader('Refresh', String(RELOAD_SECONDS));
+  sendPage(response, 202, noticePage(language, 'preparing', `../../../${token}`));
+}
+
+async function askFor(deps: Deps, { organizationId, sandbox, now }: Context, subject: PortalSubject): Promise<string> {
+  let documentId = '';
+  const nudges = await systemTransaction(
+    deps,
+    { id: organizationId, sandbox },
+    async () => now(),
+    async (ctx) => {
+      documentId = await askForDocument(ctx, subject);
+    },
+  );
+  if (nudges) await nudge(deps.producer, organizationId, nudges);
+  return documentId;
+}
+
+const sendPage = (response: Response, status: number, text: string): void =>
+  send(response, { status, text, contentType: HTML_TYPE }, (response.locals as EdgeLocals).rate);

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { type Html, html } from './html.ts';
+import { STYLE } from './style.ts';
+import type { PortalLanguage } from './texts/by-locale.ts';
+import type { PortalTexts } from './texts/texts.ts';
+
+const styleHash = createHash('sha256').update(STYLE).digest('base64');
+
+/**
+ * Headers of everything below the customers' address: kept nowhere, found by no search engine, its address told to nobody,
+ * and a page that loads and runs nothing but its own style and the logo that stands in it.
+ */
+export const PORTAL_HEADERS: Readonly<Record<string, string>> = {
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Robots-Tag': 'noindex, nofollow',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Content-Security-Policy': `default-src 'none'; style-src 'sha256-${styleHash}'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+};
+
+/** A whole page. */
+export const pageOf = ({ locale }: PortalLanguage, title: string, content: Html): string =>
+  html`<!doctype html>
+<html lang="${locale}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<style>${{ html: STYLE }}</style>
+</head>
+<body>
+<main>
+${content}
+</main>
+</body>
+</html>
+`.html;
+
+/** A page that says one thing; `back` is the address of the overview, where there is one to go back to. */
+export function noticePage(language: PortalLanguage, notice: keyof PortalTexts['notices'], back?: string): string {
+  const { title, text } = language.words.notices[notice];
+  return pageOf(
+    language,
+    title,
+    html`<div class="card alone"><h1>${title}</h1><p>${text}</p>${back !== undefined && html`<p><a href="${back}">${language.words.back}</a></p>`}</div>`,
+  );
+}

@@ -1,0 +1,62 @@
+/** The one style sheet of the customers' pages: readable on a phone, light or dark as the reader likes it. */
+export const STYLE = `
+:root { color-scheme: light dark; --ground: #f5f6f8; --card: #fff; --line: #e4e7ec; --text: #1a2230; --soft: #5d6879;
+  --accent: #2456c9; --on-accent: #fff; --good: #12703f; --good-ground: #e0f4e8; --bad: #b3261e; --bad-ground: #fde8e6;
+  --wait: #7a5200; --wait-ground: #fdf0d3; }
+@media (prefers-color-scheme: dark) {
+  :root { --ground: #11151c; --card: #1a2029; --line: #2c3542; --text: #e8ecf2; --soft: #9aa6b6; --accent: #8fb2ff;
+    --on-accent: #0d1422; --good: #7fdca5; --good-ground: #16362a; --bad: #ff9b92; --bad-ground: #43201e;
+    --wait: #f3c86b; --wait-ground: #3a2e14; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--ground); color: var(--text);
+  font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+  overflow-wrap: anywhere; -webkit-text-size-adjust: 100%; }
+main { max-width: 56rem; margin: 0 auto; padding: 2rem 1rem 4rem; }
+header { margin-bottom: 1.5rem; }
+header img { display: block; max-height: 3rem; max-width: 12rem; margin-bottom: .75rem; }
+h1 { font-size: 1.75rem; line-height: 1.2; margin: .25rem 0; }
+h2 { font-size: 1.125rem; margin: 2rem 0 .5rem; }
+h3 { font-size: .875rem; font-weight: 600; margin: 1rem 0 .25rem; }
+p { margin: 0; }
+a { color: var(--accent); }
+a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+.soft { color: var(--soft); font-size: .875rem; }
+.card { background: var(--card); border: 1px solid var(--line); border-radius: .75rem; }
+.card.alone { padding: 1.25rem; }
+ul { list-style: none; margin: 0; padding: 0; }
+li { padding: .875rem 1.25rem; }
+li + li { border-top: 1px solid var(--line); }
+.row { display: flex; flex-wrap: wrap; gap: .25rem 1rem; align-items: center; }
+.what { flex: 1 1 14rem; min-width: 0; }
+.what strong { display: block; font-weight: 600; }
+.how { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; justify-content: flex-end; }
+.sum { font-weight: 600; font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; }
+.sum .soft { display: block; font-weight: 400; }
+.badge { border-radius: 1rem; padding: .0625rem .625rem; font-size: .8125rem; white-space: nowrap;
+  background: var(--ground); color: var(--soft); }
+.badge.good { background: var(--good-ground); color: var(--good); }
+.badge.bad { background: var(--bad-ground); color: var(--bad); }
+.badge.wait { background: var(--wait-ground); color: var(--wait); }
+.button { border-radius: .5rem; padding: .25rem .875rem; background: var(--accent); color: var(--on-accent);
+  font-weight: 600; text-decoration: none; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: .75rem; }
+.tiles + .tiles { margin-top: .75rem; }
+.tile { padding: .875rem 1.25rem; }
+.tile b { display: block; font-size: 1.375rem; font-variant-numeric: tabular-nums; }
+.tile b.bad { color: var(--bad); }
+table { width: 100%; border-collapse: collapse; font-size: .9375rem; }
+th { font-weight: 400; text-align: left; }
+td { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; padding-left: 1rem; }
+tfoot th, tfoot td { border-top: 1px solid var(--line); font-weight: 600; }
+th, td { padding-top: .25rem; padding-bottom: .25rem; }
+nav { display: flex; gap: 1.5rem; padding: .5rem .25rem; font-size: .9375rem; }
+@media (max-width: 34rem) {
+  main { padding-top: 1.25rem; }
+  li, .tile { padding-left: 1rem; padding-right: 1rem; }
+  .what, .how { flex-basis: 100%; }
+  .how { justify-content: flex-start; }
+  .how .sum { order: -1; text-align: left; }
+}
+@media print { body { background: none; } nav, .how a { display: none; } }
+`;

@@ -1,0 +1,309 @@
+import { createHmac } from 'node:crypto';
+import { request } from 'undici';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { linkSecret } from '../../src/platform/keys/deployment-keys.ts';
+import { admit, pagesOf, readPortal } from '../../src/resources/customer-portal/reads.ts';
+import { type Invoice, openStory, type Story } from '../flows/bill-subscriptions/story.ts';
+import { countReads, readingAt } from '../support/count-statements.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const NAME = `<script>alert(1)</script> & "Söhne"`;
+const ESCAPED_NAME = '&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;Söhne&quot;';
+const LOGO =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const NOW = '2024-04-10T12:00:00Z';
+
+let service: TestService;
+let story: Story;
+let invoice: Invoice;
+let creditNote: { svc_id: string; number: string };
+let receipt: { svc_id: string; number: string };
+
+/** A customer whose month was billed and paid, with usage of the next one, credits and a credit note. */
+beforeAll(async () => {
+  service = await startService();
+  story = await openStory(service, '2024-03-01T00:00:00Z');
+  const { client } = story;
+  const [entity] = (await client.get('/billing_entities')).body.billing_entities;
+  await client.put(`/billing_entities/${entity.code}`, {
+    billing_entity: { legal_name: 'Acme <b>Ltd</b>', logo: LOGO, email: 'billing@acme.example' },
+  });
+  await story.customer({
+    name: NAME,
+    metadata: [
+      { key: 'Cost centre', value: '4711', display_in_invoice: true },
+      { key: 'Rating', value: 'internal', display_in_invoice: false },
+    ],
+  });
+  const { body } = await client.post('/billable_metrics', {
+    billable_metric: { name: 'API <calls>', code: 'calls', aggregation_type: 'count_agg' },
+  });
+  await story.plan({
+    name: 'Starter',
+    amount_cents: 1000,
+    charges: [
+      { billable_metric_id: body.billable_metric.svc_id, charge_model: 'standard', properties: { amount: '0.05' } },
+    ],
+  });
+  await story.subscribe({ name: 'Main' });
+  await story.advance('2024-04-01T00:30:00Z');
+  [invoice] = await story.invoices(1);
+  const paid = await client.post('/payments', {
+    payment: { invoice_id: invoice.svc_id, amount_cents: 1000, reference: 'bank' },
+  });
+  expect(paid.status, paid.text).toBe(200);
+  receipt = await until(async () => (await client.get('/payment_receipts')).body.payment_receipts[0]);
+  const credited = await client.post('/credit_notes', {
+    credit_note: {
+      invoice_id: invoice.svc_id,
+      credit_amount_cents: 250,
+      items: [{ fee_id: invoice.fees[0].svc_id, amount_cents: 250 }],
+    },
+  });
+  expect(credited.status, credited.text).toBe(200);
+  creditNote = credited.body.credit_note;
+  const wallet = await client.post('/wallets', {
+    wallet: { external_customer_id: 'acme', name: 'Top-up', rate_amount: '2', currency: 'USD', granted_credits: '10' },
+  });
+  expect(wallet.status, wallet.text).toBe(200);
+  for (const n of [1, 2, 3])
+    await client.post('/events', {
+      event: { transaction_id: `t${n}`, external_subscription_id: 'sub', code: 'calls', timestamp: 1712500000 },
+    });
+  await story.advance(NOW);
+});
+afterAll(() => service.stop());
+
+/** The path of a customer's page, as its address tells it. */
+async function portalOf(client: Story['client'], externalId: string): Promise<string> {
+  const { body } = await client.get(`/customers/${externalId}/portal_url`);
+  return new URL(body.customer.portal_url).pathname;
+}
+
+async function visit(path: string, options: { method?: string; headers?: Record<string, string> } = {}) {
+  const answer = await request(`${service.url}${path}`, { method: 'GET', ...(options as object) });
+  const bytes = Buffer.from(await answer.body.arrayBuffer());
+  return { status: answer.statusCode, headers: answer.headers, bytes, text: bytes.toString() };
+}
+
+/** A token with claims of one's choice, signed as ours are. */
+async function signed(claims: object): Promise<string> {
+  const payload = Buffer.from(JSON.stringify(claims)).toString('base64url');
+  const secret = await linkSecret(service.sql);
+  return `/customer-portal/${payload}.${createHmac('sha256', secret).update(payload).digest('base64url')}`;
+}
+
+const inAnHour = () => Math.floor(Date.now() / 1000) + 3600;
+const customerId = async (externalId: string): Promise<string> =>
+  (await story.client.get(`/customers/${externalId}`)).body.customer.svc_id;
+
+describe('the page', () => {
+  test('shows its customer what there is, on the clock of the organization', async () => {
+    const { status, text, headers } = await visit(await portalOf(story.client, 'acme'));
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(text).toContain('<html lang="en">');
+    for (const shown of [
+      'Cost centre: 4711',
+      `<img src="${LOGO}" alt="">`,
+      '<strong>Main</strong>',
+      'Starter · Next billing on May 1, 2024',
+      '<td>3</td><td>$0.15</td>',
+      'Apr 1, 2024 – Apr 30, 2024',
+      '<strong>Top-up</strong>',
+      '$20.00<span class="soft">10 credits</span>',
+      `<strong>${invoice.number}</strong>`,
+      'Paid',
+      '$10.00',
+      `<strong>${creditNote.number}</strong>`,
+      '$2.50',
+      `<strong>${receipt.number}</strong>`,
+      `/invoices/${invoice.svc_id}/pdf`,
+      `/credit_notes/${creditNote.svc_id}/pdf`,
+      `/payment_receipts/${receipt.svc_id}/pdf`,
+    ])
+      expect(text).toContain(shown);
+    expect(text).not.toContain('internal');
+  });
+
+  test('escapes every name', async () => {
+    const { text } = await visit(await portalOf(story.client, 'acme'));
+    expect(text).toContain(`<h1>${ESCAPED_NAME}</h1>`);
+    expect(text).toContain('API &lt;calls&gt;');
+    expect(text).toContain('Acme &lt;b&gt;Ltd&lt;/b&gt;');
+    expect(text).not.toContain('<script');
+  });
+
+  test('is kept nowhere, runs nothing and tells nobody its address', async () => {
+    const path = await portalOf(story.client, 'acme');
+    for (const each of [path, `${path}x`, `${path}/invoices/${invoice.svc_id}/pdf`]) {
+      const { headers } = await visit(each);
+      expect(headers).toMatchObject({
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-robots-tag': 'noindex, nofollow',
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+      });
+      expect(headers['content-security-policy']).toMatch(
+        /^default-src 'none'; style-src 'sha256-[^']+'; img-src data:;/,
+      );
+      expect(headers['x-ratelimit-limit'] === undefined).toBe(each.endsWith('/pdf'));
+    }
+  });
+
+  test('speaks the language of the customer, and of the browser where nobody is known', async () => {
+    await story.customer({ external_id: 'erika', billing_configuration: { document_locale: 'de' } });
+    const { text } = await visit(await portalOf(story.client, 'erika'));
+    expect(text).toContain('<html lang="de">');
+    expect(text).toContain('Noch nichts vorhanden.');
+    const refused = await visit('/customer-portal/x', { headers: { 'accept-language': 'pt-BR,en;q=0.5' } });
+    expect(refused.text).toContain('<html lang="pt-BR">');
+  });
+
+  test('pages its lists, and takes any number for a page', async () => {
+    await story.customer({ external_id: 'many' });
+    const id = await customerId('many');
+    await service.sql`
+      insert into invoices select (jsonb_populate_record(invoice, jsonb_build_object('id', gen_random_uuid(),
+        'customer_id', ${id}::text, 'number', 'MANY-' || n, 'sequential_id', n, 'billing_entity_sequential_id', null,
+        'issuing_date', date '2024-01-01' + n))).*
+      from invoices invoice, generate_series(1, 14) n where invoice.id = ${invoice.svc_id}`;
+    const path = await portalOf(story.client, 'many');
+    const first = await visit(path);
+    expect(first.text.match(/MANY-\d+<\/strong>/g)).toHaveLength(12);
+    expect(first.text).toContain('href="?invoices=2#invoices"');
+    const second = await visit(`${path}?invoices=2`);
+    expect(second.text.match(/MANY-\d+<\/strong>/g)).toEqual(['MANY-2</strong>', 'MANY-1</strong>']);
+    for (const odd of ['-1', '0', '1e9', "1'--", '999', '99999999'])
+      expect((await visit(`${path}?invoices=${encodeURIComponent(odd)}`)).status).toBe(200);
+  });
+
+  test('offers an open page of a provider for what is due, and no draft', async () => {
+    const { client } = story;
+    await client.post('/add_ons', {
+      add_on: { name: 'Setup', code: 'setup', amount_cents: 700, amount_currency: 'USD' },
+    });
+    await story.customer({ external_id: 'owing' });
+    const made = await client.post('/invoices', {
+      invoice: { external_customer_id: 'owing', currency: 'USD', fees: [{ add_on_code: 'setup', units: 1 }] },
+    });
+    const { svc_id, number } = made.body.invoice;
+    const path = await portalOf(client, 'owing');
+    expect((await visit(path)).text).toContain('Payable until Apr 10, 2024');
+    expect((await visit(path)).text).not.toContain('class="button"');
+    const connected = await client.post('/payment_providers', {
+      payment_provider: { type: 'sandbox', code: 'sandbox', name: 'Sandbox' },
+    });
+    expect(connected.status, connected.text).toBe(200);
+    const connectionId = connected.body.payment_provider.svc_id;
+    const owing = await customerId('owing');
+    const open = (amountCents: number, url: string, token: string) => service.sql`
+      insert into payment_pages (id, organization_id, customer_id, payment_provider_id, payable_type, payable_id, token, url,
+        amount_cents, expires_at, created_at)
+      values (gen_random_uuid(), ${story.organizationId}, ${owing}, ${connectionId}, 'Invoice', ${svc_id},
+        ${token}, ${url}, ${amountCents}, ${'2024-04-11T00:00:00Z'}, ${NOW})`;
+    await open(700, 'https://pay.example/p?a=1&b=2', 'one');
+    await open(600, 'https://pay.example/other', 'two');
+    expect((await visit(path)).text).not.toContain('pay.example'); // pages of sandboxes open in no browser
+    await service.sql`update payment_providers set provider_type = 'stripe' where id = ${connectionId}`;
+    const { text } = await visit(path);
+    expect(text).toContain('href="https://pay.example/p?a=1&amp;b=2"');
+    expect(text).not.toContain('pay.example/other');
+    await service.sql`update invoices set status = 'draft' where id = ${svc_id}`;
+    expect((await visit(path)).text).not.toContain(number);
+    expect((await visit(`${path}/invoices/${svc_id}/pdf`)).status).toBe(404);
+  });
+
+  test('takes at most six round trips, whatever there is', async () => {
+    const token = (await portalOf(story.client, 'acme')).split('/').at(-1)!;
+    const { roundTrips, body } = await countReads(service, async (sql) => {
+      const { customer } = await admit(sql, token);
+      const ctx = readingAt(service, sql, customer.organization_id, NOW);
+      return readPortal(ctx, customer, pagesOf(new URLSearchParams()));
+    });
+    expect(body.usage!.size).toBe(1);
+    expect(roundTrips).toBeLessThanOrEqual(6);
+  });
+});
+
+describe('its documents', () => {
+  test.each(['invoices', 'credit_notes', 'payment_receipts'])('%s come as PDF to keep', async (listed) => {
+    const subject = { invoices: invoice, credit_notes: creditNote, payment_receipts: receipt }[listed];
+    const path = `${await portalOf(story.client, 'acme')}/${listed}/${subject.svc_id}/pdf`;
+    const { headers, bytes } = await until(async () => {
+      const answer = await visit(path);
+      if (answer.status === 202) expect(answer.headers.refresh).toBe('3');
+      return answer.status === 200 ? answer : undefined;
+    });
+    expect(headers['content-type']).toBe('application/pdf');
+    expect(headers['content-disposition']).toBe(`attachment; filename="${subject.number}.pdf"`);
+    expect(bytes.subarray(0, 5).toString()).toBe('%PDF-');
+  });
+
+  test('those of others are not found, nor what is no id or no list', async () => {
+    const other = await openStory(service, '2024-04-01T00:00:00Z');
+    await other.customer();
+    await story.customer({ external_id: 'sibling' });
+    for (const client of [other.client, story.client]) {
+      const path = await portalOf(client, client === story.client ? 'sibling' : 'acme');
+      for (const [listed, { svc_id }] of Object.entries({
+        invoices: invoice,
+        credit_notes: creditNote,
+        payment_receipts: receipt,
+      }))
+        expect((await visit(`${path}/${listed}/${svc_id}/pdf`)).status).toBe(404);
+      expect((await visit(`${path}/invoices/1/pdf`)).text).toContain('There is no such page');
+      expect((await visit(path)).text).not.toContain(invoice.number);
+    }
+    const path = await portalOf(story.client, 'acme');
+    for (const unknown of ['/fees/1/pdf', `/invoices/${invoice.svc_id}`, '/invoices']) {
+      const { status, text } = await visit(`${path}${unknown}`);
+      expect(status).toBe(404);
+      expect(JSON.parse(text)).toMatchObject({ code: 'object_not_found', resource: 'route' });
+    }
+  });
+});
+
+describe('tokens', () => {
+  test('only ours open the page, and only until they end', async () => {
+    const sub = await customerId('acme');
+    const good = await signed({ sub, exp: inAnHour(), aud: 'portal' });
+    expect((await visit(good)).status).toBe(200);
+    const [payload, signature] = good.split('.') as [string, string];
+    const changed = Buffer.from(JSON.stringify({ sub, exp: inAnHour() + 60, aud: 'portal' })).toString('base64url');
+    for (const path of [
+      await signed({ sub, exp: Math.floor(Date.now() / 1000) - 1, aud: 'portal' }),
+      await signed({ sub, exp: inAnHour(), aud: 'document' }),
+      await signed({ sub: '0190b1a2-3c4d-7e5f-8a6b-7c8d9e0f1a2b', exp: inAnHour(), aud: 'portal' }),
+      `/customer-portal/${changed}.${signature}`,
+      `${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`,
+      `${payload}.`,
+      payload,
+      '/customer-portal/%00',
+      `/customer-portal/${'a'.repeat(5000)}`,
+    ]) {
+      const { status, text, headers } = await visit(path);
+      expect(status, path).toBe(401);
+      expect(headers['content-type']).toBe('text/html; charset=utf-8');
+      expect(text).toContain('This link is not valid any more');
+      expect((await visit(`${path}/invoices/${invoice.svc_id}/pdf`)).status).toBe(401);
+    }
+  });
+
+  test('that of a deleted customer ends with it', async () => {
+    await story.customer({ external_id: 'leaving' });
+    const path = await portalOf(story.client, 'leaving');
+    expect((await visit(path)).status).toBe(200);
+    await story.client.delete('/customers/leaving');
+    expect((await visit(path)).status).toBe(401);
+  });
+
+  test('every other verb is no route', async () => {
+    const path = await portalOf(story.client, 'acme');
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+      for (const each of [path, `${path}/invoices/${invoice.svc_id}/pdf`])
+        expect(await visit(each, { method })).toMatchObject({ status: 404 });
+  });
+});
