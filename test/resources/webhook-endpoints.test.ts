@@ -1,5 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { mailHandlers } from '../../src/flows/send-mails/jobs.ts';
+import { realNow } from '../../src/platform/clock/real-clock.ts';
+import { createLog } from '../../src/platform/log/log.ts';
+import type { OutgoingMail } from '../../src/platform/mail/mailer.ts';
 import { WEBHOOK_TYPES } from '../../src/resources/webhook-endpoints/event-types.ts';
+import { disableWebhookEndpoint } from '../../src/resources/webhook-endpoints/writes.ts';
+import { scratchDeps } from '../flows/advance-clock/scratch.ts';
 import { type HookReceiver, openHookReceiver } from '../support/hook-receiver.ts';
 import { startService, type TestService } from '../support/service.ts';
 
@@ -212,6 +218,39 @@ test('an endpoint is disabled and enabled by its owner', async () => {
   expect(off).toMatchObject({ status: 'disabled', disabled_reason: 'manual', disabled_at: expect.any(String) });
   const on = (await org.put(path, { webhook_endpoint: { enabled: true } })).body.webhook_endpoint;
   expect(on).toMatchObject({ status: 'enabled', disabled_reason: null, disabled_at: null });
+});
+
+test('an endpoint that is disabled for its failures is told by mail and in the security log', async () => {
+  const org = await service.org();
+  const organizationId = org.organization.organization_id;
+  await org.put('/organizations', { organization: { email: 'ops@acme.test' } });
+  const made = (await org.post('/webhook_endpoints', create({}))).body.webhook_endpoint;
+  const disabled = { organizationId, id: made.svc_id, reason: 'failing', at: realNow() };
+  expect(await disableWebhookEndpoint(service.sql, disabled)).toBe(true);
+  expect(await disableWebhookEndpoint(service.sql, disabled)).toBe(false);
+  const { security_logs: logs } = (await org.get('/security_logs?to_date=2999-01-01&log_types[]=webhook_endpoint'))
+    .body;
+  expect(logs.map((log: { resources: object }) => log.resources)[0]).toEqual({
+    svc_id: made.svc_id,
+    webhook_url: made.webhook_url,
+    status: { deleted: 'enabled', added: 'disabled' },
+    disabled_reason: { deleted: null, added: 'failing' },
+  });
+  expect(logs).toHaveLength(2);
+
+  const mails = () => service.sql<{ id: string; status: string }[]>`
+    select id, status from mails where organization_id = ${organizationId}`;
+  const [mail] = await mails();
+  const payload = { organization_id: organizationId, mail_id: mail!.id };
+  const sent: OutgoingMail[] = [];
+  const mailer = { send: async (each: OutgoingMail) => void sent.push(each), close: () => {} };
+  const deps = { ...scratchDeps(service.sql), log: createLog({ level: 'silent', process: 'test' }) };
+  await mailHandlers(deps, mailer)['mail.send'](payload, {} as never);
+  expect(sent).toMatchObject([{ to: ['ops@acme.test'], text: expect.stringContaining(made.webhook_url) }]);
+  expect(await mails()).toMatchObject([{ status: 'sent' }]);
+  await service.sql`update mails set status = 'pending' where id = ${mail!.id}`;
+  await mailHandlers(deps, undefined)['mail.send'](payload, {} as never);
+  expect(await mails()).toMatchObject([{ status: 'unsent' }]);
 });
 
 test('a test event goes to its endpoint alone, with one attempt, and the answer tells how it went', async () => {

@@ -5,7 +5,14 @@ import type { SweepDeps } from '../../platform/periodic-job.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
 import { type SystemDeps, systemTransaction } from '../../platform/records/system-transaction.ts';
 import { recordMailFailed } from '../../resources/document-mails/commands.ts';
-import { listDueMails, noteFailure, noteSent, type PendingMail, takeMail } from '../../resources/mails/queries.ts';
+import {
+  listDueMails,
+  noteFailure,
+  noteSent,
+  noteUnsent,
+  type PendingMail,
+  takeMail,
+} from '../../resources/mails/queries.ts';
 
 /** After a failed attempt the next one waits this long; then the mail has failed. About a day in all. */
 const PAUSES_MINUTES = [1, 5, 30, 120, 480, 960];
@@ -21,7 +28,11 @@ export function mailHandlers(deps: SystemDeps, mailer: Mailer | undefined): Pick
   const { sql, log } = deps;
   return {
     async 'mail.send'({ organization_id: organizationId, mail_id: id }) {
-      if (mailer === undefined) return;
+      if (mailer === undefined) {
+        log.warn({ organizationId, mailId: id }, 'mail not sent: no SMTP_URL');
+        await noteUnsent(sql, organizationId, id);
+        return;
+      }
       const now = realNow();
       const mail = await takeMail(sql, organizationId, id, { now, until: now.add({ minutes: TAKEN_MINUTES }) });
       if (!mail) return;

@@ -57,6 +57,11 @@ export const noteFailure = (
   update mails set error = ${error}, next_attempt_at = ${nextAt}, status = ${nextAt === null ? 'failed' : 'pending'}
   where organization_id = ${organizationId} and id = ${id}`;
 
+/** Where there is no mail server, a mail stays unsent. */
+export const noteUnsent = (db: Db, organizationId: string, id: string) => db`
+  update mails set status = 'unsent', next_attempt_at = null
+  where organization_id = ${organizationId} and id = ${id} and status = 'pending'`;
+
 /** Mails whose next attempt is due, longest first. */
 export const listDueMails = (db: Db, now: Temporal.Instant, limit: number) => db<
   { organization_id: string; mail_id: string }[]

@@ -36,7 +36,8 @@ export const clearFailures = (db: Db, organizationId: string, id: string) => db`
 
 /**
  * Takes an endpoint out of service: no new events are stored for it, and what waits for it fails without another
- * attempt. `at` is real time. Unless its owner asked for it, a mail tells; only sandboxes keep mails. Rule: platform G.7.
+ * attempt. `at` is real time. Unless its owner asked for it, a mail and the security log tell; a mail of a sandbox is kept
+ * there, another one is sent by the sweeper of mails. Rules: platform G.2, G.7, H.3.
  *
  * @returns false when it was disabled already
  */
@@ -50,13 +51,27 @@ export async function disableWebhookEndpoint(
       where organization_id = ${organizationId} and id = ${id} and status = 'enabled'
       returning id, webhook_url
     ), notice as (
-      insert into sandbox_mails (id, organization_id, recipients, subject, body, created_at)
-      select ${newId()}, o.id, array[o.email], 'A webhook endpoint was disabled',
+      select o.sandbox, array[o.email] as recipients, 'A webhook endpoint was disabled' as subject,
         'The endpoint ' || endpoint.webhook_url || ' was disabled: ' || ${reason}::text
-          || '. New events are not stored for it until it is enabled again.', ${at}
+          || '. New events are not stored for it until it is enabled again.' as body
       from endpoint
       join organizations o on o.id = ${organizationId}
-      where ${reason !== BY_OWNER} and o.sandbox and o.email is not null
+      where ${reason !== BY_OWNER} and o.email is not null
+    ), kept as (
+      insert into sandbox_mails (id, organization_id, recipients, subject, body, created_at)
+      select ${newId()}, ${organizationId}, recipients, subject, body, ${at} from notice where sandbox
+    ), sent as (
+      insert into mails (id, organization_id, is_automatic, recipients, cc, bcc, subject, body, status, next_attempt_at,
+        created_at)
+      select ${newId()}, ${organizationId}, true, recipients, '{}', '{}', subject, body, 'pending', ${at}, ${at}
+      from notice where not sandbox
+    ), logged as (
+      insert into security_logs (id, organization_id, log_type, log_event, resources, device_info, logged_at, created_at)
+      select ${newId()}, ${organizationId}, 'webhook_endpoint', 'webhook_endpoint.updated', jsonb_build_object(
+          'svc_id', endpoint.id, 'webhook_url', endpoint.webhook_url,
+          'status', jsonb_build_object('deleted', 'enabled', 'added', 'disabled'),
+          'disabled_reason', jsonb_build_object('deleted', null, 'added', ${reason}::text)), '{}', ${at}, ${at}
+      from endpoint where ${reason !== BY_OWNER}
     ), given_up as (
       update webhook_deliveries delivery
       set status = 'failed', next_attempt_at = null, response = coalesce(response, ${ENDPOINT_IS_DISABLED}),
