@@ -9,12 +9,15 @@ const DEEPEST = 64;
 // number keeps the digits of ids out: `4e377…` in a text is none. A text that matches all the same is read carefully too.
 const MAYBE_INEXACT = /[[:,\s]-?(?:\d[\d.]{15}|[\d.]{1,15}[eE][+-]?\d{3})/;
 
+// Metadata of some records takes texts only, so that a number beneath these keys has to be told from one.
+const OF_TEXTS = new Set(['metadata', 'transaction_metadata']);
+
 type Reader = (request: Request, response: Response, next: (error?: unknown) => void) => void;
 const readers = new Map<number, Reader>();
 
 /**
  * The JSON value of a request's body; undefined when there is none. Numbers keep the decimal value that was written: a
- * literal that a double cannot hold comes out as text, or as a LosslessNumber where `keepLiterals` is set.
+ * literal that a double cannot hold comes out as text, or as a LosslessNumber where `keepLiterals` is set and in metadata.
  *
  * @throws Refusal 400 malformed JSON, 413 too large, 415 another content type, 422 a number beyond a double
  */
@@ -96,7 +99,7 @@ function settleLiterals(value: unknown, keep: boolean, path: string[]): unknown 
     const literal = value.value;
     if (!Number.isFinite(Number(literal))) throw new LiteralError(path.slice(1).join('.') || 'base');
     if (isSafeNumber(literal) && (!isInteger(literal) || Number.isSafeInteger(Number(literal)))) return Number(literal);
-    return keep ? value : literal;
+    return keep || path.some((key) => OF_TEXTS.has(key)) ? value : literal;
   }
   if (Array.isArray(value)) return value.map((each, index) => settleLiterals(each, keep, [...path, String(index)]));
   if (value !== null && typeof value === 'object') {

@@ -207,6 +207,46 @@ test('a body without its root key is 400, one of another type 415, broken JSON 4
 
 const NOTHING = { current_page: 0, next_page: null, prev_page: null, total_pages: 0, total_count: 0 };
 
+test('metadata of texts takes no number, however long it is', async () => {
+  const sent: [method: 'post' | 'put' | 'patch', path: string, body: string, field: string, code: string][] = [
+    ...operations
+      .filter(({ root }) => root === 'metadata')
+      .map((each) => [each.method, pathOf(each), '{"metadata":{"k":N}}', 'value', 'value_is_invalid'] as never),
+    ['put', '/plans/plan', '{"plan":{"metadata":{"k":N}}}', 'value', 'value_is_invalid'],
+    ['put', `/wallets/${world.wallets!.svc_id}`, '{"wallet":{"metadata":{"k":N}}}', 'value', 'value_is_invalid'],
+    [
+      'post',
+      '/wallet_transactions',
+      `{"wallet_transaction":{"wallet_id":"${world.wallets!.svc_id}","granted_credits":"1","metadata":[{"key":"k","value":N}]}}`,
+      'metadata',
+      'invalid_key_value_pair',
+    ],
+    [
+      'put',
+      `/credit_notes/${world.credit_notes!.svc_id}`,
+      '{"credit_note":{"metadata":{"k":N}}}',
+      'value',
+      'value_is_invalid',
+    ],
+  ];
+  expect(sent.length).toBeGreaterThan(9);
+  for (const [method, path, body, field, code] of sent)
+    for (const number of ['7', '9007199254740993', '0.12345678901234567']) {
+      const headers = { 'content-type': 'application/json' };
+      const { status, body: answer } = await owner[method](path, undefined, {
+        raw: body.replace('N', number),
+        headers,
+      });
+      expect({ method, path, number, status, details: answer.error_details }).toEqual({
+        method,
+        path,
+        number,
+        status: 422,
+        details: { [field]: [code] },
+      });
+    }
+});
+
 // An empty root is a missing one; fields that nobody knows are ignored.
 const UNKNOWN = { nobody_knows: 'this' };
 

@@ -27,6 +27,15 @@ describe('numbers of a body keep the value that was written', () => {
     expect(parseBody('{"a":12345678901234567890}', true)).toEqual({ a: new LosslessNumber('12345678901234567890') });
   });
 
+  test('metadata keeps the literal, for it takes texts only', () => {
+    const kept = new LosslessNumber('9007199254740993');
+    expect(parseBody('{"metadata":{"a":9007199254740993}}', false)).toEqual({ metadata: { a: kept } });
+    expect(parseBody('{"metadata":{"a":"9007199254740993"},"b":1}', false)).toEqual({
+      metadata: { a: '9007199254740993' },
+      b: 1,
+    });
+  });
+
   test('one beyond a double is refused', () => {
     expect(refusalOf('{"event":{"a":1e400}}')).toMatchObject({ status: 422, error_details: { a: ['invalid_format'] } });
   });

@@ -231,6 +231,7 @@ test.each([
   ],
   [{ metadata: ['1', '2', '3', '4', '5', '6'].map((key) => ({ key, value: 'v' })) }, { metadata: ['invalid_count'] }],
   [{ metadata: 'x' }, { metadata: ['value_is_invalid'] }],
+  [{ metadata: 'a text that is no list' }, { metadata: ['value_is_invalid'] }],
   [
     { integration_customers: [{ integration_type: 'xero' }, { integration_type: 'xero' }] },
     { integration_customers: ['invalid_count_per_integration_type'] },
@@ -268,6 +269,12 @@ test.each([
   const answer = await upsert({ external_id: 'unknown', ...sent });
   expect(answer.body).toEqual({ status: 404, error: 'Not Found', code: 'object_not_found', resource });
   expect((await acme.get('/customers/unknown')).status).toBe(404);
+});
+
+test('a number in metadata is its text, exactly', async () => {
+  const raw = '{"customer":{"external_id":"exact","metadata":[{"key":"k","value":9007199254740993}]}}';
+  const { body } = await acme.post('/customers', undefined, { raw, headers: { 'content-type': 'application/json' } });
+  expect(body.customer.metadata).toMatchObject([{ key: 'k', value: '9007199254740993' }]);
 });
 
 describe('an update', () => {

@@ -1,3 +1,5 @@
+import { isKeptNumber } from '../schema/fields.ts';
+
 const SECRET_KEY =
   /password|secret|token|api_key|hmac_key|authorization|certificate|private_key|signed_document|logo|otp|ssn/i;
 const BODY_MAX_BYTES = 64 * 1024;
@@ -10,7 +12,11 @@ const CUT = '[TRUNCATED]';
 export function redactedText(value: unknown): string | null {
   if (value === null || value === undefined) return null;
   const text = JSON.stringify(value, (key, inner) =>
-    key !== '' && key !== 'public_key' && SECRET_KEY.test(key) && inner !== null ? '[FILTERED]' : inner,
+    key !== '' && key !== 'public_key' && SECRET_KEY.test(key) && inner !== null
+      ? '[FILTERED]'
+      : isKeptNumber(inner)
+        ? String(inner)
+        : inner,
   );
   return cutText(text);
 }

@@ -11,14 +11,19 @@ const CODE = /^[a-z][a-z0-9_]*$|^[a-z].*[:[]/;
  */
 export function refuseIssues(error: z.ZodError): Refusal {
   const details: Record<string, string[]> = {};
+  const mistyped = new Set(error.issues.filter(({ code }) => code === 'invalid_type').map(fieldOf));
   for (const issue of error.issues) {
-    const field = issue.path.length === 0 ? 'base' : issue.path.join('.');
+    const field = fieldOf(issue);
+    // Whatever has a length is measured, even a text in the place of a list.
+    if (mistyped.has(field) && (issue.code === 'too_big' || issue.code === 'too_small')) continue;
     const code = codeOf(issue);
     details[field] ??= [];
     if (!details[field].includes(code)) details[field].push(code);
   }
   return refuse.invalid(details satisfies FieldErrors);
 }
+
+const fieldOf = ({ path }: z.core.$ZodIssue): string => (path.length === 0 ? 'base' : path.join('.'));
 
 function codeOf(issue: z.core.$ZodIssue): string {
   if (CODE.test(issue.message)) return issue.message;

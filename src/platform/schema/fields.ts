@@ -14,7 +14,14 @@ export const FORMAT = 'invalid_format';
 const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
 const scalarText = (value: unknown): unknown =>
-  typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+  typeof value === 'number' || typeof value === 'boolean' || isKeptNumber(value) ? String(value) : value;
+
+/** Whether it is a number whose literal the body reader kept; nothing a client can send looks so. */
+export const isKeptNumber = (value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  'isLosslessNumber' in value &&
+  Object.getPrototypeOf(value) !== Object.prototype;
 
 /** Text that must be there and not blank; numbers become their text. */
 export const text = (options: { max?: number } = {}) =>

@@ -4,7 +4,7 @@ import { amountFilter, booleanFilter, dayFilter, listFilter, textFilter } from '
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { integer, oneOf, optionalText } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
-import { Metadata } from '../plans/metadata.ts';
+import { Metadata, metadataErrors } from '../plans/metadata.ts';
 
 const part = () => integer({ min: 0 }).nullish();
 
@@ -12,7 +12,7 @@ const part = () => integer({ min: 0 }).nullish();
  * What a note is made of. Invoice, items and reason are looked at by the command, in the order of the rules.
  * Rule: credits-and-payments C.2, C.4.
  */
-export const CreditNoteCreate = z.object({
+const Create = z.object({
   invoice_id: z.unknown().optional(),
   reason: z.unknown().optional(),
   items: z.unknown().optional(),
@@ -22,11 +22,12 @@ export const CreditNoteCreate = z.object({
   offset_amount_cents: part(),
   metadata: Metadata.nullish(),
 });
+export const CreditNoteCreate = Create.check(metadataErrors());
 export type CreditNoteCreate = z.infer<typeof CreditNoteCreate>;
 
 const DocumentedItems = z.array(z.object({ fee_id: z.string(), amount_cents: z.int() }));
 export const CreditNoteCreateDocumented = z.object({
-  credit_note: CreditNoteCreate.extend({
+  credit_note: Create.extend({
     invoice_id: z.string(),
     reason: z.enum(CREDIT_NOTE_REASONS).nullish(),
     items: DocumentedItems,
@@ -39,10 +40,9 @@ export const CreditNoteEstimateDocumented = z.object({
   credit_note: z.object({ invoice_id: z.string(), items: DocumentedItems }),
 });
 
-export const CreditNoteUpdate = z.object({
-  refund_status: oneOf(REFUND_STATUSES).nullish(),
-  metadata: Metadata.nullish(),
-});
+export const CreditNoteUpdate = z
+  .object({ refund_status: oneOf(REFUND_STATUSES).nullish(), metadata: Metadata.nullish() })
+  .check(metadataErrors());
 export type CreditNoteUpdate = z.infer<typeof CreditNoteUpdate>;
 
 export const CreditNoteMetadata = Metadata.check(renameErrors(() => ['value']));

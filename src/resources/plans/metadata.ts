@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { renameErrors } from '../../platform/schema/flat-errors.ts';
 
 /** Limits of the metadata of one record. Rules: credits-and-payments C.13, platform B.5. */
 const MAX_KEYS = 50;
@@ -27,3 +28,6 @@ export const Metadata = z
     for (const message of metadataFaults(metadata)) context.addIssue({ code: 'custom', message });
   });
 export type Metadata = z.infer<typeof Metadata>;
+
+/** Check for an object with metadata: what is wrong with it stands under the field `value`. */
+export const metadataErrors = <Output>() => renameErrors<Output>((path) => (path[0] === 'metadata' ? ['value'] : path));

@@ -13,7 +13,6 @@ import {
   optionalText,
   text,
 } from '../../platform/schema/fields.ts';
-import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { textList } from '../../platform/schema/typed-text.ts';
 import { ChargeCreate, ChargeElement, ChargeView } from '../charges/schema.ts';
 import { PlanEntitlementEnvelope } from '../entitlements/schema.ts';
@@ -22,7 +21,7 @@ import { CommitmentInput, CommitmentView } from '../minimum-commitments/schema.t
 import { TaxView } from '../taxes/schema.ts';
 import { UsagePoliciesInput, UsagePoliciesView } from '../usage-policies/schema.ts';
 import { ApplicableUsageThreshold, UsageThresholdObject, UsageThresholdsInput } from '../usage-thresholds/schema.ts';
-import { Metadata } from './metadata.ts';
+import { Metadata, metadataErrors } from './metadata.ts';
 
 export const INTERVALS = ['weekly', 'monthly', 'quarterly', 'semiannual', 'yearly'] as const;
 
@@ -58,7 +57,6 @@ const fields = {
 };
 
 // Errors inside a charge and inside the metadata stand under the field that the specifications name.
-const metadataErrors = <Output>() => renameErrors<Output>((path) => (path[0] === 'metadata' ? ['value'] : path));
 
 /** Input of `POST /plans`. Rule: subscriptions-and-invoices A.1. */
 export const PlanCreate = z

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { decimal } from '../../engine/money/decimal.ts';
+import { isKeptNumber } from '../../platform/schema/fields.ts';
 
 /** Credits have at most this many digits before the point. Rule: credits-and-payments D.3. */
 const CREDITS = /^\d{1,25}(\.\d*)?$/;
@@ -50,7 +51,7 @@ function faultOfPair(pair: unknown): string | undefined {
   const isPair = typeof pair === 'object' && pair !== null && !Array.isArray(pair);
   if (!isPair || Object.keys(pair).sort().join() !== 'key,value') return 'invalid_key_value_pair';
   const { key, value } = pair as { key: unknown; value: unknown };
-  if (typeof value === 'object' && value !== null) return 'nested_structure_not_allowed';
+  if (typeof value === 'object' && value !== null && !isKeptNumber(value)) return 'nested_structure_not_allowed';
   if (typeof key !== 'string' || key === '' || typeof value !== 'string') return 'invalid_key_value_pair';
   if (!key.isWellFormed() || !value.isWellFormed() || `${key}${value}`.includes('\0')) return 'invalid_key_value_pair';
   if (key.length > KEY_MAX) return 'key_too_long';
