@@ -1,9 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Currency } from '../../engine/money/currency.ts';
-import { sum } from '../../engine/money/decimal.ts';
 import { type Format, fill, formatOf } from '../documents/format.ts';
 import { subscriptionName } from '../subscriptions/name.ts';
-import { amountOf, type ChargeUsage } from '../usage/subscription-usage.ts';
 import { type Html, html } from './html.ts';
 import { pageOf } from './layout.ts';
 import { type PaymentState, paymentStateOf } from './payment-state.ts';
@@ -159,16 +157,16 @@ function usageTable(writing: Writing, row: Portal['subscriptions']['rows'][numbe
   const usage = portal.usage.get(row.id);
   if (usage === undefined || usage.charges.length === 0) return false;
   const format = writing.formatOf(row.plan_amount_currency);
-  const line = ({ charge, shares }: ChargeUsage) => {
-    const units = format.units(sum(shares.map(({ fee }) => fee.units)));
-    const amount = format.amount(amountOf([{ charge, shares }]));
-    return html`<tr><th scope="row">${charge.invoice_display_name ?? charge.metric.name}</th><td>${units}</td><td>${amount}</td></tr>\n`;
-  };
+  const lines = usage.charges.map(
+    ({ name, units, amountCents }) =>
+      html`<tr><th scope="row">${name}</th><td>${format.units(units)}</td><td>${format.amount(amountCents)}</td></tr>\n`,
+  );
   return html`<h3>${words.usage} <span class="soft">${format.period(usage.proration.period)}</span></h3>
 <table>
+<thead class="soft"><tr><th></th><td>${documents.units}</td><td>${documents.amount}</td></tr></thead>
 <tbody>
-${usage.charges.map(line)}</tbody>
-<tfoot><tr><th scope="row">${documents.netTotal}</th><td></td><td>${format.amount(amountOf(usage.charges))}</td></tr></tfoot>
+${lines}</tbody>
+<tfoot><tr><th scope="row">${documents.netTotal}</th><td></td><td>${format.amount(usage.amountCents)}</td></tr></tfoot>
 </table>`;
 }
 

@@ -1,6 +1,7 @@
 import type { Instant } from '../../engine/calendar/instants.ts';
 import type { Proration } from '../../engine/metrics/proration.ts';
-import { AmountOutOfRange } from '../../engine/money/cents.ts';
+import { AmountOutOfRange, type Cents } from '../../engine/money/cents.ts';
+import { type Decimal, sum } from '../../engine/money/decimal.ts';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Context } from '../../platform/context.ts';
 import type { Db } from '../../platform/db/connect.ts';
@@ -10,7 +11,7 @@ import { type CurrencyBalance, sumCustomer } from '../ledger/customer-balance.ts
 import { listSubscriptionsShown, type SubscriptionShown } from '../subscriptions/queries.ts';
 import { listPricedCharges } from '../usage/priced-charges.ts';
 import { byMetricName } from '../usage/select-charges.ts';
-import { type ChargeUsage, usageOfSeveral, usagePeriod } from '../usage/subscription-usage.ts';
+import { amountOf, type ChargeUsage, usageOfSeveral, usagePeriod } from '../usage/subscription-usage.ts';
 import {
   findPortalCustomer,
   listPortalCreditNotes,
@@ -45,7 +46,9 @@ export interface List<Row> {
 export interface PortalUsage {
   proration: Proration;
   /** By name of their metric. */
-  charges: readonly ChargeUsage[];
+  charges: readonly { name: string; units: Decimal; amountCents: Cents }[];
+  /** Of all of them, without taxes. */
+  amountCents: Cents;
 }
 
 /** Everything that a customer sees of itself. */
@@ -125,11 +128,19 @@ async function usageInProgress(ctx: Context, active: readonly SubscriptionShown[
   }));
   try {
     const usage = await usageOfSeveral(ctx, wanted);
-    return new Map(
-      wanted.map(({ subscription, proration }, n) => [subscription.id, { proration, charges: usage[n]! }]),
-    );
+    return new Map(wanted.map(({ subscription, proration }, n) => [subscription.id, summed(proration, usage[n]!)]));
   } catch (error) {
     if (error instanceof AmountOutOfRange) return null;
     throw error;
   }
 }
+
+const summed = (proration: Proration, usage: readonly ChargeUsage[]): PortalUsage => ({
+  proration,
+  charges: usage.map(({ charge, shares }) => ({
+    name: charge.invoice_display_name || charge.metric.name,
+    units: sum(shares.map(({ fee }) => fee.units)),
+    amountCents: amountOf([{ charge, shares }]),
+  })),
+  amountCents: amountOf(usage),
+});

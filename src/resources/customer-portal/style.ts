@@ -21,7 +21,7 @@ h3 { font-size: .875rem; font-weight: 600; margin: 1rem 0 .25rem; }
 p { margin: 0; }
 a { color: var(--accent); }
 a:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-.soft { color: var(--soft); font-size: .875rem; }
+.soft { color: var(--soft); font-size: .875rem; font-weight: 400; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: .75rem; }
 .card.alone { padding: 1.25rem; }
 ul { list-style: none; margin: 0; padding: 0; }
@@ -30,15 +30,16 @@ li + li { border-top: 1px solid var(--line); }
 .row { display: flex; flex-wrap: wrap; gap: .25rem 1rem; align-items: center; }
 .what { flex: 1 1 14rem; min-width: 0; }
 .what strong { display: block; font-weight: 600; }
+.how a { padding: .25rem .125rem; }
 .how { display: flex; flex-wrap: wrap; gap: .25rem .75rem; align-items: center; justify-content: flex-end; }
 .sum { font-weight: 600; font-variant-numeric: tabular-nums; text-align: right; white-space: nowrap; }
-.sum .soft { display: block; font-weight: 400; }
+.sum .soft { display: block; }
 .badge { border-radius: 1rem; padding: .0625rem .625rem; font-size: .8125rem; white-space: nowrap;
   background: var(--ground); color: var(--soft); }
 .badge.good { background: var(--good-ground); color: var(--good); }
 .badge.bad { background: var(--bad-ground); color: var(--bad); }
 .badge.wait { background: var(--wait-ground); color: var(--wait); }
-.button { border-radius: .5rem; padding: .25rem .875rem; background: var(--accent); color: var(--on-accent);
+.how a.button { border-radius: .5rem; padding: .25rem .875rem; background: var(--accent); color: var(--on-accent);
   font-weight: 600; text-decoration: none; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(10rem, 1fr)); gap: .75rem; }
 .tiles + .tiles { margin-top: .75rem; }
