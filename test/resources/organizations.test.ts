@@ -170,6 +170,13 @@ describe('rotating a key', () => {
     const client = service.client(rotated.api_key);
     expect((await client.get('/customers')).status).toBe(200);
     expect((await client.get('/taxes')).body.code).toBe('read_action_not_allowed_for_tax');
+    const [line] = await service.sql`
+      select log_event, resources, api_key_id from security_logs where organization_id = ${organization_id}`;
+    expect(line).toMatchObject({
+      log_event: 'api_key.rotated',
+      resources: { name: 'shop', last4: { deleted: api_key.slice(-4), added: rotated.api_key.slice(-4) } },
+      api_key_id: null,
+    });
     const [row] = await service.sql`
       select name, last_four, value_digest from api_keys where organization_id = ${organization_id} and expires_at is null`;
     expect(row).toEqual({

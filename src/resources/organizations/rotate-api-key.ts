@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { Temporal } from 'temporal-polyfill';
 import { realNow } from '../../platform/clock/real-clock.ts';
+import type { Actor } from '../../platform/context.ts';
 import type { Sql } from '../../platform/db/connect.ts';
 import { isUuid, newId } from '../../platform/ids.ts';
+import { writeSecurityLogs } from '../../platform/records/security-log.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { type CreatedOrganization, digestOfKey } from './commands.ts';
+
+/** No key of the organization's. */
+const OPERATOR: Actor = { source: 'system', apiKeyId: null };
 
 interface KeyRow {
   id: string;
@@ -15,7 +20,7 @@ interface KeyRow {
 
 /**
  * Replaces an API key: a new one with the permissions of the old, which is valid until `expiresAt`, else no longer. An
- * operator's command; whoever runs it announces the change (`keyChangesChannel`) once it is done. Rule: platform A.3.
+ * operator's command; whoever runs it announces the change (`keyChangesChannel`) once it is done. Rules: platform A.3, H.3.
  *
  * @param input.lastFour tells the key when the organization has several valid ones
  * @throws Refusal 404 organization, api_key
@@ -42,10 +47,15 @@ export async function rotateApiKey(
     await tx`
       update api_keys set expires_at = ${expiresAt}, updated_at = ${now}
       where organization_id = ${organizationId} and id = ${old.id}`;
+    const key = { svc_id: newId(), name: input.name ?? old.name, last4: value.slice(-4) };
     await tx`
       insert into api_keys (id, organization_id, name, value_digest, last_four, permissions, created_at, updated_at)
-      values (${newId()}, ${organizationId}, ${input.name ?? old.name}, ${digestOfKey(value)}, ${value.slice(-4)},
+      values (${key.svc_id}, ${organizationId}, ${key.name}, ${digestOfKey(value)}, ${key.last4},
         ${old.permissions as never}, ${now}, ${now})`;
+    const resources = { ...key, last4: { deleted: old.last_four, added: key.last4 } };
+    await writeSecurityLogs(tx, { organizationId, actor: OPERATOR, realNow: now }, [
+      { event: 'api_key.rotated', resources },
+    ]);
     return {
       organization_id: organizationId,
       name: organization.name,
