@@ -84,6 +84,69 @@ describe('the table of periodic jobs', () => {
     expect(() => registryOf(loadConfig({}))).not.toThrow();
   });
 
+  // Platform L, in the order of one instant ("same instant").
+  const TABLE = `
+    activate               B  every 300
+    terminate-ended        B  :05
+    bill                   B  :10
+    validate-events        B  :05
+    expire-gates           B  :20
+    finalize               B  :20
+    overdue                B  :25
+    stuck-invoices         B  :30
+    expire-coupons         B  :30
+    trial-end              B  :35
+    late-events            B  :35
+    expire-order-forms     B  :40
+    expire-wallets         B  :45
+    dunning                B  :45
+    execute-orders         B  :45
+    termination-alerts     B  :50
+    expire-top-up-rules    B  :50
+    interval-top-ups       B  :55
+    refresh-drafts         B  every 300
+    usage-activity         B  every 60
+    lifetime-usage         B  every 300
+    wallet-ongoing         B  every 300
+    daily-usage            B  :15
+    expire-holds           B  every 60
+    retry-failed-invoices  B  every 900
+    row-sweeper            R  every 60
+    webhook-sweeper        R  every 60
+    endpoint-health        R  every 300
+    retry-provider-events  R  every 900
+    key-usage              R  :15
+    clean-idempotency      R  :40
+    clean-webhooks         R  01:00
+    clean-provider-events  R  01:10
+    housekeeping           R  02:00
+    audit-recent           R  :55
+    rollup-audit           R  03:00
+    audit-full             R  03:30`;
+  /** Rows of ours beside it: rates of the register, sums of the ledger by day, what organizations chose to keep. */
+  const OURS = ['eu-tax-rates', 'ledger-daily', 'retention'];
+
+  test('holds the rows of the specification with their ticks and clocks', () => {
+    const tickText = (tick: Tick): string => {
+      if ('everySeconds' in tick) return `every ${tick.everySeconds}`;
+      return 'timeOfDay' in tick ? tick.timeOfDay : `:${String(tick.minuteOfHour).padStart(2, '0')}`;
+    };
+    const rows = registryOf(loadConfig({})).rows.filter(({ job }) => !OURS.includes(job));
+    const expected = TABLE.trim()
+      .split('\n')
+      .map((line) => line.trim().split(/\s{2,}/));
+    expect(rows.map(({ job, clock, tick }) => [job, clock, tickText(tick)])).toEqual(expected);
+    const skipping = rows.filter(({ catchUp }) => catchUp === 'skip').map(({ job }) => job);
+    expect(skipping).toEqual(['key-usage', 'audit-full']);
+  });
+
+  test('takes the rhythm of some jobs from settings', () => {
+    const settings = { USAGE_ACTIVITY_SECONDS: '10', LIFETIME_USAGE_SECONDS: '20', WALLET_REFRESH_SECONDS: '30' };
+    const ticks = new Map(registryOf(loadConfig(settings)).rows.map(({ job, tick }) => [job, tick]));
+    const jobs = ['usage-activity', 'lifetime-usage', 'wallet-ongoing'];
+    expect(jobs.map((job) => ticks.get(job))).toEqual([10, 20, 30].map((everySeconds) => ({ everySeconds })));
+  });
+
   test('stops the start when a job is missing or there twice', () => {
     expect(() => checked(registry({ rows: [row('a')] }))).toThrow('a has no implementation of clock R');
     expect(() => checked(registry({ sweepJobs: [sweepJob('a')] }))).toThrow('a has no row of clock R');
