@@ -162,6 +162,38 @@ describe('the page', () => {
     expect(refused.text).toContain('<html lang="pt-BR">');
   });
 
+  test('tells when a subscription starts, is billed, and has ended, with those that go on first', async () => {
+    const { client } = story;
+    await story.customer({ external_id: 'moving', timezone: 'Europe/Paris' });
+    await story.plan({ name: 'Small', code: 'small', amount_cents: 500 });
+    const subscribe = async (external_id: string, fields: object = {}) => {
+      const { status } = await story.subscribe({ external_customer_id: 'moving', external_id, name: null, ...fields });
+      expect(status).toBe(200);
+    };
+    await subscribe('gone', { plan_code: 'small', name: 'Gone' });
+    expect((await client.delete('/subscriptions/gone')).status).toBe(200);
+    await subscribe('one');
+    await subscribe('one', { plan_code: 'small' });
+    await subscribe('later', { name: 'Later', subscription_at: '2024-05-31T22:30:00Z' });
+    await subscribe('brief', { name: 'Brief', ending_at: '2024-04-20T00:00:00Z' });
+    const { text } = await visit(await portalOf(client, 'moving'));
+    const [section] = text.split('id="subscriptions"')[1]!.split('id="invoices"');
+    const rows = [
+      ...section!.matchAll(
+        /<strong>(.*)<\/strong>\s*<span class="soft">(.*)<\/span><\/div>\s*.*?badge[^>]*>(\w[\w ]*)</g,
+      ),
+    ];
+    const shown = Object.fromEntries(rows.map(([, name, hint, state]) => [name, `${state}: ${hint}`]));
+    expect(shown).toEqual({
+      Starter: 'Active: Next billing on May 1, 2024',
+      Small: 'Starts later: Starts on May 1, 2024',
+      Later: 'Starts later: Starter · Starts on Jun 1, 2024',
+      Brief: 'Active: Starter · Ends on Apr 20, 2024',
+      Gone: 'Ended: Small · Ended on Apr 10, 2024',
+    });
+    expect(rows.at(-1)![1]).toBe('Gone');
+  });
+
   test('pages its lists, and takes any number for a page', async () => {
     await story.customer({ external_id: 'many' });
     const id = await customerId('many');
