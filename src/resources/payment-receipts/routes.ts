@@ -3,7 +3,8 @@ import { downloadReceipt } from './commands.ts';
 import { listReceiptsPage, showReceipt } from './reads.ts';
 import { ReceiptEnvelope, ReceiptList, ReceiptsQuery } from './schema.ts';
 
-const common = { permission: 'payment_receipt', tag: 'payment_receipts' } as const;
+// Who may read invoices may read their receipts (platform A.4).
+const common = { permission: ['payment_receipt', 'invoice'], tag: 'payment_receipts' } as const;
 
 const download: Operation = {
   ...common,
