@@ -399,7 +399,9 @@ describe('metadata', () => {
     expect((await org.delete(`${path}/a`)).body).toMatchObject({ status: 404, resource: 'metadata' });
     expect((await org.post(path, { metadata: { a: '1', b: null } })).body).toEqual({ metadata: { a: '1', b: null } });
     expect((await org.patch(path, { metadata: { c: '3' } })).body).toEqual({ metadata: { a: '1', b: null, c: '3' } });
-    expect((await org.put(path, { metadata: { a: '2' } })).body).toEqual({ metadata: { a: '2', b: null, c: '3' } });
+    expect((await org.put(path, { metadata: { 'a\0': '2\0' } })).body).toEqual({
+      metadata: { a: '2', b: null, c: '3' },
+    });
     expect((await org.delete(`${path}/a`)).body).toEqual({ metadata: { b: null, c: '3' } });
     expect((await org.delete(`${path}/unknown`)).body).toEqual({ metadata: { b: null, c: '3' } });
     expect((await org.get(`/plans/${code}`)).body.plan.metadata).toEqual({ b: null, c: '3' });

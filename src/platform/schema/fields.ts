@@ -65,12 +65,23 @@ export const cleanText = (options: { max?: number } = {}) =>
     )
     .optional();
 
+/** An object without the null bytes in its names and texts: metadata (platform E). Anything else as it is. */
+export const withoutNullBytes = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(
+        Object.entries(value).map(([key, each]) => [
+          key.replaceAll('\0', ''),
+          typeof each === 'string' ? each.replaceAll('\0', '') : each,
+        ]),
+      )
+    : value;
+
 /** One of a list of words. Missing or unknown: `value_is_invalid`. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   z.enum(words, { error: () => INVALID });
 
 const asInteger = (value: unknown): unknown =>
-  typeof value === 'string' && /^[+-]?\d{1,16}$/.test(value.trim()) ? Number(value) : value;
+  typeof value === 'string' && /^[+-]?\d+$/.test(value.trim()) ? Number(value) : value;
 
 /** Whole number, also as numeric text, within safe integers; missing → value_is_mandatory. */
 export const integer = (options: { min?: number; max?: number } = {}) =>
@@ -82,11 +93,11 @@ export const integer = (options: { min?: number; max?: number } = {}) =>
           issue.input === undefined || issue.input === null || issue.input === '' ? MANDATORY : INVALID,
       }),
     )
-    .refine((value) => Number.isSafeInteger(value), INVALID)
-    .refine(
-      (value) => value >= (options.min ?? Number.MIN_SAFE_INTEGER) && value <= (options.max ?? Number.MAX_SAFE_INTEGER),
-      OUT_OF_RANGE,
-    );
+    .refine((value) => Number.isInteger(value), INVALID)
+    .refine((value) => {
+      const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = options;
+      return !Number.isInteger(value) || (value >= min && value <= max);
+    }, OUT_OF_RANGE);
 
 const TRUE = new Set<unknown>([true, 'true', '1', 1]);
 const FALSE = new Set<unknown>([false, 'false', '0', 0]);

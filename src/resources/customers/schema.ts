@@ -4,7 +4,16 @@ import { booleanFilter, listFilter, metadataFilter, textFilter } from '../../pla
 import { pageQuery } from '../../platform/lists/pagination.ts';
 import { isCountry } from '../../platform/schema/countries.ts';
 import { elementErrors } from '../../platform/schema/element-errors.ts';
-import { boolean, cleanText, INVALID, integer, MANDATORY, oneOf, text } from '../../platform/schema/fields.ts';
+import {
+  boolean,
+  cleanText,
+  INVALID,
+  integer,
+  MANDATORY,
+  oneOf,
+  text,
+  withoutNullBytes,
+} from '../../platform/schema/fields.ts';
 import { flatErrors, renameErrors } from '../../platform/schema/flat-errors.ts';
 import {
   addressFields,
@@ -73,13 +82,6 @@ const MetadataItem = z.object({
   value: text({ max: METADATA_VALUE_MAX }),
   display_in_invoice: resettable(boolean(), false),
 });
-
-const withoutNullBytes = (value: unknown): unknown =>
-  typeof value === 'object' && value !== null
-    ? Object.fromEntries(
-        Object.entries(value).map(([key, each]) => [key, typeof each === 'string' ? each.replaceAll('\0', '') : each]),
-      )
-    : value;
 
 const Metadata = z
   .array(z.preprocess(withoutNullBytes, MetadataItem), INVALID)

@@ -11,7 +11,7 @@ import {
 } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { elementErrors } from '../../platform/schema/element-errors.ts';
-import { boolean, INVALID, integer, oneOf, text } from '../../platform/schema/fields.ts';
+import { boolean, INVALID, integer, oneOf, text, withoutNullBytes } from '../../platform/schema/fields.ts';
 import { AppliedTaxObject, FeeObject } from '../fees/schema.ts';
 import { AppliedSectionView } from '../invoice-custom-sections/schema.ts';
 import { SubscriptionObject } from '../subscriptions/schema.ts';
@@ -44,12 +44,15 @@ const METADATA_VALUE_MAX = 140;
 
 const Metadata = z
   .array(
-    z.object({
-      id: z.string(INVALID).nullish(),
-      svc_id: z.string(INVALID).nullish(),
-      key: text({ max: METADATA_KEY_MAX }),
-      value: text({ max: METADATA_VALUE_MAX }),
-    }),
+    z.preprocess(
+      withoutNullBytes,
+      z.object({
+        id: z.string(INVALID).nullish(),
+        svc_id: z.string(INVALID).nullish(),
+        key: text({ max: METADATA_KEY_MAX }),
+        value: text({ max: METADATA_VALUE_MAX }),
+      }),
+    ),
     INVALID,
   )
   .max(METADATA_MAX, 'invalid_count')

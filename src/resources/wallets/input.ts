@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { decimal } from '../../engine/money/decimal.ts';
-import { isKeptNumber } from '../../platform/schema/fields.ts';
+import { isKeptNumber, withoutNullBytes } from '../../platform/schema/fields.ts';
 
 /** Credits have at most this many digits before the point. Rule: credits-and-payments D.3. */
 const CREDITS = /^\d{1,25}(\.\d*)?$/;
@@ -34,8 +34,9 @@ export const pairsInput = (most = MOST_PAIRS) =>
     .unknown()
     .optional()
     .transform((value, context) => {
-      const fault = value === undefined || value === null ? undefined : faultOfPairs(value, most);
-      if (fault === undefined) return (value ?? []) as { key: string; value: string }[];
+      const pairs = Array.isArray(value) ? value.map(withoutNullBytes) : (value ?? []);
+      const fault = faultOfPairs(pairs, most);
+      if (fault === undefined) return pairs as { key: string; value: string }[];
       context.addIssue({ code: 'custom', message: fault });
       return z.NEVER;
     });
@@ -53,7 +54,7 @@ function faultOfPair(pair: unknown): string | undefined {
   const { key, value } = pair as { key: unknown; value: unknown };
   if (typeof value === 'object' && value !== null && !isKeptNumber(value)) return 'nested_structure_not_allowed';
   if (typeof key !== 'string' || key === '' || typeof value !== 'string') return 'invalid_key_value_pair';
-  if (!key.isWellFormed() || !value.isWellFormed() || `${key}${value}`.includes('\0')) return 'invalid_key_value_pair';
+  if (!key.isWellFormed() || !value.isWellFormed()) return 'invalid_key_value_pair';
   if (key.length > KEY_MAX) return 'key_too_long';
   return value.length > VALUE_MAX ? 'value_too_long' : undefined;
 }

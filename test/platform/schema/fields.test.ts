@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { decimal } from '../../../src/engine/money/decimal.ts';
 import { elementErrors } from '../../../src/platform/schema/element-errors.ts';
 import { refuseIssues } from '../../../src/platform/schema/field-errors.ts';
-import { decimalInput, OUT_OF_RANGE } from '../../../src/platform/schema/fields.ts';
+import { decimalInput, integer, OUT_OF_RANGE, withoutNullBytes } from '../../../src/platform/schema/fields.ts';
 
 const units = decimalInput().refine((value) => decimal(value).gte(0), OUT_OF_RANGE);
 const Plan = z
@@ -34,4 +34,28 @@ test.each([
   ],
 ])('a bad decimal keeps the name of its field, in a list too: %j', (input, errors) => {
   expect(errorsOf(input)).toEqual(errors);
+});
+
+test.each([
+  [10, 10],
+  [' 10 ', 10],
+  [9007199254740991, 9007199254740991],
+  [-1, ['value_is_out_of_range']],
+  ['12345678901234567890', ['value_is_out_of_range']],
+  [1e300, ['value_is_out_of_range']],
+  [-1.5, ['value_is_invalid']],
+  ['1e1', ['value_is_invalid']],
+  [true, ['value_is_invalid']],
+  ['', ['value_is_mandatory']],
+  [null, ['value_is_mandatory']],
+])('the whole number %j is taken as %j: one fault has one code', (sent, taken) => {
+  const parsed = z.object({ amount: integer({ min: 0 }) }).safeParse({ amount: sent });
+  expect(parsed.success ? parsed.data.amount : refuseIssues(parsed.error).body.error_details).toEqual(
+    Array.isArray(taken) ? { amount: taken } : taken,
+  );
+});
+
+test('metadata loses null bytes in names and texts', () => {
+  expect(withoutNullBytes({ 'a\0': 'b\0c', n: 1 })).toEqual({ a: 'bc', n: 1 });
+  for (const other of ['a\0', null, ['a\0']]) expect(withoutNullBytes(other)).toBe(other);
 });
