@@ -42,9 +42,9 @@ async function invoice(issued: string, fields: object = {}): Promise<string> {
 
 async function subscriptionFee(
   plan: { interval: string; pay_in_advance: boolean },
-  { issued, cents, from, to }: { issued: string; cents: number; from?: string; to?: string },
+  { issued, cents, from, to, of = 0 }: { issued: string; cents: number; from?: string; to?: string; of?: number },
 ): Promise<void> {
-  const customer = history.customers[0]!;
+  const customer = history.customers[of]!;
   const subscription = newId();
   await history.put('subscriptions', {
     id: subscription,
@@ -56,7 +56,7 @@ async function subscriptionFee(
     created_at: CREATED_AT,
     updated_at: CREATED_AT,
   });
-  const id = await invoice(issued, { status: 'draft' });
+  const id = await invoice(issued, { status: 'draft', customer_id: customer.id });
   await history.put('fees', {
     ...history.fee(customer, {
       fee_type: 'subscription',
@@ -228,6 +228,147 @@ describe('recurring revenue', () => {
     ]);
     expect((await readBoth('findAllMrrs', { months: '1', currency: 'gbp' })).mrrs).toEqual([
       { month: month('2026-01'), amount_cents: 0, currency: 'GBP' },
+    ]);
+  });
+});
+
+describe('by period', () => {
+  const march = { from_date: '2025-03-01', to_date: '2025-03-31', time_granularity: 'monthly' };
+  const periodOf = (start: string, end: string) => ({
+    organization_id: history.organizationId,
+    start_of_period_dt: start,
+    end_of_period_dt: end,
+    amount_currency: 'EUR',
+  });
+
+  test('revenue streams: gross is the four kinds of fees, net what coupons, credit notes and free credits leave', async () => {
+    const id = await invoice('2025-03-10', {
+      status: 'draft',
+      credit_notes_amount_cents: 200,
+      prepaid_granted_credit_amount_cents: 100,
+      prepaid_purchased_credit_amount_cents: 400,
+      progressive_billing_credit_amount_cents: 50,
+    });
+    const customer = history.customers[0]!;
+    const [subscription_id] = customer.subscriptions;
+    for (const fields of [
+      { fee_type: 'charge', amount_cents: 6000, precise_coupons_amount_cents: 500, subscription_id },
+      { fee_type: 'subscription', amount_cents: 3000, subscription_id },
+      { fee_type: 'commitment', amount_cents: 700, subscription_id },
+      { fee_type: 'add_on', amount_cents: 300 },
+    ])
+      await history.put('fees', history.fee(customer, { invoice_id: id, ...fields }));
+    await database.sql`update invoices set status = 'finalized' where id = ${id}`;
+    expect((await readBoth('findAllRevenueStreams', march)).revenue_streams).toEqual([
+      {
+        ...periodOf('2025-03-01', '2025-03-31'),
+        usage_based_fee_amount_cents: 6000,
+        subscription_fee_amount_cents: 3000,
+        commitment_fee_amount_cents: 700,
+        one_off_fee_amount_cents: 300,
+        coupons_amount_cents: 500,
+        credit_notes_credits_amount_cents: 200,
+        free_credits_amount_cents: 100,
+        prepaid_credits_amount_cents: 400,
+        progressive_billing_credit_amount_cents: 50,
+        contra_revenue_amount_cents: 800,
+        gross_revenue_amount_cents: 10_000,
+        net_revenue_amount_cents: 9200,
+      },
+    ]);
+  });
+
+  test('prepaid credits: settled transactions by what they did, in amounts and credits', async () => {
+    const customer_id = history.customers[0]!.id;
+    const at = { created_at: CREATED_AT, updated_at: CREATED_AT };
+    const wallet_id = newId();
+    await history.put('wallets', {
+      id: wallet_id,
+      customer_id,
+      billing_entity_id: history.entities[0],
+      code: 'w',
+      priority: 1,
+      currency: 'EUR',
+      rate_amount: 2,
+      status: 'active',
+      ...at,
+    });
+    for (const [transaction_status, credits, settled_at] of [
+      ['purchased', 10, '2025-03-01T00:00:00Z'],
+      ['purchased', 2.5, '2025-03-31T23:59:59Z'],
+      ['granted', 5, '2025-03-02T00:00:00Z'],
+      ['invoiced', 3, '2025-03-15T00:00:00Z'],
+      ['voided', 1, '2025-03-20T00:00:00Z'],
+      ['purchased', 99, null],
+      ['granted', 77, '2025-04-01T00:00:00Z'],
+    ] as const)
+      await history.put('wallet_transactions', {
+        wallet_id,
+        customer_id,
+        transaction_type: ['purchased', 'granted'].includes(transaction_status) ? 'inbound' : 'outbound',
+        status: settled_at === null ? 'pending' : 'settled',
+        settled_at,
+        transaction_status,
+        source: 'manual',
+        amount_cents: credits * 200,
+        amount: credits * 2,
+        credit_amount: credits,
+        priority: 1,
+        ...at,
+      });
+    expect((await readBoth('findAllPrepaidCredits', march)).prepaid_credits).toEqual([
+      {
+        ...periodOf('2025-03-01', '2025-03-31'),
+        purchased_amount: '25.0',
+        purchased_credits_quantity: '12.5',
+        offered_amount: '10.0',
+        offered_credits_quantity: '5.0',
+        consumed_amount: '6.0',
+        consumed_credits_quantity: '3.0',
+        voided_amount: '2.0',
+        voided_credits_quantity: '1.0',
+      },
+    ]);
+  });
+
+  test('movements of recurring revenue: who came, grew, shrank and left', async () => {
+    const monthly = { interval: 'monthly', pay_in_advance: true };
+    for (const [issued, cents, of] of [
+      ['2025-02-01', 5000, 0],
+      ['2025-03-01', 7000, 0],
+      ['2025-03-10', 1000, 1],
+      ['2025-04-01', 4000, 0],
+    ] as const)
+      await subscriptionFee(monthly, { issued, cents, of });
+    const query = { from_date: '2025-02-01', to_date: '2025-04-30', time_granularity: 'monthly' };
+    const still = { mrr_new: 0, mrr_expansion: 0, mrr_contraction: 0, mrr_churn: 0 };
+    expect((await readBoth('findAllMrrMovements', query)).mrr_movements).toEqual([
+      {
+        ...periodOf('2025-02-01', '2025-02-28'),
+        ...still,
+        starting_mrr: 0,
+        mrr_new: 5000,
+        mrr_change: 5000,
+        ending_mrr: 5000,
+      },
+      {
+        ...periodOf('2025-03-01', '2025-03-31'),
+        ...still,
+        starting_mrr: 5000,
+        mrr_new: 1000,
+        mrr_expansion: 2000,
+        mrr_change: 3000,
+        ending_mrr: 8000,
+      },
+      {
+        ...periodOf('2025-04-01', '2025-04-30'),
+        ...still,
+        starting_mrr: 8000,
+        mrr_contraction: 3000,
+        mrr_churn: 1000,
+        mrr_change: -4000,
+        ending_mrr: 4000,
+      },
     ]);
   });
 });
