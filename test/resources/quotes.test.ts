@@ -325,6 +325,69 @@ describe('an approval', () => {
     expect(named.status, named.text).toBe(200);
   });
 
+  test('looks at fixed charges: what was changed since, and which of two is meant', async () => {
+    const fixed = { add_on_code: 'setup', charge_model: 'standard', units: 1, properties: { amount: '5' } };
+    await deals.plan({ code: 'fixed', amount_cents: 100, fixed_charges: [{ ...fixed, code: 'a' }] });
+    await deals.plan({
+      code: 'twice',
+      amount_cents: 100,
+      fixed_charges: [
+        { ...fixed, code: 'a' },
+        { ...fixed, code: 'b' },
+      ],
+    });
+    const [one, twice] = await Promise.all(
+      ['fixed', 'twice'].map(async (code) => (await deals.ok(deals.client.get(`/plans/${code}`))).plan),
+    );
+    const overrides = { overrides: { fixedCharges: [{ addOnCode: 'setup', units: '2' }] } };
+    expect(
+      await faultsOf(
+        plans(
+          planItem(one, { fixedCharges: [{ id: one.fixed_charges[0].svc_id, chargeModel: 'volume' }, { id: NOBODY }] }),
+          planItem(twice, {}, { localId: 'twice', ...overrides }),
+        ),
+      ),
+    ).toEqual({
+      'billing_items.plans.0.payload.fixedCharges.0.chargeModel': ['fixed_charge_model_changed'],
+      'billing_items.plans.0.payload.fixedCharges.1.id': ['fixed_charge_not_found'],
+      'billing_items.plans.1.overrides.fixedCharges.0.addOnCode': ['ambiguous_fixed_charge_override'],
+    });
+  });
+
+  test('looks at coupons of a plan, and at a billing entity that was put away', async () => {
+    const { coupon } = await deals.ok(
+      deals.client.post('/coupons', {
+        coupon: {
+          name: 'Half',
+          code: 'half',
+          coupon_type: 'percentage',
+          percentage_rate: 50,
+          frequency: 'forever',
+          expiration: 'no_expiration',
+          applies_to: { plan_codes: ['basic'] },
+        },
+      }),
+    );
+    await deals.ok(
+      deals.client.post('/applied_coupons', { applied_coupon: { external_customer_id: 'acme', coupon_code: 'half' } }),
+    );
+    await deals.ok(deals.client.post('/billing_entities', { billing_entity: { code: 'branch', name: 'Branch' } }));
+    const version = await deals.quote({
+      order_type: 'subscription_creation',
+      billing_entity_code: 'branch',
+      billing_items: {
+        plans: [planItem(deals.planShown)],
+        coupons: [{ id: coupon.svc_id, localId: 'c', type: 'coupon', payload: { code: 'half', type: 'percentage' } }],
+      },
+    });
+    expect(version.billing_entity_code).toBe('branch');
+    await deals.ok(deals.client.post('/billing_entities/branch/archive'));
+    expect(await detailsOf(approve(version))).toEqual({
+      'billing_items.coupons.0.id': ['plan_overlapping'],
+      billing_entity_code: ['billing_entity_not_found'],
+    });
+  });
+
   test('looks at coupons, wallets and currencies', async () => {
     const coupon = async (code: string, fields: object) =>
       (
@@ -450,6 +513,22 @@ test('approvals and clones at once leave one living version', async () => {
   expect(versions.filter(({ status }: Shown) => status !== 'voided')).toHaveLength(1);
   const { total_count: forms } = (await deals.client.get('/order_forms')).body.meta;
   expect(forms).toBe(versions.filter(({ approved_at: at }: Shown) => at !== null).length);
+});
+
+test('who waits too long for a quote is told so', async () => {
+  const order = await deals.order(oneOff());
+  const [{ svc_id: quoteId, current_version: version }] = (await deals.client.get('/quotes')).body.quotes;
+  const { client } = deals;
+  const [changed, executed] = await service.sql.begin(async (tx) => {
+    await tx`select lock_quote(${quoteId}::uuid)`;
+    return Promise.all([
+      client.post(`/quote_versions/${version.svc_id}/clone`),
+      client.post(`/orders/${order.svc_id}/execute`, { order: { execution_mode: 'order_only' } }),
+    ]);
+  });
+  expect(changed).toMatchObject({ status: 422, body: { error_details: { base: ['concurrency_conflict'] } } });
+  expect(executed).toMatchObject({ status: 422, body: { code: 'lock_acquisition_failed' } });
+  expect((await client.get(`/orders/${order.svc_id}`)).body.order).toMatchObject({ status: 'created' });
 });
 
 describe('a signed document', () => {

@@ -30,14 +30,22 @@ const TAKEN: Record<string, string> = {
   subscriptions_incomplete_key: 'external_id',
 };
 
+/** Unique violations that mean "there may be only one", by constraint name, with the code of their 403. */
+const ONLY_ONE: Record<string, string> = { quote_versions_alive_key: 'active_version_exists' };
+
 // U+0000 and its like where no schema looked: untranslatable_character, character_not_in_repertoire.
 const UNSTORABLE = new Set(['22P05', '22021']);
+
+const UNIQUE_VIOLATION = '23505';
 
 /** The refusal that a database error stands for, or undefined when it is an outage or a defect. */
 export function refusalOfDatabase(error: unknown): Refusal | undefined {
   if (!(error instanceof postgres.PostgresError)) return undefined;
-  const field = error.code === '23505' && error.constraint_name ? TAKEN[error.constraint_name] : undefined;
+  const unique = error.code === UNIQUE_VIOLATION ? error.constraint_name : undefined;
+  const field = unique && TAKEN[unique];
   if (field) return refuse.invalid({ [field]: ['value_already_exist'] });
+  const code = unique && ONLY_ONE[unique];
+  if (code) return refuse.forbidden(code);
   if (UNSTORABLE.has(error.code)) return refuse.invalid({ base: ['invalid_format'] });
   return undefined;
 }

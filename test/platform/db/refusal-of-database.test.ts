@@ -19,6 +19,12 @@ test('a text that Postgres cannot store is a refusal, a broken statement is not'
   expect(await failed(sql`select 1 / 0`)).toBeUndefined();
 });
 
+test('a second living version of a quote is a refusal', () => {
+  const violation = { code: '23505', constraint_name: 'quote_versions_alive_key' };
+  const refusal = refusalOfDatabase(Object.assign(new postgres.PostgresError('taken'), violation));
+  expect(refusal?.body).toEqual({ status: 403, error: 'Forbidden', code: 'active_version_exists' });
+});
+
 test('a code that another record took in the same moment is a refusal, whatever has the code', async () => {
   const keys = await database.sql<{ name: string }[]>`
     select relname as name from pg_class join pg_index on indexrelid = pg_class.oid
