@@ -28,7 +28,10 @@ const ERRORS: Record<number, string> = {
   429: 'Too many requests in this second',
 };
 
-/** The OpenAPI document of all operations, made from the same table that mounts them. */
+/**
+ * The OpenAPI document of all operations, made from the same table that mounts them: what an API key can call. Routes of the
+ * operator, who has a token of another kind, are told in the README.
+ */
 export function openApiDocument(operations: readonly Operation[], facts: { url: string; version: string }): object {
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });

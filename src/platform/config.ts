@@ -47,7 +47,9 @@ const Settings = z.object({
   TRUST_PROXY_HOPS: whole(0, 0).describe('Proxies in front, for the client address'),
   WRITE_TIMEOUT_SECONDS: seconds(10).describe('After it a write answers 504 write_pending'),
   EVENTS_BATCH_MAX_LENGTH: whole(100).describe('Events in one POST /events/batch'),
-  EVENTS_TOLERANT_MAX_LENGTH: whole(1000).describe('Events in one POST /events/batch?mode=tolerant'),
+  TOLERANT_BATCH_MAX_LENGTH: whole(1000).describe('Events in one POST /events/batch?mode=tolerant'),
+  BULK_MAX_LINES: whole(10_000).describe('Lines in one POST /events/bulk'),
+  BULK_MAX_BYTES: whole(33_554_432).describe('Bytes of one POST /events/bulk, unpacked'),
   EVENTS_MAX_WAITING: whole(5000).describe('Events waiting in one process before it answers 503'),
   IDEMPOTENCY_TTL_HOURS: whole(24).describe('Life of an Idempotency-Key'),
   WEBHOOK_TIMEOUT_SECONDS: seconds(30).describe('One delivery attempt as a whole'),
@@ -58,9 +60,10 @@ const Settings = z.object({
     .transform((text) => text.split(',').map(Number))
     .describe('Seconds between delivery attempts'),
   WEBHOOK_ALLOW_PRIVATE_NETWORKS: flag(false).describe('Deliver to private addresses: development only'),
-  WEBHOOK_EVENTS_KEEP_DAYS: whole(30, 7)
+  FEED_RETENTION_DAYS: whole(30, 7)
     .pipe(z.number().max(400))
     .describe('Days that an event stays in the feed of events'),
+  FEED_SWEEP_MS: whole(200).describe('Milliseconds between two looks for events that wait for the feed'),
   USAGE_ACTIVITY_SECONDS: seconds(60).describe('Tick of usage-activity'),
   LIFETIME_USAGE_SECONDS: seconds(300).describe('Tick of lifetime-usage'),
   WALLET_REFRESH_SECONDS: seconds(300).describe('Tick of wallet-ongoing'),

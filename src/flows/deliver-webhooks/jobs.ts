@@ -89,6 +89,6 @@ export const cleanWebhooks: SweepJob = {
       do deleted = await deleteOldDeliveries(sql, organization_id, id, cutoff, DELETE_BATCH);
       while (deleted === DELETE_BATCH);
     }
-    await shortenFeeds(sql, at.subtract({ hours: 24 * config.WEBHOOK_EVENTS_KEEP_DAYS }));
+    await shortenFeeds(sql, at.subtract({ hours: 24 * config.FEED_RETENTION_DAYS }));
   },
 };

@@ -9,7 +9,6 @@ import { BulkReport } from './bulk-report.ts';
 import { type Line, linesOf } from './lines.ts';
 
 /** Limits of beyond 3.4; a chunk is stored by one job, as many events as the lane puts into one. */
-const MOST_LINES = 10_000;
 const MOST_LINE_BYTES = 64 * 1024;
 const CHUNK_EVENTS = 500;
 const CHUNK_CHARACTERS = 512 * 1024;
@@ -20,6 +19,8 @@ export interface BulkDeps {
   /** Stores a chunk; see Coalescer. */
   send(batch: IncomingBatch): Promise<Verdict[]>;
   isFull(): boolean;
+  /** Lines that one request may have. */
+  mostLines: number;
   /** How long a chunk waits for a lane that is full. */
   patienceMs: number;
   /** A parsed line as the house knows it. */
@@ -66,7 +67,7 @@ export async function storeLines(
   try {
     for await (const line of linesOf(bytes, MOST_LINE_BYTES)) {
       lines += 1;
-      if (lines > MOST_LINES) {
+      if (lines > deps.mostLines) {
         await flush();
         throw refuse.invalid({ events: ['too_many_events'] });
       }

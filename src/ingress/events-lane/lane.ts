@@ -107,7 +107,7 @@ export function createEventsLane(deps: {
     },
     async bulk(request) {
       if (!NDJSON_TYPE.test(request.request.headers['content-type'] ?? '')) throw refuse.unsupportedMediaType();
-      const bytes = unpackedBody(request.request);
+      const bytes = unpackedBody(request.request, config.BULK_MAX_BYTES);
       const sent = senderOf(request, 'reasons');
       const report = new BulkReport(sent.explain !== undefined);
       const place = await takeBulkPlace(deps.redis, config.REDIS_PREFIX, sent.organization_id);
@@ -119,6 +119,7 @@ export function createEventsLane(deps: {
         isFull: coalescer.isFull,
         patienceMs: config.WRITE_TIMEOUT_SECONDS * 1000,
         translate: request.translate,
+        mostLines: config.BULK_MAX_LINES,
       };
       try {
         await storeLines(storing, bytes, sent, report);

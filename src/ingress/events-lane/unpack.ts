@@ -4,7 +4,6 @@ import { createGunzip } from 'node:zlib';
 import { Refusal, refuse } from '../../platform/refusal.ts';
 
 /** Limits of a bulk body (beyond 3.4). */
-const MOST_BYTES = 32 * 1024 * 1024;
 const MOST_PACKED_BYTES = 8 * 1024 * 1024;
 const MOST_RATIO = 100;
 
@@ -17,15 +16,15 @@ export class ConnectionLost extends Error {}
  *
  * @throws Refusal 415 of an unknown encoding, 413 beyond a limit, 400 of a broken packing; ConnectionLost
  */
-export function unpackedBody(request: IncomingMessage): AsyncIterable<Buffer> {
+export function unpackedBody(request: IncomingMessage, mostBytes: number): AsyncIterable<Buffer> {
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const isPacked = encoding === 'gzip';
   if (!isPacked && encoding !== 'identity') throw refuse.unsupportedMediaType();
-  const most = isPacked ? MOST_PACKED_BYTES : MOST_BYTES;
+  const most = isPacked ? MOST_PACKED_BYTES : mostBytes;
   if (Number(request.headers['content-length'] ?? 0) > most) throw refuse.tooLarge();
   const received = { bytes: 0 };
   const body = limited(received, request, most);
-  return isPacked ? unzipped(body, received) : body;
+  return isPacked ? unzipped(body, received, mostBytes) : body;
 }
 
 async function* limited(received: { bytes: number }, request: IncomingMessage, most: number): AsyncGenerator<Buffer> {
@@ -41,14 +40,18 @@ async function* limited(received: { bytes: number }, request: IncomingMessage, m
   }
 }
 
-async function* unzipped(packed: AsyncIterable<Buffer>, received: { bytes: number }): AsyncGenerator<Buffer> {
+async function* unzipped(
+  packed: AsyncIterable<Buffer>,
+  received: { bytes: number },
+  mostBytes: number,
+): AsyncGenerator<Buffer> {
   const gunzip = createGunzip();
   pipeline(packed, gunzip, () => {}); // its error comes out of the loop
   let bytes = 0;
   try {
     for await (const chunk of gunzip) {
       bytes += (chunk as Buffer).length;
-      if (bytes > MOST_BYTES || bytes > received.bytes * MOST_RATIO) throw refuse.tooLarge();
+      if (bytes > mostBytes || bytes > received.bytes * MOST_RATIO) throw refuse.tooLarge();
       yield chunk as Buffer;
     }
   } catch (error) {

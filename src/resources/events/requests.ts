@@ -23,7 +23,7 @@ export interface EventFault {
 /** Most events of a request. */
 export interface EventLimits {
   EVENTS_BATCH_MAX_LENGTH: number;
-  EVENTS_TOLERANT_MAX_LENGTH: number;
+  TOLERANT_BATCH_MAX_LENGTH: number;
 }
 
 /**
@@ -41,7 +41,7 @@ export function readEvents(
   sender: Omit<IncomingBatch, 'atomic' | 'events'>,
 ): EventsInput {
   if (form === 'single') return { form, batch: { ...sender, atomic: true, events: [readSingle(body)] }, faults: [] };
-  const most = form === 'batch' ? limits.EVENTS_BATCH_MAX_LENGTH : limits.EVENTS_TOLERANT_MAX_LENGTH;
+  const most = form === 'batch' ? limits.EVENTS_BATCH_MAX_LENGTH : limits.TOLERANT_BATCH_MAX_LENGTH;
   const parsed = readList(body, most).map((sent) => ({ sent, read: parseEvent(sent) }));
   const events = parsed.flatMap(({ read }) => (read.ok ? [read.event] : []));
   const faults = parsed.map(({ sent, read }) =>

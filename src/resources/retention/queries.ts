@@ -32,7 +32,7 @@ export function daysOf(chosen: ChosenRetention, name: RetentionClassName, config
   if (rule !== undefined) return rule;
   const { default: days } = classOf(name);
   if (days === 'audit_logs_period') return chosen.audit_logs_period_days ?? config.AUDIT_LOGS_PERIOD_DAYS;
-  return days === 'webhook_events_period' ? config.WEBHOOK_EVENTS_KEEP_DAYS : days;
+  return days === 'webhook_events_period' ? config.FEED_RETENTION_DAYS : days;
 }
 
 /** Real time since which rows of a log are shown. Rule: platform H.4. */

@@ -23,6 +23,7 @@ function lane(changes: Partial<BulkDeps> = {}) {
     },
     isFull: () => false,
     patienceMs: 100,
+    mostLines: 10_000,
     translate: (body) => body,
     ...changes,
   };
