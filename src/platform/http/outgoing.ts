@@ -40,30 +40,67 @@ export function createOutgoing(options: { allowPrivate: boolean; resolve?: Resol
     },
   });
   return {
-    async post(target, headers, body, timeoutMs) {
-      const deadline = new AbortController();
-      const timer = setTimeout(() => deadline.abort(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs);
-      try {
-        const answer = await agent.request({
+    post: (target, headers, body, timeoutMs) =>
+      new Promise((resolve, reject) => {
+        const request = {
           origin: target.origin,
           path: target.path,
-          method: 'POST',
+          method: 'POST' as const,
           headers,
           body,
           headersTimeout: timeoutMs,
           bodyTimeout: timeoutMs,
-          signal: deadline.signal,
-        });
-        return {
-          status: answer.statusCode,
-          retryAfterMs: readRetryAfter(answer.headers['retry-after']),
-          text: await readStart(answer.body),
         };
-      } finally {
-        clearTimeout(timer);
-      }
-    },
+        agent.dispatch(request, readAnswer(timeoutMs, resolve, reject));
+      }),
     close: () => agent.destroy(),
+  };
+}
+
+/**
+ * Reads one answer straight from the connection: webhooks are sent in such numbers that a stream and an abort signal for
+ * each would cost more than sending it.
+ */
+function readAnswer(
+  timeoutMs: number,
+  resolve: (answer: OutgoingAnswer) => void,
+  reject: (error: Error) => void,
+): Dispatcher.DispatchHandler {
+  let connection: Dispatcher.DispatchController | undefined;
+  let tooLate: Error | undefined;
+  let start: { status: number; retryAfter: string | string[] | undefined } | undefined;
+  const chunks: Buffer[] = [];
+  let size = 0;
+
+  const timer = setTimeout(() => stop(new Error(`no answer within ${timeoutMs / 1000} s`)), timeoutMs);
+  // A request that still waits for a connection is given up when it gets one.
+  const stop = (error: Error) => {
+    tooLate = error;
+    if (connection) connection.abort(error);
+    else reject(error);
+  };
+  // Once the status has been received, a body that breaks off or never ends changes nothing about it.
+  const settle = (error?: Error) => {
+    clearTimeout(timer);
+    if (!start) return reject(error!);
+    const text = Buffer.concat(chunks).subarray(0, ANSWER_MAX_BYTES).toString('utf8');
+    resolve({ status: start.status, retryAfterMs: readRetryAfter(start.retryAfter), text: storable(text) });
+  };
+  return {
+    onRequestStart(controller) {
+      connection = controller;
+      if (tooLate) controller.abort(tooLate);
+    },
+    onResponseStart(_controller, status, headers) {
+      start = { status, retryAfter: headers['retry-after'] };
+    },
+    onResponseData(controller, chunk) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= ANSWER_MAX_BYTES) controller.abort(new Error('enough of the answer is read'));
+    },
+    onResponseEnd: () => settle(),
+    onResponseError: (_controller, error) => settle(error),
   };
 }
 
@@ -73,23 +110,6 @@ function readRetryAfter(header: string | string[] | undefined): number | undefin
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
   const date = Date.parse(value);
   return Number.isNaN(date) ? undefined : Math.max(date - realNowMs(), 0);
-}
-
-// The status has been received: a body that breaks off or never ends changes nothing about it.
-async function readStart(body: Dispatcher.ResponseData['body']): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  body.on('error', () => {});
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size >= ANSWER_MAX_BYTES) break;
-    }
-  } catch {
-    // what came before is kept
-  }
-  return storable(Buffer.concat(chunks).subarray(0, ANSWER_MAX_BYTES).toString('utf8'));
 }
 
 /** What went wrong, in a line that may be shown to the customer. */
