@@ -84,10 +84,10 @@ async function deliver(deps: Deps, held: Held | undefined, job: Job, line: Line)
 
 async function deliverHeld(deps: Deps, held: Held, job: Job): Promise<number | null> {
   const now = realNow();
-  const chosen = { organizationId: job.organization_id, endpointId: job.webhook_endpoint_id, ids: held.ids };
-  const due = await deps.readDue(chosen);
-  const endpoint = due[0];
+  const { organization_id, webhook_endpoint_id } = job;
+  const endpoint = await deps.readDue({ organization_id, webhook_endpoint_id, ids: held.ids });
   if (!endpoint) return null;
+  const due = endpoint.deliveries;
   // Somebody wants to know now whether the endpoint works.
   const isTest = due.every((delivery) => delivery.webhook_type === TEST_TYPE);
   if (endpoint.endpoint_status === 'disabled' && !isTest) {

@@ -9,7 +9,7 @@ import { disableWebhookEndpoint } from '../../resources/webhook-endpoints/writes
 import type { Attempt, Outcome } from './attempt.ts';
 import { type NextAttempt, nextAttempt } from './next-attempt.ts';
 import type { Held } from './slots.ts';
-import type { DueDelivery, EndpointOfDelivery, HealthRow, OutcomeRow } from './sql.ts';
+import type { DueDelivery, EndpointOfDelivery, HealthRow, OutcomeRow, OutcomesOfJob } from './sql.ts';
 
 export interface SendDeps {
   sql: Sql;
@@ -19,7 +19,7 @@ export interface SendDeps {
   outgoing: Outgoing;
   attemptsAt: (endpoint: EndpointOfDelivery) => Promise<Attempt>;
   /** Writes how the attempts of a job went. */
-  keep: (kept: { outcomes: OutcomeRow[]; health: HealthRow }) => Promise<unknown>;
+  keep: (kept: { outcomes: OutcomesOfJob; health: HealthRow }) => Promise<unknown>;
   /** Says that slots of the organization came free. */
   freed: (organizationId: string) => void;
 }
@@ -44,7 +44,11 @@ export async function send(
   const planned = outcomes.map((outcome) => ({ outcome, ...plan(deps.config, outcome) }));
   const acknowledged = outcomes.filter((outcome) => outcome.acknowledged).length;
   await deps.keep({
-    outcomes: planned.map((each) => toRow(endpoint, each, now)),
+    outcomes: {
+      organization_id: endpoint.organization_id,
+      endpoint: endpoint.webhook_url,
+      rows: planned.map((each) => toRow(each, now)),
+    },
     health: {
       organization_id: endpoint.organization_id,
       webhook_endpoint_id: endpoint.webhook_endpoint_id,
@@ -67,17 +71,11 @@ function plan(config: Config, outcome: Outcome): NextAttempt {
   });
 }
 
-const toRow = (
-  endpoint: EndpointOfDelivery,
-  { outcome, attemptsLeft, delayMs }: Planned,
-  now: Temporal.Instant,
-): OutcomeRow => ({
-  organization_id: endpoint.organization_id,
+const toRow = ({ outcome, attemptsLeft, delayMs }: Planned, now: Temporal.Instant): OutcomeRow => ({
   id: outcome.delivery.id,
   acknowledged: outcome.acknowledged,
   http_status: outcome.httpStatus,
   response: outcome.response,
-  endpoint: endpoint.webhook_url,
   attempts_left: attemptsLeft,
   next_attempt_at: delayMs === null ? null : now.add({ milliseconds: delayMs }).toString(),
 });

@@ -44,32 +44,48 @@ const EARLY_MS = 1000;
 
 /** Deliveries of one job. */
 export interface Wanted {
-  organizationId: string;
-  endpointId: string;
+  organization_id: string;
+  webhook_endpoint_id: string;
   ids: string[];
 }
 
-/** Those of the named deliveries that wait for an attempt, each with its endpoint. */
-export const listDue = (sql: Sql, wanted: Wanted[], now: Temporal.Instant) => sql<(DueDelivery & EndpointOfDelivery)[]>`
-  select d.id, d.status, d.retries, d.attempts_left, event.webhook_type, event.payload, event.sequence, d.replay_id,
-    d.organization_id, d.webhook_endpoint_id, endpoint.webhook_url, endpoint.signature_algo,
+/** What a job may send: never empty. */
+export interface Due extends EndpointOfDelivery {
+  deliveries: DueDelivery[];
+}
+
+/**
+ * For each job those of its deliveries that wait for an attempt, in its order, and their endpoint; jobs without any are
+ * left out. `place` is the job's place in `wanted`, from 1. The deliveries of a job travel as one value: a row for each
+ * costs the reader twice as much.
+ */
+export const listDue = (sql: Sql, wanted: Wanted[], now: Temporal.Instant) => sql<(Due & { place: number })[]>`
+  select job.place, job.organization_id, job.webhook_endpoint_id, endpoint.webhook_url, endpoint.signature_algo,
     case when o.former_hmac_key_expires_at > ${now} then o.former_hmac_key else o.hmac_key end as hmac_key,
     endpoint.secret, endpoint.former_secret, endpoint.former_secret_expires_at, endpoint.status as endpoint_status,
-    endpoint.consecutive_failures, endpoint.circuit_open_until
-  from unnest(${wanted.flatMap((job) => job.ids)}::uuid[],
-    ${wanted.flatMap((job) => job.ids.map(() => job.organizationId))}::uuid[],
-    ${wanted.flatMap((job) => job.ids.map(() => job.endpointId))}::uuid[])
-    as wanted (id, organization_id, webhook_endpoint_id)
+    endpoint.consecutive_failures, endpoint.circuit_open_until, due.deliveries
+  from rows from (
+    jsonb_to_recordset(${wanted as never}::jsonb) as (organization_id uuid, webhook_endpoint_id uuid, ids uuid[])
+  ) with ordinality as job (organization_id, webhook_endpoint_id, ids, place)
+  join webhook_endpoints endpoint
+    on endpoint.organization_id = job.organization_id and endpoint.id = job.webhook_endpoint_id
+  join organizations o on o.id = job.organization_id
   cross join lateral (
-    select id, organization_id, webhook_endpoint_id, event_id, replay_id, status, retries, attempts_left, next_attempt_at
-    from webhook_deliveries where id = wanted.id offset 0) d
-  cross join lateral (
-    select webhook_type, payload, sequence from webhook_events where id = d.event_id offset 0) event
-  join webhook_endpoints endpoint on endpoint.id = d.webhook_endpoint_id
-  join organizations o on o.id = d.organization_id
-  where d.organization_id = wanted.organization_id and d.webhook_endpoint_id = wanted.webhook_endpoint_id
-    and (d.status = 'pending'
-      or d.status = 'retrying' and d.next_attempt_at <= ${now.add({ milliseconds: EARLY_MS })})`;
+    select json_agg(json_build_object('id', d.id, 'status', d.status, 'retries', d.retries,
+      'attempts_left', d.attempts_left, 'webhook_type', event.webhook_type, 'payload', event.payload,
+      'sequence', event.sequence, 'replay_id', d.replay_id) order by wanted.place) as deliveries
+    from unnest(job.ids) with ordinality as wanted (id, place)
+    cross join lateral (
+      select id, organization_id, webhook_endpoint_id, event_id, replay_id, status, retries, attempts_left,
+        next_attempt_at
+      from webhook_deliveries where id = wanted.id offset 0) d
+    cross join lateral (
+      select webhook_type, payload, sequence from webhook_events where id = d.event_id offset 0) event
+    where d.organization_id = job.organization_id and d.webhook_endpoint_id = job.webhook_endpoint_id
+      and (d.status = 'pending'
+        or d.status = 'retrying' and d.next_attempt_at <= ${now.add({ milliseconds: EARLY_MS })})
+  ) due
+  where due.deliveries is not null`;
 
 /**
  * Takes the right to the one probe of an open circuit until `until`.
@@ -92,15 +108,20 @@ export async function claimProbe(
 
 /** How one attempt ended, as its row keeps it. */
 export interface OutcomeRow {
-  organization_id: string;
   id: string;
   acknowledged: boolean;
   http_status: number | null;
   response: string;
-  /** URL that was used. */
-  endpoint: string;
   attempts_left: number | null;
   next_attempt_at: string | null;
+}
+
+/** How the attempts of one job ended. */
+export interface OutcomesOfJob {
+  organization_id: string;
+  /** URL that was used. */
+  endpoint: string;
+  rows: OutcomeRow[];
 }
 
 /** What outcomes mean for their endpoint. */
@@ -121,15 +142,16 @@ export interface HealthRow {
  */
 export const recordOutcomes = (
   sql: Sql,
-  outcomes: OutcomeRow[],
+  jobs: OutcomesOfJob[],
   health: HealthRow[],
   { opensAt, openUntil }: { opensAt: number; openUntil: Temporal.Instant },
   now: Temporal.Instant,
 ) => sql`
-  with outcome as (
-    select * from jsonb_to_recordset(${outcomes as never}::jsonb) as row (organization_id uuid, id uuid,
-      acknowledged boolean, http_status integer, response text, endpoint text, attempts_left integer,
-      next_attempt_at timestamptz)
+  with outcome as materialized (
+    select job.organization_id, job.endpoint, row.*
+    from jsonb_to_recordset(${jobs as never}::jsonb) as job (organization_id uuid, endpoint text, rows jsonb)
+    cross join lateral jsonb_to_recordset(job.rows) as row (id uuid, acknowledged boolean, http_status integer,
+      response text, attempts_left integer, next_attempt_at timestamptz)
   ), noted as (
     update webhook_deliveries d
     set status = case when outcome.acknowledged then 'succeeded' when outcome.next_attempt_at is null then 'failed'
@@ -139,7 +161,7 @@ export const recordOutcomes = (
       http_status = outcome.http_status, response = outcome.response, endpoint = outcome.endpoint,
       last_retried_at = case when d.retries > 0 then ${now} else d.last_retried_at end, updated_at = ${now}
     from outcome
-    where d.id = any (${outcomes.map((outcome) => outcome.id)}) and d.id = outcome.id
+    where d.id = any (array(select id from outcome)) and d.id = outcome.id
       and d.organization_id = outcome.organization_id and d.status not in ('succeeded', 'failed')
   ), touched as materialized (
     select endpoint.id, health.organization_id, health.failures, health.any_acknowledged

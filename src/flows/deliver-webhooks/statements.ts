@@ -2,31 +2,23 @@ import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Sql } from '../../platform/db/connect.ts';
 import { CIRCUIT_MS, CIRCUIT_OPENS_AT } from './circuit.ts';
 import { merged } from './merge.ts';
-import {
-  type DueDelivery,
-  type EndpointOfDelivery,
-  type HealthRow,
-  listDue,
-  type OutcomeRow,
-  recordOutcomes,
-  type Wanted,
-} from './sql.ts';
+import { type Due, type HealthRow, listDue, type OutcomesOfJob, recordOutcomes, type Wanted } from './sql.ts';
 
-/** Reads what is due of a job's deliveries, in the order of their ids. */
-export type ReadDue = (wanted: Wanted) => Promise<(DueDelivery & EndpointOfDelivery)[]>;
+/** Reads what is due of a job's deliveries; undefined when nothing is. */
+export type ReadDue = (wanted: Wanted) => Promise<Due | undefined>;
 
 /** Reads for all jobs that ask at the same time in one statement. */
 export const mergedReads = (sql: Sql): ReadDue =>
   merged(async (jobs: Wanted[]) => {
-    const rows = new Map((await listDue(sql, jobs, realNow())).map((row) => [row.id, row]));
-    return jobs.map((job) => job.ids.flatMap((id) => rows.get(id) ?? []));
+    const found = new Map((await listDue(sql, jobs, realNow())).map((due) => [due.place, due]));
+    return jobs.map((_job, index) => found.get(index + 1));
   });
 
 /** Writes the outcomes of all jobs that end at the same time in one statement: one commit for hundreds of deliveries. */
 export const mergedOutcomes = (sql: Sql) =>
-  merged(async (jobs: { outcomes: OutcomeRow[]; health: HealthRow }[]) => {
+  merged(async (jobs: { outcomes: OutcomesOfJob; health: HealthRow }[]) => {
     const now = realNow();
-    const outcomes = jobs.flatMap((job) => job.outcomes);
+    const outcomes = jobs.map((job) => job.outcomes);
     const health = together(jobs.map((job) => job.health));
     const circuit = { opensAt: CIRCUIT_OPENS_AT, openUntil: now.add({ milliseconds: CIRCUIT_MS }) };
     await recordOutcomes(sql, outcomes, health, circuit, now);
