@@ -49,29 +49,36 @@ local attemptMs, besideMs, aliveMs = tonumber(ARGV[6]), tonumber(ARGV[7]), tonum
 for _, key in ipairs({KEYS[1], KEYS[2], KEYS[4]}) do redis.call('ZREMRANGEBYSCORE', key, '-inf', now) end
 redis.call('ZADD', KEYS[4], now + aliveMs, ARGV[2])
 redis.call('PEXPIRE', KEYS[4], aliveMs)
-for lane = 1, perEndpoint do
-  redis.call('ZREM', KEYS[1], job .. '/' .. lane)
-  redis.call('ZREM', KEYS[2], job .. '/' .. lane)
-end
+local names = {}
+for lane = 1, perEndpoint do names[lane] = job .. '/' .. lane end
+redis.call('ZREM', KEYS[1], unpack(names))
+redis.call('ZREM', KEYS[2], unpack(names))
 local share = math.max(1, math.floor(redis.call('ZCARD', KEYS[4]) * own * tonumber(ARGV[5])))
 local free = math.min(perEndpoint - redis.call('ZCARD', KEYS[1]), share - redis.call('ZCARD', KEYS[2]))
 if free <= 0 then return {0} end
+local wanted = {unpack(ARGV, 9)}
 local ids = {}
-for i = 9, #ARGV do
-  local held = redis.call('HGET', KEYS[3], ARGV[i])
+for i, held in ipairs(redis.call('HMGET', KEYS[3], unpack(wanted))) do
   local expires, holder
   if held then expires, holder = string.match(held, '^(%d+) (.*)$') end
-  if not held or tonumber(expires) <= now or holder == job then ids[#ids + 1] = ARGV[i] end
+  if not held or tonumber(expires) <= now or holder == job then ids[#ids + 1] = wanted[i] end
 end
 if #ids == 0 then return {0} end
 local lanes = math.min(free, math.ceil(#ids / 2))
 local lease = math.ceil(#ids / lanes) * attemptMs + besideMs
 local longest = #ARGV * attemptMs + besideMs
+local members, fields = {}, {}
 for lane = 1, lanes do
-  redis.call('ZADD', KEYS[1], now + lease, job .. '/' .. lane)
-  redis.call('ZADD', KEYS[2], now + lease, job .. '/' .. lane)
+  members[2 * lane - 1] = now + lease
+  members[2 * lane] = names[lane]
 end
-for _, id in ipairs(ids) do redis.call('HSET', KEYS[3], id, string.format('%.0f', now + lease) .. ' ' .. job) end
+for i, id in ipairs(ids) do
+  fields[2 * i - 1] = id
+  fields[2 * i] = string.format('%.0f', now + lease) .. ' ' .. job
+end
+redis.call('ZADD', KEYS[1], unpack(members))
+redis.call('ZADD', KEYS[2], unpack(members))
+redis.call('HSET', KEYS[3], unpack(fields))
 for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], longest) end
 return {lanes, unpack(ids)}
 `;
@@ -90,6 +97,7 @@ export function openSlots(
 ): Slots {
   redis.defineCommand('takeWebhookSlots', { numberOfKeys: 4, lua: TAKE });
   const client = redis as SlotRedis;
+  const releases = openReleases(redis);
   const processId = randomUUID();
   const key = (...parts: string[]) => [options.prefix, 'webhook-slots', ...parts].join(':');
   return {
@@ -97,6 +105,7 @@ export function openSlots(
       const lanesKey = key('endpoint', endpointId);
       const organizationKey = key('organization', organizationId);
       const flightKey = key('in-flight', endpointId);
+      releases.flush();
       const [lanes, ...ids] = await client.takeWebhookSlots(
         lanesKey,
         organizationKey,
@@ -116,14 +125,7 @@ export function openSlots(
       const members = Array.from({ length: lanes }, (_, index) => `${id}/${index + 1}`);
       let hasLanes = true;
       const releaseLanes = () => {
-        if (hasLanes)
-          quietly(
-            client
-              .pipeline()
-              .zrem(lanesKey, ...members)
-              .zrem(organizationKey, ...members)
-              .exec(),
-          );
+        if (hasLanes) releases.add(['zrem', lanesKey, ...members], ['zrem', organizationKey, ...members]);
         hasLanes = false;
       };
       return {
@@ -132,14 +134,38 @@ export function openSlots(
         releaseLanes,
         release() {
           releaseLanes();
-          quietly(client.hdel(flightKey, ...ids));
+          releases.add(['hdel', flightKey, ...ids]);
         },
       };
     },
   };
 }
 
-// Nobody waits for a release: with Redis away the leases end by themselves.
-function quietly(released: Promise<unknown>): void {
-  released.catch(() => {});
+interface Releases {
+  add(...commands: string[][]): void;
+  /** Sends at once what waits: who asks for slots next finds them free. */
+  flush(): void;
+}
+
+/**
+ * Sends what jobs of the same turn of the event loop give back in one go. Nobody waits for it: with Redis away the leases
+ * end by themselves.
+ */
+function openReleases(redis: Redis): Releases {
+  let waiting: string[][] = [];
+  const flush = () => {
+    if (waiting.length > 0)
+      redis
+        .pipeline(waiting)
+        .exec()
+        .catch(() => {});
+    waiting = [];
+  };
+  return {
+    flush,
+    add(...commands) {
+      if (waiting.length === 0) setImmediate(flush);
+      waiting.push(...commands);
+    },
+  };
 }
