@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStory, type Story } from '../flows/bill-subscriptions/story.ts';
-import { logNotifications } from '../support/exchange-log.ts';
 import { type HookReceiver, openHookReceiver } from '../support/hook-receiver.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -16,7 +15,6 @@ beforeAll(async () => {
   story = await openStory(service, '2024-05-01T10:00:00Z');
 });
 afterAll(async () => {
-  await logNotifications(service.sql);
   await service.stop();
   await receiver.close();
 });

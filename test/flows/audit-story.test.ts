@@ -361,10 +361,16 @@ test('A22 names an event that gets no number', async () => {
     await tx.unsafe(`select from feed_heads where ${org()} for update`);
     await service.sql.unsafe(
       `insert into webhook_events (id, organization_id, webhook_type, object_type, occurred_at, payload, created_at)
-       values ('00000000-0000-7000-8000-000000000001', '${story.organizationId}', 'x', 'x', '2024-01-01Z', '{}', '2024-01-01Z')`,
+       select '00000000-0000-7000-8000-000000000001', organization_id, webhook_type, object_type, '2024-01-01Z', payload, '2024-01-01Z'
+       from webhook_events where organization_id = '${story.organizationId}' and webhook_type = 'customer.created' limit 1`,
     );
     const found = (await audit()).map((finding) => JSON.parse(finding));
-    expect(found).toContainEqual({ check: 'A22', expected: 'a number', actual: null, details: { webhook_type: 'x' } });
+    expect(found).toContainEqual({
+      check: 'A22',
+      expected: 'a number',
+      actual: null,
+      details: { webhook_type: 'customer.created' },
+    });
   });
   await until(async () => ((await audit()).length === 0 ? true : undefined));
 });

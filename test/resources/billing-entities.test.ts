@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RequestOptions } from '../support/client.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 type Org = Awaited<ReturnType<TestService['org']>>;
@@ -14,13 +15,13 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const made = async (entity: object, org: Org = acme) => {
-  const answer = await org.post('/billing_entities', { billing_entity: entity });
+const made = async (entity: object, org: Org = acme, options: RequestOptions = {}) => {
+  const answer = await org.post('/billing_entities', { billing_entity: entity }, options);
   expect(answer.body).toHaveProperty('billing_entity');
   return answer.body.billing_entity;
 };
-const change = (code: string, entity: object, org: Org = acme) =>
-  org.put(`/billing_entities/${code}`, { billing_entity: entity });
+const change = (code: string, entity: object, org: Org = acme, options: RequestOptions = {}) =>
+  org.put(`/billing_entities/${code}`, { billing_entity: entity }, options);
 
 test('an organization comes with its default entity, whose id is its own', async () => {
   const org = await service.org({ name: 'Big Corp' });
@@ -114,7 +115,7 @@ test('everything that is sent is stored; null puts back what a new entity has', 
   const full = { ...sent, ...configuration, logo_url: PNG };
   expect(await made({ code: 'full', ...sent, logo: PNG, billing_configuration: configuration })).toMatchObject(full);
   expect((await change('full', { phone: '+44' })).body.billing_entity).toMatchObject({ ...full, phone: '+44' });
-  const cleared = await change('full', {
+  const nothing = {
     country: null,
     einvoicing: null,
     eu_tax_management: null,
@@ -125,7 +126,8 @@ test('everything that is sent is stored; null puts back what a new entity has', 
     document_number_prefix: null,
     logo: '',
     billing_configuration: { invoice_footer: null, invoice_grace_period: null, document_locale: null },
-  });
+  };
+  const cleared = await change('full', nothing, acme, { beyondContract: 'platform E "absent vs null": null clears' });
   expect(cleared.body.billing_entity).toMatchObject({
     country: null,
     einvoicing: false,
@@ -144,13 +146,8 @@ test('everything that is sent is stored; null puts back what a new entity has', 
 });
 
 test('currency, country and prefix are upper-cased', async () => {
-  const entity = await made({
-    code: 'case',
-    name: 'C',
-    default_currency: 'eur',
-    country: 'de',
-    document_number_prefix: 'c-1',
-  });
+  const given = { code: 'case', name: 'C', default_currency: 'eur', country: 'de', document_number_prefix: 'c-1' };
+  const entity = await made(given, acme, { beyondContract: 'platform E "countries": upper-cased on input' });
   expect(entity).toMatchObject({ default_currency: 'EUR', country: 'DE', document_number_prefix: 'C-1' });
 });
 

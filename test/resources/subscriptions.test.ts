@@ -238,7 +238,7 @@ describe('reads', () => {
           external_customer_id: `customer-${external_id}`,
           external_id,
           plan_code: 'p',
-          subscription_at: `2024-01-0${index + 1}`,
+          subscription_at: `2024-01-0${index + 1}T00:00:00Z`,
         },
       });
     }

@@ -13,6 +13,8 @@ export interface RequestOptions {
   headers?: Record<string, string>;
   /** Body as it goes out, instead of JSON. */
   raw?: string | Buffer;
+  /** The rule by which this request, or its answer, goes beyond the contract: it stays out of the log of the run. */
+  beyondContract?: string;
 }
 
 export interface Client {
@@ -42,21 +44,19 @@ export function createClient(url: string, apiKey: string | null, isLogged = fals
         ...(payload === undefined ? {} : { body: payload }),
       });
       const text = await response.body.text();
-      let json: unknown = null;
-      try {
-        json = text === '' ? null : JSON.parse(text);
-      } catch {
-        // not JSON: the text tells
-      }
+      const json = parsed(text);
       if (isLogged)
-        logExchange({
-          method,
-          path,
-          status: response.statusCode,
-          requestBody: body ?? null,
-          responseBody: json ?? text,
-          headers: response.headers,
-        });
+        logExchange(
+          {
+            method,
+            path,
+            status: response.statusCode,
+            requestBody: options.raw === undefined ? (body ?? null) : (parsed(options.raw) ?? options.raw.toString()),
+            responseBody: json ?? text,
+            headers: response.headers,
+          },
+          options.beyondContract,
+        );
       return { status: response.statusCode, body: json as never, text, headers: response.headers };
     };
   return {
@@ -66,4 +66,13 @@ export function createClient(url: string, apiKey: string | null, isLogged = fals
     patch: call('PATCH'),
     delete: call('DELETE'),
   };
+}
+
+/** Null where it is no JSON. */
+function parsed(text: string | Buffer): unknown {
+  try {
+    return JSON.parse(text.toString());
+  } catch {
+    return null;
+  }
 }

@@ -1,6 +1,9 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Sql } from '../../src/platform/db/connect.ts';
+import { NAMED_ONLY_WEBHOOK_TYPES } from '../../src/platform/records/write-records.ts';
+import { TEST_TYPE } from '../../src/resources/webhooks/writes.ts';
+import { ruleBeyond, ruleBeyondBody } from '../contract/beyond-contract.ts';
 
 /** One request and its answer, as they went over the wire under the prefix of the interface. */
 export interface Exchange {
@@ -12,27 +15,35 @@ export interface Exchange {
   headers: Record<string, unknown>;
 }
 
-/** Folder where the contract's tests leave what they exchanged and what was notified, one JSON object a line. */
+/** Folder where a test run leaves what it exchanged and what was notified, one JSON object a line. */
 const FOLDER = process.env.CONTRACT_LOG;
-/** Whether all other tests do so too: many of them send on purpose what the contract does not foresee. */
-export const logsEverything = process.env.CONTRACT_LOG_ALL !== undefined;
 
 // Routes beside the contract that its reader takes for events by their transaction id (beyond 0).
 const TAKEN_FOR_EVENTS = /\/events\/(unmatched|corrections)(\?|$)/;
 
-/** Notes an exchange when the run is logged. */
-export function logExchange(exchange: Exchange): void {
-  if (TAKEN_FOR_EVENTS.test(exchange.path)) return;
-  append('exchanges.ndjson', JSON.stringify(exchange));
+/** Notes an exchange when the run is logged. `named`: the rule by which it goes beyond the contract, as the test says itself. */
+export function logExchange(exchange: Exchange, named?: string): void {
+  if (FOLDER === undefined || TAKEN_FOR_EVENTS.test(exchange.path)) return;
+  const rule = named ?? ruleBeyond(exchange);
+  if (rule === undefined) append('exchanges.ndjson', JSON.stringify(exchange));
+  else append('beyond.txt', `${exchange.method} ${exchange.path.split('?')[0]}\t${rule}`);
 }
 
-/** Notes everything that a database has to tell, when the run is logged. */
+// Types of ours, sent to who asks for them alone (beyond 0, platform G.9).
+const OWN_TYPES = [...NAMED_ONLY_WEBHOOK_TYPES, TEST_TYPE];
+
+/** Notes everything that a database has to tell of the contract's types, when the run is logged. */
 export async function logNotifications(sql: Sql): Promise<void> {
   if (FOLDER === undefined) return;
-  const rows = await sql<{ payload: string }[]>`select payload from webhook_events order by position`;
-  for (const { payload } of rows) append('notifications.ndjson', payload);
+  const rows = await sql<{ payload: string }[]>`
+    select payload from webhook_events where webhook_type <> all(${OWN_TYPES}) order by position`;
+  for (const { payload } of rows) {
+    const rule = ruleBeyondBody(JSON.parse(payload));
+    if (rule === undefined) append('notifications.ndjson', payload);
+    else append('beyond.txt', `webhook\t${rule}`);
+  }
 }
 
 function append(file: string, line: string): void {
-  if (FOLDER !== undefined) appendFileSync(join(FOLDER, file), `${line}\n`);
+  appendFileSync(join(FOLDER!, file), `${line}\n`);
 }

@@ -11,7 +11,7 @@ import { type CreatedOrganization, createOrganization } from '../../src/resource
 import { type PoolName, pools, startPools } from '../../workers/pools.ts';
 import { type Client, createClient } from './client.ts';
 import { createTestDatabase } from './database.ts';
-import { logNotifications, logsEverything } from './exchange-log.ts';
+import { logNotifications } from './exchange-log.ts';
 
 /** A busy test machine is no reason to let requests pass the limiters, or to answer that a write is pending. */
 export const PATIENT_LIMITER_MS = 5000;
@@ -60,7 +60,7 @@ export async function startService(
   const workers = await startPools(config, options.pools ?? (Object.keys(pools) as PoolName[]), log);
   const ingress = await startIngress(config, options.operations ?? operations, log, PATIENT_LIMITER_MS);
   const redis = new Redis(config.REDIS_URL);
-  const isLogged = logsEverything && options.operations === undefined && config.WIRE_PREFIX === 'svc';
+  const isLogged = options.operations === undefined && config.WIRE_PREFIX === 'svc';
   const client = (apiKey: string) => createClient(ingress.url, apiKey, isLogged);
   return {
     url: ingress.url,

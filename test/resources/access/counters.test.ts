@@ -139,7 +139,7 @@ test.each([1, 2, 3])(
         transaction_id,
         external_subscription_id: 'sub',
         code: pick(METRICS).code,
-        timestamp: (now - agoHours * 3_600_000 - Math.floor(random() * 3_600_000)) / 1000,
+        timestamp: String((now - agoHours * 3_600_000 - Math.floor(random() * 3_600_000)) / 1000),
         properties: { n: pick(VALUES), who: pick(['a', 'b', 'c']), operation_type: pick(['add', 'add', 'remove']) },
       };
     };

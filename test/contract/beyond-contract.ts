@@ -1,0 +1,195 @@
+/** What a test sent and got. */
+interface Talk {
+  method: string;
+  path: string;
+  status: number;
+  requestBody: unknown;
+  responseBody: unknown;
+}
+
+/** A place where the specification allows what the contract does not list. */
+type Beyond = {
+  /** The rule that allows it. */
+  rule: string;
+} & (
+  | {
+      /** Accepted requests that it is about, as `METHOD /path`, and where: names from the root of the body on, `*` for any. */
+      request: RegExp;
+      at: string;
+      /** What is sent there, or the field that is absent there. */
+      is?: (value: unknown) => boolean;
+      lacks?: string;
+    }
+  | {
+      /** A field that holds it at any depth of what is sent, answered or notified; with `path`, on these routes alone. */
+      field: string;
+      is: (value: unknown) => boolean;
+      path?: RegExp;
+    }
+);
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isNumber = (value: unknown): boolean => typeof value === 'number';
+const isFraction = (value: unknown): boolean => isNumber(value) && !Number.isInteger(value);
+const isNull = (value: unknown): boolean => value === null;
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+const UNLISTED = new Set<unknown>(['BHD', 'IQD', 'IRR', 'JOD', 'KWD', 'LYD', 'OMR', 'TND']);
+const isUnlistedCurrency = (value: unknown): boolean => UNLISTED.has(value);
+
+const NUMBERS = 'platform E "input numbers": numeric texts where a number is expected and vice versa';
+const NULLS = 'platform E "absent vs null": null clears';
+const KEEPS = 'platform E "absent vs null": absent leaves as is';
+
+/**
+ * Exchanges and notifications that these rows describe stay out of the log of a test run: everything in the log must
+ * satisfy the contract. A request of one test alone says so itself (`beyondContract` of its options).
+ */
+const BEYOND: readonly Beyond[] = [
+  { rule: 'platform E "countries": ISO 3166-1 and XK', field: 'country', is: (value) => value === 'XK' },
+  { rule: 'platform E "currencies": more than the contract lists', field: 'currency', is: isUnlistedCurrency },
+  { rule: 'platform E "emails": several', field: 'email', is: (value) => isText(value) && String(value).includes(',') },
+  {
+    rule: 'usage-and-charges A.2: properties hold any JSON values',
+    field: 'properties',
+    path: /\/events/,
+    is: (value) => isObject(value) && Object.values(value).some((each) => !isText(each) && !isNumber(each)),
+  },
+  {
+    rule: 'usage-and-charges A.2: timestamp is a number, decimals allowed',
+    request: /POST \/events/,
+    at: 'event.timestamp',
+    is: isFraction,
+  },
+  {
+    rule: 'usage-and-charges A.2: timestamp is a number, decimals allowed',
+    request: /POST \/events/,
+    at: 'events.*.timestamp',
+    is: isFraction,
+  },
+  {
+    rule: 'usage-and-charges A.2: external_subscription_id is not checked',
+    request: /POST \/events$/,
+    at: 'event',
+    lacks: 'external_subscription_id',
+  },
+  {
+    rule: 'beyond 3: a tolerant batch refuses each event alone',
+    request: /POST \/events\/batch$/,
+    at: 'events.*',
+    is: (value) => !isObject(value) || !('transaction_id' in value && 'code' in value),
+  },
+  {
+    rule: 'usage-and-charges A.1: a bare item is accepted too',
+    request: /POST \/events\/batch_estimate_instant_fees/,
+    at: 'events.*',
+    lacks: 'event',
+  },
+  {
+    rule: 'usage-and-charges B.6: an event to try has defaults',
+    request: /POST \/billable_metrics\/evaluate_expression/,
+    at: 'event',
+    lacks: 'code',
+  },
+  {
+    rule: 'usage-and-charges B.6: an event to try has defaults',
+    request: /POST \/billable_metrics\/evaluate_expression/,
+    at: 'event',
+    lacks: 'properties',
+  },
+  {
+    rule: 'usage-and-charges E.1: add_on_id or add_on_code',
+    request: /(POST|PUT) \/plans/,
+    at: 'plan.fixed_charges.*',
+    lacks: 'add_on_id',
+  },
+  {
+    rule: 'usage-and-charges D.2: properties default to those of the model',
+    request: /POST \/plans\/[^/]+\/charges\/[^/]+\/filters/,
+    at: 'filter',
+    lacks: 'properties',
+  },
+  {
+    rule: 'subscriptions-and-invoices A.1: {} deletes the minimum commitment',
+    request: /(POST|PUT) \/plans/,
+    at: 'plan.minimum_commitment',
+    lacks: 'amount_cents',
+  },
+  {
+    rule: 'subscriptions-and-invoices A.1: {} deletes the minimum commitment',
+    request: /(POST|PUT) \/subscriptions/,
+    at: 'subscription.plan_overrides.minimum_commitment',
+    lacks: 'amount_cents',
+  },
+  {
+    rule: 'platform E "timestamps in": ISO 8601',
+    request: /POST \/subscriptions$/,
+    at: 'subscription.subscription_at',
+    is: (value) => isText(value) && !String(value).includes('T'),
+  },
+  {
+    rule: 'subscriptions-and-invoices F.16: unknown billing_time is calendar',
+    request: /POST \/invoices\/preview/,
+    at: 'billing_time',
+    is: (value) => value !== 'calendar' && value !== 'anniversary',
+  },
+  { rule: KEEPS, request: /PUT \/subscriptions\/[^/]+$/, at: 'subscription', lacks: 'ending_at' },
+  { rule: KEEPS, request: /PUT \/webhook_endpoints/, at: 'webhook_endpoint', lacks: 'webhook_url' },
+  { rule: KEEPS, request: /PUT \/credit_notes/, at: 'credit_note', lacks: 'refund_status' },
+  {
+    rule: 'credits-and-payments E.8: email is optional',
+    request: /POST \/payment_requests/,
+    at: 'payment_request',
+    lacks: 'email',
+  },
+  {
+    rule: 'platform F.5: payment_provider null unlinks',
+    request: /POST \/customers/,
+    at: 'customer.billing_configuration.payment_provider',
+    is: isNull,
+  },
+  { rule: NUMBERS, request: /(POST|PUT) \/plans/, at: 'plan.amount_cents', is: isText },
+  { rule: NUMBERS, request: /(POST|PUT) \/plans/, at: 'plan.trial_period', is: isText },
+  { rule: NUMBERS, request: /(POST|PUT) \/plans/, at: 'plan.pay_in_advance', is: isText },
+  { rule: NUMBERS, request: /(POST|PUT) \/plans/, at: 'plan.fixed_charges.*.units', is: isText },
+  { rule: NUMBERS, request: /(POST|PUT) \/(plans|subscriptions)/, at: 'fixed_charge.units', is: isNumber },
+  { rule: NUMBERS, request: /(POST|PUT) \/plans/, at: 'charge.min_amount_cents', is: isText },
+  { rule: NUMBERS, request: /POST \/customers/, at: 'customer.metadata.*.value', is: isNumber },
+  { rule: NUMBERS, request: /POST \/billable_metrics/, at: 'billable_metric.filters.*.values.*', is: isNumber },
+  { rule: NULLS, request: /(POST|PUT) \/plans/, at: 'plan.charges', is: isNull },
+  { rule: NULLS, request: /(POST|PUT) \/plans/, at: 'plan.charges.*.code', is: isNull },
+  { rule: NULLS, request: /(POST|PUT) \/plans/, at: 'plan.metadata', is: isNull },
+  { rule: NULLS, request: /(POST|PUT) \/plans/, at: 'charge.applied_pricing_unit', is: isNull },
+  { rule: NULLS, request: /POST \/subscriptions$/, at: 'subscription.name', is: isNull },
+  { rule: NULLS, request: /PUT \/billable_metrics/, at: 'billable_metric.recurring', is: isNull },
+  { rule: NULLS, request: /PUT \/organizations/, at: 'organization.timezone', is: isNull },
+];
+
+/** The rule by which an exchange goes beyond the contract, or undefined. */
+export function ruleBeyond({ method, path, status, requestBody, responseBody }: Talk): string | undefined {
+  const [route] = path.split('?');
+  return BEYOND.find((row) => {
+    if ('field' in row)
+      return (row.path?.test(route!) ?? true) && [requestBody, responseBody].some((body) => holds(body, row));
+    if (status >= 300 || !row.request.test(`${method} ${route}`)) return false;
+    return valuesAt(requestBody, row.at.split('.')).some(
+      (value) => row.is?.(value) ?? (isObject(value) && !(row.lacks! in value)),
+    );
+  })?.rule;
+}
+
+/** Likewise of a notification's body. */
+export const ruleBeyondBody = (body: unknown): string | undefined =>
+  BEYOND.find((row) => 'field' in row && row.path === undefined && holds(body, row))?.rule;
+
+function holds(value: unknown, row: { field: string; is: (value: unknown) => boolean }): boolean {
+  if (!isObject(value)) return false;
+  return Object.entries(value).some(([name, inner]) => (name === row.field && row.is(inner)) || holds(inner, row));
+}
+
+function valuesAt(value: unknown, [name, ...rest]: string[]): unknown[] {
+  if (name === undefined) return [value];
+  if (!isObject(value)) return [];
+  if (name === '*') return Object.values(value).flatMap((each) => valuesAt(each, rest));
+  return name in value ? valuesAt(value[name], rest) : [];
+}
