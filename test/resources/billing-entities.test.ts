@@ -331,5 +331,13 @@ test('an archived billing entity keeps its customers, and nobody new may choose 
   expect((await put('after')).body).toMatchObject({ status: 404, resource: 'billing_entity' });
   expect((await own.post('/billing_entities/second/restore')).status).toBe(200);
   expect((await put('after')).status).toBe(200);
+  const { activity_logs: logs } = (await own.get('/activity_logs?activity_types[]=billing_entities.updated')).body;
+  const times = logs
+    .map((log: { activity_object_changes: { archived_at: unknown } }) => log.activity_object_changes.archived_at)
+    .reverse();
+  expect(times).toEqual([
+    [null, expect.any(String)],
+    [expect.any(String), null],
+  ]);
   expect((await own.post('/billing_entities/none/archive')).body.resource).toBe('billing_entity');
 });

@@ -1,6 +1,8 @@
 import type { Context } from '../../platform/context.ts';
 import { refuse } from '../../platform/refusal.ts';
-import { getBillingEntity, lockBillingEntity } from './queries.ts';
+import { secondsOrNull } from '../../platform/schema/view.ts';
+import { type BillingEntityRow, getBillingEntity, lockBillingEntity } from './queries.ts';
+import { detailsOf, recordBillingEntity } from './record.ts';
 import { billingEntityView } from './view.ts';
 
 /**
@@ -18,10 +20,14 @@ async function setArchived(ctx: Context, code: string, isArchived: boolean) {
   const { db, organizationId } = ctx;
   const entity = await lockBillingEntity(db, organizationId, code);
   if (isArchived && entity.is_default) throw refuse.notAllowed('not_deletable');
-  if (isArchived !== (entity.archived_at !== null)) {
-    await db`
-      update billing_entities set archived_at = ${isArchived ? ctx.now() : null}, updated_at = ${ctx.now()}
-      where organization_id = ${organizationId} and id = ${entity.id}`;
-  }
-  return { billing_entity: billingEntityView(await getBillingEntity(db, organizationId, code)) };
+  if (isArchived === (entity.archived_at !== null)) return { billing_entity: billingEntityView(entity) };
+  const archivedAt = isArchived ? ctx.now() : null;
+  await db`
+    update billing_entities set archived_at = ${archivedAt}, updated_at = ${ctx.now()}
+    where organization_id = ${organizationId} and id = ${entity.id}`;
+  const changed = await getBillingEntity(db, organizationId, code);
+  const details = await detailsOf(ctx, changed);
+  const logged = (row: BillingEntityRow) => ({ ...details, archived_at: secondsOrNull(row.archived_at) });
+  recordBillingEntity(ctx, 'updated', changed, logged(changed), logged(entity));
+  return { billing_entity: billingEntityView(changed) };
 }

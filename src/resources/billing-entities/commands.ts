@@ -1,19 +1,11 @@
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
-import { changedKeys } from '../../platform/records/changes.ts';
-import { securityDiff } from '../../platform/records/security-log.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { assignToEntity } from '../dunning-campaigns/assign.ts';
-import { listSelectedSections } from '../invoice-custom-sections/queries.ts';
 import { replaceSections } from '../invoice-custom-sections/selections.ts';
 import { loosenNextBilling } from '../subscriptions/commands/next-billing.ts';
 import { generateEuTaxes } from '../taxes/eu/generate.ts';
-import {
-  findTaxesByCodes,
-  listTaxesOfBillingEntities,
-  replaceBillingEntityTaxes,
-  type TaxRow,
-} from '../taxes/queries.ts';
+import { findTaxesByCodes, replaceBillingEntityTaxes, type TaxRow } from '../taxes/queries.ts';
 import { countryFaults } from './country-rules.ts';
 import { documentNumberPrefix } from './document-number-prefix.ts';
 import {
@@ -23,6 +15,7 @@ import {
   getBillingEntity,
   lockBillingEntity,
 } from './queries.ts';
+import { detailsOf, recordBillingEntity } from './record.ts';
 import type { BillingEntityCreate, BillingEntityUpdate } from './schema.ts';
 import { billingEntityDetails, billingEntityView } from './view.ts';
 import {
@@ -66,7 +59,7 @@ export async function createBillingEntity(ctx: Context, { body }: { body: Billin
   });
   const entity = await getBillingEntity(ctx.db, ctx.organizationId, body.code);
   if (entity.eu_tax_management) await generateEuTaxes(ctx, entity.timezone);
-  announce(ctx, 'created', entity, billingEntityDetails(entity, [], []));
+  recordBillingEntity(ctx, 'created', entity, billingEntityDetails(entity, [], []));
   return { billing_entity: billingEntityView(entity) };
 }
 
@@ -126,16 +119,8 @@ export async function changeBillingEntity(
   const changed = await getBillingEntity(db, organizationId, entity.code);
   if (fields.eu_tax_management) await generateEuTaxes(ctx, changed.timezone);
   const after = await detailsOf(ctx, changed);
-  announce(ctx, 'updated', changed, after, before);
+  recordBillingEntity(ctx, 'updated', changed, after, before);
   return after;
-}
-
-async function detailsOf({ db, organizationId }: Context, entity: BillingEntityRow) {
-  return billingEntityDetails(
-    entity,
-    await listTaxesOfBillingEntities(db, organizationId, [entity.id]),
-    await listSelectedSections(db, organizationId, { type: 'billing_entity', id: entity.id }),
-  );
 }
 
 /** Refuses when there is something to refuse: all fields at once. */
@@ -169,26 +154,4 @@ function fieldsOf(
     document_number_prefix: prefix === null ? generatedPrefix : prefix,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
-function announce(
-  ctx: Context,
-  action: 'created' | 'updated',
-  entity: BillingEntityRow,
-  object: object,
-  before?: object,
-): void {
-  ctx.record({
-    activity: {
-      type: `billing_entities.${action}`,
-      resourceType: 'BillingEntity',
-      resourceId: entity.id,
-      object,
-      ...(before ? { changes: changedKeys(before, object) } : {}),
-    },
-    security: {
-      event: `billing_entity.${action}`,
-      resources: { svc_id: entity.id, code: entity.code, ...(before ? securityDiff(before, object) : {}) },
-    },
-  });
 }
