@@ -167,6 +167,7 @@ const wrong: [object, object][] = [
   [{ logo: `data:image/png;base64,${'A'.repeat(1_100_000)}` }, { logo: ['invalid_size'] }],
   [{ email_settings: ['invoice.paid'] }, { email_settings: ['unsupported_value'] }],
   [{ email_settings: 'invoice.finalized' }, { email_settings: ['unsupported_value'] }],
+  [{ billing_configuration: 'x' }, { billing_configuration: ['value_is_invalid'] }],
   [{ einvoicing: true }, { einvoicing: ['country_must_be_present'] }],
   [{ einvoicing: true, country: 'IT' }, { einvoicing: ['country_not_supported'] }],
   [{ eu_tax_management: true }, { eu_tax_management: ['billing_entity_must_be_in_eu'] }],

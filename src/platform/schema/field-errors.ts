@@ -29,7 +29,8 @@ function codeOf(issue: z.core.$ZodIssue): string {
   if (CODE.test(issue.message)) return issue.message;
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined || issue.input === null ? MANDATORY : INVALID;
+      // The value itself is no longer told here, only in the library's own sentence.
+      return /received (?:undefined|null)$/.test(issue.message) ? MANDATORY : INVALID;
     case 'too_big':
       return issue.origin === 'string' || issue.origin === 'array' ? TOO_LONG : OUT_OF_RANGE;
     case 'too_small':

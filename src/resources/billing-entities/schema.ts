@@ -45,7 +45,10 @@ export const issuerFields = {
   timezone: resettable(timeZone(), 'UTC'),
   net_payment_term: days(),
   email_settings: resettable(
-    z.array(z.enum(EMAIL_SETTINGS, 'unsupported_value'), 'unsupported_value').check(renameErrors(() => [])),
+    z
+      .array(z.enum(EMAIL_SETTINGS, 'unsupported_value'), 'unsupported_value')
+      .check(renameErrors(() => []))
+      .transform((settings) => [...new Set(settings)]),
     [],
   ),
   // Null puts the generated one back.

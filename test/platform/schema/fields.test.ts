@@ -55,6 +55,22 @@ test.each([
   );
 });
 
+test('what is of another kind is invalid, what is not there is mandatory', () => {
+  const Place = z.object({
+    place: z.object({ city: z.string() }),
+    list: z.array(z.string()),
+    map: z.record(z.string(), z.int()),
+  });
+  const errors = (input: unknown) => {
+    const parsed = Place.safeParse(input);
+    return parsed.success ? {} : refuseIssues(parsed.error).body.error_details;
+  };
+  const all = (code: string) => ({ place: [code], list: [code], map: [code] });
+  expect(errors({ place: 'x', list: {}, map: 7 })).toEqual(all('value_is_invalid'));
+  expect(errors({ place: null, list: null, map: null })).toEqual(all('value_is_mandatory'));
+  expect(errors({})).toEqual(all('value_is_mandatory'));
+});
+
 test('metadata loses null bytes in names and texts', () => {
   expect(withoutNullBytes({ 'a\0': 'b\0c', n: 1 })).toEqual({ a: 'bc', n: 1 });
   for (const other of ['a\0', null, ['a\0']]) expect(withoutNullBytes(other)).toBe(other);
