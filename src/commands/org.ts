@@ -13,10 +13,11 @@ import { seconds } from '../platform/schema/view.ts';
 import { defaultDataDir } from '../platform/services/discover.ts';
 import { findRunning } from '../platform/services/run-file.ts';
 import { withServices } from '../platform/services/with-services.ts';
-import { type CreatedOrganization, createOrganization } from '../resources/organizations/commands.ts';
+import { createOrganization } from '../resources/organizations/commands.ts';
 import { listOrganizations } from '../resources/organizations/queries.ts';
 import { type RateLimits, setRateLimits } from '../resources/organizations/rate-limits.ts';
 import { rotateApiKey } from '../resources/organizations/rotate-api-key.ts';
+import { rotateHmacKey } from '../resources/organizations/rotate-hmac-key.ts';
 
 /** Stands for a Redis that a command does not need, so that none is started for it. */
 const NO_REDIS = 'redis://none.invalid';
@@ -80,6 +81,20 @@ program
         show(rotated, options.json);
       },
       { redis: true },
+    ),
+  );
+
+program
+  .command('rotate-hmac-key')
+  .description(
+    'replace the key that signs webhooks of an organization by hmac; the old one goes on signing for a while',
+  )
+  .requiredOption('--organization <id>', 'its organization')
+  .option('--expires-in-hours <number>', 'how long the old key signs, 0 to 168', '24')
+  .option('--json', 'answer one line of JSON', false)
+  .action(({ organization, expiresInHours, json }: { organization: string; expiresInHours: string; json: boolean }) =>
+    onDatabase(async ({ sql }) =>
+      show(await rotateHmacKey(sql, { organizationId: organization, hours: Number(expiresInHours) }), json),
     ),
   );
 
@@ -185,9 +200,9 @@ function inCamelCase(name: string): string {
   return name.replace(/_(.)/g, (_gap, letter: string) => letter.toUpperCase());
 }
 
-function show(organization: CreatedOrganization, json: boolean): void {
-  if (json) console.log(JSON.stringify(organization));
-  else for (const [key, value] of Object.entries(organization)) console.log(`${key.padEnd(16)} ${value}`);
+function show(facts: object, json: boolean): void {
+  if (json) console.log(JSON.stringify(facts));
+  else for (const [key, value] of Object.entries(facts)) console.log(`${key.padEnd(16)} ${value}`);
 }
 
 /** Tells every ingress to forget what it knows of the organization's keys; one that does not hear it does so within a minute. */

@@ -78,6 +78,20 @@ test('create prints one line of JSON; list shows the organization; rotate-key gi
   await until(() => heard.length === 1);
   expect(JSON.parse(heard[0]!)).toEqual({ organization_id: organization.organization_id });
   redis.disconnect();
+
+  const id = organization.organization_id;
+  const replaced = JSON.parse((await org('rotate-hmac-key', '--organization', id, '--json')).out);
+  expect(replaced).toEqual({
+    organization_id: id,
+    hmac_key: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    former_expires_at: expect.stringMatching(/Z$/),
+  });
+  const { sql } = database;
+  expect(await sql`select hmac_key, former_hmac_key from organizations where id = ${id}`).toEqual([
+    { hmac_key: replaced.hmac_key, former_hmac_key: organization.hmac_key },
+  ]);
+  const logged = await sql`select log_event from security_logs where organization_id = ${id} order by id`;
+  expect(logged.map(({ log_event }) => log_event)).toEqual(['api_key.rotated', 'webhook_endpoint.updated']);
 });
 
 test('limits of an organization are set, kept, announced, and put back', async () => {
@@ -104,4 +118,6 @@ test('a refusal is told, and the command fails', async () => {
   expect(blank.complaint).toContain('"error_details":{"name":["value_is_mandatory"]}');
   const unknown = await org('rotate-key', '--organization', 'nowhere');
   expect(unknown.complaint).toContain('"resource":"organization"');
+  const late = await org('rotate-hmac-key', '--organization', 'nowhere', '--expires-in-hours', '169');
+  expect(late.complaint).toContain('"expires_in_hours":["value_is_out_of_range"]');
 });

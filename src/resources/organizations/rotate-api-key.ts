@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Temporal } from 'temporal-polyfill';
 import { realNow } from '../../platform/clock/real-clock.ts';
-import type { Actor } from '../../platform/context.ts';
 import type { Sql } from '../../platform/db/connect.ts';
 import { isUuid, newId } from '../../platform/ids.ts';
 import { writeSecurityLogs } from '../../platform/records/security-log.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { type CreatedOrganization, digestOfKey } from './commands.ts';
-
-/** No key of the organization's. */
-const OPERATOR: Actor = { source: 'system', apiKeyId: null };
+import { OPERATOR } from './operator.ts';
 
 interface KeyRow {
   id: string;
