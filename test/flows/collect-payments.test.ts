@@ -348,6 +348,16 @@ test('a request that is refused mails a link', async () => {
   expect((await ok(story.client.get('/sandbox/mails'))).mails).toEqual([]);
 });
 
+test('a customer may ask for the sandbox by its own name, and is shown under the one it emulates', async () => {
+  const customer = {
+    external_id: 'own',
+    billing_configuration: { payment_provider: 'sandbox', sync_with_provider: true },
+  };
+  const options = { beyondContract: 'beyond 13.3: input payment_provider "sandbox" is accepted' };
+  const { customer: made } = await ok(story.client.post('/customers', { customer }, options));
+  expect(made.billing_configuration).toMatchObject({ payment_provider: 'stripe', payment_provider_code: 'test' });
+});
+
 test('connections: words of the routes', async () => {
   const post = (fields: object) =>
     story.client.post('/payment_providers', { payment_provider: { type: 'sandbox', code: 'b', name: 'B', ...fields } });

@@ -194,7 +194,7 @@ describe('payments', () => {
     story = await openStory(service, '2024-05-01T08:00:00Z');
     const payment_provider = { type: 'sandbox', code: 'test', name: 'Test', emulates };
     await ok(story.client.post('/payment_providers', { payment_provider }));
-    const billing_configuration = { payment_provider: 'stripe', sync_with_provider: true };
+    const billing_configuration = { payment_provider: emulates, sync_with_provider: true };
     await story.customer({ net_payment_term: 0, billing_configuration });
   };
 
