@@ -227,6 +227,7 @@ describe('GET /events', () => {
       'b',
     ]);
     expect(await ids('timestamp_to=1970-01-01')).toHaveLength(5);
+    expect(await ids('timestamp_to=9999-12-31')).toHaveLength(5);
     expect(await ids('code=none')).toEqual([]);
   });
 

@@ -225,6 +225,12 @@ test('past usage: billed periods, newest first', async () => {
     status: 404,
     resource: 'billable_metric',
   });
+  for (const count of ['1', '0', 'all'])
+    expect((await story.client.get(`${path}&periods_count=${count}`)).body.usage_periods).toHaveLength(1);
+  expect((await story.client.get(`${path}&page=2`)).body).toEqual({
+    usage_periods: [],
+    meta: { current_page: 2, next_page: null, prev_page: 1, total_pages: 1, total_count: 1 },
+  });
   expect((await story.client.get('/customers/acme/past_usage')).body).toMatchObject({
     error_details: { external_subscription_id: ['value_is_mandatory'] },
   });
