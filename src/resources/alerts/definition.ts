@@ -5,7 +5,7 @@ import {
   WALLET_ALERT_TYPES,
 } from '../../engine/alerts/alert-types.ts';
 import { decimal } from '../../engine/money/decimal.ts';
-import { INVALID, MANDATORY, TOO_LONG } from '../../platform/schema/fields.ts';
+import { FORMAT, INVALID, MANDATORY, TOO_LONG } from '../../platform/schema/fields.ts';
 import type { ThresholdJson } from './queries.ts';
 import type { GivenAlert } from './schema.ts';
 
@@ -24,6 +24,11 @@ const TYPES = { subscription: SUBSCRIPTION_ALERT_TYPES, wallet: WALLET_ALERT_TYP
 const isBlank = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 
+const isObject = (value: unknown): value is GivenAlert => typeof value === 'object' && value !== null;
+
+// Postgres stores neither U+0000 nor a lone surrogate (platform E).
+const isStorable = (value: unknown): boolean => !String(value).includes('\0') && String(value).isWellFormed();
+
 /** What is wrong with the type of a new alert. Rule: credits-and-payments G.2, as all of this file. */
 export function typeFaults(given: unknown, owner: keyof typeof TYPES): AlertFaults {
   if (isBlank(given)) return { alert_type: [MANDATORY, INVALID] };
@@ -34,9 +39,12 @@ export function typeFaults(given: unknown, owner: keyof typeof TYPES): AlertFaul
 export function readThresholds(given: unknown): { thresholds: ThresholdJson[]; faults: AlertFaults } {
   const refused = (field: string, code: string) => ({ thresholds: [], faults: { [field]: [code] } });
   if (!isBlank(given) && !Array.isArray(given)) return refused('thresholds', INVALID);
-  const items = (given ?? []) as unknown[];
+  const items = Array.isArray(given) ? given : [];
   if (items.length === 0) return refused('thresholds', MANDATORY);
   if (items.length > MOST_THRESHOLDS) return refused('thresholds', 'too_many_thresholds');
+  const codes = items.map((item) => (isObject(item) ? item.code : null));
+  if (codes.some((code) => isObject(code))) return refused('thresholds:code', INVALID);
+  if (codes.some((code) => !isStorable(code))) return refused('thresholds:code', FORMAT);
   const read = items.map(readThreshold);
   const fault = read.find((each) => typeof each === 'string');
   const thresholds = read.filter((each) => typeof each !== 'string');
@@ -52,8 +60,9 @@ export function readThresholds(given: unknown): { thresholds: ThresholdJson[]; f
 
 /** A threshold, or the code of what is wrong with its value. */
 function readThreshold(given: unknown): ThresholdJson | string {
-  const { code, value, recurring } = (typeof given === 'object' && given !== null ? given : {}) as GivenAlert;
+  const { code, value, recurring } = isObject(given) ? given : {};
   if (isBlank(value)) return MANDATORY;
+  if (isObject(value)) return INVALID;
   const text = typeof value === 'number' ? decimal(value).toFixed() : String(value).trim();
   if (!VALUE.test(text)) return INVALID;
   return {
@@ -67,12 +76,14 @@ function readThreshold(given: unknown): ThresholdJson | string {
 export function codeFaults(given: unknown): AlertFaults {
   if (isBlank(given)) return { code: [MANDATORY] };
   if (typeof given === 'object') return { code: [INVALID] };
+  if (!isStorable(given)) return { code: [FORMAT] };
   return String(given).length > CODE_MAX ? { code: [TOO_LONG] } : {};
 }
 
 export function nameFaults(given: unknown): AlertFaults {
   if (isBlank(given)) return {};
   if (typeof given === 'object') return { name: [INVALID] };
+  if (!isStorable(given)) return { name: [FORMAT] };
   return String(given).length > NAME_MAX ? { name: [TOO_LONG] } : {};
 }
 
