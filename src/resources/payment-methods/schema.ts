@@ -17,7 +17,10 @@ export const MethodReference = z
   .object(
     {
       payment_method_type: z.enum(['provider', 'manual'], { error: () => INVALID }).nullish(),
-      payment_method_id: z.string(INVALID).nullish(),
+      payment_method_id: z
+        .string(INVALID)
+        .transform((id) => id.trim() || null)
+        .nullish(),
     },
     INVALID,
   )

@@ -78,7 +78,10 @@ export const paymentMethodInput = () =>
     .object(
       {
         payment_method_type: z.enum(['provider', 'manual'], 'invalid_payment_method').nullish(),
-        payment_method_id: z.string('invalid_payment_method').nullish(),
+        payment_method_id: z
+          .string('invalid_payment_method')
+          .transform((id) => id.trim() || null)
+          .nullish(),
       },
       'invalid_payment_method',
     )
