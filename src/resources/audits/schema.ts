@@ -5,7 +5,12 @@ import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 export const AUDIT_MODES = ['incremental', 'full', 'manual'] as const;
 export type AuditMode = (typeof AUDIT_MODES)[number];
 
-export const AuditCreate = z.object({ checks: z.array(z.string('value_is_invalid')).nullish() });
+/** Codes of checks, as the table of beyond 9 has them. */
+const CODE = /^A\d{2}$/;
+
+export const AuditCreate = z.object({
+  checks: z.array(z.string('value_is_invalid').regex(CODE, 'value_is_invalid')).max(100, 'value_is_too_long').nullish(),
+});
 export type AuditCreate = z.infer<typeof AuditCreate>;
 
 export const AuditsQuery = z.object({
