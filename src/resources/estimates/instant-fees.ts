@@ -7,6 +7,7 @@ import { type Decimal, decimal, decimalText, ONE, ZERO } from '../../engine/mone
 import { instantFee } from '../../engine/pricing/instant-fee.ts';
 import type { Context } from '../../platform/context.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { refuseIssues } from '../../platform/schema/field-errors.ts';
 import { present } from '../../platform/schema/view.ts';
 import { filterDisplayName } from '../charges/view.ts';
 import { listPricedCharges, type PricedCharge } from '../usage/priced-charges.ts';
@@ -36,8 +37,15 @@ export async function estimateInstantFeesOfBatch(ctx: Context, { body }: { body:
   const sent = Array.isArray(body.events) ? (body.events as unknown[]) : [];
   if (sent.length === 0) throw refuse.invalid({ events: ['no_events'] });
   if (sent.length > ctx.config.EVENTS_BATCH_MAX_LENGTH) throw refuse.invalid({ events: ['too_many_events'] });
-  const events = sent.map((each) => EstimatedEvent.parse(unwrapped(each)));
-  return { fees: (await feesOf(ctx, events)).flat() };
+  return { fees: (await feesOf(ctx, readEvents(sent))).flat() };
+}
+
+/** @throws Refusal 422 by the index of the event */
+function readEvents(sent: readonly unknown[]): EstimatedEvent[] {
+  const read = sent.map((each) => EstimatedEvent.safeParse(unwrapped(each)));
+  const faults = read.flatMap(({ error }, index) => (error ? [[index, refuseIssues(error).body.error_details]] : []));
+  if (faults.length > 0) throw refuse.invalid(Object.fromEntries(faults));
+  return read.flatMap(({ data }) => (data ? [data] : []));
 }
 
 // An item that is no event lacks everything that an event needs.

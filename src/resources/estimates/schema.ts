@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { FORMAT } from '../../platform/schema/fields.ts';
 import { FeeObject } from '../fees/schema.ts';
 
 const lenientText = z
@@ -7,7 +8,8 @@ const lenientText = z
   .transform((value) => {
     if (typeof value === 'string') return value;
     return typeof value === 'number' ? String(value) : '';
-  });
+  })
+  .refine((value) => !value.includes('\0') && value.isWellFormed(), FORMAT);
 const properties = z
   .unknown()
   .optional()
