@@ -38,7 +38,7 @@ export const refuse = {
   tooLarge: () => new Refusal(413, { error: 'Payload Too Large', code: 'payload_too_large' }),
   unsupportedMediaType: () => new Refusal(415, { error: 'Unsupported Media Type', code: 'unsupported_media_type' }),
   invalid: (details: FieldErrors) =>
-    new Refusal(422, { error: 'Unprocessable Entity', code: 'validation_errors', error_details: details }),
+    new Refusal(422, { error: 'Unprocessable Entity', code: 'validation_errors', error_details: onceEach(details) }),
   thirdParty: (provider: string, error: string) =>
     new Refusal(422, {
       error: 'Unprocessable Entity',
@@ -51,6 +51,12 @@ export const refuse = {
   writePending: (requestId: string) =>
     new Refusal(504, { error: 'Gateway Timeout', code: 'write_pending', request_id: requestId }),
 };
+
+/** A code stands once under a field, however many elements it is about. */
+const onceEach = (details: FieldErrors): FieldErrors =>
+  Object.fromEntries(
+    Object.entries(details).map(([field, codes]) => [field, Array.isArray(codes) ? [...new Set(codes)] : codes]),
+  );
 
 /** Belief about our own state; a failure is a defect, logged with its stack (style 5). */
 export function assert(condition: unknown, sentence: string): asserts condition {
