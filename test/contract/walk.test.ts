@@ -7,9 +7,9 @@ import { operations } from '../../src/resources/operations.ts';
 import type { Client, ClientAnswer } from '../support/client.ts';
 import { countStatements } from '../support/count-statements.ts';
 import { startService, type TestService } from '../support/service.ts';
-import { until } from '../support/until.ts';
 import { BODIES, QUERIES } from './bodies.ts';
-import { buildWorld, type World } from './world.ts';
+import { booksOf, everythingDone } from './books.ts';
+import { buildWorld, paramsOf, pathOf, type World } from './world.ts';
 
 // Every operation met by strangers: without a key, with a key that may do nothing, with another organization's key.
 // Rules: platform A.4, B.1, D; subject of the walk is the table of operations itself, so a new one is met too.
@@ -24,7 +24,7 @@ beforeAll(async () => {
   owner = await service.org({ sandbox: true, name: 'Owner' });
   stranger = await service.org({ sandbox: true, name: 'Stranger' });
   world = await buildWorld(owner);
-  await everythingDone();
+  await everythingDone(service.sql);
 });
 afterAll(() => service.stop());
 
@@ -113,7 +113,7 @@ test('only operations of every key go without a permission', () => {
 });
 
 test('what identifies a record is unknown to another organization, and nothing of the owner changes', async () => {
-  const before = await booksOf(owner.organization.organization_id);
+  const before = await booksOf(service.sql, owner.organization.organization_id);
   const odd: unknown[] = [];
   // By rule the past usage of an unknown customer is an empty list.
   for (const operation of identified.filter(({ name }) => name !== 'findAllCustomerPastUsage')) {
@@ -122,8 +122,8 @@ test('what identifies a record is unknown to another organization, and nothing o
     if (!isDeepStrictEqual(body, expected)) odd.push({ at: routeOf(operation), status, body });
   }
   expect(odd).toEqual([]);
-  await everythingDone();
-  expect(await booksOf(owner.organization.organization_id)).toEqual(before);
+  await everythingDone(service.sql);
+  expect(await booksOf(service.sql, owner.organization.organization_id)).toEqual(before);
 });
 
 test('the owner finds each of them', async () => {
@@ -140,7 +140,7 @@ test('the owner finds each of them', async () => {
 test('every list has pages of 20, at most 1000, and a page behind the last one is empty', async () => {
   const odd: unknown[] = [];
   for (const operation of paged) {
-    const path = pathOf(operation);
+    const path = pathOf(operation, world);
     const page = async (query: string) => {
       const { body } = await owner.get(`${path}${path.includes('?') ? '&' : '?'}${query}`);
       const { meta, ...roots } = body;
@@ -179,7 +179,7 @@ test('a list takes six round trips to the database at most', async () => {
   const odd: unknown[] = [];
   for (const operation of paged) {
     const query = Object.fromEntries(new URLSearchParams(QUERIES[operation.name] ?? ''));
-    const input = { ...paramsOf(operation), query, now: '2024-01-03T00:00:00Z' };
+    const input = { ...paramsOf(operation, world), query, now: '2024-01-03T00:00:00Z' };
     const { roundTrips } = await countStatements(service, owner.organization.organization_id, operation.name, input);
     if (roundTrips > 6) odd.push({ at: routeOf(operation), roundTrips });
   }
@@ -190,7 +190,7 @@ test('a body without its root key is 400, one of another type 415, broken JSON 4
   const written = operations.filter(({ root, bodyOptional }) => root !== undefined && !bodyOptional);
   for (const operation of written) {
     const at = routeOf(operation);
-    const path = pathOf(operation);
+    const path = pathOf(operation, world);
     const method = operation.method as 'post' | 'put' | 'patch';
     const missing = `BadRequest: param is missing or the value is empty or invalid: ${operation.root}`;
     for (const body of [{}, { [operation.root!]: {} }, { [operation.root!]: null }]) {
@@ -211,7 +211,7 @@ test('metadata of texts takes no number, however long it is', async () => {
   const sent: [method: 'post' | 'put' | 'patch', path: string, body: string, field: string, code: string][] = [
     ...operations
       .filter(({ root }) => root === 'metadata')
-      .map((each) => [each.method, pathOf(each), '{"metadata":{"k":N}}', 'value', 'value_is_invalid'] as never),
+      .map((each) => [each.method, pathOf(each, world), '{"metadata":{"k":N}}', 'value', 'value_is_invalid'] as never),
     ['put', '/plans/plan', '{"plan":{"metadata":{"k":N}}}', 'value', 'value_is_invalid'],
     ['put', `/wallets/${world.wallets!.svc_id}`, '{"wallet":{"metadata":{"k":N}}}', 'value', 'value_is_invalid'],
     [
@@ -252,29 +252,11 @@ const UNKNOWN = { nobody_knows: 'this' };
 
 /** Calls an operation with identifiers of the owner's records and a body that its schema accepts. */
 function call(client: Client, operation: Operation): Promise<ClientAnswer> {
-  const path = pathOf(operation);
+  const path = pathOf(operation, world);
   if (operation.method === 'get') return client.get(path);
   const content = BODIES[operation.name] ?? UNKNOWN;
   const body = operation.root === undefined ? content : { [operation.root]: content };
   return client[operation.method](path, body);
-}
-
-function pathOf(operation: Operation): string {
-  const params = paramsOf(operation);
-  const path = operation.path.replaceAll(/:(\w+)/g, (_, name: string) => params[name]!);
-  const query = QUERIES[operation.name];
-  return query === undefined ? path : `${path}?${query}`;
-}
-
-function paramsOf({ path }: Operation): Record<string, string> {
-  const values = world[path.split('/')[1]!] ?? {};
-  return Object.fromEntries(
-    [...path.matchAll(/:(\w+)/g)].map(([, name]) => {
-      const value = values[name!];
-      if (value === undefined) throw new Error(`the world knows no ${name} for ${path}`);
-      return [name, value];
-    }),
-  );
 }
 
 // What the first parameter of a path names, where it is not the singular of the first segment.
@@ -300,38 +282,3 @@ function parentOf({ path }: Operation): string {
 
 const UUID = /^[\da-f]{8}-/;
 const uniqueIds = (values: Record<string, string>) => Object.values(values).filter((value) => UUID.test(value));
-
-/** Waits until no step is due and no delivery is under way, so that nothing moves by itself. */
-const everythingDone = () =>
-  until(async () => {
-    const [left] = await service.sql`
-      select (select count(*) from after_steps where due_at is null and failed_at is null) as steps`;
-    return Number(left!.steps) === 0 ? true : undefined;
-  });
-
-// Tables that other work than requests touches at any time.
-const MOVING = ['webhook_deliveries', 'webhooks', 'audit_runs', 'audits', 'after_steps', 'ledger_tail', 'ledger_daily'];
-// What repeated deliveries note about their endpoint.
-const HEALTH = ['consecutive_failures', 'failures_since', 'circuit_open_until'];
-
-/** A digest of each table's rows of an organization. */
-async function booksOf(organizationId: string): Promise<Record<string, string>> {
-  const tables = await service.sql<{ name: string }[]>`
-    select c.relname as name from pg_class c
-    join pg_attribute a on a.attrelid = c.oid and a.attname = 'organization_id' and not a.attisdropped
-    where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace and not c.relispartition
-    order by 1`;
-  const digests = await Promise.all(
-    tables
-      .filter(({ name }) => !MOVING.includes(name))
-      .map(async ({ name }) => {
-        const [row] = await service.sql<{ digest: string | null }[]>`
-          select md5(string_agg(line, E'\n' order by line)) as digest
-          from ${service.sql(name)} t
-          cross join lateral (select (to_jsonb(t) - ${HEALTH}::text[])::text as line) shown
-          where organization_id = ${organizationId}`;
-        return [name, row!.digest ?? ''] as const;
-      }),
-  );
-  return Object.fromEntries(digests);
-}

@@ -1,5 +1,7 @@
+import type { Operation } from '../../src/platform/operation.ts';
 import type { Client } from '../support/client.ts';
 import { until } from '../support/until.ts';
+import { QUERIES } from './bodies.ts';
 
 /** Values of path parameters by the first part of the path. */
 export type World = Record<string, Record<string, string>>;
@@ -298,4 +300,23 @@ export async function buildWorld(client: Client): Promise<World> {
     webhook_events: { svc_id: event.svc_id },
     webhooks: { svc_id: webhook.svc_id },
   };
+}
+
+/** Values of an operation's path parameters. */
+export function paramsOf({ path }: Operation, world: World): Record<string, string> {
+  const values = world[path.split('/')[1]!] ?? {};
+  return Object.fromEntries(
+    [...path.matchAll(/:(\w+)/g)].map(([, name]) => {
+      const value = values[name!];
+      if (value === undefined) throw new Error(`the world knows no ${name} for ${path}`);
+      return [name!, value];
+    }),
+  );
+}
+
+/** Where an operation is called on the world's records, with the query that it needs. */
+export function pathOf(operation: Operation, world: World): string {
+  const params = paramsOf(operation, world);
+  const path = operation.path.replaceAll(/:(\w+)/g, (_, name: string) => params[name]!);
+  return QUERIES[operation.name] === undefined ? path : `${path}?${QUERIES[operation.name]}`;
 }

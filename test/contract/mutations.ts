@@ -1,0 +1,131 @@
+/** A JSON Schema, as far as fields are looked up in it. */
+export interface JsonSchema {
+  type?: string | string[];
+  enum?: unknown[];
+  properties?: Record<string, JsonSchema>;
+  items?: JsonSchema;
+  anyOf?: JsonSchema[];
+}
+
+export type Path = readonly string[];
+
+export interface Mutation {
+  path: Path;
+  text: string;
+  /** A field of one text, number or boolean got an object or a list. */
+  isMistyped: boolean;
+  /** A field of any text got one more word. */
+  isWord: boolean;
+  /** What went wrong with which field of which part of a body: alike in operations that share the part. */
+  sign: string;
+}
+
+const LONG = 10_000;
+const MANY = 5_000;
+const MOST_CHARACTERS = 300_000;
+const SIGN_CHARACTERS = 40;
+const WORDS: ReadonlySet<unknown> = new Set([
+  true,
+  -1,
+  1.5,
+  9007199254740993n,
+  '1e400',
+  '9007199254740993',
+  '2026-02-30',
+  'not-a-date',
+]);
+const ODD_VALUES: readonly unknown[] = [
+  ...WORDS,
+  null,
+  {},
+  { odd: [1] },
+  [],
+  [null],
+  [[[1]], { odd: {} }],
+  0,
+  '',
+  ' \t',
+  'nobody-knows',
+  '2026-02-28',
+  'a\0b',
+  'a\ud800b',
+  // Beyond a double; JSON.stringify cannot write it.
+  Symbol('1e400'),
+];
+
+/** Texts of a body, each with one field gone wrong. */
+export function* mutationsOf(schema: JsonSchema, body: unknown): Generator<Mutation> {
+  for (const { path, kinds } of fieldsOf(schema, body)) {
+    const isText = kinds.size > 0 && [...kinds].every((kind) => kind === 'string' || kind === 'null');
+    const isScalar = kinds.size > 0 && !kinds.has('object') && !kinds.has('array') && !kinds.has('any');
+    const value = path.reduce<unknown>((part, name) => (part as Record<string, unknown> | undefined)?.[name], body);
+    const many = isScalar
+      ? ['x'.repeat(LONG)]
+      : [repeat('x'), ...(Array.isArray(value) ? [repeat(value[0] ?? null)] : [])];
+    for (const odd of [...ODD_VALUES, ...many]) {
+      yield {
+        path,
+        text: writeJson(withValue(body, path, odd)),
+        isMistyped: isScalar && typeof odd === 'object' && odd !== null,
+        isWord: isText && WORDS.has(odd),
+        sign: `${path.slice(-3).join('.')} ${writeJson(odd).slice(0, SIGN_CHARACTERS)}`,
+      };
+    }
+  }
+}
+
+/** An element many times over, in a body of some hundred kilobytes at most. */
+function repeat(element: unknown): unknown[] {
+  const times = Math.min(MANY, Math.ceil(MOST_CHARACTERS / JSON.stringify(element).length));
+  return Array.from({ length: times }, () => element);
+}
+
+/** JSON text of a value; bigints and symbols as the numbers they stand for. */
+function writeJson(value: unknown): string {
+  const literal = (inner: unknown) =>
+    typeof inner === 'bigint' ? `#${inner}` : typeof inner === 'symbol' ? `#${inner.description}` : inner;
+  return JSON.stringify(value, (_, inner) => literal(inner)).replaceAll(/"#([\de]+)"/g, '$1');
+}
+
+interface Field {
+  path: Path;
+  /** JSON types that its schema takes: `any` without a type, `enum` of a list of words. */
+  kinds: Set<string>;
+}
+
+/** Every field that a body or its schema knows, root keys included; a list stands for itself and its first element. */
+export function fieldsOf(schema: JsonSchema, body: unknown): Field[] {
+  const found = new Map<string, Field>();
+  const walk = (part: JsonSchema | undefined, value: unknown, path: Path) => {
+    if (path.length > 0) {
+      const field = found.get(path.join('.')) ?? { path, kinds: new Set() };
+      found.set(path.join('.'), field);
+      if (!part?.anyOf) for (const kind of kindsOf(part)) field.kinds.add(kind);
+    }
+    for (const option of part?.anyOf ?? []) walk(option, value, path);
+    const object = isObject(value) ? value : {};
+    for (const name of new Set([...Object.keys(part?.properties ?? {}), ...Object.keys(object)]))
+      walk(part?.properties?.[name], object[name], [...path, name]);
+    if (part?.items || (Array.isArray(value) && value.length > 0))
+      walk(part?.items, Array.isArray(value) ? value[0] : undefined, [...path, '0']);
+  };
+  walk(schema, body, []);
+  return [...found.values()];
+}
+
+const kindsOf = (part: JsonSchema | undefined): string[] =>
+  part?.enum ? ['enum'] : part?.type === undefined ? ['any'] : [part.type].flat();
+
+/** The body with another value at a path; what is missing on the way is made. */
+function withValue(body: unknown, [name, ...rest]: Path, value: unknown): unknown {
+  if (name === undefined) return value;
+  if (name === '0') {
+    const list = Array.isArray(body) ? body : [];
+    return [withValue(list[0], rest, value), ...list.slice(1)];
+  }
+  const object = isObject(body) ? body : {};
+  return { ...object, [name]: withValue(object[name], rest, value) };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
