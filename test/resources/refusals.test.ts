@@ -95,6 +95,17 @@ test('a payment request asks for overdue invoices of one currency and one billin
   const [dollars, euros] = [await invoice({}), await invoice({ currency: 'EUR' })];
   const branch = await invoice({ billing_entity_code: 'branch' });
   expect(await ask(dollars)).toEqual(notAllowed('invoices_not_overdue'));
+  for (const [sent, code] of [
+    [undefined, 'value_is_mandatory'],
+    ['all', 'value_is_invalid'],
+  ])
+    expect(
+      (
+        await client.post('/payment_requests', {
+          payment_request: { external_customer_id: 'acme', svc_invoice_ids: sent },
+        })
+      ).body,
+    ).toEqual(invalid({ svc_invoice_ids: [code] }));
   await story.advance('2024-05-03T08:00:00Z');
   expect(await ask(dollars, euros)).toEqual(notAllowed('invoices_have_different_currencies'));
   expect(await ask(dollars, branch)).toEqual(notAllowed('invoices_have_different_billing_entities'));

@@ -18,7 +18,7 @@ const Threshold = z.object({
 });
 
 const Thresholds = z
-  .array(Threshold, { error: () => MANDATORY })
+  .array(Threshold)
   .min(1, MANDATORY)
   .superRefine((items, context) => {
     const seen = new Set<string>();

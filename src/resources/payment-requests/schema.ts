@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isCurrency } from '../../engine/money/currency.ts';
 import { listFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
-import { INVALID, MANDATORY, text } from '../../platform/schema/fields.ts';
+import { INVALID, text } from '../../platform/schema/fields.ts';
 import { emails } from '../../platform/schema/typed-text.ts';
 import { MethodReference } from '../payment-methods/schema.ts';
 
@@ -12,7 +12,7 @@ const REQUEST_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 export const RequestCreate = z.object({
   external_customer_id: text(),
   email: emails(),
-  svc_invoice_ids: z.array(z.string(INVALID), { error: () => MANDATORY }),
+  svc_invoice_ids: z.array(z.string(INVALID)),
   payment_method: MethodReference,
 });
 export type RequestCreate = z.infer<typeof RequestCreate>;
