@@ -42,14 +42,14 @@ const organization = async (sandbox = false) =>
 async function addStep(
   organizationId: string,
   job: string,
-  options: { dueInSeconds?: number; ageSeconds?: number } = {},
+  options: { dueInSeconds?: number; ageSeconds?: number; payload?: object } = {},
 ) {
   const id = randomUUID();
   const created = realNow().subtract({ seconds: options.ageSeconds ?? 0 });
   const due = options.dueInSeconds === undefined ? null : realNow().add({ seconds: options.dueInSeconds });
   await sql`
     insert into after_steps (id, organization_id, job, payload, due_at, created_at, enqueued_at)
-    values (${id}, ${organizationId}, ${job}, ${{ text: 'hello' } as never}, ${due}, ${created}, ${created})`;
+    values (${id}, ${organizationId}, ${job}, ${(options.payload ?? { text: 'hello' }) as never}, ${due}, ${created}, ${created})`;
   return id;
 }
 
@@ -102,6 +102,24 @@ describe('an after-step', () => {
     const org = await organization();
     await expect(run(org, await addStep(org, 'refuse'))).rejects.toThrow('not_like_this');
     expect(await stepsLeft()).toMatchObject([{ attempts: 1, failed: true }]);
+  });
+
+  test.each([
+    ['fail', 8, { code: 'internal_error', message: 'The work failed and was given up.', svc_resource_id: null }],
+    ['refuse', 1, { code: 'not_like_this', message: 'Method Not Allowed', svc_resource_id: null }],
+  ])('of a run ends it as failed with itself: %s', async (job, attempts, error) => {
+    const { run } = setup();
+    const org = await organization();
+    const runId = randomUUID();
+    await sql`
+      insert into runs (id, organization_id, kind, created_at)
+      values (${runId}, ${org}, 'invoice_verification', ${realNow()})`;
+    const id = await addStep(org, job, { payload: { run_id: runId } });
+    const runs = () => sql`select status, error, finished_at is not null as ended from runs where id = ${runId}`;
+    for (let attempt = 1; attempt < attempts; attempt += 1) await expect(run(org, id)).rejects.toThrow();
+    expect(await runs()).toEqual([{ status: 'pending', error: null, ended: false }]);
+    await expect(run(org, id)).rejects.toThrow();
+    expect(await runs()).toEqual([{ status: 'failed', error, ended: true }]);
   });
 
   test('without a handler waits for one', async () => {

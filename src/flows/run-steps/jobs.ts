@@ -1,6 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import { Busy } from '../../platform/busy.ts';
-import { holdClock, isSandbox } from '../../platform/clock/organization-clock.ts';
+import { holdClock, isSandbox, readOrganizationNow } from '../../platform/clock/organization-clock.ts';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Tx } from '../../platform/db/connect.ts';
 import { isPassing } from '../../platform/db/refusal-of-database.ts';
@@ -11,7 +11,7 @@ import { Refusal } from '../../platform/refusal.ts';
 import { queues } from '../../queues.ts';
 import { type StepHandler, stepHandlers } from '../steps.ts';
 import { runStep } from './run-step.ts';
-import { countFailure } from './sql.ts';
+import { countFailure, type RunError } from './sql.ts';
 
 /** A step that found another one at its work is tried again after this. */
 const COME_BACK_MS = 500;
@@ -42,6 +42,8 @@ export function stepRunHandlers(
               final: error instanceof Refusal,
               mostAttempts: queues.billing.attempts,
               realNow: realNow(),
+              now: await readOrganizationNow(deps.sql, organizationId, sandbox),
+              shown: shownOf(error),
             },
           );
         }
@@ -50,6 +52,13 @@ export function stepRunHandlers(
     },
   };
 }
+
+/** What a client may know of a failure: the code of a refusal, of a defect only that there was one. */
+const shownOf = (error: unknown): RunError => ({
+  code: error instanceof Refusal ? String(error.body.code ?? error.body.error) : 'internal_error',
+  message: error instanceof Refusal ? String(error.body.error) : 'The work failed and was given up.',
+  svc_resource_id: null,
+});
 
 async function present(tx: Tx, organization: { id: string; sandbox: boolean }): Promise<Temporal.Instant | null> {
   const clock = organization.sandbox ? await holdClock(tx, organization.id) : undefined;

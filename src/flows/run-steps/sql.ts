@@ -21,12 +21,37 @@ export async function takeStep(
   return step;
 }
 
-/** Counts a failed attempt; for good when `final` or when it was the last of `mostAttempts`. */
+/** What a run shows of its end. Rule: beyond 0 "Runs". */
+export interface RunError {
+  code: string;
+  message: string;
+  svc_resource_id: string | null;
+}
+
+/**
+ * Counts a failed attempt; for good when `final` or when it was the last of `mostAttempts`. The run that the step works
+ * for, if any, then ends as failed at `now`.
+ */
 export const countFailure = (
   sql: Sql,
   step: { organizationId: string; id: string },
-  failure: { message: string; final: boolean; mostAttempts: number; realNow: Temporal.Instant },
+  failure: {
+    message: string;
+    final: boolean;
+    mostAttempts: number;
+    realNow: Temporal.Instant;
+    now: Temporal.Instant;
+    shown: RunError;
+  },
 ) => sql`
-  update after_steps set attempts = attempts + 1, error = ${failure.message},
-    failed_at = case when ${failure.final} or attempts + 1 >= ${failure.mostAttempts} then ${failure.realNow}::timestamptz end
-  where organization_id = ${step.organizationId} and id = ${step.id} and failed_at is null`;
+  with counted as (
+    update after_steps set attempts = attempts + 1, error = ${failure.message},
+      failed_at = case when ${failure.final} or attempts + 1 >= ${failure.mostAttempts} then ${failure.realNow}::timestamptz end
+    where organization_id = ${step.organizationId} and id = ${step.id} and failed_at is null
+    returning payload ->> 'run_id' as run_id, failed_at
+  )
+  update runs set status = 'failed', error = ${failure.shown as never}, started_at = coalesce(started_at, ${failure.now}),
+    finished_at = ${failure.now}
+  from counted
+  where runs.organization_id = ${step.organizationId} and runs.id::text = counted.run_id and counted.failed_at is not null
+    and runs.finished_at is null`;

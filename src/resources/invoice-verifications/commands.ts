@@ -121,7 +121,7 @@ export async function showVerification(ctx: Context, { svc_id }: { svc_id: strin
   // The run is looked at first: when it is over, its result is there.
   const input = await findVerificationRun(ctx.db, ctx.organizationId, svc_id);
   const run = input && runningView(await getRun(ctx.db, ctx.organizationId, svc_id), input);
-  if (run !== undefined && run.finished_at === null) return { verification: run };
+  if (run !== undefined && (run.finished_at === null || run.status === 'failed')) return { verification: run };
   const verification = await findVerification(ctx.db, ctx.organizationId, svc_id);
   if (verification === undefined) throw refuse.notFound('verification');
   return { verification: { ...run, ...verification } };
