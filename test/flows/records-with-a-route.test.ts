@@ -16,7 +16,7 @@ beforeAll(async () => {
   ({ client } = story);
   await ok(client.post('/payment_providers', { payment_provider: { type: 'sandbox', code: 'cards', name: 'Cards' } }));
   await story.customer({
-    billing_configuration: { payment_provider: 'sandbox', payment_provider_code: 'cards', sync_with_provider: true },
+    billing_configuration: { payment_provider: 'stripe', payment_provider_code: 'cards', sync_with_provider: true },
   });
   await ok(
     client.post('/add_ons', { add_on: { name: 'Setup', code: 'setup', amount_cents: 1000, amount_currency: 'USD' } }),
