@@ -45,6 +45,14 @@ export const refuse = {
       code: 'third_party_error',
       error_details: { third_party: provider, thirdparty_error: error },
     }),
+  /** A payment provider said no; `connection` is its code. */
+  provider: (connection: string, { code, message }: { code: string; message: string }) =>
+    new Refusal(422, {
+      error: 'Unprocessable Entity',
+      code: 'provider_error',
+      provider: { code: connection },
+      error_details: { code, message, request_id: null, http_status: 402, http_body: null },
+    }),
   locked: () => new Refusal(422, { error: 'Unprocessable Entity', code: 'lock_acquisition_failed', error_details: {} }),
   tooManyRequests: () => new Refusal(429, { error: 'Too Many Requests', code: 'too_many_requests' }),
   unavailable: () => new Refusal(503, { error: 'Service Unavailable', code: 'service_unavailable' }),

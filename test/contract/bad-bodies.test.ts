@@ -298,6 +298,7 @@ function faultOf({ status, body }: Answered, mutation: Mutation, names: Readonly
 function detailsFault(body: Answered['body'], names: ReadonlySet<string>): unknown {
   const { status, error, code, error_details, ...more } = body;
   if (status !== 422 || error !== 'Unprocessable Entity' || Object.keys(more).length > 0) return body;
+  if (code === 'stripe_required') return Object.keys(error_details).length > 0 ? body : undefined;
   if (code !== 'validation_errors') return body;
   const odd = Object.entries(error_details).filter(([field, codes]) => !isKnown(field, codes, names));
   return odd.length > 0 || Object.keys(error_details).length === 0 ? Object.fromEntries(odd.slice(0, 3)) : undefined;

@@ -642,6 +642,7 @@ export async function fullBodies(client: Client, world: World): Promise<Record<s
           billing_time: 'anniversary',
           subscription_at: '2024-01-02T00:00:00Z',
         },
+        authorization: { amount_cents: 100, amount_currency: 'EUR' },
       },
     },
     updateSubscription: { body: { subscription: { ...subscription, activation_rules: undefined }, status: 'active' } },

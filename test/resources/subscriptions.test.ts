@@ -120,7 +120,72 @@ describe('creation', () => {
     expect(body.error_details).toEqual(details);
   });
 
-  test('an authorization needs a customer at stripe with a method, and is not asked for yet', async () => {
+  test('an amount is authorized before anything is created, or nothing is', async () => {
+    const sandbox = await service.org({ sandbox: true });
+    await sandbox.post('/plans', {
+      plan: {
+        name: 'Plan',
+        code: 'plan',
+        interval: 'monthly',
+        amount_cents: 0,
+        amount_currency: 'EUR',
+        pay_in_advance: false,
+      },
+    });
+    await sandbox.post('/payment_providers', {
+      payment_provider: { type: 'sandbox', code: 'cards', name: 'Cards', emulates: 'stripe' },
+    });
+    const billing_configuration = {
+      payment_provider: 'stripe',
+      payment_provider_code: 'cards',
+      sync_with_provider: true,
+      sync: true,
+    };
+    await sandbox.post('/customers', { customer: { external_id: 'payer', billing_configuration } });
+    const method = async (card_number: string) =>
+      (await sandbox.post('/customers/payer/payment_methods', { payment_method: { card_number } })).body.payment_method;
+    const ask = (payment_method_id: string, amount_cents: number) =>
+      sandbox.post('/subscriptions', {
+        subscription: {
+          external_customer_id: 'payer',
+          external_id: 'authorized',
+          plan_code: 'plan',
+          payment_method: { payment_method_type: 'provider', payment_method_id },
+        },
+        authorization: { amount_cents, amount_currency: 'EUR' },
+      });
+    const [good, bad] = [await method('4242424242424242'), await method('4000000000000002')];
+    expect((await ask(bad.svc_id, 100)).body).toEqual({
+      status: 422,
+      error: 'Unprocessable Entity',
+      code: 'provider_error',
+      provider: { code: 'cards' },
+      error_details: {
+        code: 'card_declined',
+        message: 'Your card was declined.',
+        request_id: null,
+        http_status: 402,
+        http_body: null,
+      },
+    });
+    expect((await ask(good.svc_id, 49)).body.error_details.code).toBe('amount_too_small');
+    expect((await ask(good.svc_id, 0)).body.error_details).toEqual({
+      'authorization.amount_cents': ['value_is_out_of_range'],
+    });
+    expect((await sandbox.get('/subscriptions/authorized')).status).toBe(404);
+    const { status, body } = await ask(good.svc_id, 100);
+    expect(status).toBe(200);
+    expect(body.subscription.external_id).toBe('authorized');
+    expect(body.authorization).toEqual({
+      id: expect.any(String),
+      object: 'payment_intent',
+      amount: 100,
+      amount_capturable: 100,
+      status: 'requires_capture',
+    });
+  });
+
+  test('an authorization needs a customer at stripe with a method', async () => {
     const beside = { authorization: { amount_cents: 100, amount_currency: 'EUR' } };
     const ask = (id: string) => create({ external_customer_id: id, external_id: `sub of ${id}` }, beside);
     expect((await ask('nobody')).body).toEqual({

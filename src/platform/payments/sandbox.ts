@@ -134,6 +134,20 @@ export function sandboxCharge(charge: {
   }
 }
 
+/** Why an amount is not authorized on a test method; undefined when it is. What follows a charge does not count here. */
+export function sandboxAuthorization(
+  methodType: string,
+  behaviour: SandboxBehaviour,
+  amountCents: number,
+): ProviderError | undefined {
+  if (amountCents < SMALLEST_AMOUNT_CENTS) return fault('amount_too_small');
+  if (methodType !== 'card') return fault('payment_method_not_available');
+  if (behaviour.does === 'refuse') return fault(behaviour.code);
+  if (behaviour.does === 'ask') return fault('authentication_required');
+  if (behaviour.does === 'break') return fault('network_error');
+  return behaviour.does === 'throttle' ? fault('rate_limit') : undefined;
+}
+
 /**
  * What a refund of a payment does, at once and later, in the words of the provider that the connection emulates.
  * Rule: beyond 13.3.
@@ -164,6 +178,8 @@ const MESSAGES: Readonly<Record<string, string>> = {
   amount_too_small: 'The amount is below the minimum of the provider.',
   network_error: 'The provider could not be reached.',
   rate_limit: 'Too many requests.',
+  authentication_required: 'The customer has to confirm.',
+  payment_method_not_available: 'Only cards can be authorized.',
 };
 
 const fault = (code: string): ProviderError => ({ code, message: MESSAGES[code] ?? code });

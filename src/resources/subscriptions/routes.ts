@@ -3,9 +3,10 @@ import type { Context } from '../../platform/context.ts';
 import { limitOf, pageMeta } from '../../platform/lists/pagination.ts';
 import type { Operation } from '../../platform/operation.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { present } from '../../platform/schema/view.ts';
 import { checkBillingEntityCodes } from '../billing-entities/queries.ts';
 import { getCustomer } from '../customers/queries.ts';
-import { refuseAuthorization } from './commands/authorization.ts';
+import { authorize } from './commands/authorization.ts';
 import { createSubscription } from './commands/create.ts';
 import { deleteSubscription, type TerminationInput } from './commands/terminate.ts';
 import { updateSubscription } from './commands/update.ts';
@@ -112,9 +113,10 @@ export const subscriptionOperations: Operation[] = [
 ];
 
 async function create(ctx: Context, { body }: { body: z.infer<typeof SubscriptionCreateBody> }) {
-  if (body.authorization) await refuseAuthorization(ctx, body);
+  const authorization = body.authorization && (await authorize(ctx, body, body.authorization));
   const id = await createSubscription(ctx, body);
-  return { subscription: await extendedView(ctx, await getShown(ctx.db, ctx.organizationId, id)) };
+  const subscription = await extendedView(ctx, await getShown(ctx.db, ctx.organizationId, id));
+  return { subscription, ...present({ authorization }) };
 }
 
 async function show(ctx: Context, { external_id, query }: { external_id: string; query: z.infer<typeof StatusQuery> }) {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { CURRENCIES } from '../../engine/money/currency.ts';
 import { SUBSCRIPTION_STATUSES } from '../../engine/subscriptions/subscription-states.ts';
 import { booleanFilter, listFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
-import { boolean, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
+import { boolean, INVALID, integer, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { instantField } from '../../platform/schema/instant-field.ts';
 import { SubscriptionEntitlementView } from '../entitlements/schema.ts';
@@ -19,8 +20,12 @@ const isFilled = (value: unknown): boolean =>
   value !== null &&
   (typeof value !== 'object' || (Array.isArray(value) ? value : Object.keys(value)).length > 0);
 
-/** Whether an authorization is asked for: the command says why there is none (README decision 1). */
-const isAsked = z.unknown().transform(isFilled);
+/** Amount that the provider is to authorize before anything is created. Rule: subscriptions-and-invoices B.1. */
+const Authorization = z.preprocess(
+  (value) => (isFilled(value) ? value : undefined),
+  z.object({ amount_cents: integer({ min: 1 }), amount_currency: oneOf(CURRENCIES) }, INVALID).optional(),
+);
+export type Authorization = NonNullable<z.infer<typeof Authorization>>;
 
 const trimmed = (options: { max?: number } = {}) =>
   optionalText(options).transform((value) => (typeof value === 'string' ? value.trim() || null : value));
@@ -103,13 +108,14 @@ export const SubscriptionCreateBody = z.preprocess(
     ...contentOf(body as Record<string, unknown>),
     authorization: (body as { authorization?: unknown }).authorization,
   }),
-  SubscriptionCreate.extend({ authorization: isAsked }).check(listErrors),
+  SubscriptionCreate.extend({ authorization: Authorization }).check(listErrors),
 );
 export const SubscriptionCreateDocumented = z.object({
   subscription: SubscriptionCreate.extend({
     external_id: text(),
     billing_time: z.enum(['calendar', 'anniversary']).optional(),
   }),
+  authorization: z.object({ amount_cents: z.int(), amount_currency: z.enum(CURRENCIES) }).optional(),
 });
 
 /** The body names the status of the record meant, beside the root or in the query. */
