@@ -178,7 +178,7 @@ describe('creation', () => {
     });
     expect(answer.body.error_details).toEqual({
       code: ['value_already_exist'],
-      properties: ['invalid_amount', 'invalid_amount'],
+      properties: ['invalid_amount'],
     });
   });
 

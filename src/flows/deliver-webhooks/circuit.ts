@@ -11,7 +11,7 @@ const SPREAD_MS = 5000;
 
 export const isOpen = (endpoint: EndpointOfDelivery): boolean => endpoint.consecutive_failures >= CIRCUIT_OPENS_AT;
 
-/** Null: this job has the probe. Else how long it has to stay away from the open circuit. */
+/** Null: this job has the probe. Else how long it has to stay away: not at all when the circuit has closed meanwhile. */
 export async function circuitWaitMs(
   sql: Sql,
   endpoint: EndpointOfDelivery,
@@ -20,6 +20,7 @@ export async function circuitWaitMs(
   const spreadMs = Math.floor(SPREAD_MS * Math.random());
   const openMs = (endpoint.circuit_open_until?.epochMilliseconds ?? 0) - now.epochMilliseconds;
   if (openMs > 0) return openMs + spreadMs;
-  const claimed = await claimProbe(sql, endpoint, now, now.add({ milliseconds: CIRCUIT_MS }));
-  return claimed ? null : CIRCUIT_MS + spreadMs;
+  const probe = await claimProbe(sql, endpoint, CIRCUIT_OPENS_AT, now, now.add({ milliseconds: CIRCUIT_MS }));
+  if (probe === 'claimed') return null;
+  return probe === 'closed' ? 0 : CIRCUIT_MS + spreadMs;
 }

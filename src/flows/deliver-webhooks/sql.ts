@@ -90,20 +90,27 @@ export const listDue = (sql: Sql, wanted: Wanted[], now: Temporal.Instant) => sq
 /**
  * Takes the right to the one probe of an open circuit until `until`.
  *
- * @returns false when somebody else has it
+ * opensAt  failures in a row from which on the circuit is open
+ *
+ * @returns `closed` when the endpoint has recovered meanwhile, `taken` when somebody else has the probe
  */
 export async function claimProbe(
   sql: Sql,
-  endpoint: EndpointOfDelivery,
+  { organization_id, webhook_endpoint_id }: EndpointOfDelivery,
+  opensAt: number,
   now: Temporal.Instant,
   until: Temporal.Instant,
-): Promise<boolean> {
-  const rows = await sql`
+): Promise<'claimed' | 'taken' | 'closed'> {
+  const claimed = await sql`
     update webhook_endpoints set circuit_open_until = ${until}
-    where organization_id = ${endpoint.organization_id} and id = ${endpoint.webhook_endpoint_id}
-      and (circuit_open_until is null or circuit_open_until <= ${now})
+    where organization_id = ${organization_id} and id = ${webhook_endpoint_id}
+      and consecutive_failures >= ${opensAt} and (circuit_open_until is null or circuit_open_until <= ${now})
     returning 1`;
-  return rows.length > 0;
+  if (claimed.length > 0) return 'claimed';
+  const open = await sql`
+    select 1 from webhook_endpoints
+    where organization_id = ${organization_id} and id = ${webhook_endpoint_id} and consecutive_failures >= ${opensAt}`;
+  return open.length > 0 ? 'taken' : 'closed';
 }
 
 /** How one attempt ended, as its row keeps it. */
