@@ -38,7 +38,5 @@ function errorOf(error: unknown): CorrectionRow['error'] {
     return { code: 'internal_error', message: 'It could not be carried out', svc_resource_id: null };
   const details = error.body.error_details as Record<string, string[]> | undefined;
   const [code] = Object.values(details ?? {})[0] ?? [String(error.body.code)];
-  const message =
-    code === 'unsupported_value' ? 'A period of these events was invoiced meanwhile' : `It was refused: ${code}`;
-  return { code: code!, message, svc_resource_id: null };
+  return { code: code!, message: `It was refused: ${code}`, svc_resource_id: null };
 }

@@ -37,7 +37,7 @@ const MOST_EVENTS = 1_000_000;
  *
  * @throws Refusal 404 event
  * @throws Refusal 403 write_action_not_allowed_for_invoice
- * @throws Refusal 422 by field; base: unsupported_value for what cannot be settled
+ * @throws Refusal 422 by field
  * Rules: beyond 4.1 to 4.5.
  */
 export async function createCorrection(ctx: Context, { body }: { body: CorrectionCreate }) {

@@ -85,7 +85,10 @@ function differencesOf(things: readonly RepricedThing[], settled: ReadonlyMap<st
 type Recorded = Pick<Difference, 'thing' | 'oldCents' | 'deltaCents' | 'restCents'>;
 
 /** A difference that nothing is booked for: it was netted, or the policy leaves it as it is. */
-export const recorded = (billed: Billed, { thing, oldCents, deltaCents, restCents }: Recorded): NewAdjustment => ({
+export const recorded = (
+  billed: Pick<Billed, 'invoiceId'>,
+  { thing, oldCents, deltaCents, restCents }: Recorded,
+): NewAdjustment => ({
   subscription_id: thing.subscription_id,
   kind: thing.kind,
   charge_id: thing.charge_id,

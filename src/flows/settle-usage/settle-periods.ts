@@ -3,6 +3,7 @@ import type { Context } from '../../platform/context.ts';
 import { refuse } from '../../platform/refusal.ts';
 import type { CorrectionRow } from '../../resources/event-corrections/queries.ts';
 import { settleChains } from './in-advance/settle-chains.ts';
+import { settleRenewals } from './in-advance/settle-renewals.ts';
 import { invoiceDifferences } from './invoice-differences.ts';
 import { settleInvoice } from './settle-invoice.ts';
 import { insertAdjustments, isIssued, listNextPeriods, listToInvoice, markSettled, type NewAdjustment } from './sql.ts';
@@ -26,8 +27,8 @@ export async function settlePeriods(
 ): Promise<{ isSettled: boolean; adjustments: NewAdjustment[] }> {
   const { db, organizationId } = ctx;
   const chains = await inRange(() => settleChains(ctx, correction));
-  await insertAdjustments(db, organizationId, correction.id, chains.adjustments, ctx.now());
-  const adjustments = [...chains.adjustments];
+  const adjustments = [...chains.adjustments, ...(await inRange(() => settleRenewals(ctx, correction)))];
+  await insertAdjustments(db, organizationId, correction.id, adjustments, ctx.now());
   for (let n = 0; ; n += 1) {
     const concerned = await listNextPeriods(db, organizationId, correction.id);
     if (concerned.length === 0) break;

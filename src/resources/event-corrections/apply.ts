@@ -25,7 +25,6 @@ export async function lockForCorrection(ctx: Context, externalSubscriptionId: st
  * Corrects locked events of one subscription: their versions, themselves, their rollups, and what follows usage (drafts,
  * marks of subscriptions, and, owed, the list of unmatched events). All become `payload`, or are taken away when it is null.
  *
- * @throws Refusal 422 as effectOf: then nothing has changed
  * Rules: beyond 4.3, 4.5.
  */
 export async function applyCorrection(

@@ -59,34 +59,6 @@ export const listConcernedCharges = (
   where nth <= ${MOST_PERIODS}
   order by charges_from_datetime, invoice_id, charge_id`;
 
-/**
- * Whether a charge billed in advance takes events of these moments, whose units go on into later periods as fees that stand
- * alone.
- * Rule: usage-and-charges C.10.
- */
-export async function carriesInAdvance(
-  db: Db,
-  organizationId: string,
-  externalSubscriptionId: string,
-  moments: Fragment,
-): Promise<boolean> {
-  const [row] = await db<{ is_billed: boolean }[]>`
-    select exists (
-      select from (${moments}) moment
-      join billable_metrics m on m.organization_id = ${organizationId} and m.code = moment.code and m.recurring
-      join charges c on c.organization_id = ${organizationId} and c.billable_metric_id = m.id and c.pay_in_advance
-        and not c.invoiceable
-      join subscriptions s on s.organization_id = ${organizationId} and s.external_id = ${externalSubscriptionId}
-        and s.plan_id = c.plan_id and date_trunc('milliseconds', s.started_at) <= moment.timestamp
-        and (s.terminated_at is null or s.terminated_at >= date_trunc('milliseconds', moment.timestamp))
-      where c.deleted_at is null or exists (
-        select from fees f
-        where f.organization_id = ${organizationId} and f.charge_id = c.id and f.subscription_id = s.id
-          and f.event_transaction_id is not null and f.deleted_at is null)
-    ) as is_billed`;
-  return row!.is_billed;
-}
-
 /** Draft invoices that are computed anew with the corrected usage. */
 export const flagDrafts = (db: Db, organizationId: string, invoiceIds: readonly string[]) => db`
   update invoices set ready_to_be_refreshed = true

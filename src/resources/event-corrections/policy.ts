@@ -3,10 +3,8 @@ import type { Fragment } from '../../platform/db/connect.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { findPolicy } from '../usage-policies/queries.ts';
 import type { Policy } from '../usage-policies/schema.ts';
-import { type ConcernedCharge, carriesInAdvance, listConcernedCharges } from './periods.ts';
+import { type ConcernedCharge, listConcernedCharges } from './periods.ts';
 import { mayWriteInvoices } from './queries.ts';
-
-const UNSUPPORTED = 'unsupported_value';
 
 /**
  * What holds for a correction: the request's word, else the plan's, else the organization's, else `next_invoice`.
@@ -40,12 +38,9 @@ export interface Effect {
  *
  * moments  rows (code, timestamp): where events were, and where they will be
  *
- * @throws Refusal 422 base: unsupported_value, when a charge billed in advance took them that carries units on as fees alone
  * Rule: beyond 4.3.
  */
 export async function effectOf(ctx: Context, externalSubscriptionId: string, moments: Fragment): Promise<Effect> {
-  if (await carriesInAdvance(ctx.db, ctx.organizationId, externalSubscriptionId, moments))
-    throw refuse.invalid({ base: [UNSUPPORTED] });
   const concerned = await listConcernedCharges(ctx.db, ctx.organizationId, externalSubscriptionId, moments, true);
   const invoiced = concerned.filter(({ is_draft }) => !is_draft);
   const drafts = concerned.filter(({ is_draft }) => is_draft);

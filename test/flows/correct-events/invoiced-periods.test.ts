@@ -119,12 +119,6 @@ test('of a recurring metric every invoice from the event on is concerned', async
   expect(body.correction).toMatchObject({ invoices_count: 2 });
 });
 
-test('units of a charge billed in advance that go on as fees alone are not corrected yet', async () => {
-  const story = await march({ pay_in_advance: true, invoiceable: false, recurring: true });
-  for (const policy of ['next_invoice', 'ignore'])
-    expect((await retract(story, { policy })).body.error_details).toEqual({ base: ['unsupported_value'] });
-});
-
 test('a range whose period is invoiced meanwhile is settled, and a page that fails may be retried', async () => {
   const story = await march();
   const range = { transaction_id: undefined, timestamp_from: '2024-03-01', timestamp_to: '2024-03-31', dry_run: true };

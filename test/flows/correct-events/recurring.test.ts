@@ -199,3 +199,120 @@ test('in advance, prorated: the rise is weighed by the days by which the fee was
   expect(byDelta(await correct(story, { kind: 'retract', transaction_id: 'less' }))).toEqual(['2024-03-05 4800']);
   await sound(story);
 });
+
+/** Fees of usage that stand, oldest first, by the day that their period begins on. */
+const standing = (story: Story, count: number): Promise<string[]> =>
+  until(async () => {
+    const { body } = await story.client.get('/fees?fee_type=charge&per_page=100');
+    return body.fees.length === count
+      ? body.fees.map((fee: Invoice) => `${fee.from_date.slice(0, 10)} ${fee.amount_cents}`).sort()
+      : undefined;
+  });
+const alone = { pay_in_advance: true, invoiceable: false };
+
+test('in advance, on no invoice: the event, and what each later period opened with', async () => {
+  const story = await seats('sum_agg', alone);
+  await story.advance('2024-03-10T00:00:00Z');
+  await send(story, 'ten', '10', '2024-03-10T00:00:00Z');
+  await standing(story, 1);
+  await story.advance('2024-04-10T00:00:00Z');
+  await send(story, 'two', '2', '2024-04-10T00:00:00Z');
+  await standing(story, 3);
+  await story.advance('2024-05-02T00:00:00Z');
+  const opened = ['2024-03-05 1000', '2024-04-01 1000', '2024-04-01 200', '2024-05-01 1200'];
+  expect(await standing(story, 4)).toEqual(opened);
+
+  const lowered = ['2024-03-05 -400', '2024-04-01 -400', '2024-05-01 -400'];
+  expect(byDelta(await amend(story, 'ten', '6', { dry_run: true }))).toEqual(lowered);
+  expect(byDelta(await amend(story, 'ten', '6', { policy: 'ignore' }))).toEqual(lowered);
+  expect(await standing(story, 4)).toEqual(opened);
+  await amend(story, 'ten', '10', { policy: 'ignore' });
+  const correction = await amend(story, 'ten', '6');
+  expect(correction).toMatchObject({ status: 'settled', invoices_count: 0 });
+  expect(byDelta(correction)).toEqual(lowered);
+  expect(await standing(story, 4)).toEqual(['2024-03-05 600', '2024-04-01 200', '2024-04-01 600', '2024-05-01 800']);
+
+  // April's opening is paid: it stays, and what it rises by waits for the next invoice.
+  const { fees } = (await story.client.get('/fees?fee_type=charge&per_page=100')).body;
+  const paid = fees.find(({ from_date, amount_cents }: Invoice) => from_date > '2024-04' && amount_cents === 600);
+  await story.client.put(`/fees/${paid.svc_id}`, { fee: { payment_status: 'succeeded' } });
+  expect((await amend(story, 'ten', '8')).adjustments).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ svc_fee_id: paid.svc_id, delta_amount_cents: 200, booked_as: 'fee' }),
+    ]),
+  );
+  await story.advance('2024-06-02T00:00:00Z');
+  expect(await standing(story, 6)).toEqual([
+    '2024-03-05 800',
+    '2024-04-01 200',
+    '2024-04-01 200',
+    '2024-04-01 600',
+    '2024-05-01 1000',
+    '2024-06-01 1000',
+  ]);
+  // 300 less: 200 by a note on what June's invoice billed, the rest was paid and stays.
+  const fallen = await amend(story, 'ten', '5');
+  expect(byDelta(fallen)).toEqual(['2024-03-05 -300', '2024-04-01 -300', '2024-05-01 -300', '2024-06-01 -300']);
+  expect(fallen.adjustments).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ delta_amount_cents: -300, booked_as: 'credit_note', uncreditable_amount_cents: 100 }),
+    ]),
+  );
+  // Nothing else differs another time.
+  const again = await amend(story, 'ten', '5', { timestamp: Date.parse('2024-03-11') / 1000 });
+  expect(again.adjustments).toMatchObject([{ delta_amount_cents: -100, uncreditable_amount_cents: 100 }]);
+  await sound(story);
+});
+
+test('in advance, on no invoice: units go to another group, from a draft on, and out of a range', async () => {
+  const story = await seats('sum_agg', { ...alone, properties: { amount: '1', pricing_group_keys: ['region'] } });
+  const regions = async (count: number) => {
+    await standing(story, count);
+    const { fees } = (await story.client.get('/fees?fee_type=charge&per_page=100')).body;
+    return fees
+      .map((fee: Invoice) => `${fee.from_date.slice(0, 10)} ${fee.item.grouped_by.region} ${fee.amount_cents}`)
+      .sort();
+  };
+  const inRegion = (transaction_id: string, n: string, region: string, at: string) =>
+    story.client.post('/events', {
+      event: {
+        transaction_id,
+        external_subscription_id: 'sub',
+        code: 'seats',
+        properties: { n, region },
+        timestamp: Date.parse(at) / 1000,
+      },
+    });
+  await story.client.post('/customers', {
+    customer: { external_id: 'acme', billing_configuration: { invoice_grace_period: 5 } },
+  });
+  await story.advance('2024-03-10T00:00:00Z');
+  await inRegion('ten', '10', 'eu', '2024-03-10T00:00:00Z');
+  await standing(story, 1);
+  await story.advance('2024-04-02T00:00:00Z');
+  expect(await regions(2)).toEqual(['2024-03-05 eu 1000', '2024-04-01 eu 1000']);
+  // The invoice of April's line is a draft still.
+  const moved = await correct(story, { kind: 'amend', transaction_id: 'ten', properties: { n: '7', region: 'us' } });
+  expect(moved).toMatchObject({ status: 'settled', draft_invoices_count: 0 });
+  expect(await regions(2)).toEqual(['2024-03-05 us 700', '2024-04-01 us 700']);
+  await story.advance('2024-05-02T00:00:00Z');
+  await correct(story, { kind: 'amend', transaction_id: 'ten', properties: { n: '3', region: 'eu' } });
+  expect(await regions(3)).toEqual(['2024-03-05 eu 300', '2024-04-01 eu 300', '2024-05-01 eu 300']);
+  // Somebody takes one away: it stays away.
+  const { fees } = (await story.client.get('/fees?fee_type=charge&per_page=100')).body;
+  const { svc_id: taken } = fees.find((fee: Invoice) => fee.from_date > '2024-05');
+  expect((await story.client.delete(`/fees/${taken}`)).status).toBe(200);
+  await correct(story, { kind: 'amend', transaction_id: 'ten', properties: { n: '4', region: 'eu' } });
+  expect(await regions(2)).toEqual(['2024-03-05 eu 400', '2024-04-01 eu 400']);
+  const { svc_id } = await correct(story, {
+    kind: 'retract_range',
+    timestamp_from: '2024-03-01',
+    timestamp_to: '2024-03-31',
+  });
+  await until(async () => {
+    const { correction } = (await story.client.get(`/events/corrections/${svc_id}`)).body;
+    return correction.status === 'settled' || undefined;
+  });
+  expect(await regions(0)).toEqual([]);
+  await sound(story);
+});

@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Period } from '../../../engine/calendar/period.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { FeeRow } from '../../../resources/fees/queries.ts';
 import type { RecordKey } from '../../../resources/in-advance/records.ts';
 
 /** Running records of one charge, filter, group and period that a correction is to walk anew. */
@@ -76,19 +77,21 @@ export const listCarried = (
   order by event.timestamp, event.id
   limit ${limit}`;
 
+/** By code the first moment at which corrected events were or are: rows (external_subscription_id, code, at). */
+export const firstMoments = (db: Db, organizationId: string, eventIds: readonly string[]) => db`
+  select e.external_subscription_id, e.code, min(least(e.timestamp, former.at)) as at
+  from events e
+  left join lateral (
+    select min(version.timestamp) as at from event_versions version
+    where version.organization_id = e.organization_id and version.event_id = e.id) former on true
+  where e.organization_id = ${organizationId} and e.id = any (${eventIds as string[]}::uuid[])
+  group by e.external_subscription_id, e.code`;
+
 /** Records of recurring metrics from the first moment on at which corrected events were or are. */
 export const listLaterRecords = (db: Db, organizationId: string, eventIds: readonly string[]) => db<
   (RecordKey & { record_id: string; event_timestamp: Temporal.Instant })[]
 >`
-  with moment as (
-    select e.external_subscription_id, e.code, min(least(e.timestamp, former.at)) as at
-    from events e
-    left join lateral (
-      select min(version.timestamp) as at from event_versions version
-      where version.organization_id = e.organization_id and version.event_id = e.id) former on true
-    where e.organization_id = ${organizationId} and e.id = any (${eventIds as string[]}::uuid[])
-    group by e.external_subscription_id, e.code
-  )
+  with moment as (${firstMoments(db, organizationId, eventIds)})
   select record.id as record_id, record.charge_id, record.charge_filter_id, record.grouped_by, record.event_timestamp
   from moment
   join billable_metrics m on m.organization_id = ${organizationId} and m.code = moment.code and m.recurring
@@ -230,4 +233,19 @@ export async function listSettledFees(db: Db, organizationId: string, feeIds: re
       where adjustment.organization_id = ${organizationId} and adjustment.settled_amount_cents <> 0
         and (adjustment.invoice_id = fee.invoice_id or adjustment.invoice_id is null and adjustment.fee_id = fee.id))`;
   return new Set(rows.map(({ id }) => id));
+}
+
+/** Locks fees, in the order of their ids, and tells how those that stand are paid by now. */
+export async function lockFees(
+  db: Db,
+  organizationId: string,
+  feeIds: readonly string[],
+): Promise<Map<string, Pick<FeeRow, 'payment_status' | 'invoice_id'>>> {
+  if (feeIds.length === 0) return new Map();
+  const rows = await db<Pick<FeeRow, 'id' | 'payment_status' | 'invoice_id'>[]>`
+    select id, payment_status, invoice_id from fees
+    where organization_id = ${organizationId} and id = any (${feeIds as string[]}::uuid[]) and deleted_at is null
+    order by id
+    for update`;
+  return new Map(rows.map((row) => [row.id, row]));
 }

@@ -15,11 +15,12 @@ import {
   listUnbilled,
   moveRecord,
 } from './chains-sql.ts';
+import { insertRenewals } from './renewals-sql.ts';
 import { readIssued, readTerms, type Terms } from './terms.ts';
 
 /**
  * Keeps which chains of running records a correction is to walk anew: those that its events were billed in, and those that
- * they are in now. An event that another charge takes by now is left to be billed as if it had just come.
+ * they are in now; and the periods that were opened with units of theirs as fees on no invoice. An event that another charge takes by now is left to be billed as if it had just come.
  *
  * eventIds  events that are corrected already
  *
@@ -46,6 +47,7 @@ export async function markChains(
     chains.push(...laterChains(terms, later));
     await insertChains(db, organizationId, correction.id, chains);
   }
+  await insertRenewals(db, organizationId, correction.id, eventIds);
   const unbilled = new Map<string, string[]>();
   for (const { subscription_id, event_id } of await listUnbilled(db, organizationId, eventIds))
     unbilled.set(subscription_id, [...(unbilled.get(subscription_id) ?? []), event_id]);

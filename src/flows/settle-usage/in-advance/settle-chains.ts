@@ -9,7 +9,7 @@ import { settleThings } from '../settle-invoice.ts';
 import { isIssued, listSettled, lockInvoice, type NewAdjustment } from '../sql.ts';
 import type { ThingKey } from '../things.ts';
 import { listChains, listSettledFees, markChainsSettled } from './chains-sql.ts';
-import { settleStandalone } from './standalone.ts';
+import { changeOfEvent, type StandaloneChange, settleStandalone } from './standalone.ts';
 import { readTerms } from './terms.ts';
 import { type RepricedEvent, repriceChain } from './walk.ts';
 
@@ -43,11 +43,11 @@ export async function settleChains(
     if (isOther(each) || settledFees.has(each.issued.fee.id)) byFee.set(each.issued.fee.id, each);
 
   const adjustments: NewAdjustment[] = [];
-  const standalone: RepricedEvent[] = [];
+  const standalone: StandaloneChange[] = [];
   let isSettled = true;
   for (const each of byFee.values()) {
     const { invoice_id, invoiceable } = each.issued.fee;
-    if (!invoiceable || invoice_id === null) standalone.push(each);
+    if (!invoiceable || invoice_id === null) standalone.push(changeOfEvent(terms, each));
     else if (await isIssued(db, organizationId, invoice_id))
       adjustments.push(...(await settleEvent(ctx, correction, each, invoice_id)));
     else isSettled = false;

@@ -10,13 +10,22 @@ import { storeStandaloneFees } from '../../build-invoice/standalone-fees.ts';
 import type { RepricedThing } from '../reprice.ts';
 import { recorded, settleThings } from '../settle-invoice.ts';
 import { listSettled, type NewAdjustment } from '../sql.ts';
+import { lockFees } from './chains-sql.ts';
 import type { Terms } from './terms.ts';
 import type { RepricedEvent } from './walk.ts';
 
+/** A fee on no invoice, and what it would be now. */
+export interface StandaloneChange {
+  /** Without a fee: there is none yet. */
+  thing: RepricedThing;
+  /** The fee that it is now; undefined where there would be none. */
+  again: () => LineFee | undefined;
+}
+
 /**
- * Settles fees of events that stand on no invoice of their own. One that is not paid yet is deleted and made again; one
- * that is paid stays: what it rises by is billed like that of an invoice, what it falls by cannot be given back. One that
- * was paid back is left alone.
+ * Settles fees that stand on no invoice of their own. One that is not paid yet is deleted and made again; one that is paid
+ * stays: what it rises by is billed like that of an invoice, what it falls by cannot be given back. One that was paid back
+ * is left alone.
  *
  * Rule: beyond 4.3 "in-advance, standalone fee".
  */
@@ -24,37 +33,54 @@ export async function settleStandalone(
   ctx: Context,
   correction: CorrectionRow,
   terms: Terms,
-  events: readonly RepricedEvent[],
+  changes: readonly StandaloneChange[],
 ): Promise<NewAdjustment[]> {
   const { db, organizationId } = ctx;
+  const standing = await lockFees(
+    db,
+    organizationId,
+    changes.flatMap(({ thing }) => thing.fee?.id ?? []),
+  );
   const adjustments: NewAdjustment[] = [];
   const made = new Map<string, { payer: PayerFacts; fees: LineFee[] }>();
-  for (const event of events) {
-    const { fee } = event.issued;
-    if (fee.payment_status === 'refunded') continue;
-    const billed = { invoiceId: null, feeId: fee.id };
-    const settled = await listSettled(db, organizationId, billed);
-    const thing = thingOf(event);
-    const isPaid = fee.payment_status === 'succeeded' || fee.invoice_id !== null || settled.size > 0;
-    if (isPaid || correction.policy === 'ignore') {
-      const rows = await settleThings(ctx, correction, billed, [thing], settled);
-      adjustments.push(...rows.filter((row) => row.delta_amount_cents !== 0));
+  for (const { thing, again: makeAgain } of changes) {
+    const oldCents = cents(thing.fee?.amount_cents ?? 0);
+    const deltaCents = cents(thing.newCents - oldCents);
+    const row = recorded({ invoiceId: null }, { thing, oldCents, deltaCents, restCents: deltaCents });
+    if (thing.fee !== undefined) {
+      const fee = standing.get(thing.fee.id);
+      if (fee === undefined || fee.payment_status === 'refunded') continue;
+      const billed = { invoiceId: null, feeId: thing.fee.id };
+      const settled = await listSettled(db, organizationId, billed);
+      const isSettled = [...settled.values()].some(({ settled_cents }) => settled_cents !== 0);
+      const isPaid = fee.payment_status === 'succeeded' || fee.invoice_id !== null || isSettled;
+      if (isPaid || correction.policy === 'ignore') {
+        const rows = await settleThings(ctx, correction, billed, [thing], settled);
+        adjustments.push(...rows.filter((each) => each.delta_amount_cents !== 0));
+        continue;
+      }
+      await markFeeDeleted(db, organizationId, thing.fee.id, ctx.now());
+    } else if (correction.policy === 'ignore') {
+      adjustments.push(row);
       continue;
     }
-    await markFeeDeleted(db, organizationId, fee.id, ctx.now());
-    const again = madeAgain(terms, event);
+    const again = makeAgain();
     if (again !== undefined) {
       const subscriptionId = again.line.subscription.id;
       const own = made.get(subscriptionId) ?? { payer: terms.payerOf(subscriptionId), fees: [] };
       made.set(subscriptionId, { ...own, fees: [...own.fees, again] });
     }
-    const [oldCents, deltaCents] = [cents(fee.amount_cents), cents(thing.newCents - fee.amount_cents)];
-    const row = recorded(billed, { thing, oldCents, deltaCents, restCents: deltaCents });
     adjustments.push({ ...row, ...(again === undefined ? {} : { booked_as: 'fee', new_fee_id: again.id }) });
   }
   for (const { payer, fees } of made.values()) await storeStandaloneFees(ctx, payer, fees);
   return adjustments;
 }
+
+/** Of an event's fee. */
+export const changeOfEvent = (terms: Terms, event: RepricedEvent): StandaloneChange => ({
+  thing: thingOf(event),
+  again: () => madeAgain(terms, event),
+});
 
 function thingOf({ issued: { fee }, priced, chain }: RepricedEvent): RepricedThing {
   return {
