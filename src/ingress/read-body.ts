@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import express, { type Request, type Response } from 'express';
 import { isInteger, isSafeNumber, LosslessNumber, parse as parseLossless } from 'lossless-json';
 import { refuse } from '../platform/refusal.ts';
@@ -36,12 +37,17 @@ export async function readBody(
 async function readText(request: Request, response: Response, limitBytes: number): Promise<string | undefined> {
   let reader = readers.get(limitBytes);
   if (!reader) {
-    reader = express.text({ type: () => true, limit: limitBytes }) as Reader;
+    reader = express.text({ type: () => true, limit: limitBytes, verify: refuseBrokenText }) as Reader;
     readers.set(limitBytes, reader);
   }
   const error = await new Promise<unknown>((resolve) => reader(request, response, resolve));
   if (error) throw refusalOfReader(error);
   return typeof request.body === 'string' ? request.body : undefined;
+}
+
+// Decoding would put the same sign for all broken bytes, and so make one record of two.
+function refuseBrokenText(_request: unknown, _response: unknown, body: Buffer, encoding: string): void {
+  if (encoding === 'utf-8' && !isUtf8(body)) throw new Error('not UTF-8');
 }
 
 function refusalOfReader(error: unknown): unknown {

@@ -186,6 +186,8 @@ test('a list takes six round trips to the database at most', async () => {
   expect(odd).toEqual([]);
 });
 
+const NOT_UTF8 = Buffer.from('{"a":"\xff"}', 'latin1');
+
 test('a body without its root key is 400, one of another type 415, broken JSON 400', async () => {
   const written = operations.filter(({ root, bodyOptional }) => root !== undefined && !bodyOptional);
   for (const operation of written) {
@@ -198,8 +200,10 @@ test('a body without its root key is 400, one of another type 415, broken JSON 4
       if (answer.status === 422 && Object.keys(body).length > 0) continue;
       expect({ at, body: answer.body }).toEqual({ at, body: { status: 400, error: missing } });
     }
-    const broken = await owner[method](path, undefined, { raw: '{"', headers: { 'content-type': 'application/json' } });
-    expect({ at, body: broken.body }).toEqual({ at, body: { status: 400, error: 'BadRequest: invalid JSON' } });
+    for (const raw of ['{"', NOT_UTF8]) {
+      const broken = await owner[method](path, undefined, { raw, headers: { 'content-type': 'application/json' } });
+      expect({ at, body: broken.body }).toEqual({ at, body: { status: 400, error: 'BadRequest: invalid JSON' } });
+    }
     const foreign = await owner[method](path, undefined, { raw: 'a,b', headers: { 'content-type': 'text/csv' } });
     expect({ at, code: foreign.body.code }).toEqual({ at, code: 'unsupported_media_type' });
   }
