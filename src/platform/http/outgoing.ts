@@ -107,7 +107,7 @@ function readAnswer(
 function readRetryAfter(header: string | string[] | undefined): number | undefined {
   const value = (Array.isArray(header) ? header[0] : header)?.trim();
   if (value === undefined) return undefined;
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
   const date = Date.parse(value);
   return Number.isNaN(date) ? undefined : Math.max(date - realNowMs(), 0);
 }
