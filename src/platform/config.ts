@@ -111,7 +111,9 @@ const Settings = z.object({
     .string()
     .min(16)
     .optional()
-    .describe('Token of the operator for /api/v1/operations; without it there are no such routes'),
+    .describe(
+      'Token of the operator for /api/v1/operations, at least 16 characters; without it there are no such routes',
+    ),
   CONCURRENCY_WRITES: whole(32).describe('Commands at once in a writes worker'),
   CONCURRENCY_CREDIT_NOTES: whole(8).describe('Commands at once in a credit-notes worker'),
   CONCURRENCY_EVENTS: whole(64).describe('Event batches at once in an events worker'),
