@@ -11,8 +11,12 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** A subscription since the fifth of March with a recurring metric at 1.00 a unit. */
-async function seats(aggregation_type: string, charge: object = {}): Promise<Story> {
+/** A subscription since the fifth of March with a recurring metric at 1.00 a unit; `arrears` bills it a second time. */
+async function seats(
+  aggregation_type: string,
+  charge: object = {},
+  { arrears, ...plan }: { arrears?: object; minimum_commitment?: object } = {},
+): Promise<Story> {
   const story = await openStory(service, '2024-03-05T00:00:00Z');
   await story.customer();
   const { body } = await story.client.post('/billable_metrics', {
@@ -25,17 +29,16 @@ async function seats(aggregation_type: string, charge: object = {}): Promise<Sto
       ...(aggregation_type === 'weighted_sum_agg' ? { weighted_interval: 'seconds' } : {}),
     },
   });
+  const atOne = {
+    billable_metric_id: body.billable_metric.svc_id,
+    code: 'seats',
+    charge_model: 'standard',
+    properties: { amount: '1' },
+  };
   await story.plan({
     amount_cents: 0,
-    charges: [
-      {
-        billable_metric_id: body.billable_metric.svc_id,
-        code: 'seats',
-        charge_model: 'standard',
-        properties: { amount: '1' },
-        ...charge,
-      },
-    ],
+    charges: [{ ...atOne, ...charge }, ...(arrears === undefined ? [] : [{ ...atOne, code: 'arrears', ...arrears }])],
+    ...plan,
   });
   await story.subscribe();
   return story;
@@ -316,3 +319,34 @@ test('in advance, on no invoice: units go to another group, from a draft on, and
   expect(await regions(0)).toEqual([]);
   await sound(story);
 });
+
+/** The commitment that an invoice billed, and what a correction comes to on it. */
+const onInvoice = (invoice: Invoice, { adjustments }: Invoice) => {
+  const [fee] = invoice.fees.filter((each: Invoice) => each.item.type === 'commitment');
+  const rows = adjustments.filter((row: Invoice) => row.svc_invoice_id === invoice.svc_id);
+  const deltas = rows.map((row: Invoice) => row.delta_amount_cents).sort((a: number, b: number) => a - b);
+  return { billed: fee?.amount_cents ?? 0, deltas };
+};
+
+test.each([
+  // 10000 × 27 / 31 = 8710, less 1000 at once and 1000 in arrears.
+  ['that was missing', 10_000, 6710],
+  // 2296 × 27 / 31 = 2000: there was none.
+  ['that was reached', 2296, 0],
+])(
+  'a commitment %s follows what it counts, and not what the next period opens with',
+  async (_, amount_cents, billed) => {
+    const charges = { arrears: {}, minimum_commitment: { amount_cents } };
+    const story = await seats('sum_agg', { pay_in_advance: true }, charges);
+    await story.advance('2024-03-10T00:00:00Z');
+    await send(story, 'ten', '10', '2024-03-10T00:00:00Z');
+    await count(story, 1);
+    await story.advance('2024-04-02T00:00:00Z');
+    const march = (await story.invoices(2)).find(({ fees }: Invoice) => fees.length > 1)!;
+    // In arrears, what April opens with, and what the first one leaves missing.
+    expect(onInvoice(march, await amend(story, 'ten', '6'))).toEqual({ billed, deltas: [-400, -400, 400] });
+    expect(onInvoice(march, await amend(story, 'ten', '5'))).toEqual({ billed, deltas: [-100, -100, 100] });
+    expect(onInvoice(march, await amend(story, 'ten', '6'))).toEqual({ billed, deltas: [-100, 100, 100] });
+    await sound(story);
+  },
+);
