@@ -45,11 +45,12 @@ async function look(ctx: Context, subscriptionId: string, at: Temporal.Instant):
   if (isDue && isBefore(startOf(subscription), dayStart(today, zone)))
     await snapshotIfCountable(ctx, subscription, yesterday, lastInstant);
   const { period } = usagePeriod(subscription, at);
+  const opensToday = !isBefore(period.from, dayStart(today, zone));
   await noteLook(ctx.db, ctx.organizationId, subscriptionId, {
     lookedAt: at,
     nextDayAt: dayEnd(today, zone),
-    // The first day of the next period has gone by.
-    nextLookAt: dayEnd(localDate(period.to, zone), zone),
+    // The first day of the next period of which nothing was read has gone by: events may have come before they count.
+    nextLookAt: dayEnd(localDate(opensToday ? period.from : period.to, zone), zone),
   });
 }
 
