@@ -112,10 +112,16 @@ export const listFeesOfInvoice = (db: Db, organizationId: string, invoiceId: str
   where fee.organization_id = ${organizationId} and fee.invoice_id = ${invoiceId} and fee.deleted_at is null
   order by fee.created_at, fee.id`;
 
-/** Fees by id, in the order in which they were computed. */
-export const listFeesByIds = (db: Db, organizationId: string, ids: readonly string[]) => db<FeeRow[]>`
+/** Fees by id, in the order in which they were computed: those that stand, or those that were deleted. */
+export const listFeesByIds = (
+  db: Db,
+  organizationId: string,
+  ids: readonly string[],
+  which: 'standing' | 'deleted' = 'standing',
+) => db<FeeRow[]>`
   select ${feeColumns(db)} from ${feeTables(db)}
-  where fee.organization_id = ${organizationId} and fee.id = any (${ids as string[]}::uuid[]) and fee.deleted_at is null
+  where fee.organization_id = ${organizationId} and fee.id = any (${ids as string[]}::uuid[])
+    and fee.deleted_at is ${which === 'standing' ? db`null` : db`not null`}
   order by fee.created_at, fee.id`;
 
 /** @throws Refusal 404 fee. Rule: usage-and-charges F.5. */

@@ -31,7 +31,7 @@ interface Sent {
 }
 type Step =
   | { kind: 'send'; month: number; n: number }
-  | { kind: 'amend'; nth: number; n: number; month: number | null }
+  | { kind: 'amend'; nth: number; n: number | null; month: number | null }
   | { kind: 'retract'; nth: number }
   | { kind: 'range'; month: number };
 
@@ -43,7 +43,12 @@ const steps = fc.array(
     { weight: 5, arbitrary: fc.record({ kind: fc.constant('send' as const), month, n }) },
     {
       weight: 3,
-      arbitrary: fc.record({ kind: fc.constant('amend' as const), nth, n, month: fc.option(month, { freq: 2 }) }),
+      arbitrary: fc.record({
+        kind: fc.constant('amend' as const),
+        nth,
+        n: fc.option(n),
+        month: fc.option(month, { freq: 2 }),
+      }),
     },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('retract' as const), nth }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('range' as const), month }) },
@@ -138,7 +143,8 @@ async function perform(story: Story, sent: Map<string, Sent>, step: Step, debits
         ? { kind: 'retract' }
         : {
             kind: 'amend',
-            properties: { n: `${step.n}` },
+            // Without the property it counts nothing.
+            properties: step.n === null ? {} : { n: `${step.n}` },
             ...(step.month === null ? {} : { timestamp: at(step.month) }),
           };
     const { status } = await correct({ transaction_id: id, ...change });
@@ -146,7 +152,7 @@ async function perform(story: Story, sent: Map<string, Sent>, step: Step, debits
     if (status === 422) return;
     expect(status).toBe(200);
     if (step.kind === 'retract') event.isLive = false;
-    else Object.assign(event, { n: step.n, month: step.month ?? event.month });
+    else Object.assign(event, { n: step.n ?? 0, month: step.month ?? event.month });
   }
 }
 

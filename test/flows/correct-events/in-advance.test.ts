@@ -249,6 +249,32 @@ test('an event that counts for nothing is billed once it is amended', async () =
   expect((await retract(story, 'e2')).adjustments).toMatchObject([{ delta_amount_cents: -500 }]);
 });
 
+test('a fee on no invoice comes back with what its event counts, unless somebody took it away', async () => {
+  const story = await march({ invoiceable: false }, ['10', '5']);
+  const blank = (transaction_id: string) =>
+    correct(story, { kind: 'amend', transaction_id, properties: { other: 'x' } });
+  expect((await blank('e2')).adjustments).toMatchObject([
+    { delta_amount_cents: -500, svc_new_fee_id: null },
+    { warning: 'property_missing' },
+  ]);
+  expect(await amounts(story, 1)).toEqual([1000]);
+  expect((await amend(story, 'e2', '7', { policy: 'ignore' })).adjustments).toMatchObject([
+    { delta_amount_cents: 700 },
+  ]);
+  expect(await amounts(story, 1)).toEqual([1000]);
+  expect((await amend(story, 'e2', '6')).adjustments).toMatchObject([
+    { svc_fee_id: null, old_amount_cents: 0, new_amount_cents: 600, booked_as: 'fee' },
+  ]);
+  const [, again] = await fees(story, 2);
+  expect(again).toMatchObject({ amount_cents: 600, event_transaction_id: 'e2', invoiceable: false });
+  expect((await story.client.delete(`/fees/${again.svc_id}`)).status).toBe(200);
+  expect((await amend(story, 'e2', '7')).adjustments).toEqual([]);
+  await blank('e1');
+  await retract(story, 'e1');
+  expect(await fees(story, 0)).toEqual([]);
+  await sound(story);
+});
+
 /** Billed for usage less credited. */
 async function sums(story: Story): Promise<number> {
   const { body } = await story.client.get('/invoices?per_page=100');

@@ -2,7 +2,6 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Period } from '../../../engine/calendar/period.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import type { FeeRow } from '../../../resources/fees/queries.ts';
 import type { RecordKey } from '../../../resources/in-advance/records.ts';
 
 /** Running records of one charge, filter, group and period that a correction is to walk anew. */
@@ -163,32 +162,6 @@ export const markChainsSettled = (db: Db, organizationId: string, correctionId: 
   update correction_chains set settled_at = ${now}
   where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null`;
 
-/** The fee of each event under a charge: of an invoice that was made anew, the one there. By transaction id. */
-export async function listFeesOfEvents(
-  db: Db,
-  organizationId: string,
-  externalSubscriptionId: string,
-  chargeId: string,
-  transactionIds: readonly string[],
-): Promise<Map<string, string>> {
-  const rows = await db<{ transaction_id: string; fee_id: string }[]>`
-    select fee.event_transaction_id as transaction_id, coalesce(copy.id, fee.id) as fee_id
-    from fees fee
-    left join lateral (
-      select copy.id
-      from fees copy
-      join invoices invoice on invoice.organization_id = copy.organization_id and invoice.id = copy.invoice_id
-        and invoice.status not in ('voided', 'deleted')
-      where copy.organization_id = fee.organization_id and copy.original_fee_id = fee.id and copy.deleted_at is null
-      order by copy.id desc
-      limit 1
-    ) copy on true
-    where fee.organization_id = ${organizationId} and fee.external_subscription_id = ${externalSubscriptionId}
-      and fee.charge_id = ${chargeId} and fee.event_transaction_id = any (${transactionIds as string[]})
-      and fee.original_fee_id is null and fee.deleted_at is null`;
-  return new Map(rows.map(({ transaction_id, fee_id }) => [transaction_id, fee_id]));
-}
-
 /** Records of an external id that have started, with those of some charges that have billed events of theirs. */
 export const listStarted = (
   db: Db,
@@ -222,30 +195,3 @@ export const listUnbilled = (db: Db, organizationId: string, eventIds: readonly 
       select from in_advance_records record
       where record.organization_id = e.organization_id and record.event_id = e.id and record.charge_id = c.id)
   order by s.id, e.id`;
-
-/** Which of some fees corrections have settled something about, on their invoices or alone. */
-export async function listSettledFees(db: Db, organizationId: string, feeIds: readonly string[]): Promise<Set<string>> {
-  if (feeIds.length === 0) return new Set();
-  const rows = await db<{ id: string }[]>`
-    select fee.id from fees fee
-    where fee.organization_id = ${organizationId} and fee.id = any (${feeIds as string[]}::uuid[]) and exists (
-      select from correction_adjustments adjustment
-      where adjustment.organization_id = ${organizationId} and adjustment.settled_amount_cents <> 0
-        and (adjustment.invoice_id = fee.invoice_id or adjustment.invoice_id is null and adjustment.fee_id = fee.id))`;
-  return new Set(rows.map(({ id }) => id));
-}
-
-/** Locks fees, in the order of their ids, and tells how those that stand are paid by now. */
-export async function lockFees(
-  db: Db,
-  organizationId: string,
-  feeIds: readonly string[],
-): Promise<Map<string, Pick<FeeRow, 'payment_status' | 'invoice_id'>>> {
-  if (feeIds.length === 0) return new Map();
-  const rows = await db<Pick<FeeRow, 'id' | 'payment_status' | 'invoice_id'>[]>`
-    select id, payment_status, invoice_id from fees
-    where organization_id = ${organizationId} and id = any (${feeIds as string[]}::uuid[]) and deleted_at is null
-    order by id
-    for update`;
-  return new Map(rows.map((row) => [row.id, row]));
-}

@@ -9,12 +9,12 @@ import {
   type Chain,
   insertChains,
   type LinkRow,
-  listFeesOfEvents,
   listLaterRecords,
   listLinksOfEvents,
   listUnbilled,
   moveRecord,
 } from './chains-sql.ts';
+import { listFeesOfEvents } from './fees-sql.ts';
 import { insertRenewals } from './renewals-sql.ts';
 import { readIssued, readTerms, type Terms } from './terms.ts';
 

@@ -3,6 +3,7 @@ import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { MOST_PERIODS } from '../../../resources/event-corrections/periods.ts';
 import { firstMoments } from './chains-sql.ts';
+import { isCorrected } from './fees-sql.ts';
 
 /** A charge whose units the line of an invoice carried into the period that it opened, as fees on no invoice. */
 export interface Renewal {
@@ -68,10 +69,5 @@ export const listRenewedFees = (
   where fee.organization_id = ${organizationId} and fee.subscription_id = ${subscription_id}
     and fee.charge_id = ${charge_id} and fee.fee_type = 'charge' and fee.event_transaction_id is null
     and fee.correction_id is null and not fee.invoiceable and fee.from_datetime = ${from}
-    and (fee.deleted_at is null or not exists (
-      select from correction_adjustments adjustment
-      join event_corrections correction on correction.organization_id = adjustment.organization_id
-        and correction.id = adjustment.correction_id and not correction.dry_run and correction.policy <> 'ignore'
-      where adjustment.organization_id = fee.organization_id and adjustment.fee_id = fee.id
-        and adjustment.invoice_id is null))
+    and (fee.deleted_at is null or not ${isCorrected(db)})
   order by fee.id`;

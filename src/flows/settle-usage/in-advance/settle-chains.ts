@@ -8,7 +8,8 @@ import type { RepricedThing } from '../reprice.ts';
 import { settleThings } from '../settle-invoice.ts';
 import { isIssued, listSettled, lockInvoice, type NewAdjustment } from '../sql.ts';
 import type { ThingKey } from '../things.ts';
-import { listChains, listSettledFees, markChainsSettled } from './chains-sql.ts';
+import { listChains, markChainsSettled } from './chains-sql.ts';
+import { listSettledFees } from './fees-sql.ts';
 import { changeOfEvent, type StandaloneChange, settleStandalone } from './standalone.ts';
 import { readTerms } from './terms.ts';
 import { type RepricedEvent, repriceChain } from './walk.ts';
@@ -40,7 +41,7 @@ export async function settleChains(
   const byFee = new Map<string, RepricedEvent>();
   // An event that has moved is in its old chain no more: each fee is met once.
   for (const each of events)
-    if (isOther(each) || settledFees.has(each.issued.fee.id)) byFee.set(each.issued.fee.id, each);
+    if (isOther(each) || (!each.isTakenOff && settledFees.has(each.issued.fee.id))) byFee.set(each.issued.fee.id, each);
 
   const adjustments: NewAdjustment[] = [];
   const standalone: StandaloneChange[] = [];
@@ -58,7 +59,8 @@ export async function settleChains(
 }
 
 /** Whether an event's fee is another one than what it would be now. */
-function isOther({ issued: { fee }, priced }: RepricedEvent): boolean {
+function isOther({ issued: { fee }, isTakenOff, priced }: RepricedEvent): boolean {
+  if (isTakenOff) return priced !== undefined;
   if (priced === undefined) return fee.amount_cents !== 0 || !fee.units.isZero() || !fee.invoiceable;
   return priced.fee.amountCents !== fee.amount_cents || !priced.fee.units.eq(fee.units) || isElsewhere({ fee }, priced);
 }

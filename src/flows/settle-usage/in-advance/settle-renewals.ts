@@ -10,7 +10,7 @@ import { linesOfSource } from '../../regenerate-invoice/lines.ts';
 import type { RepricedThing } from '../reprice.ts';
 import type { NewAdjustment } from '../sql.ts';
 import { chargeAsBilled, type IssuedFee, isSetByHand, keyOfThing, type ThingKey } from '../things.ts';
-import { listSettledFees } from './chains-sql.ts';
+import { listSettledFees } from './fees-sql.ts';
 import { listRenewals, listRenewedFees, markRenewalsSettled, type Renewal } from './renewals-sql.ts';
 import { type StandaloneChange, settleStandalone } from './standalone.ts';
 import { readIssued, readTerms, type Terms } from './terms.ts';

@@ -10,7 +10,7 @@ import { storeStandaloneFees } from '../../build-invoice/standalone-fees.ts';
 import type { RepricedThing } from '../reprice.ts';
 import { recorded, settleThings } from '../settle-invoice.ts';
 import { listSettled, type NewAdjustment } from '../sql.ts';
-import { lockFees } from './chains-sql.ts';
+import { lockFees } from './fees-sql.ts';
 import type { Terms } from './terms.ts';
 import type { RepricedEvent } from './walk.ts';
 
@@ -82,7 +82,7 @@ export const changeOfEvent = (terms: Terms, event: RepricedEvent): StandaloneCha
   again: () => madeAgain(terms, event),
 });
 
-function thingOf({ issued: { fee }, priced, chain }: RepricedEvent): RepricedThing {
+function thingOf({ issued: { fee }, isTakenOff, priced, chain }: RepricedEvent): RepricedThing {
   return {
     subscription_id: fee.subscription_id ?? chain.subscription_id,
     kind: 'usage',
@@ -91,7 +91,7 @@ function thingOf({ issued: { fee }, priced, chain }: RepricedEvent): RepricedThi
     grouped_by: fee.grouped_by,
     window: { from: fee.from_datetime ?? chain.window.from, to: fee.to_datetime ?? chain.window.to },
     displayName: fee.invoice_display_name ?? fee.item_name,
-    fee,
+    fee: isTakenOff ? undefined : fee,
     newCents: priced?.fee.amountCents ?? cents(0),
     newUnits: priced?.fee.units ?? ZERO,
   };

@@ -74,10 +74,14 @@ export const isIn = ({ from, to }: Period, at: Temporal.Instant): boolean =>
   holds({ from: from.round({ smallestUnit: 'millisecond', roundingMode: 'floor' }), to }, at);
 
 /** Fees with what they were computed from, by their ids. */
-export async function readIssued(ctx: Context, feeIds: readonly string[]): Promise<Map<string, IssuedFee>> {
+export async function readIssued(
+  ctx: Context,
+  feeIds: readonly string[],
+  which: 'standing' | 'deleted' = 'standing',
+): Promise<Map<string, IssuedFee>> {
   if (feeIds.length === 0) return new Map();
   const [fees, inputs] = await Promise.all([
-    listFeesByIds(ctx.db, ctx.organizationId, feeIds),
+    listFeesByIds(ctx.db, ctx.organizationId, feeIds, which),
     listFeeInputs(ctx.db, ctx.organizationId, feeIds),
   ]);
   const byFee = new Map(inputs.map((row) => [row.fee_id, row.inputs]));

@@ -24,7 +24,8 @@ import { type Bucket, bucketOf, type EventPriced, shownGroup } from '../../../re
 import type { PricedCharge } from '../../../resources/usage/priced-charges.ts';
 import { prorationOf } from '../../build-invoice/lines.ts';
 import { chargeAsBilled, type IssuedFee, isSetByHand } from '../things.ts';
-import { type Chain, type LinkRow, listCarried, listFeesOfEvents, listLinks, updateRecords } from './chains-sql.ts';
+import { type Chain, type LinkRow, listCarried, listLinks, updateRecords } from './chains-sql.ts';
+import { listFeesOfEvents, listTakenOff } from './fees-sql.ts';
 import { isIn, readIssued, type Terms } from './terms.ts';
 
 /** The fee of an event of a chain, and what it is priced at now: undefined where the event counts no more. */
@@ -32,6 +33,8 @@ export interface RepricedEvent {
   chain: Chain;
   event: LinkRow;
   issued: IssuedFee;
+  /** Whether a correction took the fee off: the event has none now. */
+  isTakenOff: boolean;
   priced: EventPriced | undefined;
 }
 
@@ -61,9 +64,14 @@ export async function repriceChain(
   const rows = await listLinks(db, organizationId, externalSubscriptionId, chain);
   const ids = rows.filter(({ record_id }) => record_id >= chain.since_record_id).map((row) => row.transaction_id);
   const feeIds = await listFeesOfEvents(db, organizationId, externalSubscriptionId, chain.charge_id, ids);
-  const issuedFees = await readIssued(ctx, [...feeIds.values()]);
+  const without = ids.filter((id) => !feeIds.has(id));
+  const takenOff = await listTakenOff(db, organizationId, externalSubscriptionId, chain.charge_id, without);
+  const issuedFees = new Map([
+    ...(await readIssued(ctx, [...feeIds.values()])),
+    ...(await readIssued(ctx, [...takenOff.values()], 'deleted')),
+  ]);
   const links = rows.map((row): Link => {
-    const issued = issuedFees.get(feeIds.get(row.transaction_id) ?? '');
+    const issued = issuedFees.get(feeIds.get(row.transaction_id) ?? takenOff.get(row.transaction_id) ?? '');
     return linkOf(terms, chain, charge, row, issued);
   });
   const carried = charge.metric.recurring ? await carriedLinks(ctx, externalSubscriptionId, chain, charge) : [];
@@ -76,7 +84,7 @@ export async function repriceChain(
   return steps.flatMap(({ link: { row, issued }, billed }): RepricedEvent[] => {
     if (row === undefined || issued === undefined || isSetByHand(issued)) return [];
     const priced = billed && price(terms, chain, chargeAsBilled(charge, [issued]), row, billed);
-    return [{ chain, event: row, issued, priced }];
+    return [{ chain, event: row, issued, isTakenOff: takenOff.has(row.transaction_id), priced }];
   });
 }
 
