@@ -1,4 +1,4 @@
-import type { Db } from '../../platform/db/connect.ts';
+import type { Db, Fragment } from '../../platform/db/connect.ts';
 import { plainArray, textArray } from '../../resources/events/storage/array-literal.ts';
 import type { EventToMatch, UnmatchedReason } from '../../resources/unmatched-events/match-event.ts';
 import { eventToMatch, joinLiveMetric } from '../../resources/unmatched-events/match-sql.ts';
@@ -142,11 +142,14 @@ export const writeHealed = (
     first_seen_at = least(total.first_seen_at, excluded.first_seen_at),
     last_seen_at = greatest(total.last_seen_at, excluded.last_seen_at)`;
 
-/** Marks active subscriptions whose usage grew. */
-export const markUsed = (db: Db, organizationId: string, subscriptionIds: readonly string[]) => db`
-  update subscriptions set usage_may_have_changed = true
+/** Marks active subscriptions whose usage grew, on the UTC day of `now`. */
+export const markUsed = (db: Db, organizationId: string, subscriptionIds: readonly string[], now: string) => db`
+  update subscriptions
+  set usage_may_have_changed = true, last_received_event_on = greatest(last_received_event_on, ${utcDay(db, now)})
   where organization_id = ${organizationId} and id = any (${subscriptionIds as string[]}::uuid[]) and status = 'active'
-    and not usage_may_have_changed`;
+    and (not usage_may_have_changed or last_received_event_on is null or last_received_event_on < ${utcDay(db, now)})`;
+
+const utcDay = (db: Db, now: string): Fragment => db`(${now}::timestamptz at time zone 'UTC')::date`;
 
 /** Notes how far the run of a healing has come; the last page ends it. */
 export const moveRun = (

@@ -54,7 +54,7 @@ export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
   }
   if (healed.length > 0) {
     const used = marksOf(healed).map((mark) => mark.subscription_id);
-    await markUsed(ctx.db, ctx.organizationId, used);
+    await markUsed(ctx.db, ctx.organizationId, used, now);
     await markUsage(ctx, { ids: used });
     ctx.log.info({ organizationId: ctx.organizationId, events: healed.length }, 'unmatched events healed');
   }

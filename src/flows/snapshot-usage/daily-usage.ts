@@ -1,20 +1,31 @@
 import type { Temporal } from 'temporal-polyfill';
 import { isBefore, isDateBefore } from '../../engine/calendar/instants.ts';
 import { dayEnd, dayStart, localDate } from '../../engine/calendar/local-day.ts';
+import type { Period } from '../../engine/calendar/period.ts';
 import { startOf } from '../../engine/calendar/terms.ts';
-import { AmountOutOfRange } from '../../engine/money/cents.ts';
+import { AmountOutOfRange, cents, sumCents } from '../../engine/money/cents.ts';
+import { decimalText } from '../../engine/money/decimal.ts';
 import type { Context } from '../../platform/context.ts';
 import type { PeriodicJob } from '../../platform/periodic-job.ts';
-import { findNewestSnapshot, insertDailyUsage } from '../../resources/daily-usage/queries.ts';
-import { differenceOf, snapshotOf } from '../../resources/daily-usage/snapshot.ts';
+import { keepDailyUsage, listNewestSnapshots } from '../../resources/daily-usage/queries.ts';
+import { differenceOf, type SnapshotEntry, snapshotOf } from '../../resources/daily-usage/snapshot.ts';
 import { listShown, type SubscriptionShown } from '../../resources/subscriptions/queries.ts';
-import { amountOf, usagePeriod, wholeUsageOf } from '../../resources/usage/subscription-usage.ts';
-import { earliestLook, listSubscriptionsToLookAt, noteLook, readLastReceived } from './sql.ts';
+import { listPricedCharges } from '../../resources/usage/priced-charges.ts';
+import { usageOf, usagePeriod } from '../../resources/usage/subscription-usage.ts';
+import {
+  type ClosedWindow,
+  earliestLook,
+  listBilledUsage,
+  listClosedWindows,
+  listSubscriptionsToLookAt,
+  noteLook,
+  readLastReceived,
+} from './sql.ts';
 
 /**
- * Keeps what a subscription used up to the end of yesterday, local time: of the charges period that held yesterday, so that
- * the snapshot after a period's last day is what its invoice bills. Usage without a fee that is not zero, or that is the
- * same as before, makes no snapshot.
+ * Keeps what a subscription used up to the end of yesterday, local time: of the charges period that held yesterday. The
+ * snapshot of a period's last day is what its invoice bills, and follows a draft until it is final. Usage without a fee that
+ * is not zero, or that is the same as before, makes no snapshot.
  *
  * Rules: usage-and-charges G.7, platform L `daily-usage`.
  */
@@ -37,15 +48,19 @@ async function look(ctx: Context, subscriptionId: string, at: Temporal.Instant):
   if (subscription?.status !== 'active') return;
   const { zone } = subscription;
   const today = localDate(at, zone);
-  const yesterday = today.subtract({ days: 1 });
-  const lastInstant = dayStart(today, zone).subtract({ microseconds: 1 });
+  const opening = dayStart(today, zone);
+  const closed = await listClosedWindows(ctx.db, ctx.organizationId, subscriptionId, opening);
+  for (const window of closed) await snapshotIfCountable(ctx, subscription, window, lastDayOf(window, zone));
   // An event of today waits for the day to be over. In the first hour it may be one of yesterday, whose UTC day is today.
   const receivedOn = await readLastReceived(ctx.db, ctx.organizationId, subscriptionId);
   const isDue = at.toZonedDateTimeISO(zone).hour === 0 || (receivedOn !== null && isDateBefore(receivedOn, today));
-  if (isDue && isBefore(startOf(subscription), dayStart(today, zone)))
-    await snapshotIfCountable(ctx, subscription, yesterday, lastInstant);
+  if (isDue && isBefore(startOf(subscription), opening)) {
+    const { period } = usagePeriod(subscription, opening.subtract({ microseconds: 1 }));
+    if (!closed.some(({ to }) => to.equals(period.to)))
+      await snapshotIfCountable(ctx, subscription, { ...period, invoice_id: null }, today.subtract({ days: 1 }));
+  }
   const { period } = usagePeriod(subscription, at);
-  const opensToday = !isBefore(period.from, dayStart(today, zone));
+  const opensToday = !isBefore(period.from, opening);
   await noteLook(ctx.db, ctx.organizationId, subscriptionId, {
     lookedAt: at,
     nextDayAt: dayEnd(today, zone),
@@ -53,6 +68,8 @@ async function look(ctx: Context, subscriptionId: string, at: Temporal.Instant):
     nextLookAt: dayEnd(localDate(opensToday ? period.from : period.to, zone), zone),
   });
 }
+
+const lastDayOf = ({ to }: Period, zone: string) => localDate(to.subtract({ microseconds: 1 }), zone);
 
 // Usage that no amount can hold would fail every time: it is told by the invoice.
 async function snapshotIfCountable(...args: Parameters<typeof snapshot>): Promise<void> {
@@ -68,18 +85,16 @@ async function snapshotIfCountable(...args: Parameters<typeof snapshot>): Promis
 async function snapshot(
   ctx: Context,
   subscription: SubscriptionShown,
+  window: ClosedWindow,
   day: Temporal.PlainDate,
-  lastInstant: Temporal.Instant,
 ): Promise<void> {
   const { db, organizationId } = ctx;
-  const { period } = usagePeriod(subscription, lastInstant);
-  const usage = await wholeUsageOf(ctx, subscription, lastInstant);
-  const entries = snapshotOf(usage);
-  if (entries.every(({ amount_cents }) => amount_cents === 0)) return;
-  const former = await findNewestSnapshot(db, organizationId, subscription.id, period.from);
-  const difference = differenceOf(entries, former?.usage ?? []);
-  if (difference.length === 0) return;
-  await insertDailyUsage(
+  const entries = await entriesOf(ctx, subscription, window);
+  const [newest, older] = await listNewestSnapshots(db, organizationId, subscription.id, window, day);
+  if (newest === undefined && entries.every(({ amount_cents }) => amount_cents === 0)) return;
+  if (differenceOf(entries, newest?.usage ?? []).length === 0) return;
+  const former = newest?.usage_date.equals(day) ? older : newest;
+  await keepDailyUsage(
     db,
     organizationId,
     {
@@ -87,13 +102,30 @@ async function snapshot(
       subscription_id: subscription.id,
       external_subscription_id: subscription.external_id,
       usage_date: day,
-      from_datetime: period.from,
-      to_datetime: period.to,
+      from_datetime: window.from,
+      to_datetime: window.to,
       amount_currency: subscription.plan_amount_currency,
-      amount_cents: amountOf(usage),
+      amount_cents: sumCents(entries.map(({ amount_cents }) => cents(amount_cents))),
       usage: entries,
-      usage_diff: difference,
+      usage_diff: differenceOf(entries, former?.usage ?? []),
     },
     ctx.now(),
   );
+}
+
+/** Usage of a window: as a final invoice bills it, else as it is counted now. */
+async function entriesOf(
+  ctx: Context,
+  subscription: SubscriptionShown,
+  window: ClosedWindow,
+): Promise<SnapshotEntry[]> {
+  const { db, organizationId } = ctx;
+  const { from, to, invoice_id } = window;
+  const charges = await listPricedCharges(db, organizationId, [subscription.plan_id]);
+  const proration = { ...usagePeriod(subscription, to.subtract({ microseconds: 1 })), period: { from, to } };
+  const counted = invoice_id === null ? charges : charges.filter((charge) => charge.pay_in_advance);
+  const entries = snapshotOf(await usageOf(ctx, subscription, counted, { proration }));
+  if (invoice_id === null) return entries;
+  const billed = await listBilledUsage(db, organizationId, subscription.id, invoice_id);
+  return [...entries, ...billed.map((entry) => ({ ...entry, units: decimalText(entry.units) }))];
 }

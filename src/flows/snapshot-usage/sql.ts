@@ -1,6 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
+import type { Decimal } from '../../engine/money/decimal.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import type { Scope } from '../../platform/periodic-job.ts';
+import type { SnapshotEntry } from '../../resources/daily-usage/snapshot.ts';
 import { inScope } from '../bill-subscriptions/scope.ts';
 
 /**
@@ -48,6 +50,50 @@ export async function readLastReceived(
     select last_received_event_on from subscriptions where organization_id = ${organizationId} and id = ${subscriptionId}`;
   return row!.last_received_event_on;
 }
+
+/** The charges window of an invoice, `[from, to)`; `invoice_id` of a final one only. */
+export interface ClosedWindow {
+  from: Temporal.Instant;
+  to: Temporal.Instant;
+  invoice_id: string | null;
+}
+
+/**
+ * Charges windows that end by `until` of a subscription's periodic invoices that are drafts, or were made final since the
+ * subscription was last looked at (never so far: since the day of its last event).
+ */
+export const listClosedWindows = (
+  db: Db,
+  organizationId: string,
+  subscriptionId: string,
+  until: Temporal.Instant,
+) => db<ClosedWindow[]>`
+  select line.charges_from_datetime as from, line.charges_to_datetime as to,
+    case when invoice.status <> 'draft' then invoice.id end as invoice_id
+  from subscriptions s
+  join invoice_subscriptions line on line.organization_id = ${organizationId} and line.subscription_id = s.id
+    and line.recurring and not line.regenerated and line.charges_to_datetime <= ${until}
+    and line.charges_from_datetime < line.charges_to_datetime
+  join invoices invoice on invoice.organization_id = ${organizationId} and invoice.id = line.invoice_id
+    and invoice.status in ('draft', 'finalized', 'closed') and not invoice.skip_usage
+  left join daily_usage_looks look on look.organization_id = ${organizationId} and look.subscription_id = s.id
+  where s.organization_id = ${organizationId} and s.id = ${subscriptionId} and (invoice.status = 'draft'
+    or coalesce(invoice.finalized_at, invoice.updated_at)
+      >= coalesce(look.looked_at, s.last_received_event_on::timestamp at time zone 'UTC'))
+  order by line.charges_from_datetime`;
+
+/** What an invoice bills of a subscription's usage in arrears: without minimums, and without corrections of other periods. */
+export const listBilledUsage = (db: Db, organizationId: string, subscriptionId: string, invoiceId: string) => db<
+  (Omit<SnapshotEntry, 'units'> & { units: Decimal })[]
+>`
+  select fee.charge_id, fee.charge_filter_id, fee.grouped_by, metric.id as billable_metric_id,
+    metric.code as billable_metric_code, fee.units, coalesce(fee.events_count, 0) as events_count, fee.amount_cents
+  from fees fee
+  join charges charge on charge.organization_id = ${organizationId} and charge.id = fee.charge_id and not charge.pay_in_advance
+  join billable_metrics metric on metric.organization_id = ${organizationId} and metric.id = charge.billable_metric_id
+  where fee.organization_id = ${organizationId} and fee.invoice_id = ${invoiceId} and fee.subscription_id = ${subscriptionId}
+    and fee.fee_type = 'charge' and fee.true_up_parent_fee_id is null and fee.correction_id is null
+    and fee.deleted_at is null`;
 
 /** Notes that a subscription was looked at. */
 export const noteLook = (

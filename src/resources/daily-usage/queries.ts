@@ -1,4 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
+import type { Period } from '../../engine/calendar/period.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { newId } from '../../platform/ids.ts';
 import type { SnapshotEntry } from './snapshot.ts';
@@ -18,25 +19,28 @@ export interface DailyUsage {
   usage_diff: readonly SnapshotEntry[];
 }
 
-/** The newest snapshot of a subscription in the charges period that starts at `from`. */
-export async function findNewestSnapshot(
+/** The two newest snapshots of a subscription in a charges period up to a day, the newest first. */
+export const listNewestSnapshots = (
   db: Db,
   organizationId: string,
   subscriptionId: string,
-  from: Temporal.Instant,
-): Promise<Pick<DailyUsage, 'usage' | 'usage_date'> | undefined> {
-  const [row] = await db<Pick<DailyUsage, 'usage' | 'usage_date'>[]>`
-    select usage, usage_date from daily_usages
-    where organization_id = ${organizationId} and subscription_id = ${subscriptionId} and from_datetime = ${from}
-    order by usage_date desc
-    limit 1`;
-  return row;
-}
+  period: Period,
+  day: Temporal.PlainDate,
+) => db<Pick<DailyUsage, 'usage' | 'usage_date'>[]>`
+  select usage, usage_date from daily_usages
+  where organization_id = ${organizationId} and subscription_id = ${subscriptionId} and from_datetime >= ${period.from}
+    and from_datetime < ${period.to} and usage_date <= ${day}
+  order by usage_date desc
+  limit 2`;
 
-export const insertDailyUsage = (db: Db, organizationId: string, row: DailyUsage, now: Temporal.Instant) => db`
+/** Keeps the snapshot of a day, in place of an earlier one of the same day and period. */
+export const keepDailyUsage = (db: Db, organizationId: string, row: DailyUsage, now: Temporal.Instant) => db`
   insert into daily_usages (id, organization_id, customer_id, subscription_id, external_subscription_id, usage_date,
     from_datetime, to_datetime, amount_currency, amount_cents, usage, usage_diff, created_at)
   values (${newId()}, ${organizationId}, ${row.customer_id}, ${row.subscription_id}, ${row.external_subscription_id},
     ${row.usage_date}, ${row.from_datetime}, ${row.to_datetime}, ${row.amount_currency}, ${row.amount_cents},
     ${row.usage as never}::jsonb, ${row.usage_diff as never}::jsonb, ${now})
-  on conflict (organization_id, subscription_id, usage_date) do nothing`;
+  on conflict (organization_id, subscription_id, usage_date) do update set
+    to_datetime = excluded.to_datetime, amount_cents = excluded.amount_cents, usage = excluded.usage,
+    usage_diff = excluded.usage_diff
+  where daily_usages.from_datetime = excluded.from_datetime`;
