@@ -60,7 +60,8 @@ export interface ClosedWindow {
 
 /**
  * Charges windows that end by `until` of a subscription's periodic invoices that are drafts, or were made final since the
- * subscription was last looked at (never so far: since the day of its last event).
+ * subscription was last looked at (never so far: since the day of its last event), or of which usage was billed in advance
+ * since then: a late event is, whatever became of the invoice.
  */
 export const listClosedWindows = (
   db: Db,
@@ -71,15 +72,20 @@ export const listClosedWindows = (
   select line.charges_from_datetime as from, line.charges_to_datetime as to,
     case when invoice.status <> 'draft' then invoice.id end as invoice_id
   from subscriptions s
+  left join daily_usage_looks look on look.organization_id = ${organizationId} and look.subscription_id = s.id
+  cross join lateral (
+    select coalesce(look.looked_at, s.last_received_event_on::timestamp at time zone 'UTC') as at) since
   join invoice_subscriptions line on line.organization_id = ${organizationId} and line.subscription_id = s.id
     and line.recurring and not line.regenerated and line.charges_to_datetime <= ${until}
     and line.charges_from_datetime < line.charges_to_datetime
   join invoices invoice on invoice.organization_id = ${organizationId} and invoice.id = line.invoice_id
     and invoice.status in ('draft', 'finalized', 'closed') and not invoice.skip_usage
-  left join daily_usage_looks look on look.organization_id = ${organizationId} and look.subscription_id = s.id
   where s.organization_id = ${organizationId} and s.id = ${subscriptionId} and (invoice.status = 'draft'
-    or coalesce(invoice.finalized_at, invoice.updated_at)
-      >= coalesce(look.looked_at, s.last_received_event_on::timestamp at time zone 'UTC'))
+    or coalesce(invoice.finalized_at, invoice.updated_at) >= since.at
+    or line.charges_from_datetime = any (array(
+      select fee.from_datetime from fees fee
+      where fee.organization_id = ${organizationId} and fee.subscription_id = ${subscriptionId}
+        and fee.fee_type = 'charge' and fee.created_at >= since.at and fee.pay_in_advance)))
   order by line.charges_from_datetime`;
 
 /** What an invoice bills of a subscription's usage in arrears: without minimums, and without corrections of other periods. */

@@ -117,6 +117,7 @@ test.each([
   [1, { timezone: 'UTC', billing_configuration: { invoice_grace_period: 3 } }, {}],
   [2, { timezone: 'America/New_York', billing_configuration: { invoice_grace_period: 2 } }, {}],
   [3, { timezone: 'Asia/Tokyo' }, {}],
+  [11, { timezone: 'UTC' }, { pay_in_advance: true }],
   [4, { timezone: 'UTC' }, { charge_model: 'package', properties: { amount: '3', free_units: 5, package_size: 10 } }],
 ])('whenever events are received, a closed period adds up to its invoice (%i)', async (seed, customer, charge) => {
   const below = numbers(seed);
