@@ -268,8 +268,11 @@ function placeOf({ name, path }: Operation): World {
 
 async function send(operation: Operation, text: string): Promise<Answered> {
   const path = pathOf(operation, placeOf(operation));
-  const headers = { 'content-type': 'application/json' };
-  const { status, body } = await owner[operation.method as 'post'](path, undefined, { raw: text, headers });
+  const { status, body } = await owner[operation.method as 'post'](path, undefined, {
+    raw: text,
+    headers: { 'content-type': 'application/json' },
+    beyondContract: 'platform E "input numbers", usage-and-charges A.2: what is taken though it is odd',
+  });
   return { status, body };
 }
 
