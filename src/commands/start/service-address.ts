@@ -1,5 +1,5 @@
 import type { Config } from '../../platform/config.ts';
-import { localUrl } from '../../platform/public-url.ts';
+import { localUrl, publicUrl } from '../../platform/public-url.ts';
 import { choosePort, isPortFree } from '../../platform/services/ports.ts';
 
 export interface Addresses {
@@ -36,6 +36,6 @@ export async function choosePublicPort(config: Config, say: (line: string) => vo
 
 export function addressesOf(config: Config, port: number): Addresses {
   const local = localUrl(config.HOST, port);
-  const root = config.PUBLIC_URL?.replace(/\/+$/, '') ?? local;
+  const root = publicUrl({ ...config, PORT: port });
   return { port, api: `${root}/api/v1`, docs: `${root}/docs`, queues: `${root}/queues`, ready: `${local}/ready` };
 }

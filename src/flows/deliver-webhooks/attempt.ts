@@ -4,6 +4,7 @@ import { type Target, targetOf } from '../../platform/http/addresses.ts';
 import { describeTrouble, type Outgoing } from '../../platform/http/outgoing.ts';
 import type { SigningKey } from '../../platform/keys/deployment-keys.ts';
 import { hmacSignature, jwtSignature, standardSignature } from '../../platform/keys/webhook-signatures.ts';
+import { publicUrl } from '../../platform/public-url.ts';
 import { headerName } from '../../platform/wire-prefix.ts';
 import { bodyOf } from '../../resources/webhooks/body.ts';
 import type { DueDelivery, EndpointOfDelivery } from './sql.ts';
@@ -50,10 +51,9 @@ export function attempts(deps: AttemptDeps): (endpoint: EndpointOfDelivery) => P
     sequence: headerName('X-Svc-Sequence', prefix),
     replay: headerName('X-Svc-Replay', prefix),
   };
-  const issuer = config.PUBLIC_URL?.replace(/\/+$/, '') ?? `http://${config.HOST}:${config.PORT}`;
 
   return async (endpoint) => {
-    const sign = await signer(deps, endpoint, issuer);
+    const sign = await signer(deps, endpoint, publicUrl(config));
     const secrets = secretsInForce(endpoint);
     const target = readTarget(endpoint.webhook_url, config.WEBHOOK_ALLOW_PRIVATE_NETWORKS);
     return async (delivery) => {
