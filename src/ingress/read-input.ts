@@ -2,6 +2,7 @@ import type { Request } from 'express';
 import type { Operation } from '../platform/operation.ts';
 import { refuse } from '../platform/refusal.ts';
 import { refuseIssues } from '../platform/schema/field-errors.ts';
+import { isStorable } from '../platform/schema/storable.ts';
 import type { Query } from './read-query.ts';
 
 /**
@@ -12,7 +13,7 @@ import type { Query } from './read-query.ts';
 export function readParams(operation: Operation, request: Request): Record<string, string> {
   const params = request.params as Record<string, string>;
   for (const [name, value] of Object.entries(params)) {
-    if (value.includes('\0') || !value.isWellFormed()) throw refuse.notFound(resourceOf(operation.path, name));
+    if (!isStorable(value)) throw refuse.notFound(resourceOf(operation.path, name));
   }
   return { ...params };
 }

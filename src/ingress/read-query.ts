@@ -1,3 +1,4 @@
+import { isStorable } from '../platform/schema/storable.ts';
 export type Query = Record<string, unknown>;
 
 // A text that Postgres cannot store is stored nowhere, so a filter with it matches nothing (platform E): this text is not
@@ -29,7 +30,7 @@ export function readQuery(url: string): Query {
   return query;
 }
 
-const storable = (text: string): string => (text.includes('\0') || !text.isWellFormed() ? MATCHES_NOTHING : text);
+const storable = (text: string): string => (isStorable(text) ? text : MATCHES_NOTHING);
 
 const isPlain = (value: unknown): value is Query =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -44,9 +44,15 @@ function jsonText(value: unknown): string {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}: ${jsonText(item)}`).join(', ')}}`;
 }
 
-/** A client's own object may have any keys, but it is a plain one. */
-const isKeptNumber = (value: object): value is KeptNumber =>
-  'isLosslessNumber' in value && Object.getPrototypeOf(value) !== Object.prototype;
+/**
+ * Whether it is a number whose literal the body reader kept because a double would not hold it. A client's own object may
+ * have any keys, but it is a plain one.
+ */
+export const isKeptNumber = (value: unknown): value is KeptNumber =>
+  typeof value === 'object' &&
+  value !== null &&
+  'isLosslessNumber' in value &&
+  Object.getPrototypeOf(value) !== Object.prototype;
 
 /** Order of keys in `jsonb`: shorter first, then by bytes. */
 function compareKeys(a: string, b: string): number {

@@ -1,4 +1,4 @@
-import { isKeptNumber } from '../schema/fields.ts';
+import { isKeptNumber } from '../../engine/metrics/property-text.ts';
 
 const SECRET_KEY =
   /password|secret|token|api_key|hmac_key|authorization|certificate|private_key|signed_document|logo|otp|ssn/i;

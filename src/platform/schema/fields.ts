@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { isKeptNumber } from '../../engine/metrics/property-text.ts';
+import { isStorable } from './storable.ts';
 
 /**
  * Building blocks of input schemas. The message of a rule IS the code that the API answers (platform B.4): absent, null or
@@ -11,17 +13,8 @@ export const TOO_LONG = 'value_is_too_long';
 export const FORMAT = 'invalid_format';
 
 // Postgres stores neither U+0000 nor a lone surrogate (platform E).
-const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
-
 const scalarText = (value: unknown): unknown =>
   typeof value === 'number' || typeof value === 'boolean' || isKeptNumber(value) ? String(value) : value;
-
-/** Whether it is a number whose literal the body reader kept; nothing a client can send looks so. */
-export const isKeptNumber = (value: unknown): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  'isLosslessNumber' in value &&
-  Object.getPrototypeOf(value) !== Object.prototype;
 
 /** Text that must be there and not blank; numbers become their text. */
 export const text = (options: { max?: number } = {}) =>

@@ -4,6 +4,7 @@ import { isZone } from '../../engine/calendar/local-day.ts';
 import { isCountry } from './countries.ts';
 import { cleanText, INVALID } from './fields.ts';
 import { renameErrors } from './flat-errors.ts';
+import { isStorable } from './storable.ts';
 
 /**
  * Texts with a meaning (platform E): countries, currencies, emails, URLs, locales, time zones. Each takes null or blank as
@@ -90,9 +91,4 @@ export const textList = <Item extends z.ZodType<string>>(item: Item = AnyText as
 
 function isWebUrl(text: string): boolean {
   return isStorable(text) && /^https?:\/\/[^/?#\s]/i.test(text) && URL.canParse(text) && new URL(text).hostname !== '';
-}
-
-// A function declaration, since the builders above use it.
-function isStorable(text: string): boolean {
-  return !text.includes('\0') && text.isWellFormed();
 }

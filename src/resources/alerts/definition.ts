@@ -6,6 +6,7 @@ import {
 } from '../../engine/alerts/alert-types.ts';
 import { decimal } from '../../engine/money/decimal.ts';
 import { FORMAT, INVALID, MANDATORY, TOO_LONG } from '../../platform/schema/fields.ts';
+import { isStorable } from '../../platform/schema/storable.ts';
 import type { ThresholdJson } from './queries.ts';
 import type { GivenAlert } from './schema.ts';
 
@@ -26,9 +27,6 @@ const isBlank = (value: unknown): boolean =>
 
 const isObject = (value: unknown): value is GivenAlert => typeof value === 'object' && value !== null;
 
-// Postgres stores neither U+0000 nor a lone surrogate (platform E).
-const isStorable = (value: unknown): boolean => !String(value).includes('\0') && String(value).isWellFormed();
-
 /** What is wrong with the type of a new alert. Rule: credits-and-payments G.2, as all of this file. */
 export function typeFaults(given: unknown, owner: keyof typeof TYPES): AlertFaults {
   if (isBlank(given)) return { alert_type: [MANDATORY, INVALID] };
@@ -44,7 +42,7 @@ export function readThresholds(given: unknown): { thresholds: ThresholdJson[]; f
   if (items.length > MOST_THRESHOLDS) return refused('thresholds', 'too_many_thresholds');
   const codes = items.map((item) => (isObject(item) ? item.code : null));
   if (codes.some((code) => isObject(code))) return refused('thresholds:code', INVALID);
-  if (codes.some((code) => !isStorable(code))) return refused('thresholds:code', FORMAT);
+  if (codes.some((code) => !isStorable(String(code)))) return refused('thresholds:code', FORMAT);
   const read = items.map(readThreshold);
   const fault = read.find((each) => typeof each === 'string');
   const thresholds = read.filter((each) => typeof each !== 'string');
@@ -76,14 +74,14 @@ function readThreshold(given: unknown): ThresholdJson | string {
 export function codeFaults(given: unknown): AlertFaults {
   if (isBlank(given)) return { code: [MANDATORY] };
   if (typeof given === 'object') return { code: [INVALID] };
-  if (!isStorable(given)) return { code: [FORMAT] };
+  if (!isStorable(String(given))) return { code: [FORMAT] };
   return String(given).length > CODE_MAX ? { code: [TOO_LONG] } : {};
 }
 
 export function nameFaults(given: unknown): AlertFaults {
   if (isBlank(given)) return {};
   if (typeof given === 'object') return { name: [INVALID] };
-  if (!isStorable(given)) return { name: [FORMAT] };
+  if (!isStorable(String(given))) return { name: [FORMAT] };
   return String(given).length > NAME_MAX ? { name: [TOO_LONG] } : {};
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isCurrency } from '../../engine/money/currency.ts';
 import { boolean, cleanText, INVALID, integer, oneOf, text } from '../../platform/schema/fields.ts';
 import { flatErrors, renameErrors } from '../../platform/schema/flat-errors.ts';
+import { isStorable } from '../../platform/schema/storable.ts';
 import {
   addressFields,
   clearable,
@@ -57,7 +58,7 @@ export const issuerFields = {
     .transform((prefix) => prefix.trim().toUpperCase())
     .refine((prefix) => prefix.length > 0, 'value_is_too_short')
     .refine((prefix) => prefix.length <= PREFIX_MAX, 'value_is_too_long')
-    .refine((prefix) => !prefix.includes('\0') && prefix.isWellFormed(), 'invalid_format')
+    .refine(isStorable, 'invalid_format')
     .nullish(),
   finalize_zero_amount_invoice: resettable(boolean(), true),
 };

@@ -13,6 +13,7 @@ import {
   text,
 } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
+import { isStorableJson } from '../../platform/schema/storable.ts';
 import { resettable, textList } from '../../platform/schema/typed-text.ts';
 import { TaxView } from '../taxes/schema.ts';
 
@@ -26,20 +27,10 @@ const ownErrors = <Output>() =>
 /** Deepest nesting of lists and objects in properties; no model has more than four. */
 const MAX_DEPTH = 20;
 
-/** Whether the database can store every text in a JSON value (platform E). */
-function isStorable(value: unknown, depth = 0): boolean {
-  if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed();
-  if (typeof value !== 'object' || value === null) return true;
-  return (
-    depth < MAX_DEPTH &&
-    Object.entries(value).every(([key, item]) => isStorable(key, depth + 1) && isStorable(item, depth + 1))
-  );
-}
-
 // Their content is checked against the charge model (usage-and-charges D.4).
 export const Properties = z
   .record(z.string(), z.unknown(), { error: () => 'invalid_type' })
-  .refine((properties) => isStorable(properties), FORMAT);
+  .refine((properties) => isStorableJson(properties, MAX_DEPTH), FORMAT);
 
 const filterFields = {
   invoice_display_name: optionalText(),

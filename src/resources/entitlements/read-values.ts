@@ -1,6 +1,7 @@
 import type { Values } from '../../engine/entitlements/override.ts';
 import { readValue } from '../../engine/entitlements/value.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { isStorable } from '../../platform/schema/storable.ts';
 import type { PrivilegeJson } from '../features/queries.ts';
 import type { GivenFeature } from './schema.ts';
 
@@ -40,6 +41,3 @@ export function readGiven(given: readonly GivenFeature[], features: readonly Kno
   if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
   return read;
 }
-
-// Postgres stores neither (platform E).
-const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();

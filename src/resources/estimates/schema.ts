@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { FORMAT } from '../../platform/schema/fields.ts';
+import { isStorable } from '../../platform/schema/storable.ts';
 import { FeeObject } from '../fees/schema.ts';
 
 const lenientText = z
@@ -9,7 +10,7 @@ const lenientText = z
     if (typeof value === 'string') return value;
     return typeof value === 'number' ? String(value) : '';
   })
-  .refine((value) => !value.includes('\0') && value.isWellFormed(), FORMAT);
+  .refine(isStorable, FORMAT);
 const properties = z
   .unknown()
   .optional()

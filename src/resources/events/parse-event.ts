@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto';
+import { isKeptNumber } from '../../engine/metrics/property-text.ts';
 import { decimal } from '../../engine/money/decimal.ts';
 import { newId } from '../../platform/ids.ts';
 import type { FieldErrors } from '../../platform/refusal.ts';
 import { FORMAT, INVALID, MANDATORY, OUT_OF_RANGE, TOO_LONG } from '../../platform/schema/fields.ts';
+import { isStorable } from '../../platform/schema/storable.ts';
 import type { IncomingEvent } from './incoming.ts';
-import { canonicalText, isKeptNumber, isStorable, keptNumberText, NotStorable } from './property-json.ts';
+import { canonicalText, keptNumberText, NotStorable } from './property-json.ts';
 import { readTimestamp } from './timestamps.ts';
 
 export type ParsedEvent = { ok: true; event: IncomingEvent } | { ok: false; errors: FieldErrors };
@@ -57,7 +59,7 @@ const isObject = (value: unknown): value is object =>
 function scalarText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return Number.isFinite(value) ? canonicalText(value) : undefined;
-  if (isObject(value) && isKeptNumber(value)) return value.value;
+  if (isKeptNumber(value)) return value.value;
   return undefined;
 }
 
@@ -116,5 +118,4 @@ function amountOf(value: unknown, errors: FieldErrors): { text: string | null; a
   }
 }
 
-const numberAsSent = (value: unknown): string =>
-  isObject(value) && isKeptNumber(value) ? keptNumberText(value) : canonicalText(value);
+const numberAsSent = (value: unknown): string => (isKeptNumber(value) ? keptNumberText(value) : canonicalText(value));

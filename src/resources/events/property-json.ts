@@ -1,4 +1,5 @@
-import { numberLiteralText } from '../../engine/metrics/property-text.ts';
+import { isKeptNumber, numberLiteralText } from '../../engine/metrics/property-text.ts';
+import { isStorable } from '../../platform/schema/storable.ts';
 
 /** Nesting that Postgres and our own call stack bear with ease; real events have one or two levels. */
 const MAX_DEPTH = 200;
@@ -38,13 +39,6 @@ export function textJson(text: string): string {
   if (!isStorable(text)) throw new NotStorable();
   return JSON.stringify(text);
 }
-
-/** Whether Postgres can hold the text: no U+0000, no lone surrogate (platform E "null bytes"). */
-export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
-
-/** A number whose literal the body reader kept because a double would not hold it; nothing a client can send looks so. */
-export const isKeptNumber = (value: object): value is { value: string } =>
-  'isLosslessNumber' in value && Object.getPrototypeOf(value) !== Object.prototype;
 
 /** Plain decimal of a kept literal. @throws NotStorable beyond the range of a double */
 export function keptNumberText({ value }: { value: string }): string {

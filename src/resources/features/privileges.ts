@@ -1,5 +1,6 @@
 import { newId } from '../../platform/ids.ts';
 import { type FieldErrors, refuse } from '../../platform/refusal.ts';
+import { isStorable } from '../../platform/schema/storable.ts';
 import type { PrivilegeJson } from './queries.ts';
 import type { PrivilegeInput } from './schema.ts';
 
@@ -58,9 +59,7 @@ function optionsOf(config: unknown): string[] | undefined {
   return isList ? [...new Set(options as string[])] : undefined;
 }
 
-// Postgres stores neither U+0000 nor a lone surrogate.
-const isOption = (option: unknown): boolean =>
-  typeof option === 'string' && option.trim() !== '' && !option.includes('\0') && option.isWellFormed();
+const isOption = (option: unknown): boolean => typeof option === 'string' && option.trim() !== '' && isStorable(option);
 
 function addFault(faults: Faults, field: string, code: string): void {
   faults[field] = [code];

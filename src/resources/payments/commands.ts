@@ -3,6 +3,7 @@ import { VISIBLE_INVOICE_STATUSES } from '../../engine/invoices/invoice-states.t
 import type { Context } from '../../platform/context.ts';
 import { isUuid, newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { isStorable } from '../../platform/schema/storable.ts';
 import { dueOf } from '../invoices/due.ts';
 import { type InvoiceRow, readInvoice } from '../invoices/queries.ts';
 import { readPayment } from './queries.ts';
@@ -82,7 +83,7 @@ async function checkedReference(ctx: Context, invoice: InvoiceRow, body: Payment
   const reference = typeof body.reference === 'number' ? String(body.reference) : body.reference;
   if (typeof reference !== 'string' || reference.trim() === '') faults.reference = ['value_is_mandatory'];
   else if (reference.length > REFERENCE_MAX) faults.reference = ['value_is_too_long'];
-  else if (reference.includes('\0') || !reference.isWellFormed()) faults.reference = ['invalid_format'];
+  else if (!isStorable(reference)) faults.reference = ['invalid_format'];
   if (body.amount_cents > dueOf(invoice)) faults.amount_cents = ['value_is_out_of_range'];
   else if (invoice.invoice_type === 'credit' && body.amount_cents !== dueOf(invoice))
     faults.amount_cents = ['invalid_amount'];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { isKeptNumber } from '../../engine/metrics/property-text.ts';
 import { decimal } from '../../engine/money/decimal.ts';
-import { isKeptNumber, withoutNullBytes } from '../../platform/schema/fields.ts';
+import { withoutNullBytes } from '../../platform/schema/fields.ts';
 
 /** Credits have at most this many digits before the point. Rule: credits-and-payments D.3. */
 const CREDITS = /^\d{1,25}(\.\d*)?$/;

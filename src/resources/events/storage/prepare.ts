@@ -2,11 +2,12 @@ import { evaluateExpression } from '../../../engine/metrics/evaluate-expression.
 import type { Expression } from '../../../engine/metrics/parse-expression.ts';
 import { propertyText } from '../../../engine/metrics/property-text.ts';
 import { type Refusal, refuse } from '../../../platform/refusal.ts';
+import { isStorable } from '../../../platform/schema/storable.ts';
 import type { Catalog, KnownGroup, LiveShape } from '../../usage-shapes/catalog.ts';
 import { meteredText } from '../../usage-shapes/numbers.ts';
 import { groupHash } from '../../usage-shapes/shape.ts';
 import type { IncomingBatch, IncomingEvent } from '../incoming.ts';
-import { canonicalText, isStorable, parseProperties } from '../property-json.ts';
+import { canonicalText, parseProperties } from '../property-json.ts';
 import { unixSeconds } from '../timestamps.ts';
 
 /** An event as it will be stored, with its place in the rollups. */

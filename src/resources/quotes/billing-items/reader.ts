@@ -2,6 +2,7 @@ import { isCurrency } from '../../../engine/money/currency.ts';
 import { type Decimal, decimal } from '../../../engine/money/decimal.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { parseInstant } from '../../../platform/schema/instant-field.ts';
+import { isStorable, isStorableJson } from '../../../platform/schema/storable.ts';
 
 /** What is wrong, by path. */
 export type Faults = Record<string, string[]>;
@@ -140,7 +141,7 @@ export const dayOrInstant: Reader = (value, path, reading) => {
 /** An object of any content: properties of charge models are checked against their model. */
 export const anyObject: Reader = (value, path, reading) => {
   if (!isObject(value)) return fault(reading, path, TYPE);
-  return isStorable(value) ? value : fault(reading, path, FORMAT);
+  return isStorableJson(value, MOST_DEPTH) ? value : fault(reading, path, FORMAT);
 };
 
 const PLAIN_DECIMAL = /^[+-]?\d{1,30}(\.\d{1,30})?$/;
@@ -149,15 +150,6 @@ function decimalOf(value: unknown): Decimal | undefined {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined;
   const plain = String(value).trim();
   return PLAIN_DECIMAL.test(plain) ? decimal(plain) : undefined;
-}
-
-function isStorable(value: unknown, depth = 0): boolean {
-  if (typeof value === 'string') return !value.includes('\0') && value.isWellFormed();
-  if (typeof value !== 'object' || value === null) return true;
-  return (
-    depth < MOST_DEPTH &&
-    Object.entries(value).every(([key, inner]) => isStorable(key, depth + 1) && isStorable(inner, depth + 1))
-  );
 }
 
 function fault(reading: Reading, path: string, code: string): undefined {
