@@ -20,7 +20,8 @@ import { readIssued, readTerms, type Terms } from './terms.ts';
 
 /**
  * Keeps which chains of running records a correction is to walk anew: those that its events were billed in, and those that
- * they are in now; and the periods that were opened with units of theirs as fees on no invoice. An event that another charge takes by now is left to be billed as if it had just come.
+ * they are in now; and the periods that were opened with units of theirs as fees on no invoice. An event that another
+ * charge takes by now is left to be billed as if it had just come.
  *
  * eventIds  events that are corrected already
  *
