@@ -35,7 +35,8 @@ const steps: Record<string, StepHandler> = {
   },
 };
 
-const info = {} as JobInfo;
+/** Of a job that has been in its queue for long. */
+const info = { addedAtMs: 0 } as JobInfo;
 const organization = async (sandbox = false) =>
   (await createOrganization(sql, { name: 'Steps', sandbox })).organization_id;
 
@@ -56,8 +57,8 @@ async function addStep(
 const setup = () => {
   const producer = recordingProducer();
   const handlers = stepRunHandlers({ ...scratchDeps(sql), producer }, steps);
-  const run = (organizationId: string, id: string) =>
-    handlers['step.run']({ step_id: id, organization_id: organizationId }, info);
+  const run = (organizationId: string, id: string, by: JobInfo = info) =>
+    handlers['step.run']({ step_id: id, organization_id: organizationId }, by);
   return { producer, run };
 };
 const effects = async () => (await sql<{ text: string }[]>`select text from effects`).map((row) => row.text);
@@ -122,13 +123,31 @@ describe('an after-step', () => {
     expect(await runs()).toEqual([{ status: 'failed', error, ended: true }]);
   });
 
-  test('without a handler waits for one', async () => {
+  test('with a name that no worker knows waits, for however many tries, and runs once a worker knows it', async () => {
+    const { producer, run } = setup();
+    const org = await organization();
+    const id = await addStep(org, 'unheard-of');
+    for (let attempt = 1; attempt <= 20; attempt += 1) await run(org, id);
+    const [step] = await sql`select attempts, failed_at, unknown_since from after_steps`;
+    expect(step).toMatchObject({ attempts: 0, failed_at: null, unknown_since: expect.anything() });
+    await nudgeLostSteps({ sql, producer }, realNow().add({ seconds: 121 }));
+    expect(producer.added.map((job) => job.payload)).toEqual([{ step_id: id, organization_id: org }]);
+    const newer = stepRunHandlers({ ...scratchDeps(sql), producer }, { ...steps, 'unheard-of': steps.tell! });
+    await newer['step.run']({ step_id: id, organization_id: org }, info);
+    expect(await effects()).toEqual(['hello']);
+  });
+
+  test('with a name that this worker does not know is offered to the others before it is left to the sweeper', async () => {
     const { run } = setup();
     const org = await organization();
-    await expect(run(org, await addStep(org, 'unheard-of'))).rejects.toThrow(
-      'no handler for the after-step unheard-of',
-    );
-    expect(await stepsLeft()).toMatchObject([{ attempts: 1, failed: false }]);
+    const delays: number[] = [];
+    const offered = (addedAtMs: number) =>
+      ({ addedAtMs, comeBack: async (ms: number) => void delays.push(ms) }) as unknown as JobInfo;
+    const id = await addStep(org, 'unheard-of');
+    await run(org, id, offered(Date.now() - 30_000));
+    expect(delays).toEqual([2000]);
+    await run(org, id, offered(Date.now() - 61_000));
+    expect(delays).toEqual([2000]);
   });
 
   test('waits for its due time', async () => {

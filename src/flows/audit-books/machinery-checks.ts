@@ -51,11 +51,13 @@ export const MACHINERY_CHECKS: readonly Check[] = [
       where delivery.organization_id = ${organizationId} and delivery.status in ('pending', 'retrying')
         and delivery.next_attempt_at < ${realNow().subtract(DELIVERY_LATE_AFTER)}
       union all
-      select step.id, 'done', case when step.failed_at is null then 'waiting' else 'failed' end,
+      select step.id, 'done', case when step.failed_at is not null then 'failed'
+          when step.unknown_since is not null then 'unknown' else 'waiting' end,
         jsonb_build_object('queue', 'after_steps', 'job', step.job, 'error', step.error)
       from after_steps step
       where step.organization_id = ${organizationId}
         and (step.failed_at < ${realNow().subtract(STEP_LATE_AFTER)}
+          or step.unknown_since < ${realNow().subtract(STEP_LATE_AFTER)}
           or step.due_at is null and step.enqueued_at < ${realNow().subtract(STEP_LATE_AFTER)})
         and not exists (select from test_clocks clock
           where clock.organization_id = step.organization_id and clock.status = 'advancing')

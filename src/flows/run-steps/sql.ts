@@ -21,6 +21,23 @@ export async function takeStep(
   return step;
 }
 
+/**
+ * Notes since when no worker knows the step.
+ *
+ * @returns whether this is the first to note it
+ */
+export async function markUnknown(
+  sql: Sql,
+  { organizationId, id }: { organizationId: string; id: string },
+  realNow: Temporal.Instant,
+): Promise<boolean> {
+  const noted = await sql`
+    update after_steps set unknown_since = ${realNow}
+    where organization_id = ${organizationId} and id = ${id} and unknown_since is null
+    returning 1`;
+  return noted.length > 0;
+}
+
 /** What a run shows of its end. Rule: beyond 0 "Runs". */
 export interface RunError {
   code: string;
