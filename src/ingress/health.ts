@@ -8,6 +8,7 @@ import type { SharedMetrics } from '../platform/metrics/shared-metrics.ts';
 import type { Producer } from '../platform/queue/producer.ts';
 import { ping, standingQueues } from '../platform/queue/progress.ts';
 import { type QueueName, queues } from '../queues.ts';
+import { countSteps } from '../resources/after-steps/queries.ts';
 import { countOpenByCheck, lastSuccesses } from '../resources/audits/queries.ts';
 import { sumUnmatchedByReason } from '../resources/unmatched-events/queries.ts';
 import { operatorOnly } from './operator-only.ts';
@@ -45,6 +46,7 @@ export function mountHealth(
       within(measureQueues(deps.producer, deps.metrics)),
       within(measureUnmatched(deps.sql, deps.metrics)),
       within(measureAudits(deps.sql, deps.metrics)),
+      within(measureSteps(deps.sql, deps.metrics)),
     ]);
     const all = await within(deps.sharedMetrics.collect());
     response.type(deps.metrics.registry.contentType).send(all ?? (await deps.metrics.registry.metrics()));
@@ -77,6 +79,12 @@ async function measureAudits(sql: Sql, metrics: Metrics): Promise<void> {
   metrics.auditFindingsOpen.reset();
   for (const { check, count } of open) metrics.auditFindingsOpen.set({ check }, count);
   for (const { mode, at } of runs) metrics.auditLastSuccess.set({ mode }, at);
+}
+
+async function measureSteps(sql: Sql, metrics: Metrics): Promise<void> {
+  const counts = await countSteps(sql);
+  metrics.stepsOwed.reset();
+  for (const { job, state, count } of counts) metrics.stepsOwed.set({ job, state }, count);
 }
 
 async function measureUnmatched(sql: Sql, metrics: Metrics): Promise<void> {

@@ -1,5 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Express, Request, Response } from 'express';
 import { realNow } from '../platform/clock/real-clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Sql } from '../platform/db/connect.ts';
@@ -12,71 +10,21 @@ import { claimTick, listLastTicks } from '../resources/periodic-jobs/queries.ts'
 import { tickJobId } from '../resources/periodic-jobs/tick-job.ts';
 import { jobView } from '../resources/periodic-jobs/view.ts';
 import { schedule } from '../schedule.ts';
-import { BASE_PATH } from './answer-request.ts';
+import type { OperatorRoute } from './operator-routes.ts';
 import { pendingSince } from './pending-since.ts';
-import type { EdgeLocals, Limiters } from './rate-limit.ts';
-import { answerOfError } from './refusals.ts';
-import { requestIdOf } from './request-id.ts';
-import { send } from './send.ts';
 
 interface JobsDeps {
   sql: Sql;
   producer: Producer;
   config: Config;
   log: Log;
-  limiters: Pick<Limiters, 'address'>;
 }
 
-const JOBS_PATH = `${BASE_PATH}/operations/jobs`;
-
-/**
- * The operator's routes: the periodic jobs with their last runs and the queues, and a run of one at once. They ask for the
- * token of OPERATOR_TOKEN instead of an API key; without that setting they are unknown routes. Calls without the token count
- * for the caller's address.
- *
- * Rule: beyond 14 "periodic jobs".
- */
-export function mountOperatorJobs(app: Express, deps: JobsDeps): void {
-  const token = deps.config.OPERATOR_TOKEN;
-  if (token === undefined) return;
-  const answering = (run: (request: Request) => Promise<object>) => (request: Request, response: Response) =>
-    answer(deps, token, run, request, response);
-  app.get(
-    JOBS_PATH,
-    answering(() => showJobs(deps)),
-  );
-  app.post(
-    `${JOBS_PATH}/:name/run`,
-    answering(({ params }) => runJob(deps, String(params.name))),
-  );
-}
-
-async function answer(
-  deps: JobsDeps,
-  token: string,
-  run: (request: Request) => Promise<object>,
-  request: Request,
-  response: Response,
-): Promise<void> {
-  const requestId = requestIdOf(request);
-  response.setHeader('X-Request-Id', requestId);
-  let outcome: { status: number; body: object; headers?: Record<string, string> };
-  try {
-    if (!isToken(request.headers.authorization, token)) {
-      await deps.limiters.address(request, response);
-      throw refuse.unauthorized();
-    }
-    outcome = { status: 200, body: await run(request) };
-  } catch (error) {
-    outcome = answerOfError(error, deps.log, { requestId, operation: 'operatorJobs' });
-  }
-  const { status, body, headers } = outcome;
-  send(response, { status, text: JSON.stringify(body), headers }, (response.locals as EdgeLocals).rate);
-}
-
-const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
-const isToken = (header: string | undefined, token: string): boolean =>
-  timingSafeEqual(hashOf(header ?? ''), hashOf(`Bearer ${token}`));
+/** The periodic jobs with their last runs and the queues, and a run of one at once. Rule: beyond 14 "periodic jobs". */
+export const operatorJobs = (deps: JobsDeps): OperatorRoute[] => [
+  { method: 'get', path: '/operations/jobs', run: () => showJobs(deps) },
+  { method: 'post', path: '/operations/jobs/:name/run', run: ({ params }) => runJob(deps, String(params.name)) },
+];
 
 async function showJobs({ sql, producer, config }: JobsDeps) {
   const rows = schedule(config);

@@ -26,7 +26,9 @@ import { mountInboundEvents } from './inbound-events.ts';
 import { KeyUsage } from './key-usage.ts';
 import { LeaseStore } from './lease-store.ts';
 import { openApiDocument } from './openapi.ts';
-import { mountOperatorJobs } from './operator-jobs.ts';
+import { operatorJobs } from './operator-jobs.ts';
+import { mountOperatorRoutes } from './operator-routes.ts';
+import { operatorSteps } from './operator-steps.ts';
 import { mountQueueBoard } from './queue-board.ts';
 import { createLimiters } from './rate-limit.ts';
 import { UncommittedLog } from './uncommitted-log.ts';
@@ -91,7 +93,11 @@ export async function startIngress(
     return new LeaseStore({ redis: limiterRedis, prefix: `${prefix}:rl:${category}`, processId, log: runtime.log });
   }
   const app = createApp(deps, literalFirst(operations), {
-    mountBelowBase: (root) => mountOperatorJobs(root, { ...runtime, limiters: deps.limiters }),
+    mountBelowBase: (root) =>
+      mountOperatorRoutes(root, { ...runtime, limiters: deps.limiters }, [
+        ...operatorJobs(runtime),
+        ...operatorSteps(runtime),
+      ]),
     mount(root) {
       mountDocuments(root, deps);
       mountCustomerPortal(root, { ...runtime, limiters: deps.limiters });

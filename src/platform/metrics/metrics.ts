@@ -65,6 +65,12 @@ export function createMetrics(processName: string) {
       labelNames: ['mode'],
       registers,
     }),
+    stepsOwed: new Gauge({
+      name: 'meterstone_after_steps',
+      help: 'After-steps that are owed, by name and state (waiting, unknown to every worker, failed)',
+      labelNames: ['job', 'state'],
+      registers,
+    }),
     ingestLagSeconds: new Histogram({
       name: 'meterstone_ingest_lag_seconds',
       help: 'From reception of an event to its commit',
