@@ -340,12 +340,14 @@ test.each<[string, string, () => string[], () => string[]]>([
     'a clock that advances without a worker',
     // The live pool would take it up at once.
     () => [
-      `update test_clocks set status = 'advancing', lease_until = '2024-01-01Z' where ${org()}`,
+      `update test_clocks set status = 'advancing' where ${org()}`,
       'create trigger not_now before update on test_clocks for each row execute function refuse_change()',
+      `insert into test_clock_leases (organization_id, until) select organization_id, '2024-01-01Z' from test_clocks where ${org()}`,
     ],
     () => [
       'drop trigger not_now on test_clocks',
-      `update test_clocks set status = 'ready', lease_until = null where ${org()}`,
+      `update test_clocks set status = 'ready' where ${org()}`,
+      `delete from test_clock_leases where ${org()}`,
     ],
   ],
 ])('%s names %s', async (check, _what, breakIt, mend) => {

@@ -240,7 +240,7 @@ describe('a test clock', () => {
     await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
     await service.sql`
       update test_clocks set status = 'advancing', target_time = '2024-04-05T00:00:00Z', started_from = frozen_time,
-        lease_token = gen_random_uuid(), lease_until = '2999-01-01T00:00:00Z'
+        lease_token = gen_random_uuid()
       where organization_id = ${id}`;
     const refused = { status: 405, error: 'Method Not Allowed', code: 'test_clock_advancing' };
     expect((await org.post('/test_clock/advance', clockBody('2024-05-05T00:00:00Z'))).body).toEqual(refused);
@@ -254,8 +254,11 @@ describe('a test clock', () => {
     await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
     await service.sql`
       update test_clocks set status = 'advancing', target_time = '2024-04-05T00:00:00Z', started_from = frozen_time,
-        advances_count = 1, lease_token = gen_random_uuid(), lease_until = now() - interval '1 second'
+        advances_count = 1, lease_token = gen_random_uuid()
       where organization_id = ${org.organization.organization_id}`;
+    await service.sql`
+      insert into test_clock_leases (organization_id, token, until)
+      values (${org.organization.organization_id}, gen_random_uuid(), now() - interval '1 second')`;
     expect(await isReady(org)).toMatchObject({ frozen_time: '2024-04-05T00:00:00Z', advances_count: 1 });
   });
 
@@ -265,7 +268,7 @@ describe('a test clock', () => {
     await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
     await service.sql`
       update test_clocks set status = 'advancing', target_time = '2024-04-05T00:00:00Z', started_from = frozen_time,
-        lease_token = gen_random_uuid(), lease_until = '2999-01-01T00:00:00Z'
+        lease_token = gen_random_uuid()
       where organization_id = ${id}`;
     const answer = await org.post('/customers', { customer: { external_id: 'c1' } });
     expect(answer.body).toEqual({ status: 405, error: 'Method Not Allowed', code: 'test_clock_advancing' });

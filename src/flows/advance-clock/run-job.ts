@@ -3,7 +3,7 @@ import type { DueItem, PeriodicJob } from '../../platform/periodic-job.ts';
 import { attempt } from './attempts.ts';
 import { settle } from './settle.ts';
 import { storeJobStart } from './sql.ts';
-import { leaseUntil, moveTo, type Walker, workAtInstant } from './walker.ts';
+import { moveTo, type Walker, workAtInstant } from './walker.ts';
 
 const FIRST_PAGE = 1000;
 /** Items of one job at one instant: a sandbox holds no more than this. */
@@ -52,7 +52,7 @@ async function tell(walker: Walker, job: string, count: number): Promise<void> {
   const next = { ...phase, job, told: job, counted: true };
   const stepsDone = clock.steps_done + (phase.counted ? 0 : 1);
   if (phase.told === job) return moveTo(walker, next, clock.frozen_time, stepsDone);
-  const position = { at: clock.frozen_time, phase: next, stepsDone, leaseUntil: leaseUntil() };
+  const position = { at: clock.frozen_time, phase: next, stepsDone };
   walker.clock = await storeJobStart(deps.sql, lease, position, { job, count, realNow: realNow() });
   walker.phase = next;
 }

@@ -30,40 +30,47 @@ export async function takeLease(
   until: Temporal.Instant,
 ): Promise<AdvancingClock | undefined> {
   const [clock] = await sql<AdvancingClock[]>`
-    update test_clocks set lease_token = ${lease.token}, lease_until = ${until}
-    where organization_id = (
-      select organization_id from test_clocks
-      where organization_id = ${lease.organizationId} and status = 'advancing'
-        and (lease_token is null or lease_until < ${realNow})
-      for update skip locked)
+    with free as (
+      select clock.organization_id
+      from test_clocks clock
+      join test_clock_leases lease on lease.organization_id = clock.organization_id
+      where clock.organization_id = ${lease.organizationId} and clock.status = 'advancing'
+        and (lease.token is null or lease.until < ${realNow})
+      for update skip locked
+    ), taken as (
+      update test_clock_leases set token = ${lease.token}, until = ${until}
+      where organization_id in (select organization_id from free)
+    )
+    update test_clocks set lease_token = ${lease.token}
+    where organization_id in (select organization_id from free)
     returning ${columns(sql)}`;
   return clock;
 }
 
-export const renewLease = (sql: Sql, lease: Lease, until: Temporal.Instant) => sql`
-  update test_clocks set lease_until = ${until}
-  where organization_id = ${lease.organizationId} and lease_token = ${lease.token}`;
+/** Says that the worker lives, in a row of its own: billing holds the clock's. */
+export const renewLease = (db: Db, lease: Lease, until: Temporal.Instant) => db`
+  update test_clock_leases set until = ${until}
+  where organization_id = ${lease.organizationId} and token = ${lease.token}`;
 
+/** Leaves the advance to whoever takes it next. The clock keeps the token, which moves nothing without its lease. */
 export const releaseLease = (sql: Sql, lease: Lease, realNow: Temporal.Instant) => sql`
-  update test_clocks set lease_token = null, lease_until = ${realNow}
-  where organization_id = ${lease.organizationId} and lease_token = ${lease.token}`;
+  update test_clock_leases set token = null, until = ${realNow}
+  where organization_id = ${lease.organizationId} and token = ${lease.token}`;
 
 /** Where an advance stands, as it is stored. */
 export interface Position {
   at: Temporal.Instant;
   phase: Phase;
   stepsDone: number;
-  leaseUntil: Temporal.Instant;
 }
 
 // Positions alone promise nothing to anybody: one lost in a crash of the server repeats idempotent work. Commits that
 // follow flush them too.
 const relaxed = (db: Db) => db`relaxed as (select set_config('synchronous_commit', 'off', true))`;
 
-const moved = (db: Db, lease: Lease, { at, phase, stepsDone, leaseUntil }: Position) => db`
+const moved = (db: Db, lease: Lease, { at, phase, stepsDone }: Position) => db`
   moved as (
-    update test_clocks set frozen_time = ${at}, phase = ${phase as never}, steps_done = ${stepsDone},
-      lease_until = ${leaseUntil}
+    update test_clocks set frozen_time = ${at}, phase = ${phase as never}, steps_done = ${stepsDone}
     from relaxed
     where organization_id = ${lease.organizationId} and lease_token = ${lease.token} and status = 'advancing'
     returning ${columns(db)})`;
@@ -123,18 +130,23 @@ export async function storeEnd(
 ): Promise<void> {
   const failed = end.status === 'failed';
   const { count } = await tx`
+    with ended as (
+      delete from test_clock_leases where organization_id = ${lease.organizationId} and token = ${lease.token}
+    )
     update test_clocks set status = ${end.status}, error = ${(failed ? end.error : null) as never},
       target_time = case when ${failed} then target_time end, phase = case when ${failed} then phase end,
-      cancel_requested = false, lease_token = null, lease_until = null
+      cancel_requested = false, lease_token = null
     where organization_id = ${lease.organizationId} and lease_token = ${lease.token}`;
   if (count === 0) throw new LeaseLost();
 }
 
 /** Advances that no living worker has. */
 export const listAbandoned = (sql: Sql, realNow: Temporal.Instant, limit: number) => sql<{ organization_id: string }[]>`
-  select organization_id from test_clocks
-  where status = 'advancing' and lease_until < ${realNow}
-  order by lease_until limit ${limit}`;
+  select lease.organization_id
+  from test_clock_leases lease
+  join test_clocks clock on clock.organization_id = lease.organization_id
+  where clock.status = 'advancing' and lease.until < ${realNow}
+  order by lease.until limit ${limit}`;
 
 /** Earliest after-step that is due after `after`, by its own due time. */
 export async function nextTimerAt(

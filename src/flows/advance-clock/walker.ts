@@ -40,7 +40,7 @@ export async function moveTo(
   at: Temporal.Instant = walker.clock.frozen_time,
   stepsDone: number = walker.clock.steps_done,
 ): Promise<void> {
-  walker.clock = await storePosition(walker.deps.sql, walker.lease, { at, phase, stepsDone, leaseUntil: leaseUntil() });
+  walker.clock = await storePosition(walker.deps.sql, walker.lease, { at, phase, stepsDone });
   walker.phase = phase;
   walker.deps.onProgress?.();
 }

@@ -90,10 +90,11 @@ export const MACHINERY_CHECKS: readonly Check[] = [
 async function findHalfInstalled({ db, organizationId }: Context): Promise<Finding[]> {
   const pending = await pendingMigrations(db);
   const dead = await db<Finding[]>`
-    select organization_id as resource_id, 'a worker' as expected, lease_until::text as actual,
-      jsonb_build_object('frozen_time', frozen_time, 'target_time', target_time) as details
-    from test_clocks
-    where organization_id = ${organizationId} and status = 'advancing'
-      and lease_until < ${realNow().subtract(ADVANCE_DEAD_AFTER)}`;
+    select clock.organization_id as resource_id, 'a worker' as expected, lease.until::text as actual,
+      jsonb_build_object('frozen_time', clock.frozen_time, 'target_time', clock.target_time) as details
+    from test_clocks clock
+    left join test_clock_leases lease on lease.organization_id = clock.organization_id
+    where clock.organization_id = ${organizationId} and clock.status = 'advancing'
+      and coalesce(lease.until < ${realNow().subtract(ADVANCE_DEAD_AFTER)}, true)`;
   return [...pending.map((name) => ({ resource_id: name, expected: 'applied', actual: 'pending' })), ...dead];
 }

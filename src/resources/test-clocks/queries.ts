@@ -114,6 +114,10 @@ export const openTimeline = (db: Db, organizationId: string) => db`
 export const closeTimeline = (db: Db, organizationId: string, realNow: Temporal.Instant) => db`
   update test_clock_timelines set clock_deleted_at = ${realNow} where organization_id = ${organizationId}`;
 
+const openLease = (db: Db, organizationId: string, takenBy: Temporal.Instant) => db`
+  insert into test_clock_leases (organization_id, token, until) values (${organizationId}, null, ${takenBy})
+  on conflict (organization_id) do update set token = null, until = excluded.until`;
+
 /** `takenBy`: real time after which the sweep looks for a worker, should the nudge be lost. */
 export async function startAdvance(
   db: Db,
@@ -122,8 +126,9 @@ export async function startAdvance(
   takenBy: Temporal.Instant,
 ): Promise<TestClockRow> {
   const [row] = await db<TestClockRow[]>`
+    with lease as (${openLease(db, organizationId, takenBy)})
     update test_clocks set status = 'advancing', target_time = ${target}, started_from = frozen_time, steps_done = 0,
-      advances_count = advances_count + 1, cancel_requested = false, error = null, lease_token = null, lease_until = ${takenBy}
+      advances_count = advances_count + 1, cancel_requested = false, error = null, lease_token = null
     where organization_id = ${organizationId}
     returning ${columns(db)}`;
   return row!;
@@ -142,8 +147,9 @@ export async function arrive(db: Db, organizationId: string, target: Temporal.In
 /** Goes on towards the same target; after too many steps their count starts again, or nothing could be done. */
 export async function resumeAdvance(db: Db, organizationId: string, takenBy: Temporal.Instant): Promise<TestClockRow> {
   const [row] = await db<TestClockRow[]>`
+    with lease as (${openLease(db, organizationId, takenBy)})
     update test_clocks set status = 'advancing', cancel_requested = false, error = null, lease_token = null,
-      lease_until = ${takenBy}, steps_done = case when error ->> 'code' = 'too_many_steps' then 0 else steps_done end
+      steps_done = case when error ->> 'code' = 'too_many_steps' then 0 else steps_done end
     where organization_id = ${organizationId}
     returning ${columns(db)}`;
   return row!;

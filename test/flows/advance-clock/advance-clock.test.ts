@@ -2,9 +2,12 @@ import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { advance } from '../../../src/flows/advance-clock/advance.ts';
+import { renewLease, takeLease } from '../../../src/flows/advance-clock/sql.ts';
 import type { AdvanceDeps } from '../../../src/flows/advance-clock/walker.ts';
 import { holdClock, lockOrganizationNow } from '../../../src/platform/clock/organization-clock.ts';
+import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { connectDatabase } from '../../../src/platform/db/connect.ts';
+import { newId } from '../../../src/platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { until } from '../../support/until.ts';
 import {
@@ -258,7 +261,7 @@ describe('an advance in several hands', () => {
     // The lease of 60 s runs out.
     await until(async () => {
       const [row] = await database.sql`
-        update test_clocks set lease_until = '2000-01-01T00:00:00Z' where organization_id = ${id} returning 1`;
+        update test_clock_leases set until = '2000-01-01T00:00:00Z' where organization_id = ${id} returning 1`;
       return row;
     });
     expect(await advance(deps, id, () => false)).toBe('ended');
@@ -272,6 +275,32 @@ describe('an advance in several hands', () => {
     await setTarget(database.sql, id, '2024-03-05T00:00:00Z');
     const outcomes = await Promise.all([1, 2, 3].map(() => advance(deps, id, () => false)));
     expect(outcomes.sort()).toEqual(['ended', 'not ours', 'not ours']);
+  });
+
+  test('says that it lives while other work holds the clock', async () => {
+    const id = await sandboxAt(database.sql, START, [bins]);
+    await setTarget(database.sql, id, '2024-03-05T00:00:00Z');
+    const lease = { organizationId: id, token: newId() };
+    const until = realNow().add({ hours: 1 });
+    expect(await takeLease(database.sql, lease, realNow().add({ seconds: 1 }), until)).toBeDefined();
+    const billed = gate();
+    const holding = gate();
+    const billing = database.sql.begin(async (tx) => {
+      await holdClock(tx, id);
+      holding.resolve();
+      await billed.promise;
+    });
+    await holding.promise;
+    const later = until.add({ minutes: 1 });
+    const renewed = database.sql.begin(async (tx) => {
+      await tx`set local lock_timeout = '1s'`;
+      return renewLease(tx, lease, later);
+    });
+    await expect(renewed).resolves.toMatchObject({ count: 1 });
+    billed.resolve();
+    await billing;
+    // A worker that lost its lease says nothing any more.
+    expect(await renewLease(database.sql, { ...lease, token: newId() }, later)).toMatchObject({ count: 0 });
   });
 
   test('stops between instants when its worker stops, and is taken up again', async () => {

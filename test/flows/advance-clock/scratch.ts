@@ -184,8 +184,12 @@ export async function sandboxAt(sql: Sql, frozenTime: string, chores: Chore[]): 
 }
 
 export const setTarget = (sql: Sql, organizationId: string, target: string) => sql`
+  with lease as (
+    insert into test_clock_leases (organization_id, until) values (${organizationId}, ${realNow()})
+    on conflict (organization_id) do update set token = null, until = excluded.until
+  )
   update test_clocks set status = 'advancing', target_time = ${target}, started_from = frozen_time, steps_done = 0, error = null,
-    lease_token = null, cancel_requested = false, lease_until = ${realNow()}
+    lease_token = null, cancel_requested = false
   where organization_id = ${organizationId}`;
 
 export async function advanceTo(deps: AdvanceDeps, organizationId: string, target: string): Promise<void> {
