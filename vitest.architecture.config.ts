@@ -1,4 +1,4 @@
 import { defineConfig } from 'vitest/config';
 
-// The architecture test reads files only: it needs no servers.
-export default defineConfig({ test: { include: ['test/architecture.test.ts'] } });
+// These tests read files only: they need no servers.
+export default defineConfig({ test: { include: ['test/architecture.test.ts', 'test/lock-file.test.ts'] } });
