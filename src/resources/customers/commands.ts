@@ -12,6 +12,7 @@ import { applyEuTaxes } from '../taxes/eu/apply.ts';
 import { findTaxesByCodes, listTaxesOfCustomers, replaceCustomerTaxes, type TaxRow } from '../taxes/queries.ts';
 import { announceLink } from './announce-link.ts';
 import { fieldsOf } from './input-fields.ts';
+import { returnNumber, takeNumber } from './numbers.ts';
 import { type ProviderLink, providerLink } from './provider-link.ts';
 import { type CustomerFields, type CustomerRow, hasBillingHistory, lockCustomer, readCustomer } from './queries.ts';
 import type { CustomerInput } from './schema.ts';
@@ -22,8 +23,6 @@ import {
   markCustomerDeleted,
   moveDueDatesOfCustomer,
   replaceMetadata,
-  returnSequence,
-  takeSequence,
   updateCustomer,
 } from './writes.ts';
 
@@ -128,7 +127,7 @@ async function create(
   fields: Partial<CustomerFields>,
 ): Promise<string | undefined> {
   const id = newId();
-  const { number, prefix } = await takeSequence(ctx.db, ctx.organizationId);
+  const { number, prefix } = await takeNumber(ctx.db, ctx.organizationId);
   const isInserted = await insertCustomer(ctx.db, {
     ...fields,
     id,
@@ -141,7 +140,7 @@ async function create(
     updated_at: ctx.now(),
   });
   if (isInserted) return id;
-  await returnSequence(ctx.db, ctx.organizationId);
+  await returnNumber(ctx.db, ctx.organizationId, number);
   return undefined;
 }
 

@@ -1,20 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
-import { assert } from '../../platform/refusal.ts';
 import type { CustomerFields } from './queries.ts';
-
-/** Takes the organization's next customer number and the prefix of slugs; others wait for this transaction's end. */
-export async function takeSequence(db: Db, organizationId: string): Promise<{ number: number; prefix: string }> {
-  const [row] = await db<{ number: number; prefix: string }[]>`
-    update organizations set customers_count = customers_count + 1 where id = ${organizationId}
-    returning customers_count as number, document_number_prefix as prefix`;
-  assert(row, 'the organization of a key exists');
-  return row;
-}
-
-/** Gives the number back that takeSequence took in the same transaction. */
-export const returnSequence = (db: Db, organizationId: string) => db`
-  update organizations set customers_count = customers_count - 1 where id = ${organizationId}`;
 
 /** Stores a customer; false when a live one has its external id. */
 export async function insertCustomer(
