@@ -123,18 +123,73 @@ test('a key cannot grant what it lacks, neither by making, changing nor rotating
   );
   expect((await create(client, { name: 'all by default' })).status).toBe(403);
   expect((await create(client, { permissions: { customer: ['read'] } })).status).toBe(200);
-  const { api_key: strong } = (await create(org, { permissions: { plan: ['read'], customer: ['read'] } })).body;
-  const path = `/api_keys/${strong.svc_id}`;
-  expect((await client.post(`${path}/rotate`)).body).toEqual(refused('read_action_not_allowed_for_plan'));
+  const { api_key: equal } = (await create(org, { permissions: { customer: ['read'] } })).body;
+  const path = `/api_keys/${equal.svc_id}`;
   expect((await client.put(path, { api_key: { permissions: { plan: ['write'] } } })).body).toEqual(
     refused('write_action_not_allowed_for_plan'),
   );
-  expect((await client.put(path, { api_key: { permissions: { plan: ['read'] } } })).status).toBe(200);
+  expect((await client.put(path, { api_key: { permissions: { api_key: ['read'] } } })).status).toBe(200);
   const without = (await create(org, { permissions: { customer: ['read'] } })).body.api_key;
   expect((await service.client(without.value).get('/api_keys')).body.code).toBe('read_action_not_allowed_for_api_key');
   expect((await create(service.client(without.value), { name: 'x' })).body.code).toBe(
     'write_action_not_allowed_for_api_key',
   );
+});
+
+test('a key can neither change, rotate nor end a key that holds more than itself', async () => {
+  const org = await service.org();
+  const weak = (await create(org, { permissions: { api_key: ['read', 'write'] } })).body.api_key;
+  const client = service.client(weak.value);
+  const [full] = (await org.get('/api_keys')).body.api_keys.slice(-1);
+  const path = `/api_keys/${full.svc_id}`;
+  const refused = await Promise.all([
+    client.put(path, { api_key: { permissions: { api_key: ['read'] } } }),
+    client.put(path, { api_key: { name: 'mine' } }),
+    client.patch(path, { api_key: { name: 'mine' } }),
+    client.post(`${path}/rotate`),
+    client.delete(path),
+  ]);
+  for (const answer of refused)
+    expect(answer.body).toEqual({ status: 403, error: 'Forbidden', code: 'read_action_not_allowed_for_activity_log' });
+  expect((await org.get(path)).body.api_key).toEqual(full);
+  expect((await org.put(`/api_keys/${weak.svc_id}`, { api_key: { permissions: { api_key: ['read'] } } })).status).toBe(
+    200,
+  );
+});
+
+test('an organization cannot lock itself out: the last key that can grant everything keeps its rights', async () => {
+  const org = await service.org();
+  const [full] = (await org.get('/api_keys')).body.api_keys;
+  const path = `/api_keys/${full.svc_id}`;
+  const everything = full.permissions;
+  await create(org, { name: 'lasting, with all but the keys' });
+  await create(org, { name: 'all, for an hour', permissions: everything, expires_at: hours(1) });
+  const fewer = { ...everything, plan: ['read'] };
+  const withoutKeys = { ...everything, api_key: ['read'] };
+  const locked = { base: ['last_non_expiring_api_key'] };
+  for (const permissions of [fewer, withoutKeys, { api_key: ['read', 'write'] }])
+    expect((await org.put(path, { api_key: { permissions } })).body.error_details).toEqual(locked);
+  expect((await org.delete(path)).body.error_details).toEqual(locked);
+  expect((await org.put(path, { api_key: { name: 'Main', permissions: everything } })).status).toBe(200);
+
+  const heir = (await org.post(`${path}/rotate`)).body.api_key;
+  const client = service.client(heir.value);
+  expect((await client.delete(`/api_keys/${heir.svc_id}`)).body.error_details).toEqual(locked);
+  const twin = (await create(client, { permissions: everything })).body.api_key;
+  const reduced = await client.put(`/api_keys/${heir.svc_id}`, { api_key: { permissions: fewer } });
+  expect(reduced.status).toBe(200);
+  const last = await service.client(twin.value).delete(`/api_keys/${twin.svc_id}`);
+  expect(last.body.error_details).toEqual(locked);
+});
+
+test('two keys that could grant everything are not weakened at once', async () => {
+  const org = await service.org();
+  const [first] = (await org.get('/api_keys')).body.api_keys;
+  const second = (await create(org, { permissions: first.permissions })).body.api_key;
+  await create(org, { name: 'a third without end' });
+  const weaken = (id: string) => org.put(`/api_keys/${id}`, { api_key: { permissions: { api_key: ['read'] } } });
+  const answers = await Promise.all([org.delete(`/api_keys/${second.svc_id}`), weaken(first.svc_id)]);
+  expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
 });
 
 test('of the keys without end one remains, also when two are ended at once', async () => {

@@ -7,13 +7,21 @@ import { refuse } from '../../platform/refusal.ts';
 import { digestOfKey } from '../organizations/commands.ts';
 import { defaultPermissions, type Permissions } from '../organizations/permissions.ts';
 import { lackedPermission } from './permissions-input.ts';
-import { type ApiKeyRow, getApiKey, hasOtherLastingKey, lockKeysOfOrganization, readPermissions } from './queries.ts';
+import {
+  type ApiKeyRow,
+  getApiKey,
+  hasOtherKeyHolding,
+  hasOtherLastingKey,
+  lockKeysOfOrganization,
+  readPermissions,
+} from './queries.ts';
 import { recordCreated, recordDeleted, recordRotated, recordUpdated } from './record.ts';
 import type { ApiKeyInput, ApiKeyRotation } from './schema.ts';
 import { apiKeyView } from './view.ts';
 import { expireApiKey, insertApiKey, updateApiKeyRow } from './writes.ts';
 
 const INVALID_DATE = 'invalid_date';
+const LAST_KEY = 'last_non_expiring_api_key';
 
 /**
  * Makes a key. Its value is in this answer and in no later one. Times of keys are real, also under a test clock.
@@ -36,16 +44,21 @@ export async function createApiKey(ctx: Context, { body }: { body: ApiKeyInput }
  * Changes name and permissions of a key.
  *
  * @throws Refusal 404 api_key
- * @throws Refusal 403 of the first permission that is new to the key and that the caller's own key lacks
- * @throws Refusal 422 permissions; expires_at value_is_frozen
+ * @throws Refusal 403 of the first permission, of those the key has or is to have, that the caller's own key lacks
+ * @throws Refusal 422 permissions; expires_at value_is_frozen; base last_non_expiring_api_key, when nobody could grant again
+ *   what the key loses
  */
 export async function updateApiKey(ctx: Context, { svc_id, body }: { svc_id: string; body: ApiKeyInput }) {
   const now = realNow();
   await lockKeysOfOrganization(ctx.db, ctx.organizationId);
   const stored = await getApiKey(ctx.db, ctx.organizationId, svc_id, now);
+  await refuseWhatCallerLacks(ctx, stored.permissions);
   if (body.expires_at !== undefined && !isSameEnd(stored.expires_at, body.expires_at))
     throw refuse.invalid({ expires_at: ['value_is_frozen'] });
-  if (body.permissions) await refuseWhatCallerLacks(ctx, without(body.permissions, stored.permissions));
+  if (body.permissions) {
+    await refuseWhatCallerLacks(ctx, body.permissions);
+    if (lackedPermission(stored.permissions, body.permissions)) await refuseLockOut(ctx, stored);
+  }
   const changed: ApiKeyRow = {
     ...stored,
     name: body.name === undefined ? stored.name : body.name,
@@ -82,14 +95,17 @@ export async function rotateApiKey(ctx: Context, { svc_id, body }: { svc_id: str
  * Ends a key at once; its row stays.
  *
  * @throws Refusal 404 api_key
- * @throws Refusal 422 base last_non_expiring_api_key, unless another key without end remains
+ * @throws Refusal 403 of the first permission of the key that the caller's own key lacks
+ * @throws Refusal 422 base last_non_expiring_api_key, unless another key without end remains, and one that can grant again
+ *   what this one could
  */
 export async function deleteApiKey(ctx: Context, { svc_id }: { svc_id: string }) {
   const now = realNow();
   await lockKeysOfOrganization(ctx.db, ctx.organizationId);
   const key = await getApiKey(ctx.db, ctx.organizationId, svc_id, now);
-  if (!(await hasOtherLastingKey(ctx.db, ctx.organizationId, key.id)))
-    throw refuse.invalid({ base: ['last_non_expiring_api_key'] });
+  await refuseWhatCallerLacks(ctx, key.permissions);
+  if (!(await hasOtherLastingKey(ctx.db, ctx.organizationId, key.id))) throw refuse.invalid({ base: [LAST_KEY] });
+  await refuseLockOut(ctx, key);
   await expireApiKey(ctx.db, key, now, now);
   const deleted = { ...key, expires_at: now, updated_at: now };
   recordDeleted(ctx, deleted);
@@ -117,7 +133,20 @@ async function addKey(
   return { key, value };
 }
 
-/** A key cannot grant a permission that it lacks (beyond 14); the code is that of a request for which it is lacking. */
+/**
+ * Refuses to weaken a key without end that manages keys, unless another such key holds all that it does: what no key can
+ * grant any more is lost to the organization.
+ */
+async function refuseLockOut(ctx: Context, key: ApiKeyRow): Promise<void> {
+  if (key.expires_at !== null || !key.permissions.api_key?.includes('write')) return;
+  if (await hasOtherKeyHolding(ctx.db, ctx.organizationId, key)) return;
+  throw refuse.invalid({ base: [LAST_KEY] });
+}
+
+/**
+ * A key can neither grant a permission that it lacks (beyond 14) nor take one from another key; the code is that of a
+ * request for which it is lacking.
+ */
 async function refuseWhatCallerLacks(ctx: Context, wanted: Permissions): Promise<void> {
   if (ctx.actor.apiKeyId === null) return;
   const held = await readPermissions(ctx.db, ctx.organizationId, ctx.actor.apiKeyId);
@@ -126,15 +155,6 @@ async function refuseWhatCallerLacks(ctx: Context, wanted: Permissions): Promise
   const [resource, mode] = lacked.split(':');
   throw refuse.forbidden(`${mode}_action_not_allowed_for_${resource}`);
 }
-
-/** Permissions beyond those there are already. */
-const without = (wanted: Permissions, former: Permissions): Permissions =>
-  Object.fromEntries(
-    Object.entries(wanted).map(([resource, modes]) => [
-      resource,
-      modes.filter((mode) => !former[resource as keyof Permissions]?.includes(mode)),
-    ]),
-  );
 
 function aheadOf(now: Temporal.Instant, sent: string | null | undefined): Temporal.Instant | null {
   if (sent === null || sent === undefined) return null;

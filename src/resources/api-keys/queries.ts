@@ -71,3 +71,16 @@ export async function hasOtherLastingKey(db: Db, organizationId: string, id: str
     ) as found`;
   return row!.found;
 }
+
+/** Whether a key other than this one never expires and holds every permission of this one. */
+export async function hasOtherKeyHolding(db: Db, organizationId: string, key: ApiKeyRow): Promise<boolean> {
+  // A resource without modes is no permission, yet `@>` would ask for it by name.
+  const held = Object.fromEntries(Object.entries(key.permissions).filter(([, modes]) => modes.length > 0));
+  const [row] = await db<{ found: boolean }[]>`
+    select exists (
+      select from api_keys
+      where organization_id = ${organizationId} and id <> ${key.id} and expires_at is null
+        and permissions @> ${held as never}
+    ) as found`;
+  return row!.found;
+}
