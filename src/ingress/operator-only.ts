@@ -1,18 +1,23 @@
 import { timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { Config } from '../platform/config.ts';
 
-const LOOPBACK = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
+const LOOPBACK_ADDRESS = /^(?:::ffff:)?127(?:\.\d{1,3}){3}$|^::1$/;
+const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
+/** Headers that only a proxy adds: the caller behind it is not the one whose address is seen. */
+const FORWARDING = /^(?:x-forwarded-.+|forwarded|via|x-real-ip)$/;
 
 /**
  * Guards the consoles: HTTP Basic login as "operator" with QUEUE_BOARD_PASSWORD; without a password only callers of this
- * machine are let in.
+ * machine are let in who name it as their host and came through no proxy. A foreign Host is a page of another site that
+ * resolves to this machine (DNS rebinding).
  */
 export function operatorOnly(config: Config): RequestHandler {
   const password = config.QUEUE_BOARD_PASSWORD;
   return (request, response, next) => {
     if (password === undefined) {
-      if (LOOPBACK.has(request.socket.remoteAddress ?? '') && config.TRUST_PROXY_HOPS === 0) return next();
+      if (config.TRUST_PROXY_HOPS === 0 && isFromThisMachine(request)) return next();
       response.status(403).type('text/plain').send('Set QUEUE_BOARD_PASSWORD to open the consoles to other machines.');
       return;
     }
@@ -23,3 +28,13 @@ export function operatorOnly(config: Config): RequestHandler {
     response.status(401).type('text/plain').send('Operator login needed.');
   };
 }
+
+/** Nginx forwards as HTTP/1.0 and with a loopback host unless it is told otherwise; browsers and scrapers speak 1.1. */
+const isFromThisMachine = (request: IncomingMessage): boolean =>
+  LOOPBACK_ADDRESS.test(request.socket.remoteAddress ?? '') &&
+  LOOPBACK_HOST.test(request.headers.host ?? '') &&
+  request.httpVersion !== '1.0' &&
+  !isForwarded(request.headers);
+
+const isForwarded = (headers: IncomingHttpHeaders): boolean =>
+  Object.keys(headers).some((name) => FORWARDING.test(name));

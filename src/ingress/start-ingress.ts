@@ -103,7 +103,11 @@ export async function startIngress(
       mountCustomerPortal(root, { ...runtime, limiters: deps.limiters });
       mountHealth(root, { ...runtime, config });
       const documented = { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() };
-      mountDocs(root, () => deps.wire.documentation(JSON.stringify(openApiDocument(operations, documented))));
+      mountDocs(
+        root,
+        () => deps.wire.documentation(JSON.stringify(openApiDocument(operations, documented))),
+        config.PUBLIC_URL && new URL(config.PUBLIC_URL).origin,
+      );
       mountInboundEvents(root, runtime, window('inbound'));
       mountQueueBoard(root, { producer: runtime.producer, config });
     },

@@ -106,7 +106,9 @@ const Settings = z.object({
   QUEUE_BOARD_PASSWORD: z
     .string()
     .optional()
-    .describe('Password of user "operator" for the board and /metrics; without it they answer loopback callers only'),
+    .describe(
+      'Password of user "operator" for the board and /metrics; without it they answer callers of this machine only, no proxy',
+    ),
   OPERATOR_TOKEN: z
     .string()
     .min(16)
