@@ -1,4 +1,13 @@
 import { defineConfig } from 'vitest/config';
 
 // These tests read files only: they need no servers.
-export default defineConfig({ test: { include: ['test/architecture.test.ts', 'test/lock-file.test.ts'] } });
+export default defineConfig({
+  test: {
+    include: [
+      'test/architecture.test.ts',
+      'test/deployment.test.ts',
+      'test/licences.test.ts',
+      'test/lock-file.test.ts',
+    ],
+  },
+});
