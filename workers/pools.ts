@@ -16,7 +16,7 @@ import { registryOf } from '../src/flows/run-periodic/registry.ts';
 import { startScheduler } from '../src/flows/run-periodic/scheduler.ts';
 import { stepRunHandlers } from '../src/flows/run-steps/jobs.ts';
 import { mailHandlers } from '../src/flows/send-mails/jobs.ts';
-import { sweepAfterStart } from '../src/flows/sweep-rows/sweep-after-start.ts';
+import { watchOwed } from '../src/flows/sweep-rows/watch-owed.ts';
 import { auditHandlers } from '../src/flows/write-api-logs/jobs.ts';
 import { type Config, loadConfig } from '../src/platform/config.ts';
 import { createRenderer } from '../src/platform/documents/renderer.ts';
@@ -169,10 +169,11 @@ export async function startPools(config: Config, names: PoolName[], log?: Log): 
   const runtime = openRuntime(config, names.length === 1 ? names[0]! : 'workers', log);
   const started = (await Promise.all(names.map((name) => (pools[name] as PoolStart)(runtime)))).flat();
   runtime.log.info({ pools: names }, 'pools started');
-  const sweep = sweepAfterStart(runtime);
+  const owed = watchOwed(runtime);
+  runtime.onReconnect(owed.suspect);
   return {
     async close() {
-      await Promise.all([sweep.close(), ...started.map((each) => each.close())]);
+      await Promise.all([owed.close(), ...started.map((each) => each.close())]);
       await runtime.close();
     },
   };

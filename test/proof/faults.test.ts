@@ -114,7 +114,7 @@ test('nothing accepted is lost and nothing counts twice, whatever is killed or r
     >`select external_id from customers where organization_id = ${organization_id}`;
     expect(new Set(customers.map((row) => row.external_id))).toEqual(new Set([...producer.customers, 'usage']));
   }
-  await until(async () => (await sql`select 1 from event_batches`).length === 0, 180_000, 500);
+  await until(async () => (await sql`select 1 from event_batches`).length === 0, 30_000, 500);
 });
 
 /** A metric, a plan and seven subscriptions `s0` to `s6` that count the producers' calls. */

@@ -59,6 +59,7 @@ export async function finishBatchStep(ctx: Context, { batch_id }: { batch_id: st
  * Enqueues batches again whose job was lost; for the job `row-sweeper`.
  *
  * olderThan  real time: batches enqueued at or before it
+ * by         part of the jobs' ids: a second nudge by the same is none while the first is stored
  *
  * @returns how many there were
  */
@@ -66,6 +67,7 @@ export async function sweepEventBatches(
   deps: { sql: Sql; producer: Pick<Producer, 'addMany'> },
   olderThan: Temporal.Instant,
   now: Temporal.Instant,
+  by = `${now.epochMilliseconds}`,
 ): Promise<number> {
   let swept = 0;
   for (;;) {
@@ -75,7 +77,7 @@ export async function sweepEventBatches(
       batches.map(({ id }) => ({
         payload: { batch_ids: [id] },
         // Another id than the first nudge, whose failed job may still be stored.
-        options: { id: `finish-${id}-${now.epochMilliseconds}` },
+        options: { id: `finish-${id}-${by}`, forgetFailed: true },
       })),
     );
     swept += batches.length;

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Sql } from '../../platform/db/connect.ts';
 import type { SweepDeps } from '../../platform/periodic-job.ts';
+import type { Producer } from '../../platform/queue/producer.ts';
 
 /** A step that is older than this without having been done has lost its job. */
 const LOST_AFTER_SECONDS = 120;
@@ -11,12 +12,15 @@ const MOST_PAGES = 20;
 /**
  * Nudges after-steps again: those whose job was lost, and those whose due time has come. Steps of an organization with a
  * test clock are swept only when they need no time to pass; the delayed ones and all of an advancing clock are worked off by
- * the advance.
+ * the advance. One that was tried already has its next try in the queue and counts as lost after two minutes only.
+ *
+ * by  part of the jobs' ids: a second nudge by the same is none while the first is stored
  */
 export async function nudgeLostSteps(
-  deps: Pick<SweepDeps, 'sql' | 'producer'>,
+  deps: Pick<SweepDeps, 'sql'> & { producer: Pick<Producer, 'addMany'> },
   realNow: Temporal.Instant,
   lostSince = realNow.subtract({ seconds: LOST_AFTER_SECONDS }),
+  by = `${realNow.epochMilliseconds}`,
 ): Promise<void> {
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const steps = await takeLostSteps(deps.sql, realNow, lostSince);
@@ -25,12 +29,16 @@ export async function nudgeLostSteps(
       steps.map((step) => ({
         payload: { step_id: step.id, organization_id: step.organization_id },
         // Another id than the first nudge, whose failed job may still be stored.
-        options: { id: `step-${step.id}-${realNow.epochMilliseconds}` },
+        options: { id: `step-${step.id}-${by}`, forgetFailed: true },
       })),
     );
     if (steps.length < PAGE) return;
   }
 }
+
+const lostSinceOf = (sql: Sql, realNow: Temporal.Instant, lostSince: Temporal.Instant) => sql`
+  case when step.attempts = 0 then ${lostSince}::timestamptz
+    else ${realNow.subtract({ seconds: LOST_AFTER_SECONDS })}::timestamptz end`;
 
 const takeLostSteps = (sql: Sql, realNow: Temporal.Instant, lostSince: Temporal.Instant) => sql<
   { id: string; organization_id: string }[]
@@ -42,9 +50,9 @@ const takeLostSteps = (sql: Sql, realNow: Temporal.Instant, lostSince: Temporal.
     where step.failed_at is null
       and case
         when clock.organization_id is not null then step.due_at is null and clock.status <> 'advancing'
-          and step.enqueued_at <= ${lostSince}
+          and step.enqueued_at <= ${lostSinceOf(sql, realNow, lostSince)}
         when step.due_at > step.enqueued_at then step.due_at <= ${realNow}
-        else step.enqueued_at <= ${lostSince}
+        else step.enqueued_at <= ${lostSinceOf(sql, realNow, lostSince)}
       end
     order by step.enqueued_at
     limit ${PAGE}

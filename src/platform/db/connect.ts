@@ -55,11 +55,13 @@ export interface DatabaseOptions {
   name?: string;
   /** Sees every statement: tests count round trips with it (performance-design 4.1 rule 6). */
   onStatement?: (text: string) => void;
+  /** A connection was closed: lost, or idle for long. */
+  onClose?: () => void;
 }
 
 /** A pool of connections. Notices are dropped; a lost server is reconnected with back-off by the driver. */
 export function connectDatabase(url: string, options: DatabaseOptions = {}): Sql {
-  const { onStatement } = options;
+  const { onStatement, onClose } = options;
   return postgres(url, {
     max: options.connections ?? 12,
     types: types as unknown as Record<string, postgres.PostgresType>,
@@ -78,6 +80,7 @@ export function connectDatabase(url: string, options: DatabaseOptions = {}): Sql
       statement_timeout: 60_000,
       idle_in_transaction_session_timeout: 60_000,
     },
+    ...(onClose ? { onclose: onClose } : {}),
     ...(onStatement ? { debug: (_connection: number, query: string) => onStatement(query) } : {}),
   }) as unknown as Sql;
 }

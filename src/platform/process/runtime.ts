@@ -17,6 +17,8 @@ export interface Runtime {
   producer: Producer;
   metrics: Metrics;
   sharedMetrics: SharedMetrics;
+  /** Calls back when a connection to Postgres was closed, or one to Redis came back after it was lost. */
+  onReconnect(listener: () => void): void;
   close(): Promise<void>;
 }
 
@@ -25,12 +27,18 @@ export function openRuntime(
   processName: string,
   log: Log = createLog({ level: config.LOG_LEVEL, process: processName }),
 ): Runtime {
+  const listeners: (() => void)[] = [];
+  const reconnected = () => {
+    for (const listener of listeners) listener();
+  };
   const sql = connectDatabase(config.DATABASE_URL, {
     schema: config.DATABASE_SCHEMA,
     connections: config.DATABASE_POOL,
     name: `meterstone ${processName}`,
+    onClose: () => reconnected(),
   });
   const redis = connectPatiently(config.REDIS_URL, processName);
+  redis.once('ready', () => redis.on('ready', reconnected));
   const producer = createProducer(redis, config.REDIS_PREFIX);
   const metrics = createMetrics(processName);
   const subscriber = connectPatiently(config.REDIS_URL, `${processName} metrics`);
@@ -43,7 +51,11 @@ export function openRuntime(
     producer,
     metrics,
     sharedMetrics,
+    onReconnect(listener) {
+      listeners.push(listener);
+    },
     async close() {
+      listeners.length = 0;
       await producer.close();
       sharedMetrics.close();
       redis.disconnect();

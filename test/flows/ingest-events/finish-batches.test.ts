@@ -6,14 +6,11 @@ import {
   sweepEventBatches,
 } from '../../../src/flows/ingest-events/finish-batches.ts';
 import { type MissingWallets, tellMissingWalletsStep } from '../../../src/flows/ingest-events/missing-wallets.ts';
-import { sweepAfterStart } from '../../../src/flows/sweep-rows/sweep-after-start.ts';
 import type { Context, WebhookEvent } from '../../../src/platform/context.ts';
 import { newId } from '../../../src/platform/ids.ts';
-import { createLog } from '../../../src/platform/log/log.ts';
 import { createOrganization } from '../../../src/resources/organizations/commands.ts';
 import { violationsOf } from '../../contract/check-webhook.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { until } from '../../support/until.ts';
 import { incoming, makeMetric, type Sent, storage } from './build.ts';
 
 let database: TestDatabase;
@@ -177,16 +174,6 @@ async function loseJob() {
   };
   return { deps, found };
 }
-
-test('a process that starts looks for the batches of one that was killed', async () => {
-  const { deps, found } = await loseJob();
-  const sweep = sweepAfterStart({ ...deps, log: createLog({ level: 'silent', process: 'test' }) } as never, 50);
-  await until(() => found.length > 0);
-  await sweep.close();
-  const [batch] = await database.sql<{ id: string }[]>`
-    select id from event_batches where organization_ids @> array[${organizationId}::uuid]`;
-  expect(found).toContain(batch!.id);
-});
 
 test('a batch whose job was lost is enqueued again', async () => {
   const { deps, found } = await loseJob();
