@@ -50,8 +50,8 @@ export function answerRequest(
     const answer = deps.wire.answer(outcome);
     if (outcome.stream === undefined) send(response, answer, locals.rate);
     else
-      await sendStream(response, { ...answer, stream: outcome.stream }, locals.rate).catch((error: unknown) =>
-        deps.log.warn({ requestId, error }, 'an answer broke off'),
+      await sendStream(response, { ...answer, stream: deps.wire.stream(outcome.stream) }, locals.rate).catch(
+        (error: unknown) => deps.log.warn({ requestId, error }, 'an answer broke off'),
       );
     deps.metrics.requests.inc({ operation: operation.name, method: operation.method, status: outcome.status });
     deps.metrics.requestSeconds.observe({ operation: operation.name }, (performance.now() - started) / 1000);

@@ -34,7 +34,8 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   const { operation, request, response, identity, requestId } = call;
   // Single events are too many to note each one (platform A.1).
   if (operation.name !== 'createEvent') deps.keyUsage.note(identity.apiKeyId);
-  const params = readParams(operation, request);
+  const sentParams = readParams(operation, request);
+  const params = deps.wire.params(sentParams);
   const sentQuery = readQuery(request.url);
   const query = deps.wire.query(sentQuery);
   if (operation.kind === 'events' && deps.events.isFull()) throw refuse.unavailable();
@@ -42,7 +43,7 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
     return deps.events.bulk({ identity, requestId, request, query, translate: deps.wire.body });
   const takesBody = operation.method !== 'get';
   const sentBody = takesBody ? await readBody(request, response, bodyOptions(operation)) : undefined;
-  call.sent = { ...sentQuery, ...params, ...(typeof sentBody === 'object' ? sentBody : {}) };
+  call.sent = { ...sentQuery, ...deps.wire.sentParams(sentParams), ...(typeof sentBody === 'object' ? sentBody : {}) };
   const body = deps.wire.body(sentBody);
   const idempotency = takesBody ? readIdempotency(call, query, body) : null;
   if (operation.kind === 'events') {

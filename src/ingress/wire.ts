@@ -1,5 +1,5 @@
 import { parse, stringify } from 'lossless-json';
-import { documentationInWire, fromWire, headerName, toWire } from '../platform/wire-prefix.ts';
+import { csvInWire, documentationInWire, fromWire, headerName, toWire } from '../platform/wire-prefix.ts';
 import type { Query } from './read-query.ts';
 
 interface Outgoing {
@@ -13,7 +13,13 @@ interface Outgoing {
 export interface Wire {
   query(query: Query): Query;
   body(body: unknown): unknown;
+  /** Parameters of a path. */
+  params(params: Record<string, string>): Record<string, string>;
+  /** Parameters of a path as they are logged: beside those of query and body as they were sent. */
+  sentParams(params: Record<string, string>): Record<string, string>;
   answer(answer: Outgoing): Outgoing;
+  /** Lines of CSV, piece by piece. */
+  stream(pieces: AsyncIterable<string>): AsyncIterable<string>;
   /** A text about the interface: names in it are translated wherever they stand. */
   documentation(text: string): string;
 }
@@ -22,11 +28,13 @@ export interface Wire {
 export function createWire(prefix: string): Wire {
   if (prefix === 'svc') {
     const same = <Value>(value: Value): Value => value;
-    return { query: same, body: same, answer: same, documentation: same };
+    return { query: same, body: same, params: same, sentParams: same, answer: same, stream: same, documentation: same };
   }
   return {
     query: (query) => fromWire(query, prefix) as Query,
     body: (body) => fromWire(body, prefix),
+    params: (params) => fromWire(params, prefix) as Record<string, string>,
+    sentParams: (params) => toWire(params, prefix) as Record<string, string>,
     answer: (answer) => ({
       ...answer,
       text: answer.text === '' || answer.contentType ? answer.text : stringify(toWire(parse(answer.text), prefix))!,
@@ -34,6 +42,9 @@ export function createWire(prefix: string): Wire {
         Object.entries(answer.headers ?? {}).map(([name, value]) => [headerName(name, prefix), value]),
       ),
     }),
+    async *stream(pieces) {
+      for await (const lines of pieces) yield csvInWire(lines, prefix);
+    },
     documentation: (text) => documentationInWire(text, prefix),
   };
 }

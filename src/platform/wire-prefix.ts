@@ -5,6 +5,17 @@ const INSIDE = 'svc';
 const PREFIXED_ENUM = 'execution_mode';
 const PREFIXED_VALUE = 'execute_in_';
 
+/** Codes of taxes that the service makes by itself, wherever a code stands: `svc_eu_reverse_charge`. */
+const GENERATED = '_eu_(?:reverse_charge|tax_exempt|[a-z]{2}_(?:standard|exception_[\\w-]+))';
+const GENERATED_CODE = new RegExp(`^([a-z][a-z0-9]*)(${GENERATED})$`);
+const GENERATED_CELL = new RegExp(`(?<=^|,)${INSIDE}(${GENERATED})(?=,|\r|$)`, 'gm');
+const CODE_KEY = /(?:^|_)codes?$/;
+
+/** A number that clients published for another prefix read as a text (README decision 13). */
+const TEXT_ELSEWHERE = 'percentage_rate';
+/** Texts of JSON that those clients read as objects: what the API log keeps (README decision 13). */
+const OBJECTS_ELSEWHERE = new Set(['request_body', 'request_response']);
+
 /**
  * Maps whose keys are names that customers chose (event properties, filter values, groups, metadata, feature codes) or
  * that belong to another system: an object under these keys is left as it is. Lists under them are of our own making.
@@ -23,13 +34,20 @@ const FOREIGN_MAPS = new Set([
   'next_action',
 ]);
 
-/** JSON or a query as the wire shows it: `svc_id` → `<prefix>_id`, at every depth. */
+/**
+ * JSON as the wire shows it: `svc_id` → `<prefix>_id` and generated codes likewise, at every depth; and in the forms that
+ * the clients published for that prefix read. With the prefix `svc` the value itself.
+ */
 export const toWire = (value: unknown, prefix: string): unknown =>
-  prefix === INSIDE ? value : renamed(value, INSIDE, prefix);
+  prefix === INSIDE ? value : renamed(value, { from: INSIDE, to: prefix, form: formElsewhere });
 
-/** JSON or a query from the wire as the house knows it: `<prefix>_id` → `svc_id`, at every depth. */
+/** JSON, a query or the parameters of a path as the house knows them: `<prefix>_id` → `svc_id`, at every depth. */
 export const fromWire = (value: unknown, prefix: string): unknown =>
-  prefix === INSIDE ? value : renamed(value, prefix, INSIDE);
+  prefix === INSIDE ? value : renamed(value, { from: prefix, to: INSIDE, form: (_key, inner) => inner });
+
+/** Lines of CSV whose cells may be generated codes. */
+export const csvInWire = (lines: string, prefix: string): string =>
+  prefix === INSIDE ? lines : lines.replace(GENERATED_CELL, `${prefix}$1`);
 
 /** `X-Svc-Signature` → `X-Lago-Signature` for the prefix `lago`. Names without the prefix stay. */
 export const headerName = (name: string, prefix: string): string =>
@@ -44,15 +62,25 @@ export const documentationInWire = (text: string, prefix: string): string =>
     .replace(/\bexecute_in_svc\b/g, `${PREFIXED_VALUE}${prefix}`)
     .replace(/\bX-Svc-[A-Za-z-]+/g, (name) => headerName(name, prefix));
 
-function renamed(value: unknown, from: string, to: string): unknown {
-  if (Array.isArray(value)) return value.map((each) => renamed(each, from, to));
+interface Direction {
+  from: string;
+  to: string;
+  /** The value of a key in the form that this side reads. */
+  form: (key: string, value: unknown) => unknown;
+}
+
+function renamed(value: unknown, direction: Direction): unknown {
+  if (Array.isArray(value)) return value.map((each) => renamed(each, direction));
   if (!isPlainObject(value)) return value;
+  const { from, to, form } = direction;
   // fromEntries and not assignment: a key `__proto__` stays an ordinary key.
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       if (FOREIGN_MAPS.has(key) && isPlainObject(inner)) return [key, inner];
       if (key === PREFIXED_ENUM) return [key, renamedMode(inner, from, to)];
-      return [key.startsWith(`${from}_`) ? to + key.slice(from.length) : key, renamed(inner, from, to)];
+      if (CODE_KEY.test(key) && !isPlainObject(inner)) return [key, renamedCode(inner, direction)];
+      const name = key.startsWith(`${from}_`) ? to + key.slice(from.length) : key;
+      return [name, form(key, renamed(inner, direction))];
     }),
   );
 }
@@ -60,6 +88,30 @@ function renamed(value: unknown, from: string, to: string): unknown {
 function renamedMode(value: unknown, from: string, to: string): unknown {
   if (Array.isArray(value)) return value.map((each) => renamedMode(each, from, to));
   return value === PREFIXED_VALUE + from ? PREFIXED_VALUE + to : value;
+}
+
+function renamedCode(value: unknown, direction: Direction): unknown {
+  if (Array.isArray(value)) return value.map((each) => renamedCode(each, direction));
+  if (typeof value !== 'string') return renamed(value, direction);
+  const [, prefix, rest] = GENERATED_CODE.exec(value) ?? [];
+  return prefix === direction.from ? direction.to + rest : value;
+}
+
+function formElsewhere(key: string, value: unknown): unknown {
+  if (value === null || value === undefined) return value;
+  if (key === TEXT_ELSEWHERE) return String(value);
+  return OBJECTS_ELSEWHERE.has(key) && typeof value === 'string' ? objectOf(value) : value;
+}
+
+/** The object that a text of JSON holds; what is none, or was cut off, stands under `text`. */
+function objectOf(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isPlainObject(value)) return value;
+  } catch {
+    // Bodies beyond 64 KiB end with "[TRUNCATED]".
+  }
+  return { text };
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

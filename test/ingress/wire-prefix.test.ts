@@ -31,3 +31,65 @@ test('the documentation knows the prefix only', async () => {
   expect(text).toContain('lago_id');
   expect(text).not.toMatch(/"svc_|\{svc_/);
 });
+
+test('generated codes carry the prefix in lists, bodies, paths and queries, and are found by it', async () => {
+  const org = await service.org();
+  const [entity] = (await org.get('/billing_entities')).body.billing_entities;
+  const put = { country: 'FR', eu_tax_management: true };
+  expect((await org.put(`/billing_entities/${entity.code}`, { billing_entity: put })).status).toBe(200);
+  const { taxes } = (await org.get('/taxes?per_page=100')).body;
+  expect(taxes.filter(({ code }: { code: string }) => !/^lago_eu_\w+$/.test(code))).toEqual([]);
+  const { body } = await org.get('/taxes/lago_eu_reverse_charge');
+  expect(body.tax.code).toBe('lago_eu_reverse_charge');
+  const customer = { external_id: 'eu', tax_codes: ['lago_eu_de_standard'] };
+  const made = await org.post('/customers', { customer });
+  expect(made.body.customer.taxes.map(({ code }: { code: string }) => code)).toContain('lago_eu_de_standard');
+  await org.post('/add_ons', {
+    add_on: { name: 'A', code: 'a', amount_cents: 100, amount_currency: 'EUR', tax_codes: ['lago_eu_de_standard'] },
+  });
+  const fees = [{ add_on_code: 'a', units: 1 }];
+  const invoice = { external_customer_id: 'eu', currency: 'EUR', fees };
+  const billed = (await org.post('/invoices', { invoice })).body.invoice;
+  expect(billed.applied_taxes[0].tax_code).toBe('lago_eu_de_standard');
+  const csv = await fetch(`${service.url}/api/v1/ledger/entries?per_page=100`, {
+    headers: { authorization: `Bearer ${org.organization.api_key}`, accept: 'text/csv' },
+  });
+  expect(await csv.text()).toMatch(/,lago_eu_de_standard\r\n/);
+});
+
+test('the API log is read as objects, with the parameters of the path as they were sent', async () => {
+  const org = await service.org();
+  const sent = { tax: { name: 'T', code: 't', rate: '10' } };
+  const { body } = await org.post('/taxes', sent);
+  await org.delete('/taxes/t');
+  const { api_logs } = (await org.get('/api_logs')).body;
+  expect(api_logs.map((log: object) => log)).toMatchObject([
+    { http_method: 'delete', request_body: { code: 't' } },
+    { http_method: 'post', request_body: sent, request_response: body },
+  ]);
+  const one = await org.get(`/api_logs/${api_logs[1].request_id}`);
+  expect(one.body.api_log.request_body).toEqual(sent);
+});
+
+test('a log of a path with an identifier shows the name that travels', async () => {
+  const org = await service.org();
+  const id = '019a0000-0000-7000-8000-000000000000';
+  await org.put(`/wallets/${id}`, { wallet: { name: 'x' } });
+  const [log] = await until(async () => {
+    const { api_logs } = (await org.get('/api_logs')).body;
+    return api_logs.length > 0 ? api_logs : undefined;
+  });
+  expect(log.request_body).toEqual({ lago_id: id, wallet: { name: 'x' } });
+});
+
+test('the rate of a coupon is a text, as it was sent', async () => {
+  const org = await service.org();
+  const coupon = { name: 'C', code: 'c', coupon_type: 'percentage', frequency: 'once', expiration: 'no_expiration' };
+  const made = await org.post('/coupons', { coupon: { ...coupon, percentage_rate: '12.5' } });
+  expect(made.body.coupon.percentage_rate).toBe('12.5');
+  await org.post('/customers', { customer: { external_id: 'c' } });
+  const applied = { external_customer_id: 'c', coupon_code: 'c' };
+  const used = await org.post('/applied_coupons', { applied_coupon: applied });
+  expect(used.body.applied_coupon.percentage_rate).toBe('12.5');
+  expect((await org.get('/coupons')).body.coupons[0].percentage_rate).toBe('12.5');
+});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fromWire, headerName, toWire } from '../../src/platform/wire-prefix.ts';
+import { csvInWire, fromWire, headerName, toWire } from '../../src/platform/wire-prefix.ts';
 
 const inside = {
   svc_id: '1',
@@ -64,4 +64,42 @@ test.each([
   ['Retry-After', 'lago', 'Retry-After'],
 ])('header %s under the prefix %s is %s', (name, prefix, expected) => {
   expect(headerName(name, prefix)).toBe(expected);
+});
+
+test.each([
+  ['svc_eu_reverse_charge', 'lago_eu_reverse_charge'],
+  ['svc_eu_tax_exempt', 'lago_eu_tax_exempt'],
+  ['svc_eu_fr_standard', 'lago_eu_fr_standard'],
+  ['svc_eu_fr_exception_corsica', 'lago_eu_fr_exception_corsica'],
+])('the generated code %s is %s outside, alone and in lists', (within, without) => {
+  const fee = (code: string) => ({ tax_codes: [code], applied_taxes: [{ tax_code: code }], taxes: [{ code }] });
+  expect(toWire(fee(within), 'lago')).toEqual(fee(without));
+  expect(fromWire(fee(without), 'lago')).toEqual(fee(within));
+  expect(csvInWire(`1,EUR,${within}\r\n2,EUR,\r\n`, 'lago')).toBe(`1,EUR,${without}\r\n2,EUR,\r\n`);
+});
+
+test.each(['svc_eu', 'svc_eu_vat', 'svc_own', 'my_svc_eu_tax_exempt', 'svc_eu_tax_exempt_2'])(
+  'the code %s is its owner’s and stays',
+  (code) => {
+    expect(toWire({ code }, 'lago')).toEqual({ code });
+  },
+);
+
+test('what clients of another prefix read as a text is one there, and what they read as an object too', () => {
+  const inside = {
+    coupon: { percentage_rate: 12.5 },
+    api_logs: [
+      { request_body: '{"svc_id":"x"}', request_response: null },
+      { request_body: '{"name":"[TRUNCATED]', request_response: '[1]' },
+    ],
+  };
+  expect(toWire(inside, 'lago')).toEqual({
+    coupon: { percentage_rate: '12.5' },
+    api_logs: [
+      { request_body: { svc_id: 'x' }, request_response: null },
+      { request_body: { text: '{"name":"[TRUNCATED]' }, request_response: { text: '[1]' } },
+    ],
+  });
+  expect(toWire({ coupon: { percentage_rate: null } }, 'lago')).toEqual({ coupon: { percentage_rate: null } });
+  expect(toWire(inside, 'svc')).toBe(inside);
 });

@@ -41,7 +41,7 @@ export async function settleTestEvent(ctx: Context, answer: { webhook: DeliveryV
 /** Public keys of the `jwt` signature: the newest, and all that a receiver may still meet (platform G.5, G.7). */
 export async function showJsonPublicKey(ctx: Context) {
   const keys = (await webhookPublicKeys(ctx.db)).map(({ kid, pem }) => ({ kid, public_key: wrappedPublicKey(pem) }));
-  return { webhook: { public_key: keys[0]!.public_key, public_keys: keys } };
+  return { webhook: { public_key: keys[0]!.public_key }, public_keys: keys };
 }
 
 /** The newest public key as plain text; deprecated in favour of the JSON one. */

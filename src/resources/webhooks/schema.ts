@@ -43,10 +43,8 @@ export const DeliveryEnvelope = z.object({ webhook: DeliveryView });
 export const DeliveryList = z.object({ webhooks: z.array(DeliveryView), meta: PageMeta });
 
 export const PublicKeyEnvelope = z.object({
-  webhook: z.object({
-    public_key: z.string(),
-    public_keys: z.array(z.object({ kid: z.string(), public_key: z.string() })),
-  }),
+  webhook: z.object({ public_key: z.string() }),
+  public_keys: z.array(z.object({ kid: z.string(), public_key: z.string() })),
 });
 export const PublicKeyText = z.string();
 export const HmacKeyEnvelope = z.object({

@@ -59,11 +59,17 @@ const loggedFetch: typeof fetch = async (input, init) => {
   return response;
 };
 
+/** The forms of the contract, for what this client reads in others (README decision 13). */
+function contractForm(key: string, value: unknown): unknown {
+  if (key === 'percentage_rate' && typeof value === 'string') return Number(value);
+  return key === 'request_body' || key === 'request_response' ? JSON.stringify(value) : value;
+}
+
 /** A body under the prefix of the contract. */
 function bodyOf(text: string): unknown {
   const renamed = text.replaceAll('lago_', 'svc_').replaceAll('execute_in_lago', 'execute_in_svc');
   try {
-    return renamed === '' ? null : JSON.parse(renamed);
+    return renamed === '' ? null : JSON.parse(renamed, contractForm);
   } catch {
     return renamed;
   }
