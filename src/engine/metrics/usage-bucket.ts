@@ -1,5 +1,6 @@
 import type { Instant } from '../calendar/instants.ts';
 import type { Decimal } from '../money/decimal.ts';
+import { AGGREGATION_TRAITS, type AggregationType } from './aggregation-types.ts';
 
 /** What is kept of the events of one hour, or of any other set of events. Every aggregation reads its own columns. */
 export interface UsageBucket {
@@ -44,6 +45,17 @@ export interface Aggregate {
 
 /** Turns the buckets of one filter and group into units; buckets may come in any order. */
 export type Combine<Bucket = UsageBucket> = (buckets: readonly Bucket[]) => Aggregate;
+
+/**
+ * Whether a bucket holds any event that an aggregation takes. The others are ignored: they open no group, make no fee and
+ * are in no count.
+ *
+ * Rule: usage-and-charges C.1-3.
+ */
+export const holdsTaken = (
+  type: AggregationType,
+  { events_count, valid_count }: Pick<UsageBucket, 'events_count' | 'valid_count'>,
+): boolean => (AGGREGATION_TRAITS[type].needsNumber ? valid_count : events_count) > 0;
 
 /** Number of valid events of some buckets. */
 export const validCount = (buckets: readonly Pick<UsageBucket, 'valid_count'>[]): number =>

@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
-import { NUMERIC_TEXT } from '../../engine/metrics/numeric-text.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import type { Scope } from '../../platform/periodic-job.ts';
+import { meteredNumber } from '../../resources/usage-shapes/numbers.ts';
 import { inScope } from '../bill-subscriptions/scope.ts';
 
 /** Events so old are not checked any more (platform L). */
@@ -87,7 +87,7 @@ export async function listFaults(
         m.field_name is not null and m.aggregation_type <> 'count_agg' and (
           e.properties ->> m.field_name is null
           or m.aggregation_type in ('sum_agg', 'max_agg', 'weighted_sum_agg', 'latest_agg')
-            and e.properties ->> m.field_name !~ ${NUMERIC_TEXT}) as lacks_property,
+            and ${meteredNumber(db, db`(e.properties ->> m.field_name)`)} is null) as lacks_property,
         exists (
           select from billable_metric_filters declared
           where declared.organization_id = m.organization_id and declared.billable_metric_id = m.id

@@ -1,7 +1,9 @@
 import { Temporal } from 'temporal-polyfill';
+import type { AggregationType } from '../../engine/metrics/aggregation-types.ts';
 import type { Texts } from '../../engine/metrics/choose-filter.ts';
 import { presentUnits } from '../../engine/metrics/presentation.ts';
 import { splitUsage } from '../../engine/metrics/split-usage.ts';
+import { holdsTaken } from '../../engine/metrics/usage-bucket.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { assert } from '../../platform/refusal.ts';
 import { sharedRaw, sharedRollups } from './ask.ts';
@@ -168,8 +170,9 @@ const portionOf = (
 /** Splits what was read of a charge into its shares and works each out. */
 function shared({ charge, rows, totals }: Counting): CountedCharge {
   const { metric, only } = charge;
+  const taken = rows.filter(({ portion }) => portion === undefined || isTaken(metric.aggregation_type, portion));
   // A total that was billed holds what came before.
-  const own = totals.size === 0 ? rows : rows.filter(({ isBefore }) => isBefore !== true);
+  const own = totals.size === 0 ? taken : taken.filter(({ isBefore }) => isBefore !== true);
   const shares = splitUsage({
     filters: charge.filters,
     declaredValues: Object.fromEntries(metric.filters.map(({ key, values }) => [key, values])),
@@ -188,6 +191,10 @@ function shared({ charge, rows, totals }: Counting): CountedCharge {
     })),
   };
 }
+
+/** Whether a portion tells of any event that counts; of a latest value its number may stand in another row. */
+const isTaken = (type: AggregationType, portion: Portion): boolean =>
+  holdsTaken(type, portion) || portion.last_ts !== null;
 
 function readOf(rows: readonly Row[]): Omit<ShareRead, 'billedTotal'> {
   const portionsOf = (before: boolean) =>

@@ -282,9 +282,13 @@ function reference(events: Event[], name: string, from: number, to: number) {
     share.events.push(each);
     shares.set(JSON.stringify(row), share);
   }
-  return [...shares.values()]
-    .map(({ events: own, row }) => [...row, ...rule(own, floored, to)])
-    .filter((share) => (share[3] as number) > 0);
+  const all = [...shares.values()].map(({ events: own, row }) => [...row, ...rule(own, floored, to)]);
+  // Without any event that counts a filter, or the default bucket, has one share of nothing.
+  const empty = ['1', '2', null].filter((filter) => all.every((share) => share[0] !== filter));
+  return {
+    shares: all.filter((share) => (share[3] as number) > 0),
+    groups: [...all.map((share) => share.slice(0, 2)), ...empty.map((filter) => [filter, null])],
+  };
 }
 
 const sorted = (shares: unknown[][]) => shares.map((share) => JSON.stringify(share)).sort();
@@ -334,9 +338,18 @@ test('rollups, scans and the rules agree on any history and window', { timeout: 
           charge(subscription, ever, { key: 'proratedSum', metric: sumMetric(), ...prorated }),
           charge(subscription, ever, { key: 'proratedMembers', metric: seatMetric, ...prorated }),
         ];
-        for (const mode of ['rollup', 'scan'] as const)
-          for (const { key, shares } of await usage(charges, mode))
-            expect([mode, key, sorted(shares)]).toEqual([mode, key, sorted(reference(events, key, from, to))]);
+        for (const mode of ['rollup', 'scan'] as const) {
+          const counted = await countUsage(database.sql, { organizationId, charges, mode });
+          for (const [n, { key, shares }] of used(counted).entries()) {
+            const expected = reference(events, key, from, to);
+            expect([mode, key, sorted(shares)]).toEqual([mode, key, sorted(expected.shares)]);
+            const groups = counted[n]!.shares.map((share) => [
+              share.filterId?.at(-1) ?? null,
+              share.groupedBy.team ?? null,
+            ]);
+            expect([mode, key, sorted(groups)]).toEqual([mode, key, sorted(expected.groups)]);
+          }
+        }
       },
     ),
     { numRuns: 60 },
