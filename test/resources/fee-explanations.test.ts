@@ -179,6 +179,36 @@ describe('usage fees', () => {
     ]);
   });
 
+  test('an event that three filters match is behind the fee that bills it, and the invoice verifies', async () => {
+    const properties = { amount: '1' };
+    const story = await metered(
+      {
+        charge_model: 'standard',
+        properties,
+        filters: [
+          { values: { region: ['eu', 'us'] }, properties },
+          { values: { cloud: ['__ALL_FILTER_VALUES__'] }, properties },
+          { values: { region: ['eu'] }, properties },
+        ],
+      },
+      {
+        filters: [
+          { key: 'region', values: ['eu', 'us'] },
+          { key: 'cloud', values: ['aws', 'gcp'] },
+        ],
+      },
+      [['2024-03-02T00:00:00Z', { calls: 7, region: 'eu', cloud: 'gcp' }]],
+    );
+    const [fee, ...others] = await billed(story);
+    expect([fee.item.filters, fee.amount_cents, others]).toEqual([{ cloud: ['__ALL_FILTER_VALUES__'] }, 700, []]);
+    const { body } = await story.client.get(`/fees/${fee.svc_id}/events`);
+    expect(body.events.map((each: Invoice) => each.properties.calls)).toEqual([7]);
+    expect(step(await explain(story, fee), 'choose_bucket').inputs).toMatchObject({ rule: 'oldest_filter' });
+    const [{ svc_id }] = await story.invoices(1);
+    const { body: verified } = await story.client.post(`/invoices/${svc_id}/verify`, { level: 'events' });
+    expect(verified.verification).toMatchObject({ status: 'equal', differences: [] });
+  });
+
   test.each([
     ['standard', { amount: '0.333' }],
     ['package', { amount: '5', package_size: 5, free_units: 2 }],

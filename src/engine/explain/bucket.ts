@@ -1,57 +1,47 @@
-import { ALL_FILTER_VALUES, type FilterValues } from '../metrics/choose-filter.ts';
-import type { StoredFeeInputs, StoredMetric, StoredPrice } from './inputs.ts';
-
-type Filter = NonNullable<StoredPrice['sibling_filters']>[number];
+import type { Instant } from '../calendar/instants.ts';
+import { type FilterValues, isNarrower, overlaps, type RankedFilter, rankFilters } from '../metrics/choose-filter.ts';
+import type { StoredFeeInputs } from './inputs.ts';
+import { instantOf } from './revive.ts';
 
 /** Rule of usage-and-charges C.5 that decided about a bucket; 0: nothing else could match. */
 export type BucketRule = 0 | 1 | 2 | 3 | 4;
 
-/** The bucket of a fee, and the filters that may take the same events. */
+/** The bucket of a fee, and the filters that may match the same events. */
 export interface Bucket {
-  own: Filter | undefined;
-  /** Filters that may match an event of the bucket; of the default bucket all. */
-  rivals: readonly Filter[];
-  /** Rivals that win over the own filter: what they match is theirs. */
-  stronger: readonly Filter[];
+  /** Undefined is the default bucket. */
+  own: RankedFilter<StoredFilter> | undefined;
+  /** All filters of the charge. */
+  ranked: readonly RankedFilter<StoredFilter>[];
+  /** The other filters that may match an event of the bucket; of the default bucket all. */
+  rivals: readonly RankedFilter<StoredFilter>[];
   rule: BucketRule;
+}
+
+export interface StoredFilter {
+  id: string;
+  values: FilterValues;
+  created_at: Instant;
 }
 
 /** Which events belong to a fee, by its stored inputs. Rule: usage-and-charges C.5. */
 export function bucketOf({ price, metric }: StoredFeeInputs): Bucket {
-  const filters = (price.sibling_filters ?? []).map((filter) => expanded(filter, metric));
-  const own = filters.find(({ id }) => id === price.charge_filter_id);
-  if (own === undefined) return { own, rivals: filters, stronger: filters, rule: filters.length === 0 ? 0 : 1 };
-  const rivals = filters.filter((other) => other !== own && overlap(own.values, other.values));
-  const stronger = rivals.filter((other) => ruleBetween(other, own) !== undefined);
-  const beaten = rivals.flatMap((other) => ruleBetween(own, other) ?? []);
-  return { own, rivals, stronger, rule: beaten.length === 0 ? 0 : (Math.max(...beaten) as BucketRule) };
+  const filters = (price.sibling_filters ?? []).map((each) => ({ ...each, created_at: instantOf(each.created_at) }));
+  const declared = Object.fromEntries((metric?.filters ?? []).map(({ key, values }) => [key, values]));
+  const ranked = rankFilters(filters, declared);
+  const own = ranked.find(({ filter }) => filter.id === price.charge_filter_id);
+  if (own === undefined) return { own, ranked, rivals: ranked, rule: ranked.length === 0 ? 0 : 1 };
+  const rivals = ranked.filter((other) => other !== own && overlaps(own, other));
+  const beaten = rivals.map((other) => ruleBetween(own, other, ranked)).filter((rule) => rule !== 0);
+  return { own, ranked, rivals, rule: beaten.length === 0 ? 0 : (Math.max(...beaten) as BucketRule) };
 }
 
-/** The rule by which a filter beats another one; undefined when it does not. */
-function ruleBetween(winner: Filter, other: Filter): 2 | 3 | 4 | undefined {
-  const [keys, otherKeys] = [Object.keys(winner.values), Object.keys(other.values)];
-  if (keys.length !== otherKeys.length) return keys.length > otherKeys.length ? 2 : undefined;
-  const isNarrower = isWithin(winner.values, other.values);
-  const isWider = isWithin(other.values, winner.values);
-  if (isNarrower !== isWider) return isNarrower ? 3 : undefined;
-  const [age, otherAge] = [winner, other].map(({ created_at, id }) => `${created_at} ${id}`);
-  return age! < otherAge! ? 4 : undefined;
+/** The rule by which a filter beats another one; 0 when it does not. */
+function ruleBetween(
+  winner: RankedFilter<StoredFilter>,
+  other: RankedFilter<StoredFilter>,
+  ranked: readonly RankedFilter<StoredFilter>[],
+): BucketRule {
+  if (winner.values.size !== other.values.size) return winner.values.size > other.values.size ? 2 : 0;
+  if (isNarrower(winner, other)) return 3;
+  return !isNarrower(other, winner) && ranked.indexOf(winner) < ranked.indexOf(other) ? 4 : 0;
 }
-
-/** A wildcard as the values that its metric declared. */
-function expanded(filter: Filter, metric: StoredMetric | null): Filter {
-  const declared = (key: string) => metric?.filters.find((each) => each.key === key)?.values ?? [];
-  const values = Object.entries(filter.values).map(([key, listed]) => [
-    key,
-    listed.length === 1 && listed[0] === ALL_FILTER_VALUES ? declared(key) : listed,
-  ]);
-  return { ...filter, values: Object.fromEntries(values) as FilterValues };
-}
-
-const overlap = (a: FilterValues, b: FilterValues): boolean =>
-  Object.keys(a)
-    .filter((key) => Object.hasOwn(b, key))
-    .every((key) => a[key]!.some((value) => b[key]!.includes(value)));
-
-const isWithin = (a: FilterValues, b: FilterValues): boolean =>
-  Object.keys(a).every((key) => Object.hasOwn(b, key) && a[key]!.every((value) => b[key]!.includes(value)));

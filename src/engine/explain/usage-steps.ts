@@ -1,3 +1,4 @@
+import type { RankedFilter } from '../metrics/choose-filter.ts';
 import { roundUnits } from '../metrics/round-units.ts';
 import { type Decimal, decimal, max, sum, ZERO } from '../money/decimal.ts';
 import { isUntouched } from '../pricing/before-event.ts';
@@ -161,15 +162,18 @@ function chooseBucket(recorder: Recorder, inputs: StoredFeeInputs): void {
   recorder.add(
     'choose_bucket',
     {
-      filter: own?.values ?? null,
-      candidates: rivals.map(({ values }) => values),
+      filter: own === undefined ? null : listed(own),
+      candidates: rivals.map(listed),
       rule: name,
       ...(rule === 0 ? {} : { rule_number: rule }),
     },
-    own?.id ?? 'default',
+    own?.filter.id ?? 'default',
     'C.5',
   );
 }
+
+const listed = ({ values }: RankedFilter<unknown>) =>
+  Object.fromEntries([...values].map(([key, texts]) => [key, [...texts]]));
 
 const RULE_NAMES = {
   0: 'only_filter_that_matches',

@@ -20,10 +20,36 @@ export type Texts = Readonly<Record<string, string | null | undefined>>;
 export const textUnder = (texts: Texts, key: string): string | null =>
   Object.hasOwn(texts, key) ? (texts[key] ?? null) : null;
 
-interface Candidate<Filter> {
+/** A filter in the order in which filters are asked whether an event is theirs. */
+export interface RankedFilter<Filter> {
   filter: Filter;
+  /** Texts that match, by key; of a wildcard those that the metric declares. */
   values: ReadonlyMap<string, ReadonlySet<string>>;
 }
+
+/**
+ * The filters of a charge in the order in which they are asked: most keys first, then the oldest. An event goes to the
+ * first one that matches it, unless one of `narrowerThan` matches it too; when there is none, to the default bucket.
+ *
+ * This is the one rule of what belongs to a filter: `filterChooser` follows it for texts, and
+ * `resources/usage-counts/events-of-filter.ts` writes it down for raw events.
+ *
+ * filters         the charge's, in any order
+ * declaredValues  the metric's, which a wildcard stands for
+ *
+ * Rule: usage-and-charges C.5.
+ */
+export const rankFilters = <Filter extends ChargeFilter>(
+  filters: readonly Filter[],
+  declaredValues: FilterValues,
+): RankedFilter<Filter>[] =>
+  filters.map((filter) => ({ filter, values: expand(filter.values, declaredValues) })).sort(byRank);
+
+/** Filters with the keys of another one whose values are a part of its values: what they match is not the other's. */
+export const narrowerThan = <Filter>(
+  ranked: readonly RankedFilter<Filter>[],
+  wider: RankedFilter<Filter>,
+): RankedFilter<Filter>[] => ranked.filter((other) => isNarrower(other, wider));
 
 /**
  * Makes the function that puts texts into exactly one bucket: the filter that receives them, or undefined for the
@@ -41,28 +67,32 @@ export function filterChooser<Filter extends ChargeFilter>(
   filters: readonly Filter[],
   declaredValues: FilterValues,
 ): (texts: Texts) => Filter | undefined {
-  const candidates = filters
-    .map((filter) => ({ filter, values: expand(filter.values, declaredValues) }))
-    .sort(byPrecedence);
-  return (texts) => narrowest(candidates.filter((candidate) => matches(candidate, texts)))?.filter;
+  const ranked = rankFilters(filters, declaredValues);
+  return (texts) => {
+    const matching = ranked.filter((each) => matches(each, texts));
+    return matching.find((each) => narrowerThan(matching, each).length === 0)?.filter;
+  };
 }
 
-/** The matching candidates all come most keys first, oldest first. */
-function narrowest<Filter>(matching: readonly Candidate<Filter>[]): Candidate<Filter> | undefined {
-  const best = matching.filter((candidate) => candidate.values.size === matching[0]!.values.size);
-  return best.find((candidate) => !best.some((other) => isNarrower(other, candidate)));
-}
-
-const matches = ({ values }: Candidate<unknown>, texts: Texts): boolean =>
+const matches = ({ values }: RankedFilter<unknown>, texts: Texts): boolean =>
   [...values].every(([key, allowed]) => {
     const text = textUnder(texts, key);
     return text !== null && allowed.has(text);
   });
 
-const isNarrower = (a: Candidate<unknown>, b: Candidate<unknown>): boolean => isWithin(a, b) && !isWithin(b, a);
+/** Whether some texts match both filters. */
+export const overlaps = (a: RankedFilter<unknown>, b: RankedFilter<unknown>): boolean =>
+  [...a.values].every(([key, values]) => {
+    const others = b.values.get(key);
+    return others === undefined || [...values].some((value) => others.has(value));
+  });
+
+/** Whether a filter has the keys of another one, and on every key a part of its values, but not all of them. */
+export const isNarrower = (a: RankedFilter<unknown>, b: RankedFilter<unknown>): boolean =>
+  isWithin(a, b) && !isWithin(b, a);
 
 /** Whether both have the same keys and every value of `a` is one of `b`. */
-const isWithin = (a: Candidate<unknown>, b: Candidate<unknown>): boolean =>
+const isWithin = (a: RankedFilter<unknown>, b: RankedFilter<unknown>): boolean =>
   a.values.size === b.values.size &&
   [...a.values].every(([key, values]) => {
     const wider = b.values.get(key);
@@ -78,7 +108,7 @@ function expand(values: FilterValues, declaredValues: FilterValues): Map<string,
   return new Map(expanded);
 }
 
-function byPrecedence<Filter extends ChargeFilter>(a: Candidate<Filter>, b: Candidate<Filter>): number {
+function byRank<Filter extends ChargeFilter>(a: RankedFilter<Filter>, b: RankedFilter<Filter>): number {
   if (a.values.size !== b.values.size) return b.values.size - a.values.size;
   if (isBefore(a.filter.created_at, b.filter.created_at)) return -1;
   if (isAfter(a.filter.created_at, b.filter.created_at)) return 1;

@@ -1,11 +1,11 @@
 import { bucketOf } from '../../engine/explain/bucket.ts';
 import type { StoredFeeInputs } from '../../engine/explain/inputs.ts';
 import { instantOf } from '../../engine/explain/revive.ts';
-import type { FilterValues } from '../../engine/metrics/choose-filter.ts';
 import type { GroupedBy } from '../../engine/metrics/group-values.ts';
 import type { Db, Fragment } from '../../platform/db/connect.ts';
 import { isoText } from '../events/iso-text.ts';
 import type { ShownEvent } from '../events/view.ts';
+import { isOfFilter } from '../usage-counts/events-of-filter.ts';
 import { meteredNumber } from '../usage-shapes/numbers.ts';
 import type { FeeInputsRow } from './queries.ts';
 
@@ -100,17 +100,8 @@ function isTaken(db: Db, { metric, usage }: StoredFeeInputs): Fragment {
 /** Rule: usage-and-charges C.5. */
 function isOfBucket(db: Db, inputs: StoredFeeInputs): Fragment {
   if (inputs.usage?.event !== undefined) return db`true`;
-  const { own, stronger } = bucketOf(inputs);
-  const matches = (values: FilterValues): Fragment =>
-    Object.entries(values).reduce<Fragment>(
-      (all, [key, listed]) =>
-        db`${all} and coalesce(event.properties ->> ${key} = any (${[...listed]}::text[]), false)`,
-      db`true`,
-    );
-  return stronger.reduce<Fragment>(
-    (all, { values }) => db`${all} and not (${matches(values)})`,
-    own === undefined ? db`true` : matches(own.values),
-  );
+  const { own, ranked } = bucketOf(inputs);
+  return isOfFilter(db, db`event.properties`, ranked, own);
 }
 
 /** Rule: usage-and-charges C.6. */

@@ -27,6 +27,12 @@ const K1 = filter('K1', { cloud: [ALL_FILTER_VALUES] });
 const K2 = filter('K2', { cloud: ['aws', 'gcp'] }, 1);
 const REGION = filter('REGION', { region: ['eu'] }, 1);
 const CLOUD = filter('CLOUD', { cloud: ['aws'] });
+/** The first loses to the last, which loses to the second by its age: the first does not beat the second. */
+const THREE = [
+  filter('REGIONS', { region: ['eu', 'us'] }),
+  filter('CLOUDS', { cloud: [ALL_FILTER_VALUES] }, 1),
+  filter('EU', { region: ['eu'] }, 2),
+];
 const DECLARED = { cloud: ['aws', 'gcp'], region: ['eu', 'us'] };
 
 describe('the one bucket of an event (C.5)', () => {
@@ -50,6 +56,8 @@ describe('the one bucket of an event (C.5)', () => {
       { cloud: 'aws' },
       'a',
     ],
+    ['of three tied ones the older of two whose third is narrower', THREE, { region: 'eu', cloud: 'gcp' }, 'CLOUDS'],
+    ['the same whatever their order', THREE.toReversed(), { region: 'eu', cloud: 'gcp' }, 'CLOUDS'],
     ['an inherited key', [filter('odd', { constructor: ['x'] })], {}, undefined],
   ])('%s', (_name, filters, texts, chosen) => {
     expect(filterChooser(filters, DECLARED)(texts)?.id).toBe(chosen);
