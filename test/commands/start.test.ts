@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { connectDatabase } from '../../src/platform/db/connect.ts';
 import { projectRoot } from '../../src/platform/project-root.ts';
 import { isAlive } from '../../src/platform/services/processes.ts';
 import type { Running } from '../../src/platform/services/run-file.ts';
@@ -17,6 +18,7 @@ test('one command brings everything up, a second one disturbs nothing, Ctrl-C st
   const first = await startUp(dataDir);
   const { customer } = await paste(first.output());
   expect(customer.external_id).toBe('my-first-customer');
+  expect(await isSuperuser(dataDir)).toBe(false);
 
   const second = spawnStart(dataDir);
   const [code] = await once(second.process, 'exit');
@@ -110,4 +112,15 @@ async function processesOf(dataDir: string): Promise<{ children: number[]; pids:
     children: Object.values(children ?? {}).map((child) => child.pid),
     pids: [Number.parseInt(postgres, 10), Number.parseInt(redis, 10)],
   };
+}
+
+async function isSuperuser(dataDir: string): Promise<boolean> {
+  const { databaseUrl } = JSON.parse(await readFile(join(dataDir, 'run.json'), 'utf8')) as Running;
+  const sql = connectDatabase(databaseUrl!, { connections: 1 });
+  try {
+    const [role] = await sql<{ rolsuper: boolean }[]>`select rolsuper from pg_roles where rolname = current_user`;
+    return role!.rolsuper;
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
 }

@@ -3,16 +3,20 @@ import { chown, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { PostgresFolder } from './postgres-folder.ts';
 import type { PostgresPrograms } from './postgres-programs.ts';
+import { newPassword } from './postgres-role.ts';
 import type { Identity } from './run-program.ts';
 import { mustRun } from './run-program.ts';
 import { readJson, writePrivateJson } from './small-file.ts';
 
-/** Owner of the database, a superuser of this server. */
+/** Superuser of this server: makes the role of the service, which never connects as this one. */
 export const ROLE = 'meterstone';
 
 /** Kept beside the data, so that data, password and port are lost or moved together. */
 export interface PostgresSettings {
+  /** Of the superuser. */
   password: string;
+  /** Of the role of the service; absent in data of the time when there was none. */
+  servicePassword?: string;
   port?: number;
 }
 
@@ -22,7 +26,7 @@ export async function createData(place: PostgresFolder, programs: PostgresProgra
   const draft = `${folder}.draft-${randomBytes(4).toString('hex')}`;
   await mkdir(draft, { mode: 0o700 });
   const passwordFile = `${draft}.password`;
-  const password = randomBytes(24).toString('base64url');
+  const password = newPassword();
   try {
     await writeFile(passwordFile, password, { mode: 0o600 });
     for (const path of [draft, passwordFile]) await giveTo(path, identity);

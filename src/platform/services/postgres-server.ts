@@ -1,16 +1,16 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import postgres from 'postgres';
 import type { Throwaway } from './guard.ts';
 import { deleteThrowaway, guardThrowaway } from './guard.ts';
 import { choosePort } from './ports.ts';
-import { createData, ROLE, readSettings, removeDrafts, writeSettings } from './postgres-data.ts';
+import { createData, type PostgresSettings, ROLE, readSettings, removeDrafts, writeSettings } from './postgres-data.ts';
 import type { PostgresFolder } from './postgres-folder.ts';
 import { locatePostgresFolder, SHARED_FOLDER } from './postgres-folder.ts';
 import type { PostgresPrograms, PostgresSearch } from './postgres-programs.ts';
 import { findPostgresPrograms } from './postgres-programs.ts';
+import { newPassword, prepareServiceRole, SERVICE_ROLE } from './postgres-role.ts';
 import { commandLineOf, endProcess, isAlive, waitUntil } from './processes.ts';
-import { isRoot } from './run-program.ts';
+import { type Identity, isRoot } from './run-program.ts';
 import { spawnServer } from './server-process.ts';
 import { readText } from './small-file.ts';
 
@@ -34,7 +34,7 @@ export interface PostgresInput {
 }
 
 export interface RunningPostgres {
-  /** With the password. */
+  /** With the password: of the service's role, which is no superuser; of the superuser where data are throwaway. */
   url: string;
   /** `adopted`: it ran already, left over by a crash or started by another command on the same data. */
   kind: 'system' | 'embedded' | 'adopted';
@@ -50,7 +50,7 @@ export interface RunningPostgres {
  */
 export async function startPostgres(input: PostgresInput): Promise<RunningPostgres> {
   const place = await locatePostgresFolder(input.dataDir, input.log);
-  const adopted = await adopt(place.folder);
+  const adopted = await adopt(place);
   if (adopted) return adopted;
   await removeDrafts(place.folder);
 
@@ -65,7 +65,7 @@ export async function startPostgres(input: PostgresInput): Promise<RunningPostgr
 }
 
 /** A postmaster that runs on this data, once it is ready; undefined when there is none. Stale pid files are deleted. */
-async function adopt(folder: string): Promise<RunningPostgres | undefined> {
+async function adopt({ folder, identity }: PostgresFolder): Promise<RunningPostgres | undefined> {
   const left = await readPidFile(folder);
   if (!left) return undefined;
 
@@ -73,9 +73,8 @@ async function adopt(folder: string): Promise<RunningPostgres | undefined> {
   const settings = await readSettings(folder);
   if (isOurs() && settings) {
     await waitUntil(async () => !isOurs() || (await readPidFile(folder))?.state === 'ready', READY_TIMEOUT_MS);
-    if (isOurs() && (await ensureDatabase(urlOf(settings.password, left.port, 'postgres')))) {
-      return describe('adopted', left.pid, left.port, settings.password);
-    }
+    const url = isOurs() ? await ensureDatabase(folder, settings, left.port, identity) : undefined;
+    if (url !== undefined) return describe('adopted', left.pid, left.port, url);
   }
   if (isOurs()) await stopServer(left.pid); // it does not answer
   // Another program may have been given the pid since, and Postgres would take that one for itself.
@@ -97,13 +96,13 @@ async function launchOnFreePort(
     const outcome = await launch(input, place, programs, port);
     if ('pid' in outcome) {
       const throwaway = input.throwaway ? throwawayOf(input.dataDir, folder, outcome.pid) : undefined;
-      const server = describe(programs.kind, outcome.pid, port, settings.password, throwaway);
-      if (!(await ensureDatabase(urlOf(settings.password, port, 'postgres')))) {
+      const url = await ensureDatabase(folder, settings, port, place.identity);
+      // Tests make databases of their own, which the service's role may not.
+      const usedUrl = throwaway ? urlOf(ROLE, settings.password, port, DATABASE) : (url ?? '');
+      const server = describe(programs.kind, outcome.pid, port, usedUrl, throwaway);
+      if (url === undefined) {
         await server.stop();
         throw new Error(`Postgres on port ${port} refuses the password in ${join(folder, 'meterstone.json')}`);
-      }
-      if (port !== settings.port) {
-        await writeSettings(folder, { ...settings, port }, place.identity);
       }
       return server;
     }
@@ -163,12 +162,12 @@ function describe(
   kind: RunningPostgres['kind'],
   pid: number,
   port: number,
-  password: string,
+  url: string,
   throwaway?: Throwaway,
 ): RunningPostgres {
   const liftGuard = throwaway && guardThrowaway(throwaway);
   return {
-    url: urlOf(password, port, DATABASE),
+    url,
     kind,
     pid,
     port,
@@ -198,21 +197,26 @@ async function stopServer(pid: number): Promise<void> {
   ]);
 }
 
-const urlOf = (password: string, port: number, database: string): string =>
-  `postgres://${ROLE}:${password}@127.0.0.1:${port}/${database}`;
+const urlOf = (role: string, password: string, port: number, database: string): string =>
+  `postgres://${role}:${password}@127.0.0.1:${port}/${database}`;
 
-/** Whether the server lets us in; the database is made when missing. */
-async function ensureDatabase(url: string): Promise<boolean> {
-  const sql = postgres(url, { max: 1, connect_timeout: 10, onnotice: () => undefined });
-  try {
-    const [found] = await sql`select 1 from pg_database where datname = ${DATABASE}`;
-    if (!found) await sql.unsafe(`create database ${DATABASE}`);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
+/**
+ * Makes the database and the role of the service when missing, and keeps port and passwords beside the data.
+ *
+ * @returns the address for the service; undefined when the server does not let the superuser in
+ */
+async function ensureDatabase(
+  folder: string,
+  settings: PostgresSettings,
+  port: number,
+  owner: Identity,
+): Promise<string | undefined> {
+  const servicePassword = settings.servicePassword ?? newPassword();
+  const asSuperuser = (database: string) => urlOf(ROLE, settings.password, port, database);
+  if (!(await prepareServiceRole(asSuperuser, { database: DATABASE, password: servicePassword }))) return undefined;
+  if (port !== settings.port || servicePassword !== settings.servicePassword)
+    await writeSettings(folder, { ...settings, servicePassword, port }, owner);
+  return urlOf(SERVICE_ROLE, servicePassword, port, DATABASE);
 }
 
 /** What postmaster.pid says; undefined when it is missing or half-written. */

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmod, chown, mkdir, readdir, realpath, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -29,9 +29,13 @@ describe('servers on a data folder', () => {
   });
 
   test('are set up as the service needs them, for this machine only', async () => {
-    const { databaseUrl, redisUrl } = await bring({ dataDir: await newDataFolder() });
+    const dataDir = await newDataFolder();
+    const { databaseUrl, redisUrl } = await bring({ dataDir });
+    const asSuperuser = new URL(databaseUrl);
+    asSuperuser.username = 'meterstone';
+    asSuperuser.password = JSON.parse(await readFile(join(dataDir, 'postgres', 'meterstone.json'), 'utf8')).password;
 
-    const settings = await withPostgres(databaseUrl, async (sql) => {
+    const settings = await withPostgres(asSuperuser.href, async (sql) => {
       const rows = await sql<{ name: string; setting: string }[]>`
         select name, setting from pg_settings
         where name in ('listen_addresses', 'unix_socket_directories', 'fsync', 'synchronous_commit', 'max_connections')`;
