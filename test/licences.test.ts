@@ -24,12 +24,17 @@ const ALLOWED = new Set([
   'Zlib',
 ]);
 
+const OFL = 'a font may be used, embedded and passed on with its licence, only not sold by itself';
+
 /** Packages whose stated licence is no word of ALLOWED, each with what its licence file says. */
 const READ_BY_HAND: Record<string, { states: string | undefined; reason: string }> = {
   'dejavu-fonts-ttf': {
     states: 'SEE LICENSE IN README.md AND LICENSE',
     reason: 'Bitstream Vera licence: a font may be used, embedded and passed on, only not sold by itself',
   },
+  ...Object.fromEntries(
+    ['jp', 'kr', 'sc'].map((script) => [`@embedpdf/fonts-${script}`, { states: 'OFL-1.1', reason: OFL }]),
+  ),
   argparse: { states: 'Python-2.0', reason: 'licence of Python 2: asks for a notice only' },
   'png-js': { states: undefined, reason: 'its package.json is silent, its LICENSE file is that of MIT' },
 };

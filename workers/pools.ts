@@ -136,7 +136,7 @@ export const pools = {
     ];
   },
   documents: (runtime) => {
-    const renderer = createRenderer({ fallbackFont: runtime.config.DOCUMENT_FONT ?? null });
+    const renderer = createRenderer({ ownFont: runtime.config.DOCUMENT_FONT ?? null });
     const handlers = documentHandlers({ ...runtime, renderer });
     const served = serve(runtime, 'documents', runtime.config.CONCURRENCY_DOCUMENTS, handlers);
     return [

@@ -86,7 +86,7 @@ const Settings = z.object({
   DOCUMENT_FONT: z
     .string()
     .optional()
-    .describe('TTF or OTF file for Chinese, Japanese and Korean in documents; without it zh-TW prints in English'),
+    .describe('TTF or OTF file that goes before the built-in fonts for Chinese, Japanese and Korean in documents'),
   SMTP_URL: z
     .url({ protocol: /^smtps?$/ })
     .optional()

@@ -17,16 +17,16 @@ const LOST_AT_ONCE = 100;
  * transaction is open while it is drawn. Run twice, the first one stays.
  */
 export function documentHandlers(deps: SystemDeps & { renderer: Renderer }): Pick<Handlers, 'document.render'> {
-  const { sql, config, renderer, producer } = deps;
+  const { sql, log, renderer, producer } = deps;
   return {
     async 'document.render'({ organization_id: organizationId, document_id: id }) {
       const document = await findPendingDocument(sql, organizationId, id);
       if (!document) return;
       const subject = documentSubjects[document.kind];
-      const model = await subject.read({ db: sql, organizationId }, document.subject_id, {
-        drawsEastAsian: config.DOCUMENT_FONT !== undefined,
-      });
-      const content = model instanceof Uint8Array ? model : await renderer.render(model);
+      const model = await subject.read({ db: sql, organizationId }, document.subject_id);
+      const { bytes: content, missing } =
+        model instanceof Uint8Array ? { bytes: model, missing: '' } : await renderer.render(model);
+      if (missing !== '') log.warn({ organizationId, documentId: id, missing }, 'no font has these characters');
       const sandbox = await isSandbox(sql, organizationId);
       const nudges = await systemTransaction(
         deps,

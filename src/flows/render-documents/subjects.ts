@@ -22,11 +22,7 @@ import { readPrinted } from './sql.ts';
 
 /** What can be drawn: how its document is read, or written without a drawing, and who is told when it is there. */
 interface DocumentSubject {
-  read(
-    ctx: Pick<Context, 'db' | 'organizationId'>,
-    subjectId: string,
-    fonts: { drawsEastAsian: boolean },
-  ): Promise<DocumentModel | Uint8Array>;
+  read(ctx: Pick<Context, 'db' | 'organizationId'>, subjectId: string): Promise<DocumentModel | Uint8Array>;
   announce(ctx: Context, subjectId: string): Promise<void>;
 }
 
@@ -49,9 +45,9 @@ async function readWholeNote(ctx: Reading, noteId: string) {
 
 export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> = {
   invoice: {
-    async read(ctx, invoiceId, fonts) {
+    async read(ctx, invoiceId) {
       const [parts, printed] = await readWholeInvoice(ctx, invoiceId);
-      const language = languageOf(printed.customer_locale, printed.issuer.document_locale, fonts);
+      const language = languageOf(printed.customer_locale, printed.issuer.document_locale);
       return invoiceModel(parts, printed, language);
     },
     announce: recordInvoiceGenerated,
@@ -61,9 +57,9 @@ export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> =
     announce: recordInvoiceGenerated,
   },
   credit_note: {
-    async read(ctx, noteId, fonts) {
+    async read(ctx, noteId) {
       const { parts, printed } = await readWholeNote(ctx, noteId);
-      const language = languageOf(printed.customer_locale, printed.issuer.document_locale, fonts);
+      const language = languageOf(printed.customer_locale, printed.issuer.document_locale);
       return creditNoteModel(parts, printed, language);
     },
     announce: recordCreditNoteGenerated,
@@ -76,7 +72,7 @@ export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> =
     announce: recordCreditNoteGenerated,
   },
   payment_receipt: {
-    async read(ctx, receiptId, fonts) {
+    async read(ctx, receiptId) {
       const { db, organizationId } = ctx;
       const receipt = await getReceipt(db, organizationId, receiptId);
       const [payment, shares] = await Promise.all([
@@ -85,7 +81,7 @@ export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> =
       ]);
       const invoice = await readInvoice(db, organizationId, shares[0]!.invoice_id);
       const [parts, printed] = await Promise.all([partsOf(ctx, invoice), readPrinted(db, organizationId, invoice.id)]);
-      const language = languageOf(printed.customer_locale, printed.issuer.document_locale, fonts);
+      const language = languageOf(printed.customer_locale, printed.issuer.document_locale);
       return receiptModel({ receipt, payment, shares, invoice: parts }, printed, language);
     },
     announce: recordReceiptGenerated,

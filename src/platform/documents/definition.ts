@@ -1,6 +1,7 @@
 import type { Content, ContentColumns, TableCell, TDocumentDefinitions } from 'pdfmake/interfaces.js';
+import type { DocumentFonts } from './fonts.ts';
 import type { Column, DocumentModel, DocumentTable, Note, Party, Row, Total } from './model.ts';
-import { type FontName, runsOf } from './runs.ts';
+import { runsOf } from './runs.ts';
 
 const PAGE_MARGIN = 42;
 const PAGE_WIDTH = 595.28 - 2 * PAGE_MARGIN;
@@ -25,11 +26,9 @@ const ROWS_MEASURED = 5000;
 /**
  * The page description of a document: A4, one table a group of lines with its head repeated on every page, totals kept
  * together, page numbers at the foot.
- *
- * @param fallback font for scripts that the main one lacks, when there is one
  */
-export function definitionOf(model: DocumentModel, fallback: FontName | null): TDocumentDefinitions {
-  const text = (value: string) => runsOf(value, fallback);
+export function definitionOf(model: DocumentModel, fonts: DocumentFonts): TDocumentDefinitions {
+  const text = (value: string) => runsOf(value, fonts);
   return {
     info: { title: `${model.title} ${model.number}`, creator: 'Meterstone', producer: 'Meterstone' },
     language: model.language,

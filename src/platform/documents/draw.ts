@@ -1,26 +1,32 @@
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import pdfmake from 'pdfmake';
 import { definitionOf } from './definition.ts';
+import { type DocumentFonts, fontsFor } from './fonts.ts';
 import type { DocumentModel } from './model.ts';
 
-const FONT_FOLDER = join(dirname(createRequire(import.meta.url).resolve('dejavu-fonts-ttf/package.json')), 'ttf');
-const MAIN = {
-  normal: join(FONT_FOLDER, 'DejaVuSansCondensed.ttf'),
-  bold: join(FONT_FOLDER, 'DejaVuSansCondensed-Bold.ttf'),
-};
+export interface Drawn {
+  bytes: Uint8Array;
+  /** Characters that no font has, as one text: they are empty boxes. */
+  missing: string;
+}
 
 /**
- * The PDF of a document; without its logo when that is no picture after all. Nothing outside is fetched: no addresses, no files but the fonts.
+ * The PDF of a document; without its logo when that is no picture after all. Nothing outside is fetched: no addresses, no
+ * files but the fonts. Only the glyphs that are used become part of it.
  *
- * @param fallbackFont path of a font for scripts that the main one lacks
+ * @param ownFont path of a font that goes before the built-in ones for Chinese, Japanese and Korean
  */
-export async function draw(model: DocumentModel, fallbackFont: string | null): Promise<Uint8Array> {
-  pdfmake.setFonts({ main: MAIN, fallback: { normal: fallbackFont ?? MAIN.normal, bold: fallbackFont ?? MAIN.bold } });
+export async function draw(model: DocumentModel, ownFont: string | null): Promise<Drawn> {
+  const fonts = fontsFor(JSON.stringify({ ...model, logo: null }), ownFont);
+  const bytes = await drawIn(fonts, model);
+  return { bytes, missing: [...fonts.missing].join('') };
+}
+
+async function drawIn(fonts: DocumentFonts, model: DocumentModel): Promise<Uint8Array> {
+  const files = new Set(Object.values(fonts.files).flatMap(({ normal, bold }) => [normal, bold]));
+  pdfmake.setFonts(fonts.files);
   pdfmake.setUrlAccessPolicy(() => false);
-  pdfmake.setLocalAccessPolicy((path) => path === MAIN.normal || path === MAIN.bold || path === fallbackFont);
-  const drawn = (logo: string | null) =>
-    pdfmake.createPdf(definitionOf({ ...model, logo }, fallbackFont === null ? null : 'fallback')).getBuffer();
+  pdfmake.setLocalAccessPolicy((path) => files.has(path));
+  const drawn = (logo: string | null) => pdfmake.createPdf(definitionOf({ ...model, logo }, fonts)).getBuffer();
   if (model.logo === null) return drawn(null);
   try {
     return await drawn(model.logo);

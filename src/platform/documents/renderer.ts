@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import type { Drawn } from './draw.ts';
 import type { DocumentModel } from './model.ts';
 
 /** A document that takes longer is given up: the largest one measured, 20 000 lines, takes a fraction of it. */
@@ -10,7 +11,7 @@ const MOST_HEAP_MB = 1536;
 
 export interface Renderer {
   /** PDF of a document. Rejects when it cannot be drawn within two minutes. */
-  render(model: DocumentModel): Promise<Uint8Array>;
+  render(model: DocumentModel): Promise<Drawn>;
   close(): Promise<void>;
 }
 
@@ -19,15 +20,15 @@ export interface Renderer {
  * so on the main thread an invoice of thousands of lines would hold up every other job of the process for seconds. The
  * thread starts with the first document and a failed one is replaced.
  */
-export function createRenderer({ fallbackFont }: { fallbackFont: string | null }): Renderer {
+export function createRenderer({ ownFont }: { ownFont: string | null }): Renderer {
   let thread: Worker | undefined;
   let line: Promise<unknown> = Promise.resolve();
-  let underWay: { resolve(bytes: Uint8Array): void; reject(error: Error): void } | undefined;
+  let underWay: { resolve(drawn: Drawn): void; reject(error: Error): void } | undefined;
 
   const start = (): Worker => {
-    const started = startThread(fallbackFont);
-    started.on('message', ({ bytes, failure }: { bytes?: Uint8Array; failure?: string }) => {
-      if (bytes) underWay?.resolve(bytes);
+    const started = startThread(ownFont);
+    started.on('message', ({ drawn, failure }: { drawn?: Drawn; failure?: string }) => {
+      if (drawn) underWay?.resolve(drawn);
       else underWay?.reject(new Error(`the document cannot be drawn: ${failure}`));
     });
     started.on('error', (error) => underWay?.reject(error));
@@ -38,10 +39,10 @@ export function createRenderer({ fallbackFont }: { fallbackFont: string | null }
     return started;
   };
 
-  const drawNow = async (model: DocumentModel): Promise<Uint8Array> => {
+  const drawNow = async (model: DocumentModel): Promise<Drawn> => {
     thread ??= start();
     const current = thread;
-    const drawn = new Promise<Uint8Array>((resolve, reject) => {
+    const drawn = new Promise<Drawn>((resolve, reject) => {
       underWay = { resolve, reject };
     });
     const timer = setTimeout(() => underWay?.reject(new Error(`not drawn within ${MOST_MS} ms`)), MOST_MS);
@@ -72,8 +73,8 @@ export function createRenderer({ fallbackFont }: { fallbackFont: string | null }
 }
 
 /** The built file beside this one, or its source where that is what runs: the loader does not reach threads by itself. */
-function startThread(fallbackFont: string | null): Worker {
-  const options = { workerData: { fallbackFont }, resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MB } };
+function startThread(ownFont: string | null): Worker {
+  const options = { workerData: { ownFont }, resourceLimits: { maxOldGenerationSizeMb: MOST_HEAP_MB } };
   const thread = import.meta.url.endsWith('.ts')
     ? new Worker(fromSource(new URL('./draw-thread.ts', import.meta.url)), { ...options, eval: true })
     : new Worker(new URL('./draw-thread.js', import.meta.url), options);

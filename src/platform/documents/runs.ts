@@ -1,4 +1,4 @@
-export type FontName = 'main' | 'fallback';
+import type { DocumentFonts, FontName } from './fonts.ts';
 
 /** A stretch of text in one font. */
 export interface Run {
@@ -6,16 +6,18 @@ export interface Run {
   font: FontName;
 }
 
-/** Scripts of Chinese, Japanese and Korean with their punctuation and full-width forms, which the main font lacks. */
-const EAST_ASIAN =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\u3000-\u303f\uff00-\uffef]+/u;
+/** Texts of these characters alone need no look at the fonts: Latin with its accents, Greek, Cyrillic, currency signs. */
+const PLAIN = /^[\n\u0020-\u007e\u00a0-\u017f\u0370-\u03ff\u0400-\u045f\u2010-\u2026\u202f\u20ac]*$/;
 
-/** Whether a text needs the fallback font. */
-export const isEastAsian = (text: string): boolean => EAST_ASIAN.test(text);
-
-/** A text split where its font changes. Without a fallback everything is set in the main font. */
-export function runsOf(text: string, fallback: FontName | null): Run[] | string {
-  if (fallback === null || !isEastAsian(text)) return text;
-  const parts = text.split(new RegExp(`(${EAST_ASIAN.source})`, 'u')).filter((part) => part !== '');
-  return parts.map((part) => ({ text: part, font: isEastAsian(part) ? fallback : 'main' }));
+/** A text split where its font changes; the text itself where all of it is set in the main font. */
+export function runsOf(text: string, fonts: DocumentFonts): Run[] | string {
+  if (PLAIN.test(text)) return text;
+  const runs: Run[] = [];
+  for (const character of text) {
+    const font = fonts.fontOf(character);
+    const last = runs.at(-1);
+    if (last?.font === font) last.text += character;
+    else runs.push({ text: character, font });
+  }
+  return runs.length === 1 && runs[0]!.font === 'main' ? text : runs;
 }

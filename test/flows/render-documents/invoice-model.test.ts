@@ -4,7 +4,6 @@ import { decimal } from '../../../src/engine/money/decimal.ts';
 import { invoiceModel } from '../../../src/flows/render-documents/invoice-model.ts';
 import type { Printed } from '../../../src/flows/render-documents/sql.ts';
 import { draw } from '../../../src/platform/documents/draw.ts';
-import { runsOf } from '../../../src/platform/documents/runs.ts';
 import { formatOf } from '../../../src/resources/documents/format.ts';
 import { languageOf } from '../../../src/resources/documents/texts/by-locale.ts';
 import type { FeeRow } from '../../../src/resources/fees/queries.ts';
@@ -118,7 +117,7 @@ const printed = (customer: object = {}): Printed =>
     customer_locale: null,
   }) as unknown as Printed;
 
-const english = languageOf('en', null, { drawsEastAsian: true });
+const english = languageOf('en', null);
 const modelOf = (fees: FeeRow[], invoice: object = {}, customer: object = {}) =>
   invoiceModel(parts(fees, invoice), printed(customer), english);
 const rowsOf = (fees: FeeRow[]) =>
@@ -259,13 +258,11 @@ describe('what an invoice says', () => {
 
 describe('languages', () => {
   test("the customer's comes first, then the billing entity's, then English", () => {
-    const locale = (customers: string | null, entitys: string | null, drawsEastAsian = true) =>
-      languageOf(customers, entitys, { drawsEastAsian }).locale;
+    const locale = (customers: string | null, entitys: string | null) => languageOf(customers, entitys).locale;
     expect(locale('de', 'fr')).toBe('de');
     expect(locale(null, 'fr')).toBe('fr');
     expect(locale('xx', null)).toBe('en');
     expect(locale('zh-TW', null)).toBe('zh-TW');
-    expect(locale('zh-TW', null, false)).toBe('en');
   });
 
   test.each([
@@ -292,12 +289,12 @@ describe('languages', () => {
   });
 
   test.each(LOCALES)('%s has every word, filled in, and can be drawn', async (locale) => {
-    const language = languageOf(locale, null, { drawsEastAsian: true });
+    const language = languageOf(locale, null);
     const model = invoiceModel(parts([fee({ charge_id: 'c' })]), printed(), language);
     const texts = JSON.stringify({ ...model, pageLabel: '' });
     expect(texts).not.toMatch(/\{[a-z]+\}/);
     expect(model.pageLabel).toMatch(/\{page\}.*\{pages\}/);
-    const bytes = await draw(model, null);
+    const { bytes } = await draw(model, null);
     expect(Buffer.from(bytes.subarray(0, 5)).toString()).toBe('%PDF-');
   });
 
@@ -306,15 +303,6 @@ describe('languages', () => {
       ...invoiceModel(parts([]), printed(), english),
       logo: 'data:image/png;base64,bm90IGEgcGljdHVyZQ==',
     };
-    expect(Buffer.from((await draw(model, null)).subarray(0, 5)).toString()).toBe('%PDF-');
-  });
-
-  test('signs of East Asia are set in the other font, where there is one', () => {
-    expect(runsOf('Ada 發票 1', null)).toBe('Ada 發票 1');
-    expect(runsOf('Ada 發票 1', 'fallback')).toEqual([
-      { text: 'Ada ', font: 'main' },
-      { text: '發票', font: 'fallback' },
-      { text: ' 1', font: 'main' },
-    ]);
+    expect(Buffer.from((await draw(model, null)).bytes.subarray(0, 5)).toString()).toBe('%PDF-');
   });
 });

@@ -45,6 +45,6 @@ export const languageOf = (customer: Pick<PortalCustomer, 'document_locale' | 'e
 export const languageOfBrowser = (locale: string | null): PortalLanguage => languageFrom(locale, null);
 
 function languageFrom(locale: string | null, otherwise: string | null): PortalLanguage {
-  const { locale: chosen, texts } = documentLanguageOf(locale, otherwise, { drawsEastAsian: true });
+  const { locale: chosen, texts } = documentLanguageOf(locale, otherwise);
   return { locale: chosen, words: BY_LOCALE[chosen], documents: texts };
 }

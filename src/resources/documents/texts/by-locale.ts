@@ -25,17 +25,11 @@ export interface Language {
 }
 
 /**
- * Language of a document: the customer's locale, else the billing entity's, else English. Chinese needs a font for it,
- * without which every sign would be an empty box: English then.
+ * Language of a document: the customer's locale, else the billing entity's, else English.
  *
  * Rule: subscriptions-and-invoices F.10 "locale".
  */
-export function languageOf(
-  customers: string | null,
-  entitys: string | null,
-  { drawsEastAsian }: { drawsEastAsian: boolean },
-): Language {
-  const wanted = isKnown(customers) ? customers : isKnown(entitys) ? entitys : 'en';
-  const locale = wanted === 'zh-TW' && !drawsEastAsian ? 'en' : wanted;
+export function languageOf(customers: string | null, entitys: string | null): Language {
+  const locale = isKnown(customers) ? customers : isKnown(entitys) ? entitys : 'en';
   return { locale, texts: BY_LOCALE[locale] };
 }

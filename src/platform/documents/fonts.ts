@@ -1,0 +1,82 @@
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { type Font, openSync } from 'fontkit';
+
+export type FontName = 'main' | 'own' | 'japanese' | 'korean' | 'chinese';
+
+interface FontFiles {
+  normal: string;
+  bold: string;
+}
+
+/** The fonts of one document: which of them sets a character, and which characters none has. */
+export interface DocumentFonts {
+  /** Files by name, as the drawing library takes them. */
+  files: Record<string, FontFiles>;
+  fontOf(character: string): FontName;
+  /** Characters asked for that no font has, each once: they print as empty boxes. */
+  missing: ReadonlySet<string>;
+}
+
+/** Scripts of Chinese, Japanese and Korean with their punctuation and full-width forms. */
+const EAST_ASIAN =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}\u3000-\u303f\uff00-\uffef]/u;
+const KANA = /[\p{Script=Hiragana}\p{Script=Katakana}]/u;
+const HANGUL = /\p{Script=Hangul}/u;
+
+const resolve = createRequire(import.meta.url).resolve;
+const dejavu = (style: string) =>
+  join(dirname(resolve('dejavu-fonts-ttf/package.json')), 'ttf', `DejaVuSansCondensed${style}.ttf`);
+// These packages export their index only, which lies in dist/, beside fonts/.
+const noto = (name: string, file: string): FontFiles => {
+  const folder = join(dirname(resolve(name)), '..', 'fonts');
+  return { normal: join(folder, `${file}-Regular.otf`), bold: join(folder, `${file}-Bold.otf`) };
+};
+
+const FILES: Record<Exclude<FontName, 'own'>, () => FontFiles> = {
+  main: () => ({ normal: dejavu(''), bold: dejavu('-Bold') }),
+  japanese: () => noto('@embedpdf/fonts-jp', 'NotoSansJP'),
+  korean: () => noto('@embedpdf/fonts-kr', 'NotoSansKR'),
+  // The only one with every sign of the basic block, traditional forms too: it comes after the others.
+  chinese: () => noto('@embedpdf/fonts-sc', 'NotoSansHans'),
+};
+
+/**
+ * Fonts for a document with these words. Signs that Chinese, Japanese and Korean share are written a little differently in
+ * each: a document with kana prints them as in Japan, one with Hangul as in Korea, any other as in China.
+ *
+ * @param ownFont path of a font that goes before the others for East Asian scripts
+ */
+export function fontsFor(words: string, ownFont: string | null): DocumentFonts {
+  const eastAsian: FontName[] = [
+    ...(ownFont === null ? [] : (['own'] as const)),
+    ...(KANA.test(words) ? (['japanese'] as const) : []),
+    ...(HANGUL.test(words) ? (['korean'] as const) : []),
+    'chinese',
+  ];
+  const filesOf = (name: FontName): FontFiles =>
+    name === 'own' ? { normal: ownFont!, bold: ownFont! } : FILES[name]();
+  const missing = new Set<string>();
+  return {
+    files: Object.fromEntries((['main', ...eastAsian] as const).map((name) => [name, filesOf(name)])),
+    missing,
+    fontOf(character) {
+      const order: FontName[] = EAST_ASIAN.test(character) ? [...eastAsian, 'main'] : ['main', ...eastAsian];
+      const found = order.find((name) => covers(filesOf(name).normal, character));
+      if (found === undefined && !INVISIBLE.test(character)) missing.add(character);
+      return found ?? 'main';
+    },
+  };
+}
+
+/** Line ends, marks of direction and the like need no picture. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/** Opened once a process: the tables are read when they are asked for. Measured: 13 to 29 ms a font. */
+const opened = new Map<string, Font>();
+
+function covers(file: string, character: string): boolean {
+  const font = opened.get(file) ?? openSync(file);
+  opened.set(file, font);
+  return font.hasGlyphForCodePoint(character.codePointAt(0)!);
+}

@@ -1,0 +1,80 @@
+import { inflateSync } from 'node:zlib';
+import { expect, test } from 'vitest';
+import { draw } from '../../../src/platform/documents/draw.ts';
+import { fontsFor } from '../../../src/platform/documents/fonts.ts';
+import type { DocumentModel } from '../../../src/platform/documents/model.ts';
+import { runsOf } from '../../../src/platform/documents/runs.ts';
+
+const named = (...names: string[]): DocumentModel => ({
+  language: 'en',
+  title: 'Invoice',
+  number: 'ACM-1',
+  logo: null,
+  facts: [{ label: 'Date', value: 'Apr 1, 2026' }],
+  parties: [{ label: 'To', lines: names }],
+  headline: null,
+  columns: [{ label: 'Item', isFigure: false }],
+  tables: [{ title: null, rows: names.map((name) => ({ kind: 'line', cells: [name] })) }],
+  totals: [{ label: 'Total', value: '€5.00', kind: 'grand' }],
+  notes: [],
+  pageLabel: '{page} of {pages}',
+});
+
+const NAMES = ['東京データ株式会社', '성장 요금제', '北京数据有限公司', '臺灣數據股份有限公司'];
+
+/** Everything readable in a PDF: its objects, and its compressed streams laid open. */
+function laidOpen(bytes: Uint8Array): string {
+  const raw = Buffer.from(bytes).toString('latin1');
+  const streams = [...raw.matchAll(/stream\r?\n([\s\S]*?)\r?\nendstream/g)].map(([, data]) => {
+    try {
+      return inflateSync(Buffer.from(data!, 'latin1')).toString('latin1');
+    } catch {
+      return '';
+    }
+  });
+  return raw + streams.join('\n');
+}
+
+test('names in Japanese, Korean and both Chinese scripts are in the file, as text that can be copied', async () => {
+  const { bytes, missing } = await draw(named(...NAMES), null);
+  expect(missing).toBe('');
+  const text = laidOpen(bytes);
+  const unmapped = [...NAMES.join('').replaceAll(' ', '')].filter(
+    (sign) => !text.includes(sign.codePointAt(0)!.toString(16).padStart(4, '0')),
+  );
+  expect(unmapped).toEqual([]);
+  expect(text).toMatch(/\/BaseFont \/[A-Z]+\+NotoSansJP/);
+  expect(text).toMatch(/\/BaseFont \/[A-Z]+\+NotoSansKR/);
+  // Three fonts of 4 to 9 MB each, of which only the glyphs that are used are embedded.
+  expect(bytes.length).toBeLessThan(100_000);
+});
+
+test('a document without such signs carries the main font alone', async () => {
+  const { bytes } = await draw(named('Ada Lovelace Ltd', 'Ђорђе Ωμέγα'), null);
+  expect(laidOpen(bytes)).not.toContain('NotoSans');
+});
+
+test('characters that no font has are named', async () => {
+  expect((await draw(named('Ada 🙂', 'नमस्ते', '東京'), null)).missing).toBe('🙂नमस्ते');
+});
+
+test.each([
+  ['東京 データ', ['japanese', 'main', 'japanese']],
+  ['데이터 北京', ['korean', 'main', 'korean']],
+  ['数据', ['chinese']],
+  ['データ 东们', ['japanese', 'main', 'chinese']],
+])('the fonts of %s', (words, expected) => {
+  const runs = runsOf(words, fontsFor(words, null));
+  expect(typeof runs === 'string' ? [] : runs.map(({ font }) => font)).toEqual(expected);
+});
+
+test('a font of the operator goes before the others, for the scripts of East Asia alone', () => {
+  const { files } = fontsFor('한', null);
+  const fonts = fontsFor('Ada 한글', files.korean!.normal);
+  expect(runsOf('Ada 한글 北', fonts)).toEqual([
+    { text: 'Ada ', font: 'main' },
+    { text: '한글', font: 'own' },
+    { text: ' ', font: 'main' },
+    { text: '北', font: 'own' },
+  ]);
+});
