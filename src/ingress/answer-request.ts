@@ -4,7 +4,7 @@ import { refuse } from '../platform/refusal.ts';
 import { answeredInTime } from './answered-in-time.ts';
 import type { Identity } from './authenticate.ts';
 import type { EdgeDeps, Outcome } from './edge.ts';
-import type { EdgeLocals, RateFigures } from './rate-limit.ts';
+import { addressOf, type EdgeLocals, type RateFigures } from './rate-limit.ts';
 import { answerOfError } from './refusals.ts';
 import { requestIdOf } from './request-id.ts';
 import { type Call, runOperation } from './run-operation.ts';
@@ -59,12 +59,16 @@ export function answerRequest(
 }
 
 async function authenticate(deps: EdgeDeps, request: Request, response: Response): Promise<Identity> {
-  const found = deps.keys.identify(request.headers.authorization);
-  const identity = found instanceof Promise ? await found : found;
-  if (!identity) {
+  const refuseUnknown = async () => {
     await deps.limiters.address(request, response);
     throw refuse.unauthorized();
-  }
+  };
+  const found = deps.keys.identify(request.headers.authorization, {
+    address: addressOf(request),
+    refuseIfOver: () => deps.limiters.refuseIfAddressIsOver(request, response),
+    refuseUnknown,
+  });
+  const identity = (found instanceof Promise ? await found : found) ?? (await refuseUnknown());
   (response.locals as EdgeLocals).identity = identity;
   return identity;
 }

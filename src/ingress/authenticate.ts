@@ -3,6 +3,7 @@ import type { Temporal } from 'temporal-polyfill';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Sql } from '../platform/db/connect.ts';
 import { answeredInTime } from './answered-in-time.ts';
+import { FairGate } from './fair-gate.ts';
 
 /** What a key stands for: the organization comes from it alone. */
 export interface Identity {
@@ -17,7 +18,7 @@ export interface Identity {
 }
 
 interface Entry {
-  identity: Identity | null;
+  identity: Identity;
   freshUntilMs: number;
 }
 
@@ -25,14 +26,31 @@ interface Entry {
 const KNOWN_MS = 60_000;
 const UNKNOWN_MS = 5_000;
 const LOOKUP_TIMEOUT_MS = 10_000;
-// Bounds the memory that made-up keys can take.
-const MOST_ENTRIES = 50_000;
+/** Keys that a process keeps at most; beyond it the oldest go. About 1 KB each. */
+const MOST_KNOWN = 50_000;
+/** The same of made-up keys, kept apart: a flood of them pushes out one another, never a real key. */
+const MOST_UNKNOWN = 10_000;
+/** Keys of one address that are looked up at once; the others wait, and are refused with it once it is over its limit. */
+const LOOKUPS_PER_ADDRESS = 4;
+/** A client that opens this many connections with keys nobody has seen lately waits no longer. */
+const WAITING_PER_ADDRESS = 1000;
+
+/** Who asks for the identity behind a key that is not known yet. */
+export interface Asking {
+  address: string;
+  /** @throws Refusal 429, once the address is over its limit: called before each query */
+  refuseIfOver(): void;
+  /** Counts a key that nobody has. @throws Refusal 401, or 429 once the address is over its limit */
+  refuseUnknown(): Promise<never>;
+}
 
 /** Keys by the SHA-256 of their value, read from Postgres once a minute at most. */
 export class KeyCache {
   readonly #sql: Sql;
-  readonly #entries = new Map<string, Entry>();
+  readonly #known = new Map<string, Entry>();
+  readonly #unknown = new Map<string, number>();
   readonly #pending = new Map<string, Promise<Identity | null>>();
+  readonly #lookups = new FairGate({ perKey: LOOKUPS_PER_ADDRESS, waitingPerKey: WAITING_PER_ADDRESS });
   #changes = 0;
 
   constructor(sql: Sql) {
@@ -42,30 +60,49 @@ export class KeyCache {
   /**
    * Identity of an Authorization header; null when there is no valid key. Answers without a promise when the key is
    * cached. Rule: platform A.1.
+   *
+   * @throws Refusal 401 or 429, counted, when a look-up finds no such key
    */
-  identify(header: string | undefined): Identity | null | Promise<Identity | null> {
+  identify(header: string | undefined, asking: Asking): Identity | null | Promise<Identity | null> {
     const token = bearerToken(header);
     if (token === null) return null;
     const digest = createHash('sha256').update(token).digest('base64');
-    const entry = this.#entries.get(digest);
+    const entry = this.#known.get(digest);
     const now = realNowMs();
     if (entry && entry.freshUntilMs > now) return valid(entry.identity, now);
-    const pending = this.#pending.get(digest) ?? this.#read(digest);
-    this.#pending.set(digest, pending);
-    return pending.then((identity) => valid(identity, realNowMs()));
+    if ((this.#unknown.get(digest) ?? 0) > now) return null;
+    return this.#lookUp(digest, asking);
   }
 
   /** Forgets what is known about an organization's keys: they or its limits changed. */
   forget(organizationId: string): void {
     this.#changes += 1;
-    for (const [digest, entry] of this.#entries) {
-      if (entry.identity === null || entry.identity.organizationId === organizationId) this.#entries.delete(digest);
-    }
+    this.#unknown.clear();
+    for (const [digest, { identity }] of this.#known)
+      if (identity.organizationId === organizationId) this.#known.delete(digest);
   }
 
   forgetAll(): void {
     this.#changes += 1;
-    this.#entries.clear();
+    this.#unknown.clear();
+    this.#known.clear();
+  }
+
+  async #lookUp(digest: string, asking: Asking): Promise<Identity | null> {
+    asking.refuseIfOver();
+    const waited = AbortSignal.timeout(LOOKUP_TIMEOUT_MS);
+    const identity = await this.#lookups.run(
+      asking.address,
+      async () => {
+        asking.refuseIfOver();
+        const reading = this.#pending.get(digest) ?? this.#read(digest);
+        this.#pending.set(digest, reading);
+        // Counted before the next one has its turn: no look-up begins for an address that is about to be over.
+        return (await reading) ?? (await asking.refuseUnknown());
+      },
+      waited,
+    );
+    return valid(identity, realNowMs());
   }
 
   async #read(digest: string): Promise<Identity | null> {
@@ -74,13 +111,20 @@ export class KeyCache {
       const identity = await answeredInTime(findIdentity(this.#sql, Buffer.from(digest, 'base64')), LOOKUP_TIMEOUT_MS);
       // What was read before a change was announced may be what was changed: it serves this request only.
       if (changes !== this.#changes) return identity;
-      if (this.#entries.size >= MOST_ENTRIES) this.#entries.clear();
-      this.#entries.set(digest, { identity, freshUntilMs: realNowMs() + (identity ? KNOWN_MS : UNKNOWN_MS) });
+      if (identity) keep(this.#known, digest, { identity, freshUntilMs: realNowMs() + KNOWN_MS }, MOST_KNOWN);
+      else keep(this.#unknown, digest, realNowMs() + UNKNOWN_MS, MOST_UNKNOWN);
       return identity;
     } finally {
       this.#pending.delete(digest);
     }
   }
+}
+
+/** Puts an entry last; the one that has been there longest goes when there are too many. */
+function keep<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
+  map.delete(key);
+  if (map.size >= most) map.delete(map.keys().next().value!);
+  map.set(key, value);
 }
 
 const valid = (identity: Identity | null, nowMs: number): Identity | null =>

@@ -1,54 +1,96 @@
-import { type Express, default as express, type Request, type Response } from 'express';
-import type { Store } from 'express-rate-limit';
+import { type Express, default as express, type Request, type RequestHandler, type Response } from 'express';
 import { holdClock } from '../platform/clock/organization-clock.ts';
 import { realNow } from '../platform/clock/real-clock.ts';
 import { isUuid } from '../platform/ids.ts';
+import type { Log } from '../platform/log/log.ts';
 import { isSignedBySandbox, isSignedByStripe } from '../platform/payments/signatures.ts';
 import { nudge } from '../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../platform/records/system-transaction.ts';
+import { Refusal } from '../platform/refusal.ts';
 import { storeInboundEvent } from '../resources/inbound-events/store.ts';
 import { listProvidersOfType, type ProviderRow } from '../resources/payment-providers/queries.ts';
 import { readSecret } from '../resources/payment-providers/secrets.ts';
+import { FairGate } from './fair-gate.ts';
+import { addressOf } from './rate-limit.ts';
+import type { WindowStore } from './window-store.ts';
 
 const BODY_MAX = '1mb';
 /** Signed events of a connection in a second; its provider sends the others again. */
 const EVENTS_PER_SECOND = 50;
+/** Events of an organization that are looked at at once, and those that may wait: it takes no more of the connections. */
+const AT_ONCE = 4;
+const WAITING = 100;
+
+/** Counts of a second; `seen` as far as this process knows them. */
+type Windows = Pick<WindowStore, 'increment' | 'seen'>;
 
 /**
- * What payment providers tell us: `POST /webhooks/{provider}/{organization_id}?code=`, at the root and without a key; the
+ * What payment providers send us: `POST /webhooks/{provider}/{organization_id}?code=`, at the root and without a key; the
  * signature is the key. An event is stored, answered with 200, then handled by a step. Whatever is not right: 400 and
- * nothing more; too many signed ones: 429. Unsigned ones are not counted, lest somebody keeps the provider out.
+ * nothing more; too many signed ones: 429.
  *
- * Rule: beyond 13.2.
+ * Calls for a connection that is not there count for their address, unsigned ones for their address and organization: a
+ * provider sends from the same addresses for everybody, so that the wrong secret of one keeps nobody else's events out.
+ * Over the limit of calls without a key: 429, before the body is read or anything is looked up.
+ *
+ * Rule: beyond 13.2, platform C.4.
  */
-export function mountInboundEvents(app: Express, deps: SystemDeps, windows: Pick<Store, 'increment'>): void {
+export function mountInboundEvents(app: Express, deps: SystemDeps, windows: Windows): void {
+  const limit = deps.config.RATE_LIMIT_UNAUTHENTICATED;
+  const gate = new FairGate({ perKey: AT_ONCE, waitingPerKey: WAITING });
+  const isOver = (request: Request): boolean =>
+    windows.seen(addressOf(request)) > limit || windows.seen(unsignedOf(request)) > limit;
+  const refuseOver: RequestHandler = (request, response, next) => {
+    if (!isOver(request)) return next();
+    // The body is not read: the connection cannot carry another request.
+    answer(response.setHeader('Connection', 'close'), 429);
+  };
   app.post(
     '/webhooks/:provider/:organization_id',
+    refuseOver,
     express.raw({ type: () => true, limit: BODY_MAX }),
     async (request: Request, response: Response) => {
-      const status = await take(deps, windows, request).catch((error: unknown) => {
-        deps.log.error({ err: error }, 'an event of a payment provider could not be stored');
-        return 503;
+      // Asked again: many may have waited for their turn while others of their address were found wanting.
+      const work = async () => (isOver(request) ? 429 : take(deps, windows, request));
+      const verdict = await gate.run(String(request.params.organization_id), work).catch((error: unknown) => {
+        if (!(error instanceof Refusal)) logFailure(deps.log, error);
+        return 503 as const;
       });
-      response.status(status).end();
+      if (typeof verdict === 'number') return answer(response, verdict);
+      const counted = verdict === 'unsigned' ? unsignedOf(request) : addressOf(request);
+      const { totalHits } = await windows.increment(counted);
+      answer(response, totalHits > limit ? 429 : 400);
     },
   );
 }
 
-async function take(deps: SystemDeps, windows: Pick<Store, 'increment'>, request: Request): Promise<200 | 400 | 429> {
+const unsignedOf = (request: Request): string => `${addressOf(request)}:${request.params.organization_id}`;
+
+const logFailure = (log: Log, error: unknown): void =>
+  log.error({ err: error }, 'an event of a payment provider could not be stored');
+
+function answer(response: Response, status: 200 | 400 | 429 | 503): void {
+  if (status === 429 || status === 503) response.setHeader('Retry-After', '1');
+  response.status(status).end();
+}
+
+async function take(
+  deps: SystemDeps,
+  windows: Windows,
+  request: Request,
+): Promise<200 | 400 | 429 | 'unknown' | 'unsigned'> {
   const { provider: type, organization_id: organizationId } = request.params as Record<string, string>;
-  if (!isUuid(organizationId!) || !Buffer.isBuffer(request.body)) return 400;
+  if (!isUuid(organizationId!) || !Buffer.isBuffer(request.body)) return 'unknown';
   const body = request.body.toString('utf8');
   const code = new URLSearchParams(request.originalUrl.split('?')[1] ?? '').get('code');
   const [connection, another] = await listProvidersOfType(deps.sql, organizationId!, type!, code);
-  if (!connection || another) return 400;
-  const isSignedEvent = await isSigned(deps, connection, request, body);
-  const { totalHits } = await windows.increment(isSignedEvent ? connection.id : `${connection.id}:unsigned`);
-  if (!isSignedEvent) {
-    if (totalHits === 1)
+  if (!connection || another) return 'unknown';
+  if (!(await isSigned(deps, connection, request, body))) {
+    if (windows.seen(unsignedOf(request)) === 0)
       deps.log.warn({ organizationId, connectionId: connection.id, ip: request.ip }, 'an inbound event was not signed');
-    return 400;
+    return 'unsigned';
   }
+  const { totalHits } = await windows.increment(connection.id);
   if (totalHits > EVENTS_PER_SECOND) return 429;
   const event = parsed(body);
   if (!event) return 400;

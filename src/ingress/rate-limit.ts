@@ -1,9 +1,10 @@
 import type { Request, Response } from 'express';
-import { type RateLimitRequestHandler, rateLimit, type Store } from 'express-rate-limit';
+import { ipKeyGenerator, type RateLimitRequestHandler, rateLimit, type Store } from 'express-rate-limit';
 import type { Config } from '../platform/config.ts';
 import type { RateCategory } from '../platform/operation.ts';
 import { refuse } from '../platform/refusal.ts';
 import type { Identity } from './authenticate.ts';
+import type { WindowStore } from './window-store.ts';
 
 const WINDOW_MS = 1000;
 
@@ -20,6 +21,12 @@ export type Limit = (request: Request, response: Response) => Promise<RateFigure
 export interface Limiters {
   organization: Record<RateCategory, Limit>;
   address: Limit;
+  /**
+   * Refuses a call before anything is looked up for it, once its address is known to be over its limit in this second.
+   *
+   * @throws Refusal 429
+   */
+  refuseIfAddressIsOver(request: Request, response: Response): void;
   /** Figures of an answer that was not counted: those of a window nobody used. */
   uncounted(category: RateCategory, identity: Identity): RateFigures;
 }
@@ -34,7 +41,10 @@ export interface EdgeLocals {
  * The limiters: five categories per organization, and calls without a valid key per client address. Fixed windows of
  * one second on Redis' clock, shared by all ingress processes. Rule: platform C.
  */
-export function createLimiters(config: Config, stores: { of(category: RateCategory | 'address'): Store }): Limiters {
+export function createLimiters(
+  config: Config,
+  stores: { of(category: RateCategory): Store; address: WindowStore },
+): Limiters {
   const settings: Record<RateCategory, number> = {
     events: config.RATE_LIMIT_EVENTS,
     events_bulk: config.RATE_LIMIT_EVENTS_BULK,
@@ -60,17 +70,23 @@ export function createLimiters(config: Config, stores: { of(category: RateCatego
       access: perOrganization('access'),
       default: perOrganization('default'),
     },
-    address: limiter(
-      stores.of('address'),
-      () => config.RATE_LIMIT_UNAUTHENTICATED,
-      (request) => request.ip ?? 'unknown',
-    ),
+    address: limiter(stores.address, () => config.RATE_LIMIT_UNAUTHENTICATED, addressOf),
+    refuseIfAddressIsOver(request, response) {
+      const limit = config.RATE_LIMIT_UNAUTHENTICATED;
+      if (stores.address.seen(addressOf(request)) <= limit) return;
+      (response.locals as EdgeLocals).rate = { limit, remaining: 0, resetSeconds: 1 };
+      throw refuse.tooManyRequests();
+    },
     uncounted(category, identity) {
       const limit = limitOf(category, identity);
       return { limit, remaining: limit, resetSeconds: 1 };
     },
   };
 }
+
+/** Whom calls without a key count for: an IPv6 client has a whole network, so its /56 stands for it. */
+export const addressOf = (request: Pick<Request, 'ip'>): string =>
+  request.ip === undefined ? 'unknown' : ipKeyGenerator(request.ip);
 
 function limiter(
   store: Store,

@@ -25,6 +25,7 @@ import { createHttpServer, stopListening } from './http-server.ts';
 import { mountInboundEvents } from './inbound-events.ts';
 import { KeyUsage } from './key-usage.ts';
 import { LeaseStore } from './lease-store.ts';
+import { watchLoop } from './loop-watch.ts';
 import { openApiDocument } from './openapi.ts';
 import { operatorJobs } from './operator-jobs.ts';
 import { mountOperatorRoutes } from './operator-routes.ts';
@@ -61,6 +62,7 @@ export async function startIngress(
   const keyChanges = connectPatiently(config.REDIS_URL, 'ingress key changes');
   const replies = await openReplies(subscriber, prefix, processId);
   const clock = new RedisClock(limiterRedis);
+  const loop = watchLoop();
   const keys = new KeyCache(runtime.sql);
   keyChanges.on('message', (_channel, message) =>
     keys.forget((JSON.parse(message) as { organization_id: string }).organization_id),
@@ -80,6 +82,7 @@ export async function startIngress(
     keyUsage,
     limiters: createLimiters(config, {
       of: (category) => (LEASED.has(category) ? lease(category) : window(category)),
+      address: window('address'),
     }),
     commands: createCommandLane({ sql: runtime.sql, producer: runtime.producer, replies, config, processId }),
     events,
@@ -87,7 +90,7 @@ export async function startIngress(
     wire: createWire(config.WIRE_PREFIX),
   };
   function window(category: string): WindowStore {
-    return new WindowStore({ redis: limiterRedis, prefix: `${prefix}:rl:${category}`, clock, log: runtime.log });
+    return new WindowStore({ redis: limiterRedis, prefix: `${prefix}:rl:${category}`, clock, loop, log: runtime.log });
   }
   function lease(category: string): LeaseStore {
     return new LeaseStore({ redis: limiterRedis, prefix: `${prefix}:rl:${category}`, processId, log: runtime.log });
@@ -123,6 +126,7 @@ export async function startIngress(
       await events.stop();
       await Promise.all([uncommitted.close(), keyUsage.close()]);
       clock.close();
+      loop.close();
       replies.close();
       for (const redis of [limiterRedis, subscriber, keyChanges]) redis.disconnect();
       await runtime.close();
@@ -131,7 +135,7 @@ export async function startIngress(
 }
 
 /** Categories whose rate is high enough for leases; the others ask Redis for every request (performance-design 2.3). */
-const LEASED = new Set<RateCategory | 'address'>(['events', 'events_bulk', 'access']);
+const LEASED = new Set<RateCategory>(['events', 'events_bulk', 'access']);
 
 const listen = (server: Server, config: Config): Promise<void> =>
   new Promise((resolve, reject) => {

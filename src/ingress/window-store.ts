@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { RedisStore } from 'rate-limit-redis';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Log } from '../platform/log/log.ts';
+import type { LoopWatch } from './loop-watch.ts';
 
 const WARN_EVERY_MS = 60_000;
 // A window is one second; its counter is kept a little longer (platform C.2).
@@ -45,18 +46,36 @@ export class RedisClock {
   }
 }
 
+interface WindowOptions {
+  redis: Redis;
+  prefix: string;
+  clock: Pick<RedisClock, 'nowMs'>;
+  /** Tells a Redis that is slow from a process that is: both show as a time-out. */
+  loop: Pick<LoopWatch, 'wasBusy'>;
+  log: Log;
+}
+
+/** A loop that was held up so lately explains a time-out of the limiter's connection. */
+const BUSY_WITHIN_MS = 250;
+
 /**
  * rate-limit-redis behind the fixed clock second of platform C.2: the epoch second is part of the key. It never throws
  * (bare, the library leaves the headers out and prints a line per request) and builds the inner store only after Redis
  * has answered once, since a failed script load is kept for ever (performance-design 2.3 rule 9).
+ *
+ * With Redis away or slow the request passes (platform C.2). When it was this process that was too busy to read the answer,
+ * it counts on by itself: otherwise a caller whose requests hold up the loop would switch the limits off.
  */
 export class WindowStore implements Store {
   readonly localKeys = false;
-  readonly #options: { redis: Redis; prefix: string; clock: RedisClock; log: Log };
+  readonly #options: WindowOptions;
+  /** Highest count of each key that was seen in the present second. */
+  readonly #seen = new Map<string, number>();
+  #second = 0;
   #inner: Promise<Store> | null = null;
   #warnedAtMs = 0;
 
-  constructor(options: { redis: Redis; prefix: string; clock: RedisClock; log: Log }) {
+  constructor(options: WindowOptions) {
     this.#options = options;
   }
 
@@ -67,13 +86,32 @@ export class WindowStore implements Store {
     try {
       this.#inner ??= this.#build();
       const { totalHits } = await (await this.#inner).increment(`${key}:${second}`);
+      this.#see(key, second, totalHits);
       return { totalHits, resetTime };
     } catch (error) {
-      // Built anew next time: the library would keep a failed script load for ever.
+      // Built again next time: the library would keep a failed script load for ever.
       this.#inner = null;
-      this.#warn(error);
-      return { totalHits: 1, resetTime };
+      const isOwnFault = this.#options.redis.status === 'ready' && this.#options.loop.wasBusy(BUSY_WITHIN_MS);
+      this.#warn(error, isOwnFault);
+      if (!isOwnFault) return { totalHits: 1, resetTime };
+      return { totalHits: this.#see(key, second, this.seen(key) + 1), resetTime };
     }
+  }
+
+  /** How often the key was counted in the present second, as far as this process knows. */
+  seen(key: string): number {
+    const isPresent = this.#second === Math.floor(this.#options.clock.nowMs() / 1000);
+    return isPresent ? (this.#seen.get(key) ?? 0) : 0;
+  }
+
+  #see(key: string, second: number, hits: number): number {
+    // An answer that comes late says nothing about the present second.
+    if (second < this.#second) return hits;
+    if (second > this.#second) this.#seen.clear();
+    this.#second = second;
+    const most = Math.max(hits, this.#seen.get(key) ?? 0);
+    this.#seen.set(key, most);
+    return most;
   }
 
   async decrement(): Promise<void> {}
@@ -91,13 +129,15 @@ export class WindowStore implements Store {
     return store;
   }
 
-  #warn(error: unknown): void {
+  #warn(error: unknown, isOwnFault: boolean): void {
     const now = realNowMs();
     if (now - this.#warnedAtMs < WARN_EVERY_MS) return;
     this.#warnedAtMs = now;
     this.#options.log.warn(
       { err: (error as Error).message },
-      'rate limiter lets everything pass: redis is away or slow',
+      isOwnFault
+        ? 'rate limiter counts alone: this process is too busy to hear redis'
+        : 'rate limiter lets everything pass: redis is away or slow',
     );
   }
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
@@ -5,6 +6,7 @@ import Stripe from 'stripe';
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { mountInboundEvents } from '../../src/ingress/inbound-events.ts';
+import { isUuid } from '../../src/platform/ids.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import { isSignedByStripe } from '../../src/platform/payments/signatures.ts';
 import { openRuntime } from '../../src/platform/process/runtime.ts';
@@ -330,35 +332,79 @@ test('inbound events: bad signatures, unknown places and old ones are 400 and le
   expect(await service.sql`select from inbound_events where provider_event_id = 'evt_bad'`).toHaveLength(0);
 });
 
-test('inbound events: the 51st of a connection in a second waits; unsigned ones do not count towards it', async () => {
-  const runtime = openRuntime(service.config, 'test', createLog({ level: 'silent', process: 'test' }));
-  const app = express();
-  const seen: Record<string, number> = {};
-  const windows = {
-    increment: async (key: string) => {
-      seen[key] = (seen[key] ?? (key.endsWith(':unsigned') ? 0 : 49)) + 1;
-      return { totalHits: seen[key]!, resetTime: undefined };
-    },
-  };
-  mountInboundEvents(app, runtime, windows);
-  const server = app.listen(0, '127.0.0.1');
-  try {
+describe('inbound events at a door of their own', () => {
+  /** Counts of one second that never ends; connections begin with 49 events. */
+  async function opened(settings: object = {}) {
+    const config = { ...service.config, RATE_LIMIT_UNAUTHENTICATED: 20, ...settings };
+    const runtime = openRuntime(config, 'test', createLog({ level: 'silent', process: 'test' }));
+    const app = express();
+    app.set('trust proxy', 1);
+    const counts: Record<string, number> = {};
+    const windows = {
+      seen: (key: string) => counts[key] ?? 0,
+      async increment(key: string) {
+        counts[key] = (counts[key] ?? (isUuid(key) ? 49 : 0)) + 1;
+        return { totalHits: counts[key]!, resetTime: undefined };
+      },
+    };
+    mountInboundEvents(app, runtime, windows);
+    const server = app.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const send = async (id: string, signature?: string) => {
-      const event = stripe.event('customer.updated', { id: 'cus_none' }, id);
-      const headers = { 'stripe-signature': signature ?? event.signature };
-      const answer = await request(`${url}${event.path}`, { method: 'POST', headers, body: event.body });
+    const post = async (path: string, body: string, headers: Record<string, string>) => {
+      const answer = await request(url + path, { method: 'POST', headers, body });
       await answer.body.dump();
       return answer.statusCode;
     };
-    expect(await send('evt_forged', 't=1,v1=aa')).toBe(400);
-    expect(await send('evt_50')).toBe(200);
-    expect(await send('evt_51')).toBe(429);
-  } finally {
-    server.close();
-    await runtime.close();
+    const send = (id: string, { signature, from = '192.0.2.1' }: { signature?: string; from?: string } = {}) => {
+      const event = stripe.event('customer.updated', { id: 'cus_none' }, id);
+      const headers = { 'stripe-signature': signature ?? event.signature, 'x-forwarded-for': from };
+      return post(event.path, event.body, headers);
+    };
+    const close = async () => {
+      server.close();
+      await runtime.close();
+    };
+    return { send, post, close };
   }
+  const FORGED = 't=1,v1=aa';
+
+  test('the 51st of a connection in a second waits; unsigned ones do not count towards it', async () => {
+    const door = await opened();
+    expect(await door.send('evt_forged', { signature: FORGED })).toBe(400);
+    expect(await door.send('evt_50')).toBe(200);
+    expect(await door.send('evt_51')).toBe(429);
+    await door.close();
+  });
+
+  test('an address that sends unsigned ones is refused, the provider and other organizations are not', async () => {
+    const door = await opened();
+    const forged = await Promise.all(Array.from({ length: 40 }, (_, n) => door.send(`f${n}`, { signature: FORGED })));
+    expect(forged.filter((status) => status === 400)).toHaveLength(20);
+    expect(forged.filter((status) => status === 429)).toHaveLength(20);
+    expect(await door.send('evt_true', { from: '192.0.2.1' })).toBe(429);
+    expect(await door.send('evt_true', { from: '198.51.100.1' })).toBe(200);
+    expect(await door.post(`/webhooks/stripe/${randomUUID()}`, '{}', { 'x-forwarded-for': '192.0.2.1' })).toBe(400);
+    await door.close();
+  });
+
+  test('an address over its limit costs no query, whatever organization it names', async () => {
+    const door = await opened();
+    const scans = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      const [row] = await service.sql<{ scans: number }[]>`
+        select coalesce(sum(idx_scan + seq_scan), 0)::int as scans from pg_stat_user_tables
+        where relname = 'payment_providers'`;
+      return row!.scans;
+    };
+    const before = await scans();
+    const answers: number[] = [];
+    for (let n = 0; n < 300; n += 1)
+      answers.push(await door.post(`/webhooks/stripe/${randomUUID()}`, '{}', { 'x-forwarded-for': '203.0.113.9' }));
+    expect(answers.filter((status) => status === 429)).toHaveLength(280);
+    expect((await scans()) - before).toBeLessThan(100);
+    await door.close();
+  });
 });
 
 test('signatures of the SDK are ours', () => {

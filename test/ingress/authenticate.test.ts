@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { KeyCache } from '../../src/ingress/authenticate.ts';
+import { type Asking, KeyCache } from '../../src/ingress/authenticate.ts';
 import type { Sql } from '../../src/platform/db/connect.ts';
+import { refuse } from '../../src/platform/refusal.ts';
 
 const row = (permissions: object) => ({
   id: 'key',
@@ -11,16 +12,86 @@ const row = (permissions: object) => ({
   limits: {},
 });
 
+/** An address that is over its limit once more than `limit` unknown keys came from it. */
+function asking(limit = Number.POSITIVE_INFINITY): Asking {
+  let unknown = 0;
+  return {
+    address: '192.0.2.1',
+    refuseIfOver() {
+      if (unknown > limit) throw refuse.tooManyRequests();
+    },
+    async refuseUnknown() {
+      unknown += 1;
+      this.refuseIfOver();
+      throw refuse.unauthorized();
+    },
+  };
+}
+
+/** Knows one key, the one that is read first; counts what it is asked. */
+function countingSql() {
+  const asked: string[] = [];
+  const sql = (async (_text: unknown, digest: Buffer) => {
+    asked.push(digest.toString('hex'));
+    return digest.toString('hex') === asked[0] ? [row({})] : [];
+  }) as unknown as Sql;
+  return { sql, asked };
+}
+
+const statuses = (answers: PromiseSettledResult<unknown>[]) =>
+  answers.map((answer) => (answer.status === 'fulfilled' ? 200 : (answer.reason as { status: number }).status));
+
 test('what was read before a change was announced is not kept', async () => {
   const reads: ((rows: object[]) => void)[] = [];
   const keys = new KeyCache((() => new Promise((resolve) => reads.push(resolve))) as unknown as Sql);
-  const before = keys.identify('Bearer one');
+  const before = keys.identify('Bearer one', asking());
+  await Promise.resolve();
   keys.forget('acme');
   reads[0]!([row({ customer: ['write'] })]);
   await before;
-  const after = keys.identify('Bearer one');
+  const after = keys.identify('Bearer one', asking());
+  await Promise.resolve();
   expect(reads).toHaveLength(2);
   reads[1]!([row({})]);
   expect(await after).toMatchObject({ permissions: {} });
-  expect(keys.identify('Bearer one')).toMatchObject({ permissions: {} });
+  expect(keys.identify('Bearer one', asking())).toMatchObject({ permissions: {} });
+});
+
+test('made-up keys cost no query once their address is over its limit, also when they come at once', async () => {
+  const { sql, asked } = countingSql();
+  const keys = new KeyCache(sql);
+  const caller = asking(20);
+  await keys.identify('Bearer real', caller);
+  const flood = Array.from({ length: 500 }, async (_, index) => keys.identify(`Bearer made-up-${index}`, caller));
+  const answers = statuses(await Promise.allSettled(flood.map(async (each) => each)));
+  expect(answers.filter((status) => status === 401)).toHaveLength(20);
+  expect(answers.filter((status) => status === 429)).toHaveLength(480);
+  // The real key, those up to the limit, the one that goes over it, and what was being read beside that one.
+  expect(asked.length).toBeLessThanOrEqual(1 + 20 + 1 + 3);
+});
+
+test('a flood of made-up keys leaves the real ones in the cache', async () => {
+  const { sql, asked } = countingSql();
+  const keys = new KeyCache(sql);
+  await keys.identify('Bearer real', asking());
+  for (let n = 0; n < 60_000; n += 1)
+    await Promise.resolve(keys.identify(`Bearer made-up-${n}`, asking())).catch(() => undefined);
+  expect(keys.identify('Bearer real', asking())).toMatchObject({ apiKeyId: 'key' });
+  expect(asked).toHaveLength(60_001);
+}, 60_000);
+
+test('many real keys of one address are all found, some at a time', async () => {
+  let running = 0;
+  let most = 0;
+  const keys = new KeyCache((async () => {
+    running += 1;
+    most = Math.max(most, running);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    running -= 1;
+    return [row({})];
+  }) as unknown as Sql);
+  const caller = asking(20);
+  const found = await Promise.all(Array.from({ length: 40 }, (_, n) => keys.identify(`Bearer real-${n}`, caller)));
+  expect(found.every((identity) => identity !== null)).toBe(true);
+  expect(most).toBeLessThanOrEqual(4);
 });

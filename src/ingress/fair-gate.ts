@@ -1,0 +1,96 @@
+import { refuse } from '../platform/refusal.ts';
+
+export interface GateOptions {
+  /** Works of one key that run at once. */
+  perKey: number;
+  /** Works of all keys that run at once. */
+  atOnce?: number;
+  /** Works of one key that may wait; what comes then is refused. */
+  waitingPerKey: number;
+}
+
+interface Lane {
+  running: number;
+  waiting: (() => void)[];
+}
+
+/**
+ * Lets at most so many works of one key run at once, and so many of all keys. The rest waits, and keys that wait have
+ * their turns one after the other: one that sends much holds up itself, not the others.
+ */
+export class FairGate {
+  readonly #options: Required<GateOptions>;
+  /** By how long their last turn is over; a key without work has no lane. */
+  readonly #lanes = new Map<string, Lane>();
+  #running = 0;
+
+  constructor(options: GateOptions) {
+    this.#options = { atOnce: Number.POSITIVE_INFINITY, ...options };
+  }
+
+  /**
+   * Runs `work` when it is this key's turn. With `signal` aborted while it waits, it never runs.
+   *
+   * @throws Refusal 503, when too many of the key wait
+   */
+  async run<Value>(key: string, work: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
+    const leave = await this.enter(key, signal);
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  }
+
+  /** Waits for a place; the answer gives it up, once however often it is called. */
+  async enter(key: string, signal?: AbortSignal): Promise<() => void> {
+    const lane = this.#lanes.get(key) ?? { running: 0, waiting: [] };
+    this.#lanes.set(key, lane);
+    if (this.#hasRoom(lane)) this.#start(lane);
+    else await this.#turn(key, lane, signal);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#end(key, lane);
+    };
+  }
+
+  #turn(key: string, lane: Lane, signal: AbortSignal | undefined): Promise<void> {
+    if (lane.waiting.length >= this.#options.waitingPerKey) throw refuse.unavailable();
+    return new Promise((resolve, reject) => {
+      const begin = () => {
+        signal?.removeEventListener('abort', giveUp);
+        resolve();
+      };
+      const giveUp = () => {
+        lane.waiting.splice(lane.waiting.indexOf(begin), 1);
+        if (lane.running === 0 && lane.waiting.length === 0) this.#lanes.delete(key);
+        reject(refuse.unavailable());
+      };
+      lane.waiting.push(begin);
+      signal?.addEventListener('abort', giveUp, { once: true });
+    });
+  }
+
+  #hasRoom = (lane: Lane): boolean => lane.running < this.#options.perKey && this.#running < this.#options.atOnce;
+
+  #start(lane: Lane): void {
+    lane.running += 1;
+    this.#running += 1;
+  }
+
+  #end(key: string, lane: Lane): void {
+    lane.running -= 1;
+    this.#running -= 1;
+    // Others that wait come before the next work of this key.
+    this.#lanes.delete(key);
+    if (lane.running > 0 || lane.waiting.length > 0) this.#lanes.set(key, lane);
+    for (const each of this.#lanes.values()) {
+      if (each.waiting.length === 0 || !this.#hasRoom(each)) continue;
+      this.#start(each);
+      each.waiting.shift()!();
+      return;
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, describe, expect, inject, test } from 'vitest';
+import { watchLoop } from '../../src/ingress/loop-watch.ts';
+import { RedisClock, WindowStore } from '../../src/ingress/window-store.ts';
+import { createLog } from '../../src/platform/log/log.ts';
+import { connectImpatiently, type Redis } from '../../src/platform/redis/connect.ts';
+
+const TIMEOUT_MS = 50;
+const log = createLog({ level: 'silent', process: 'test' });
+const loop = watchLoop();
+afterAll(() => loop.close());
+
+const storeOn = (redis: Redis, clock: { nowMs(): number }) =>
+  new WindowStore({ redis, prefix: `t${randomUUID()}`, clock, loop, log });
+
+function block(forMs: number): void {
+  const end = performance.now() + forMs;
+  while (performance.now() < end);
+}
+
+const hitsOf = (answers: { totalHits: number }[]) => answers.map(({ totalHits }) => totalHits).sort((a, b) => a - b);
+
+test('a process too busy to read the answers of Redis counts by itself', async () => {
+  const redis = connectImpatiently(inject('redisUrl'), 'test limiter', TIMEOUT_MS);
+  const clock = new RedisClock(redis);
+  // One window for the whole test: the second must not turn while the loop is held up.
+  const startMs = Math.floor(clock.nowMs() / 1000) * 1000;
+  const store = storeOn(redis, { nowMs: () => startMs });
+  await expect.poll(async () => (await store.increment('warm')).totalHits).toBeGreaterThan(1);
+  const before = await store.increment('acme');
+  expect(before.totalHits).toBe(1);
+  const sent = Array.from({ length: 60 }, () => store.increment('acme'));
+  await new Promise((resolve) => setImmediate(resolve));
+  block(4 * TIMEOUT_MS);
+  const hits = hitsOf(await Promise.all(sent));
+  expect(hits.at(-1)).toBeGreaterThanOrEqual(60);
+  expect(hits.filter((hit) => hit <= 10).length).toBeLessThanOrEqual(10);
+  clock.close();
+  redis.disconnect();
+});
+
+describe('a request passes', () => {
+  const failing = (status: string) =>
+    ({
+      status,
+      ping: async () => 'PONG',
+      call: async () => {
+        await new Promise((resolve) => setTimeout(resolve, TIMEOUT_MS));
+        throw new Error('Command timed out');
+      },
+    }) as unknown as Redis;
+
+  test('when Redis is slow and this process is not', async () => {
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const store = storeOn(failing('ready'), { nowMs: () => 0 });
+    expect(hitsOf(await Promise.all([store.increment('acme'), store.increment('acme')]))).toEqual([1, 1]);
+  });
+
+  test('when Redis is away, however busy this process is', async () => {
+    const store = storeOn(failing('reconnecting'), { nowMs: () => 0 });
+    const sent = [store.increment('acme'), store.increment('acme')];
+    block(2 * TIMEOUT_MS);
+    expect(hitsOf(await Promise.all(sent))).toEqual([1, 1]);
+  });
+});
+
+test('what was counted is known until the second is over', async () => {
+  const redis = connectImpatiently(inject('redisUrl'), 'test limiter', 5000);
+  let nowMs = 1_000_000;
+  const store = storeOn(redis, { nowMs: () => nowMs });
+  await expect.poll(async () => (await store.increment('warm')).totalHits).toBeGreaterThan(1);
+  await Promise.all([store.increment('acme'), store.increment('acme')]);
+  expect([store.seen('acme'), store.seen('other')]).toEqual([2, 0]);
+  nowMs += 1000;
+  expect(store.seen('acme')).toBe(0);
+  redis.disconnect();
+});
