@@ -87,7 +87,11 @@ describe('usage fees', () => {
       explainable: true,
       provisional: false,
       window: { from: '2024-03-01T00:00:00Z', to: '2024-03-31T23:59:59Z', timezone: 'UTC', days: 31, duration: 31 },
-      events: { count: 4, url: `/fees/${fee.svc_id}/events`, digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) },
+      events: {
+        count: 4,
+        url: `/fees/${fee.svc_id}/events`,
+        digest: expect.stringMatching(/^sha256-sum:[0-9a-f]{64}$/),
+      },
     });
     expect(codes(explanation)).toEqual([
       'choose_bucket',

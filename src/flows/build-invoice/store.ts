@@ -11,6 +11,7 @@ import { recordInvoice } from '../../resources/invoices/record.ts';
 import { invoiceFinalizedLines } from '../../resources/ledger/invoice-finalized.ts';
 import { post } from '../../resources/ledger/postings.ts';
 import { oweCollection } from '../../resources/payments/owe-collection.ts';
+import { readWatermarks } from '../../resources/usage-counts/watermarks.ts';
 import { markWallets } from '../../resources/wallets/marks.ts';
 import type { Computation } from './compute.ts';
 import { linkCorrections } from './correction-fees.ts';
@@ -18,8 +19,9 @@ import { storeCouponUses } from './coupons.ts';
 import { storeCreditNoteUses } from './credit-notes.ts';
 import type { LineFee } from './fees.ts';
 import { feeInputs, invoiceInputs } from './inputs.ts';
+import { sharedInstants } from './lines.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
-import { insertFeeInputs, insertInvoiceInputs, readWatermarks, type StoredInputs } from './stored-inputs.ts';
+import { insertFeeInputs, insertInvoiceInputs, type StoredInputs } from './stored-inputs.ts';
 import { storeWalletPayments } from './wallets.ts';
 import { type InvoiceOwner, insertCredits, insertFees, insertInvoiceTaxes, storeAmounts } from './writes.ts';
 
@@ -169,9 +171,12 @@ async function watermarksOf(ctx: Context, fees: readonly LineFee[]): Promise<Map
     ctx.organizationId,
     [...counted.values()].map(({ line, charge, window, countedUntil }) => ({
       externalSubscriptionId: line.subscription.external_id,
-      code: charge!.metric.code,
-      fieldName: charge!.metric.field_name,
-      window: { from: charge!.metric.recurring ? null : window.from, to: countedUntil ?? window.to },
+      metric: charge!.metric,
+      window: {
+        from: charge!.metric.recurring ? null : window.from,
+        to: countedUntil ?? window.to,
+        ...sharedInstants(line, window),
+      },
     })),
   );
   return new Map([...counted.keys()].map((key, index) => [key, marks[index]!]));

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../platform/db/connect.ts';
+import { DIGEST_OF_ONE } from '../../resources/usage-shapes/event-digest.ts';
 import { dayOf, daysOf, hourOf, rawBuckets, rawUniques } from '../../resources/usage-shapes/raw-buckets.ts';
 import type { Shape } from '../../resources/usage-shapes/shape.ts';
 
@@ -95,7 +96,7 @@ export async function keepDays(db: Db, shape: BuildingShape): Promise<void> {
 
 const fillDays = (db: Db, shape: Shape, where: Fragment) => db`
   insert into usage_days (organization_id, external_subscription_id, shape_id, day, group_hash, events_count, valid_count,
-    sum, moment, amount)
+    sum, moment, amount, digest, max_id)
   ${daysOf(
     db,
     shape,
@@ -142,7 +143,8 @@ const hourKeys = (db: Db, keys: readonly HourKey[]) => db`
  */
 const eventsOf = (db: Db, shape: Shape, key: Fragment) => db`
   (${key}) key cross join lateral (
-    select organization_id, external_subscription_id, timestamp, created_at, id, properties, precise_total_amount_cents
+    select organization_id, external_subscription_id, transaction_id, timestamp, created_at, id, properties,
+      precise_total_amount_cents
     from events
     where organization_id = ${shape.organization_id} and external_subscription_id = key.subscription
       and code = ${shape.code} and timestamp >= key.hour and timestamp < key.hour + interval '1 hour' and deleted_at is null
@@ -166,9 +168,9 @@ const fillBuckets = (db: Db, shape: Shape, source: Fragment) => db`
     on conflict do nothing
   )
   insert into usage_buckets (organization_id, external_subscription_id, shape_id, hour, group_hash, events_count,
-    valid_count, sum, moment, max, amount, last_ts, last_created_at, last_id, last_value)
+    valid_count, sum, moment, max, amount, last_ts, last_created_at, last_id, last_value, digest, max_id)
   select organization_id, external_subscription_id, ${shape.id}::uuid, hour, group_hash, events_count, valid_count, sum,
-    moment, max, amount, last[1]::timestamptz, last[2]::timestamptz, last[3]::uuid, last[4]::numeric
+    moment, max, amount, last[1]::timestamptz, last[2]::timestamptz, last[3]::uuid, last[4]::numeric, digest, max_id
   from raw`;
 
 const fillUniques = (db: Db, shape: Shape, source: Fragment) => db`
@@ -242,7 +244,8 @@ export async function findLiveShape(db: Db, organizationId: string, shapeId: str
 }
 
 /**
- * Of the given hours those whose rollups differ from the raw events: one statement, one snapshot. Last values and members
+ * Of the given hours those whose rollups differ from the raw events: one statement, one snapshot. Digests of hours that are
+ * older than digests are not looked at, nor the greatest id, which stays when its event is taken away. Last values and members
  * are not looked at while events of the hour wait in an open batch, which has yet to add them.
  */
 export const listDifferingHours = (db: Db, shape: Shape, keys: readonly HourKey[]) => {
@@ -268,6 +271,7 @@ export const listDifferingHours = (db: Db, shape: Shape, keys: readonly HourKey[
   from raw full join kept using (external_subscription_id, hour, group_hash)
   where (raw.events_count, raw.valid_count, raw.sum, raw.moment, raw.max, raw.amount)
     is distinct from (kept.events_count, kept.valid_count, kept.sum, kept.moment, kept.max, kept.amount)
+    or raw.digest <> kept.digest and trunc(kept.digest / ${DIGEST_OF_ONE}::numeric) = kept.events_count
   ${shape.keeps_days ? differingDays(db, shape, key) : db``}
   union
   select external_subscription_id, hour from late where (external_subscription_id, hour) not in (select * from waiting)`;
@@ -279,18 +283,20 @@ const differingDays = (db: Db, shape: Shape, key: Fragment) => db`
   select external_subscription_id, day
   from (select distinct subscription, ${dayOf(db, db`hour`)} as day from (${key}) key) key
   cross join lateral (
-    select external_subscription_id, group_hash, events_count, valid_count, sum, moment, amount from usage_days d
+    select external_subscription_id, group_hash, events_count, valid_count, sum, moment, amount, digest
+    from usage_days d
     where d.organization_id = ${shape.organization_id} and d.external_subscription_id = key.subscription
       and d.shape_id = ${shape.id} and d.day = key.day
     except
-    select external_subscription_id, group_hash, events_count, valid_count, sum, moment, amount from (
+    select external_subscription_id, group_hash, events_count, valid_count, sum, moment, amount, digest from (
       ${daysOf(
         db,
         shape,
         db`usage_buckets b where b.organization_id = ${shape.organization_id} and b.shape_id = ${shape.id}
           and b.external_subscription_id = key.subscription and b.hour >= key.day and b.hour < key.day + interval '1 day'`,
       )}
-    ) as summed (organization_id, external_subscription_id, shape_id, day, group_hash, events_count, valid_count, sum, moment, amount)
+    ) as summed (organization_id, external_subscription_id, shape_id, day, group_hash, events_count, valid_count, sum,
+      moment, amount, digest, max_id)
   ) as different`;
 
 const differingUniques = (db: Db, shape: Shape, key: Fragment) => db`

@@ -81,7 +81,8 @@ export const amendedEvents = (
   payload: EventPayload,
 ): Fragment => db`
   (
-    select old.id, old.organization_id, old.external_subscription_id, old.code, old.created_at, ${payload.timestamp}::text::timestamptz as timestamp,
+    select old.id, old.organization_id, old.external_subscription_id, old.transaction_id, old.code, old.created_at,
+      ${payload.timestamp}::text::timestamptz as timestamp,
       ${payload.properties}::text::jsonb as properties,
       ${payload.precise_total_amount_cents}::text::numeric(40, 15) as precise_total_amount_cents
     from events old

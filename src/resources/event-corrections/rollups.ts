@@ -103,21 +103,23 @@ const moveBuckets = (db: Db, shape: Shape, { before, after }: Moved) => db<Bucke
   ), difference as (
     select organization_id, external_subscription_id, hour, group_hash, sum(events_count)::bigint as events_count,
       sum(valid_count)::bigint as valid_count, sum(sum) as sum, sum(moment) as moment, max(max) as max,
-      sum(amount) as amount
+      sum(amount) as amount, sum(digest) as digest, max(max_id::text collate "C")::uuid as max_id
     from (
       select organization_id, external_subscription_id, hour, group_hash, -events_count as events_count,
-        -valid_count as valid_count, -sum as sum, -moment as moment, null::numeric as max, -amount as amount
+        -valid_count as valid_count, -sum as sum, -moment as moment, null::numeric as max, -amount as amount,
+        -digest as digest, null::uuid as max_id
       from gone
       union all
-      select organization_id, external_subscription_id, hour, group_hash, events_count, valid_count, sum, moment, max, amount
+      select organization_id, external_subscription_id, hour, group_hash, events_count, valid_count, sum, moment, max,
+        amount, digest, max_id
       from come
     ) as moved
     group by organization_id, external_subscription_id, hour, group_hash
   )${shape.keeps_days ? movedDays(db, shape) : db``}
   insert into usage_buckets as bucket (organization_id, external_subscription_id, shape_id, hour, group_hash,
-    events_count, valid_count, sum, moment, max, amount)
+    events_count, valid_count, sum, moment, max, amount, digest, max_id)
   select organization_id, external_subscription_id, ${shape.id}::uuid, hour, group_hash, events_count, valid_count, sum,
-    moment, max, amount
+    moment, max, amount, digest, max_id
   from difference
   order by hour, group_hash
   on conflict (organization_id, external_subscription_id, shape_id, hour, group_hash) do update set
@@ -126,12 +128,14 @@ const moveBuckets = (db: Db, shape: Shape, { before, after }: Moved) => db<Bucke
     sum = bucket.sum + excluded.sum,
     moment = bucket.moment + excluded.moment,
     max = greatest(bucket.max, excluded.max),
-    amount = bucket.amount + excluded.amount
+    amount = bucket.amount + excluded.amount,
+    digest = bucket.digest + excluded.digest,
+    max_id = greatest(bucket.max_id, excluded.max_id)
   returning bucket.hour, encode(bucket.group_hash, 'hex') as group_hash`;
 
 const movedDays = (db: Db, shape: Shape) => db`, days as (
     insert into usage_days as kept (organization_id, external_subscription_id, shape_id, day, group_hash, events_count,
-      valid_count, sum, moment, amount)
+      valid_count, sum, moment, amount, digest, max_id)
     ${daysOf(db, shape, db`difference`)}
     order by 4, 5
     on conflict (organization_id, external_subscription_id, shape_id, day, group_hash) do update set
@@ -139,7 +143,9 @@ const movedDays = (db: Db, shape: Shape) => db`, days as (
       valid_count = kept.valid_count + excluded.valid_count,
       sum = kept.sum + excluded.sum,
       moment = kept.moment + excluded.moment,
-      amount = kept.amount + excluded.amount
+      amount = kept.amount + excluded.amount,
+      digest = kept.digest + excluded.digest,
+      max_id = greatest(kept.max_id, excluded.max_id)
   )`;
 
 /** Drops buckets that hold nothing any more; finds the greatest, last and members of the others again. */
@@ -168,7 +174,7 @@ async function settleBuckets(
   // The offset keeps the planner, whose statistics may be old, from joining whole tables.
   const left = db`
     (select distinct hour from (${key}) key) touched cross join lateral (
-      select id, organization_id, external_subscription_id, timestamp, created_at, properties,
+      select id, organization_id, external_subscription_id, transaction_id, timestamp, created_at, properties,
         precise_total_amount_cents
       from events
       where organization_id = ${organizationId} and external_subscription_id = ${externalSubscriptionId}

@@ -17,12 +17,18 @@ export interface CountedFee extends Pick<FeeInputsRow, 'fee_id' | 'inputs' | 'ev
 const NO_ID = '00000000-0000-0000-0000-000000000000';
 
 /**
+ * A part of a window, by the timestamps that its events have today: those of `[from, to)` as ISO texts, or the strays, which
+ * a correction has moved out of the window since. All parts together hold each event of the window once.
+ */
+export type WindowPart = { from: string; to: string } | 'strays';
+
+/**
  * The events behind a usage fee as `event`, each as it was when the fee was made: those of its charge's window up to the
- * watermark, whatever was corrected since; of a fee of one event that one.
+ * watermark, or of a part of it, whatever was corrected since; of a fee of one event that one.
  *
  * Rules: beyond 5, 6.2 "versions valid then".
  */
-export const eventsOfWindow = (db: Db, organizationId: string, fee: CountedFee): Fragment => db`
+export const eventsOfWindow = (db: Db, organizationId: string, fee: CountedFee, part?: WindowPart): Fragment => db`
   (
     select e.id, e.transaction_id, e.external_subscription_id, e.created_at,
       coalesce(former.timestamp, e.timestamp) as timestamp, coalesce(former.code, e.code) as code,
@@ -40,12 +46,12 @@ export const eventsOfWindow = (db: Db, organizationId: string, fee: CountedFee):
     ) former on true
     where e.organization_id = ${organizationId} and e.external_subscription_id = ${fee.external_subscription_id}
       and (e.deleted_at is null or former.event_id is not null)
-      and ${inWindow(db, fee)}
+      and ${inWindow(db, fee, part)}
   ) event`;
 
 /** The same of the fee's filter and group only, and only what its aggregation takes. */
-export const eventsOfFee = (db: Db, organizationId: string, fee: CountedFee): Fragment => db`
-  ${eventsOfWindow(db, organizationId, fee)}
+export const eventsOfFee = (db: Db, organizationId: string, fee: CountedFee, part?: WindowPart): Fragment => db`
+  ${eventsOfWindow(db, organizationId, fee, part)}
   where ${isTaken(db, fee.inputs)} and ${isOfBucket(db, fee.inputs)} and ${isOfGroup(db, fee.inputs.usage?.grouped_by ?? {})}`;
 
 /** A page of the events behind a fee, oldest first. */
@@ -68,19 +74,32 @@ export async function countEventsOfFee(db: Db, organizationId: string, fee: Coun
   return row!.count;
 }
 
-function inWindow(db: Db, { fee_id, inputs, events_watermark: mark }: CountedFee): Fragment {
-  const { usage, metric, window } = inputs;
-  if (usage?.event !== undefined) return db`e.id = ${usage.event.id}`;
-  const to = instantOf(window.fee.to);
+/** Bounds `[from, to)` of the window in which a fee's events were counted, as ISO texts. */
+export function boundsOf({ metric, window }: StoredFeeInputs): { from: string; to: string } {
   // Counting cuts the start to the millisecond.
   const from = metric?.recurring
     ? '-infinity'
     : instantOf(window.fee.from).round({ smallestUnit: 'millisecond', roundingMode: 'trunc' }).toString();
-  const end = window.renewed ? instantOf(window.fee.from) : to;
+  return { from, to: instantOf(window.renewed ? window.fee.from : window.fee.to).toString() };
+}
+
+function inWindow(db: Db, { fee_id, inputs, events_watermark: mark }: CountedFee, part?: WindowPart): Fragment {
+  const { usage, metric, window } = inputs;
+  if (usage?.event !== undefined) return db`e.id = ${usage.event.id}`;
+  const bounds = boundsOf(inputs);
+  const { from } = bounds;
+  const end = instantOf(bounds.to);
+  const isBetween = (between: { from: string; to: string }) => db`
+    (e.code = ${metric?.code ?? null} and e.timestamp >= ${between.from}::timestamptz and e.timestamp < ${between.to})`;
+  const isCorrected = db`
+    e.id in (select corrected.event_id from event_versions corrected
+      where corrected.organization_id = e.organization_id and corrected.correction_id > ${fee_id})`;
+  const found = (): Fragment => {
+    if (part === undefined) return db`(${isBetween(bounds)} or ${isCorrected})`;
+    return part === 'strays' ? db`${isCorrected} and not ${isBetween(bounds)}` : isBetween(part);
+  };
   // The first condition is what the index finds; the others look at the event as it was.
-  return db`(e.code = ${metric?.code ?? null} and e.timestamp >= ${from}::timestamptz and e.timestamp < ${end}
-      or e.id in (select corrected.event_id from event_versions corrected
-        where corrected.organization_id = e.organization_id and corrected.correction_id > ${fee_id}))
+  return db`${found()}
     and coalesce(former.code, e.code) = ${metric?.code ?? null} and e.id <= ${mark?.max_id ?? NO_ID}
     and coalesce(former.timestamp, e.timestamp) >= ${from}::timestamptz
     and coalesce(former.timestamp, e.timestamp) < ${end}

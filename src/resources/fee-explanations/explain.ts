@@ -128,10 +128,10 @@ export const hasEvents = ({ inputs }: FeeInputsRow): boolean =>
 
 function eventsLink(fee: FeeRow, stored: FeeInputsRow | undefined) {
   if (stored === undefined || !hasEvents(stored)) return null;
-  const digest = stored.events_watermark?.digest ?? null;
+  const { digest = null, version } = stored.events_watermark ?? {};
   return {
     count: fee.events_count ?? 0,
-    digest: digest === null ? null : `sha256:${digest}`,
+    digest: digest === null ? null : `${version === undefined ? 'sha256' : 'sha256-sum'}:${digest}`,
     url: `/fees/${fee.id}/events`,
   };
 }

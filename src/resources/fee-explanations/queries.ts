@@ -4,8 +4,11 @@ import type { Db } from '../../platform/db/connect.ts';
 
 /** Up to which event usage was counted. */
 export interface Watermark {
+  /** How the digest is made; absent: the first way. See usage-shapes/event-digest.ts. */
+  version?: number;
   max_id: string | null;
-  count: number;
+  /** Null: too many events to be counted, without a digest. */
+  count: number | null;
   digest: string | null;
 }
 

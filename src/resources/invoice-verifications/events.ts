@@ -1,12 +1,13 @@
 import { decimal } from '../../engine/money/decimal.ts';
 import type { Context } from '../../platform/context.ts';
-import type { CountedFee } from '../fee-explanations/counted-events.ts';
+import { boundsOf, type CountedFee, type WindowPart } from '../fee-explanations/counted-events.ts';
 import { hasEvents } from '../fee-explanations/explain.ts';
-import type { FeeInputsRow } from '../fee-explanations/queries.ts';
+import type { FeeInputsRow, Watermark } from '../fee-explanations/queries.ts';
 import type { FeeRow } from '../fees/queries.ts';
+import { readDigestSum } from '../usage-shapes/event-digest.ts';
 import type { Comparison } from './comparison.ts';
-import { countSince, listRawEvents, readWatermark } from './queries.ts';
-import { recount } from './recount.ts';
+import { countSince, digestPart, findPartEnd, listRawEvents, readFirstWatermark } from './queries.ts';
+import { startRecount } from './recount.ts';
 
 /** What arrived after the invoice: information, no difference. */
 export interface Since {
@@ -56,23 +57,50 @@ async function verifyWindow(
     comparison.notVerified.push({ path, reason: 'events_not_digested' });
     return false;
   }
-  const now = await readWatermark(ctx.db, ctx.organizationId, counted);
+  const now = await markNow(ctx, counted, mark);
   comparison.compare(`${path}.count`, mark.count, now.count, 'events_changed');
   comparison.compare(`${path}.digest`, mark.digest, now.digest, 'events_changed');
   return true;
 }
 
+/** The events of a fee's window as they were then, digested in the way of its watermark. */
+async function markNow(ctx: Context, counted: CountedFee, { version }: Watermark) {
+  if (version === undefined) return readFirstWatermark(ctx.db, ctx.organizationId, counted);
+  let sum = 0n;
+  for await (const part of partsOf(ctx, counted))
+    sum += BigInt((await digestPart(ctx.db, ctx.organizationId, counted, part)).digest);
+  return readDigestSum(sum);
+}
+
+/** Events of a part of a window: some seconds of one statement where none of them is in memory yet. */
+const EVENTS_A_PART = 50_000;
+
+/** The parts of a fee's window: however many events there are, each statement and each answer is bounded. */
+async function* partsOf(ctx: Context, counted: CountedFee): AsyncGenerator<WindowPart> {
+  yield 'strays';
+  const { from: start, to } = boundsOf(counted.inputs);
+  for (let from = start; ; ) {
+    const end = await findPartEnd(ctx.db, ctx.organizationId, counted, { from, to }, EVENTS_A_PART);
+    yield { from, to: end ?? to };
+    if (end === null) return;
+    from = end;
+  }
+}
+
 async function verifyUsage(ctx: Context, comparison: Comparison, feeId: string, counted: CountedFee): Promise<void> {
   const { usage, facts, manual_adjustment: adjustment } = counted.inputs;
   if (usage === null || facts !== undefined || adjustment !== undefined) return;
-  const events = await listRawEvents(ctx.db, ctx.organizationId, counted);
+  const { db, organizationId } = ctx;
   const path = `fees[${feeId}].usage`;
   if (usage.event !== undefined) {
+    const events = await listRawEvents(db, organizationId, counted);
     comparison.compare(`${path}.events_count`, 1, events.length, 'events_changed');
     return;
   }
-  const again = recount(counted.inputs, events);
-  if (again === undefined) return;
+  const recount = startRecount(counted.inputs);
+  if (recount === undefined) return;
+  for await (const part of partsOf(ctx, counted)) recount.add(await listRawEvents(db, organizationId, counted, part));
+  const again = recount.end();
   comparison.compare(`${path}.aggregated_units`, decimal(usage.aggregated_units ?? 0), again.units, 'events_changed');
   if (usage.full_units !== undefined && again.fullUnits !== undefined)
     comparison.compare(`${path}.full_units`, decimal(usage.full_units), again.fullUnits, 'events_changed');

@@ -1,7 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
-import { type CountedFee, eventsOfFee, eventsOfWindow } from '../fee-explanations/counted-events.ts';
+import { isoText } from '../events/iso-text.ts';
+import { type CountedFee, eventsOfFee, eventsOfWindow, type WindowPart } from '../fee-explanations/counted-events.ts';
 import type { Watermark } from '../fee-explanations/queries.ts';
+import { eventKey } from '../usage-counts/rollup-queries.ts';
+import { digestOfHashes, eventHash } from '../usage-shapes/event-digest.ts';
 import type { Verification, VerificationLevel } from './schema.ts';
 
 /** What the totals of an invoice were computed from. */
@@ -29,8 +32,8 @@ export async function findInvoiceInputs(
   return row;
 }
 
-/** The events of a fee's charge and window as they were then, as a watermark. */
-export async function readWatermark(
+/** The same of the first version: a SHA-256 over all events, which only windows of at most 100 000 got. */
+export async function readFirstWatermark(
   db: Db,
   organizationId: string,
   fee: CountedFee,
@@ -44,17 +47,68 @@ export async function readWatermark(
   return row!;
 }
 
+/** Digest of the events of a part of a fee's window as they were then: a whole number to be added up. */
+export async function digestPart(
+  db: Db,
+  organizationId: string,
+  fee: CountedFee,
+  part: WindowPart,
+): Promise<{ count: number; digest: string }> {
+  const [row] = await db<{ count: number; digest: string }[]>`
+    select count(*) as count, (${digestOfHashes(db)})::text as digest
+    from (
+      select ${eventHash(db, db`${fee.inputs.metric?.field_name ?? null}::text`)} as hash
+      from (select * from ${eventsOfWindow(db, organizationId, fee, part)}) e
+    ) hashed`;
+  return row!;
+}
+
+/**
+ * Where the part of a window ends that begins at `from` and holds `size` events, as ISO text; null: the window holds no more.
+ * Events of one instant are never parted.
+ */
+export async function findPartEnd(
+  db: Db,
+  organizationId: string,
+  { inputs, external_subscription_id }: CountedFee,
+  { from, to }: { from: string; to: string },
+  size: number,
+): Promise<string | null> {
+  const events = db`
+    events e
+    where e.organization_id = ${organizationId} and e.external_subscription_id = ${external_subscription_id}
+      and e.code = ${inputs.metric?.code ?? null} and e.timestamp < ${to}`;
+  const [row] = await db<{ at: string | null }[]>`
+    select ${isoText(db, db`coalesce(nth.timestamp, later.timestamp)`)} as at
+    from (
+      select max(timestamp) as timestamp from (
+        select e.timestamp from ${events} and e.timestamp >= ${from}::timestamptz order by e.timestamp
+        offset ${size} limit 1
+      ) found
+    ) reached
+    left join lateral (
+      select reached.timestamp where reached.timestamp > ${from}::timestamptz
+    ) nth on true
+    left join lateral (
+      select min(e.timestamp) as timestamp from ${events} and e.timestamp > ${from}::timestamptz
+        and reached.timestamp = ${from}::timestamptz
+    ) later on true`;
+  return row!.at;
+}
+
 export interface RawEvent {
   timestamp: Temporal.Instant;
   text: string | null;
   operation: string | null;
+  /** Place in processing order, as a text that sorts. */
+  key: string;
 }
 
-/** The events behind a fee in processing order. */
-export const listRawEvents = (db: Db, organizationId: string, fee: CountedFee) => db<RawEvent[]>`
+/** The events behind a fee, or those of a part of its window, in processing order. */
+export const listRawEvents = (db: Db, organizationId: string, fee: CountedFee, part?: WindowPart) => db<RawEvent[]>`
   select event.timestamp, event.properties ->> ${fee.inputs.metric?.field_name ?? null} as text,
-    event.properties ->> 'operation_type' as operation
-  from ${eventsOfFee(db, organizationId, fee)}
+    event.properties ->> 'operation_type' as operation, ${eventKey(db, db`event`)} as key
+  from ${eventsOfFee(db, organizationId, fee, part)}
   order by event.timestamp, event.created_at, event.id`;
 
 /** What arrived in the window of a fee after it was made. */
@@ -103,12 +157,18 @@ export async function findVerification(db: Db, organizationId: string, id: strin
   return row && { svc_id: row.id, svc_invoice_id: row.invoice_id, level: row.level, status: row.status, ...row.result };
 }
 
-/** Fees of an invoice. */
-export async function countFees(db: Db, organizationId: string, invoiceId: string): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*) from fees
-    where organization_id = ${organizationId} and invoice_id = ${invoiceId} and deleted_at is null`;
-  return row!.count;
+/** Fees of an invoice, and how many events have to be read for them. */
+export async function sizeOfInvoice(
+  db: Db,
+  organizationId: string,
+  invoiceId: string,
+): Promise<{ fees: number; events: number }> {
+  const [row] = await db<{ fees: number; events: number }[]>`
+    select count(*) as fees, coalesce(sum((inputs.events_watermark ->> 'count')::bigint), 0)::bigint as events
+    from fees
+    left join fee_inputs inputs on inputs.organization_id = fees.organization_id and inputs.fee_id = fees.id
+    where fees.organization_id = ${organizationId} and fees.invoice_id = ${invoiceId} and fees.deleted_at is null`;
+  return row!;
 }
 
 /** What a run verifies. */

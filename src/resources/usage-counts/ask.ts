@@ -6,7 +6,8 @@ import type { ChargeToCount, UsageWindow } from './request.ts';
 import type { RollupRequest } from './rollup-queries.ts';
 import { type SharedRequest, shareRequests } from './share-requests.ts';
 
-const EVER = '-infinity';
+/** Lower bound of what is counted since ever. */
+export const EVER = '-infinity';
 
 /** What is asked of rollups for readings. */
 export const sharedRollups = (readings: readonly (Summing | Listing)[]): SharedRequest<RollupRequest>[] =>
@@ -59,13 +60,20 @@ function rawRequest(
     field: charge.metric.field_name,
     from: from?.toString() ?? EVER,
     to: to.toString(),
-    start_at: window.from?.toString() ?? null,
-    start_id: (window.from && window.startedAs) ?? null,
-    end_at: window.to
-      .subtract({ microseconds: 1 })
-      .round({ smallestUnit: 'millisecond', roundingMode: 'floor' })
-      .toString(),
-    end_id: window.replacedBy ?? null,
+    ...sharedInstants(window),
     first: window.first ?? null,
   };
 }
+
+/** At which instants an event's id decides whether it is of the window. Rule: usage-and-charges A.9. */
+export const sharedInstants = (
+  window: UsageWindow,
+): Pick<RawRequest, 'start_at' | 'start_id' | 'end_at' | 'end_id'> => ({
+  start_at: window.from?.toString() ?? null,
+  start_id: (window.from && window.startedAs) ?? null,
+  end_at: window.to
+    .subtract({ microseconds: 1 })
+    .round({ smallestUnit: 'millisecond', roundingMode: 'floor' })
+    .toString(),
+  end_id: window.replacedBy ?? null,
+});

@@ -119,7 +119,7 @@ const neededTexts = (db: Db) => db`
   ) end`;
 
 /** The events of a request, as `e`. Rules: usage-and-charges A.9, C.1. */
-const selectedEvents = (db: Db, organizationId: string) => db`
+export const selectedEvents = (db: Db, organizationId: string) => db`
   from events e
   where e.organization_id = ${organizationId} and e.external_subscription_id = request.subscription
     and e.code = request.code and e.timestamp >= request."from" and e.timestamp < request."to" and e.deleted_at is null

@@ -165,21 +165,25 @@ const answeringShapes = (db: Db, organizationId: string, requests: readonly Shar
     join usage_shapes shape on shape.organization_id = ${organizationId} and shape.billable_metric_id = request.metric_id
       and shape.state = 'live' and shape.code = request.code and shape.aggregation_type = request.aggregation
       and shape.field_name is not distinct from request.field and shape.property_names @> asker.names
-    where (shape.keeps_amounts or not request.amounts) and not exists (
-      select from usage_raw_subscriptions raw
-      where raw.organization_id = ${organizationId} and raw.shape_id = shape.id
-        and raw.external_subscription_id = request.subscription
-    ) and not exists (
-      select from usage_dirty_hours dirty
-      where dirty.organization_id = ${organizationId} and dirty.shape_id = shape.id
-        and dirty.external_subscription_id = request.subscription
-    )
+    where (shape.keeps_amounts or not request.amounts) and ${hasAllHours(db, organizationId)}
   ), scan as materialized (
     select subscription, aggregation, "from", "to", days, shape_id, array_agg(n) as ns,
       case when keeps_days then coalesce(day_from, "to") else "to" end as day_from,
       case when keeps_days then coalesce(day_to, "to") else "to" end as day_to
     from answering
     group by s, subscription, aggregation, "from", "to", days, shape_id, keeps_days, answering.day_from, answering.day_to
+  )`;
+
+/** Whether a `shape` holds all hours of a `request`'s subscription: it is not left to scans, and no repair is pending. */
+export const hasAllHours = (db: Db, organizationId: string) => db`
+  not exists (
+    select from usage_raw_subscriptions raw
+    where raw.organization_id = ${organizationId} and raw.shape_id = shape.id
+      and raw.external_subscription_id = request.subscription
+  ) and not exists (
+    select from usage_dirty_hours dirty
+    where dirty.organization_id = ${organizationId} and dirty.shape_id = shape.id
+      and dirty.external_subscription_id = request.subscription
   )`;
 
 /** Events of open batches in the windows of the answered charges of an aggregation; none is looked for without such a charge. */

@@ -1,4 +1,5 @@
 import type { Db, Fragment } from '../../platform/db/connect.ts';
+import { digestOfHashes, eventHash } from './event-digest.ts';
 import { meteredNumber } from './numbers.ts';
 import type { Shape } from './shape.ts';
 
@@ -26,10 +27,12 @@ export const rawBuckets = (db: Db, shape: ShapeToFill, source: Fragment) => db`
     ${shape.aggregation_type === 'weighted_sum_agg' ? db`coalesce(sum(value * extract(epoch from timestamp - hour)), 0)` : db`0::numeric`} as moment,
     ${shape.aggregation_type === 'max_agg' ? db`max(value)` : db`null::numeric`} as max,
     coalesce(sum(precise_total_amount_cents) filter (where value is not null), 0) as amount,
-    ${shape.aggregation_type === 'latest_agg' ? lastOf(db, db`value::text`, db`value is not null`) : db`null::text[]`} as last
+    ${shape.aggregation_type === 'latest_agg' ? lastOf(db, db`value::text`, db`value is not null`) : db`null::text[]`} as last,
+    ${digestOfHashes(db)} as digest, max(id::text collate "C")::uuid as max_id
   from (
     select e.organization_id, e.external_subscription_id, e.timestamp, e.created_at, e.id, ${hourOf(db, db`e.timestamp`)} as hour,
       e.precise_total_amount_cents, ${propertyTexts(db, shape.property_names)} as texts,
+      ${eventHash(db, db`${shape.field_name}::text`)} as hash,
       ${shape.field_name === null ? db`null::numeric` : meteredNumber(db, db`(e.properties ->> ${shape.field_name})`)} as value
     from ${source}
   ) as metered
@@ -81,7 +84,7 @@ export const daysOf = (db: Db, shape: Pick<Shape, 'id' | 'aggregation_type'>, bu
   select organization_id, external_subscription_id, ${shape.id}::uuid, ${dayOf(db, db`hour`)} as day, group_hash,
     sum(events_count)::bigint, sum(valid_count)::bigint, sum(sum),
     ${shape.aggregation_type === 'weighted_sum_agg' ? db`sum(moment + sum * extract(epoch from hour - ${dayOf(db, db`hour`)}))` : db`0::numeric`},
-    sum(amount)
+    sum(amount), sum(digest), max(max_id::text collate "C")::uuid
   from ${buckets}
   group by organization_id, external_subscription_id, day, group_hash`;
 

@@ -1,4 +1,5 @@
 import type { KnownGroup, LiveShape } from '../../usage-shapes/catalog.ts';
+import { eventDigest } from '../../usage-shapes/event-digest.ts';
 import { groupJson } from '../../usage-shapes/shape.ts';
 import { bytesArray, plainArray, textArray } from './array-literal.ts';
 import type { PreparedEvent } from './prepare.ts';
@@ -78,6 +79,7 @@ export function columnsOf(
       buckets: plainArray(bucketOf.map((bucket) => bucket?.number ?? null)),
       values: plainArray(prepared.map((each) => each.rollup?.value ?? null)),
       offsets: plainArray(prepared.map(weightedOffset)),
+      counted: plainArray(prepared.map(digestInBucket)),
     },
     buckets: {
       organizations: plainArray(buckets.map(({ organization_id }) => numberOf.get(organization_id)!)),
@@ -87,6 +89,7 @@ export function columnsOf(
       hashes: bytesArray(buckets.map(({ hash }) => hash)),
       keepMax: plainArray(buckets.map(({ shape }) => shape.aggregation_type === 'max_agg')),
       dayOffsets: plainArray(buckets.map(dayOffset)),
+      maxIds: plainArray(buckets.map(({ maxId }) => maxId)),
     },
     groups: {
       organizations: plainArray(newGroups.map((each) => each.organization_id)),
@@ -125,6 +128,8 @@ interface Bucket {
   /** ISO text up to the hour. */
   hour: string;
   hash: string;
+  /** The greatest of the rows' ids, whether all of them are inserted or not. */
+  maxId: string;
   /** Its position, from 1. */
   number: number;
 }
@@ -147,10 +152,10 @@ function bucketsOf(rows: readonly EventRow[]): { buckets: Bucket[]; bucketOf: (B
     const place = hour + subscription;
     let bucket = byPlace.get(place);
     if (!bucket) {
-      bucket = { organization_id, subscription, shape, hour, hash: group.hash, number: 0 };
+      bucket = { organization_id, subscription, shape, hour, hash: group.hash, maxId: event.id, number: 0 };
       byPlace.set(place, bucket);
       buckets.push(bucket);
-    }
+    } else if (event.id > bucket.maxId) bucket.maxId = event.id;
     return bucket;
   });
   buckets.sort(
@@ -191,3 +196,7 @@ function weightedOffset({ rollup, timestamp }: PreparedEvent): string | null {
   if (rollup?.shape.aggregation_type !== 'weighted_sum_agg') return null;
   return `${Number(timestamp.slice(14, 16)) * 60 + Number(timestamp.slice(17, 19))}${timestamp.slice(19, 26)}`;
 }
+
+/** What an event adds to the digest of its bucket; null: it has none. */
+const digestInBucket = ({ rollup, timestamp, event }: PreparedEvent): string | null =>
+  rollup && eventDigest(timestamp, event.transaction_id, rollup.text);

@@ -28,7 +28,9 @@ export interface PreparedEvent {
 interface Rollup {
   shape: LiveShape;
   group: KnownGroup;
-  /** Text of the metric's field when it is a plain number. */
+  /** Text of the metric's field; null: absent. */
+  text: string | null;
+  /** The same when it is a plain number. */
   value: string | null;
 }
 
@@ -83,16 +85,13 @@ function applyExpression(prepared: PreparedEvent, expression: Expression, field:
   return undefined;
 }
 
-function rollupOf(shape: LiveShape, text: string): Rollup {
+function rollupOf(shape: LiveShape, json: string): Rollup {
   const { property_names: names, field_name: field } = shape;
-  if (names.length === 0 && field === null) return { shape, group: groupIn(shape, []), value: null };
-  const properties = parseProperties(text);
+  if (names.length === 0 && field === null) return { shape, group: groupIn(shape, []), text: null, value: null };
+  const properties = parseProperties(json);
   const textOf = (name: string) => (Object.hasOwn(properties, name) ? propertyText(properties[name]) : null);
-  return {
-    shape,
-    group: groupIn(shape, names.map(textOf)),
-    value: field === null ? null : meteredText(textOf(field)),
-  };
+  const text = field === null ? null : textOf(field);
+  return { shape, group: groupIn(shape, names.map(textOf)), text, value: meteredText(text) };
 }
 
 function groupIn(shape: LiveShape, texts: (string | null)[]): KnownGroup {

@@ -31,9 +31,10 @@ export const insertEvents = (db: Db, columns: Columns, batch: { id: string; now:
       ${events.transactions}::text[], ${events.codes}::text[], ${events.timestamps}::timestamptz[],
       ${events.created}::timestamptz[], string_to_array(${events.properties}::text, chr(31)), ${events.amounts}::numeric[],
       ${events.digests}::bytea[], ${events.agents}::text[], ${events.addresses}::text[],
-      ${events.buckets}::int[], ${events.values}::numeric[], ${events.offsets}::numeric[]
+      ${events.buckets}::int[], ${events.values}::numeric[], ${events.offsets}::numeric[],
+      ${events.counted}::numeric[]
     ) as row (o, id, subscription, transaction, code, timestamp, created_at, properties, amount, digest, user_agent,
-      remote_address, bucket, value, seconds)
+      remote_address, bucket, value, seconds, digest_in_bucket)
   ), inserted as (
     insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties,
       precise_total_amount_cents, digest, user_agent, remote_address, created_at)
@@ -44,24 +45,27 @@ export const insertEvents = (db: Db, columns: Columns, batch: { id: string; now:
     returning id, organization_id
   ), rolled as materialized (
     select (${organizations.ids}::uuid[])[key.o] as organization_id, key.subscription, key.shape_id, key.hour, key.hash,
-      key.keeps_max, key.day_offset, key.n, events_count, valid_count, sum, moment, max, amount
+      key.keeps_max, key.day_offset, key.n, events_count, valid_count, sum, moment, max, amount,
+      summed.digest, key.max_id
     from (
       select bucket, count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum,
         coalesce(sum(value * seconds), 0) as moment, max(value) as max,
-        coalesce(sum(amount::numeric(40, 15)) filter (where value is not null), 0) as amount
+        coalesce(sum(amount::numeric(40, 15)) filter (where value is not null), 0) as amount,
+        sum(digest_in_bucket) as digest
       from input join inserted using (id)
       where bucket is not null
       group by bucket
     ) as summed
     join unnest(${buckets.organizations}::int[], ${buckets.subscriptions}::text[], ${buckets.shapes}::uuid[],
       ${buckets.hours}::timestamptz[], ${buckets.hashes}::bytea[], ${buckets.keepMax}::boolean[],
-      ${buckets.dayOffsets}::int[])
-      with ordinality as key (o, subscription, shape_id, hour, hash, keeps_max, day_offset, n) on key.n = summed.bucket
+      ${buckets.dayOffsets}::int[], ${buckets.maxIds}::uuid[])
+      with ordinality as key (o, subscription, shape_id, hour, hash, keeps_max, day_offset, max_id, n) on key.n = summed.bucket
   ), day as ( -- stands before the hours, since what nothing reads is run last one first: hours are locked before days
     insert into usage_days as day (organization_id, external_subscription_id, shape_id, day, group_hash, events_count,
-      valid_count, sum, moment, amount)
+      valid_count, sum, moment, amount, digest, max_id)
     select organization_id, subscription, shape_id, date_bin('1 day', hour, timestamptz 'epoch') as day, hash,
-      sum(events_count), sum(valid_count), sum(sum), sum(moment + sum * day_offset), sum(amount)
+      sum(events_count), sum(valid_count), sum(sum), sum(moment + sum * day_offset), sum(amount),
+      sum(digest), max(max_id::text collate "C")::uuid
     from rolled where day_offset is not null
     group by organization_id, subscription, shape_id, day, hash
     order by organization_id, subscription collate "C", shape_id, day, hash
@@ -70,12 +74,14 @@ export const insertEvents = (db: Db, columns: Columns, batch: { id: string; now:
       valid_count = day.valid_count + excluded.valid_count,
       sum = day.sum + excluded.sum,
       moment = day.moment + excluded.moment,
-      amount = day.amount + excluded.amount
+      amount = day.amount + excluded.amount,
+      digest = day.digest + excluded.digest,
+      max_id = greatest(day.max_id, excluded.max_id)
   ), bucket as (
     insert into usage_buckets as bucket (organization_id, external_subscription_id, shape_id, hour, group_hash,
-      events_count, valid_count, sum, moment, max, amount)
+      events_count, valid_count, sum, moment, max, amount, digest, max_id)
     select organization_id, subscription, shape_id, hour, hash, events_count, valid_count, sum, moment,
-      case when keeps_max then max end, amount
+      case when keeps_max then max end, amount, digest, max_id
     from rolled
     order by n
     on conflict (organization_id, external_subscription_id, shape_id, hour, group_hash) do update set
@@ -84,7 +90,9 @@ export const insertEvents = (db: Db, columns: Columns, batch: { id: string; now:
       sum = bucket.sum + excluded.sum,
       moment = bucket.moment + excluded.moment,
       max = greatest(bucket.max, excluded.max),
-      amount = bucket.amount + excluded.amount
+      amount = bucket.amount + excluded.amount,
+      digest = bucket.digest + excluded.digest,
+      max_id = greatest(bucket.max_id, excluded.max_id)
   ), new_group as (
     insert into usage_groups (organization_id, shape_id, group_hash, properties)
     select * from unnest(${groups.organizations}::uuid[], ${groups.shapes}::uuid[], ${groups.hashes}::bytea[],
