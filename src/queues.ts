@@ -34,13 +34,18 @@ export type QueueName = keyof typeof queues;
 /** Correlation of a request whose caller waits: the ingress process and the number of its request there. */
 const Caller = { from: z.string(), cid: z.string(), at: z.number() };
 
-/** Every job: its queue and the schema of its payload. New fields are optional until the last old job is gone. */
+/**
+ * Whose job it is: what the shares of a queue go by. Any text that names the customer will do, if all jobs of a queue use
+ * the same; without one, `customer_id` of the payload or of its `item` is taken.
+ */
+const Owner = { organization_id: z.string(), customer_key: z.string().optional() };
+
 /** A command of the API. */
 const Command = z.object({
   v: z.literal(1),
   ...Caller,
+  ...Owner,
   operation: z.string(),
-  organization_id: z.string(),
   sandbox: z.boolean(),
   api_key_id: z.string(),
   request_id: z.string(),
@@ -55,6 +60,10 @@ const Command = z.object({
   }),
 });
 
+/**
+ * Every job: its queue and the schema of its payload. New fields are optional until the last old job is gone. Jobs without
+ * an owner hold work of several organizations, bounded by who makes them.
+ */
 export const jobs = {
   'command.run': { queue: 'writes', payload: Command },
   /** Commands on credit notes have a pool of their own. */
@@ -67,69 +76,69 @@ export const jobs = {
   'events.finish-batch': { queue: 'aggregation', payload: z.object({ batch_ids: z.array(z.string()) }) },
   'rollup.build-shape': {
     queue: 'aggregation',
-    payload: z.object({ organization_id: z.string(), shape_id: z.string() }),
+    payload: z.object({ ...Owner, shape_id: z.string() }),
   },
   'rollup.guard': {
     queue: 'aggregation',
-    payload: z.object({ organization_id: z.string(), shape_id: z.string(), external_subscription_id: z.string() }),
+    payload: z.object({ ...Owner, shape_id: z.string(), external_subscription_id: z.string() }),
   },
-  'step.run': { queue: 'billing', payload: z.object({ step_id: z.string(), organization_id: z.string() }) },
+  'step.run': { queue: 'billing', payload: z.object({ ...Owner, step_id: z.string() }) },
   'periodic.work': {
     queue: 'billing',
-    payload: z.object({ job: z.string(), organization_id: z.string(), at: z.string(), item: z.unknown() }),
+    payload: z.object({ ...Owner, job: z.string(), at: z.string(), item: z.unknown() }),
   },
   'payment.charge': {
     queue: 'payments',
-    payload: z.object({ organization_id: z.string(), payment_id: z.string() }),
+    payload: z.object({ ...Owner, payment_id: z.string() }),
   },
   'payment.look-after': {
     queue: 'payments',
-    payload: z.object({ organization_id: z.string(), payment_id: z.string() }),
+    payload: z.object({ ...Owner, payment_id: z.string() }),
   },
   'payment.cancel': {
     queue: 'payments',
-    payload: z.object({ organization_id: z.string(), payment_id: z.string() }),
+    payload: z.object({ ...Owner, payment_id: z.string() }),
   },
   'payment.refund': {
     queue: 'payments',
-    payload: z.object({ organization_id: z.string(), credit_note_id: z.string() }),
+    payload: z.object({ ...Owner, credit_note_id: z.string() }),
   },
   'payment.look-after-refund': {
     queue: 'payments',
-    payload: z.object({ organization_id: z.string(), credit_note_id: z.string() }),
+    payload: z.object({ ...Owner, credit_note_id: z.string() }),
   },
   'payment.connect': {
     queue: 'payments',
-    payload: z.object({ organization_id: z.string(), payment_provider_id: z.string() }),
+    payload: z.object({ ...Owner, payment_provider_id: z.string() }),
   },
   'payment.create-customer': {
     queue: 'payments',
-    payload: z.object({ organization_id: z.string(), customer_id: z.string() }),
+    payload: z.object({ ...Owner, customer_id: z.string() }),
   },
   'payment.open-page': {
     queue: 'payments',
-    payload: z.object({ organization_id: z.string(), page_id: z.string() }),
+    payload: z.object({ ...Owner, page_id: z.string() }),
   },
-  'clock.advance': { queue: 'clocks', payload: z.object({ organization_id: z.string() }) },
+  'clock.advance': { queue: 'clocks', payload: z.object(Owner) },
   'webhook.deliver': {
     queue: 'webhooks',
     payload: z.object({
-      organization_id: z.string(),
+      ...Owner,
       webhook_endpoint_id: z.string(),
       delivery_ids: z.array(z.string()).max(10),
     }),
   },
   'webhook.replay': {
     queue: 'webhooks',
-    payload: z.object({ organization_id: z.string(), webhook_endpoint_id: z.string(), replay_id: z.string() }),
+    payload: z.object({ ...Owner, webhook_endpoint_id: z.string(), replay_id: z.string() }),
   },
   'document.render': {
     queue: 'documents',
-    payload: z.object({ organization_id: z.string(), document_id: z.string() }),
+    payload: z.object({ ...Owner, document_id: z.string() }),
   },
-  'mail.send': { queue: 'webhooks', payload: z.object({ organization_id: z.string(), mail_id: z.string() }) },
-  'vat.check': { queue: 'webhooks', payload: z.object({ organization_id: z.string(), check_id: z.string() }) },
-  'analytics.roll-up': { queue: 'analytics', payload: z.object({ organization_id: z.string() }) },
+  'mail.send': { queue: 'webhooks', payload: z.object({ ...Owner, mail_id: z.string() }) },
+  'vat.check': { queue: 'webhooks', payload: z.object({ ...Owner, check_id: z.string() }) },
+  'analytics.roll-up': { queue: 'analytics', payload: z.object(Owner) },
   'periodic.tick': { queue: 'periodic', payload: z.object({ job: z.string(), at: z.string() }) },
   'api-log.write': { queue: 'audit', payload: z.object({ rows: z.array(z.unknown()) }) },
 } as const satisfies Record<string, { queue: QueueName; payload: z.ZodType }>;

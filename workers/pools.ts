@@ -39,7 +39,8 @@ interface Closable {
 
 type PoolStart = (runtime: Runtime) => Promise<Closable[]> | Closable[];
 
-const serve = (runtime: Runtime, queue: QueueName, concurrency: number, handlers: Partial<Handlers>): Closable =>
+/** Serves a queue whose jobs do without a connection of their own: their statements are merged, or they mostly wait. */
+const serveMany = (runtime: Runtime, queue: QueueName, concurrency: number, handlers: Partial<Handlers>): Closable =>
   serveQueue(queue, handlers, {
     redis: runtime.redis,
     prefix: runtime.config.REDIS_PREFIX,
@@ -50,6 +51,15 @@ const serve = (runtime: Runtime, queue: QueueName, concurrency: number, handlers
       runtime.metrics.jobSeconds.observe({ queue: name, job }, seconds);
     },
   });
+
+/** Serves a queue: no more jobs at once than find a connection, so that none waits for one on a slot. */
+const serve = (runtime: Runtime, queue: QueueName, concurrency: number, handlers: Partial<Handlers>): Closable =>
+  serveMany(runtime, queue, slotsOf(runtime.config, concurrency), handlers);
+
+/** Connections of a pool for what is no job of its main queue: API log rows, watchers, looks after a start. */
+const BESIDE_JOBS = 2;
+const slotsOf = (config: Config, concurrency: number): number =>
+  Math.max(1, Math.min(concurrency, config.DATABASE_POOL - BESIDE_JOBS));
 
 const commandDeps = (runtime: Runtime) => ({
   ...runtime,
@@ -82,7 +92,7 @@ export const pools = {
     const finisher = createFinisherNudge(runtime.producer);
     const counters = openCounters(runtime.redis, runtime.config.REDIS_PREFIX);
     const handlers = storeHandlers({ ...runtime, catalogs: new CatalogCache(), finisher, counters });
-    const served = serve(runtime, 'events', runtime.config.CONCURRENCY_EVENTS, handlers);
+    const served = serveMany(runtime, 'events', runtime.config.CONCURRENCY_EVENTS, handlers);
     return [
       {
         async close() {
@@ -122,7 +132,7 @@ export const pools = {
       ...mailHandlers(runtime, mailer),
       ...vatCheckHandlers({ ...runtime, outgoing: register }),
     };
-    const served = serve(runtime, 'webhooks', runtime.config.CONCURRENCY_WEBHOOKS, handlers);
+    const served = serveMany(runtime, 'webhooks', runtime.config.CONCURRENCY_WEBHOOKS, handlers);
     return [
       startSequencer(runtime),
       {
@@ -164,10 +174,37 @@ export const pools = {
 
 export type PoolName = keyof typeof pools;
 
-/** Starts the named pools in this process; `close` lets the jobs under way finish. */
+/** Statements at once of stored events (two, in two parts each) and of their explanations. */
+const EVENTS_CONNECTIONS = 6;
+/** Deliveries are read and written by merged statements. */
+const WEBHOOKS_CONNECTIONS = 6;
+/** An advance of a clock and a tick of the schedule hold one for their lock while they work on another. */
+const CONNECTIONS_OF_LOCKED_JOB = 2;
+
+/** Connections that a pool can use at once, if it is granted so many. */
+const connections: Record<PoolName, (config: Config) => number> = {
+  writes: (config) => config.CONCURRENCY_WRITES + BESIDE_JOBS,
+  'credit-notes': (config) => config.CONCURRENCY_CREDIT_NOTES + BESIDE_JOBS,
+  events: () => EVENTS_CONNECTIONS,
+  aggregation: (config) => config.CONCURRENCY_AGGREGATION + BESIDE_JOBS,
+  billing: (config) => config.CONCURRENCY_BILLING + BESIDE_JOBS,
+  clocks: (config) => CONNECTIONS_OF_LOCKED_JOB * config.CONCURRENCY_CLOCKS + BESIDE_JOBS,
+  webhooks: () => WEBHOOKS_CONNECTIONS,
+  documents: (config) => config.CONCURRENCY_DOCUMENTS + BESIDE_JOBS,
+  payments: (config) => config.CONCURRENCY_PAYMENTS + BESIDE_JOBS,
+  analytics: () => ANALYTICS_AT_ONCE + BESIDE_JOBS,
+  scheduler: () => CONNECTIONS_OF_LOCKED_JOB * TICKS_AT_ONCE + BESIDE_JOBS,
+};
+
+/**
+ * Starts the named pools in this process; `close` lets the jobs under way finish. Each has connections of its own: what
+ * fills one pool takes none from the others, also where all run in one process.
+ */
 export async function startPools(config: Config, names: PoolName[], log?: Log): Promise<Closable> {
   const runtime = openRuntime(config, names.length === 1 ? names[0]! : 'workers', log);
-  const started = (await Promise.all(names.map((name) => (pools[name] as PoolStart)(runtime)))).flat();
+  const start = (name: PoolName) =>
+    (pools[name] as PoolStart)({ ...runtime, sql: runtime.openDatabase(name, connections[name](config)) });
+  const started = (await Promise.all(names.map(start))).flat();
   runtime.log.info({ pools: names }, 'pools started');
   const owed = watchOwed(runtime);
   runtime.onReconnect(owed.suspect);

@@ -26,7 +26,9 @@ const Settings = z.object({
     .regex(/^[a-z_][a-z0-9_]*$/)
     .default('public')
     .describe('Schema that holds the tables'),
-  DATABASE_POOL: whole(12).describe('Connections a process opens at most'),
+  DATABASE_POOL: whole(12).describe(
+    'Connections an ingress or a pool of workers opens at most; a pool runs two jobs fewer at once, but events and deliveries',
+  ),
   REDIS_URL: z.string().default('').describe('Redis 6.2 or newer with maxmemory-policy noeviction'),
   REDIS_PREFIX: z.string().default('meterstone').describe('First part of every Redis key'),
   LOG_LEVEL: z

@@ -12,6 +12,8 @@ export interface Runtime {
   config: Config;
   log: Log;
   sql: Sql;
+  /** Connections of their own for a part of the process, at most DATABASE_POOL; closed with the others. */
+  openDatabase(name: string, connections: number): Sql;
   /** Connection for queues, replies and short commands. */
   redis: Redis;
   producer: Producer;
@@ -31,12 +33,18 @@ export function openRuntime(
   const reconnected = () => {
     for (const listener of listeners) listener();
   };
-  const sql = connectDatabase(config.DATABASE_URL, {
-    schema: config.DATABASE_SCHEMA,
-    connections: config.DATABASE_POOL,
-    name: `meterstone ${processName}`,
-    onClose: () => reconnected(),
-  });
+  const databases: Sql[] = [];
+  const openDatabase = (name: string, connections: number): Sql => {
+    const opened = connectDatabase(config.DATABASE_URL, {
+      schema: config.DATABASE_SCHEMA,
+      connections: Math.min(connections, config.DATABASE_POOL),
+      name: `meterstone ${name}`,
+      onClose: () => reconnected(),
+    });
+    databases.push(opened);
+    return opened;
+  };
+  const sql = openDatabase(processName, config.DATABASE_POOL);
   const redis = connectPatiently(config.REDIS_URL, processName);
   redis.once('ready', () => redis.on('ready', reconnected));
   const producer = createProducer(redis, config.REDIS_PREFIX);
@@ -47,6 +55,7 @@ export function openRuntime(
     config,
     log,
     sql,
+    openDatabase,
     redis,
     producer,
     metrics,
@@ -59,7 +68,7 @@ export function openRuntime(
       await producer.close();
       sharedMetrics.close();
       redis.disconnect();
-      await sql.end({ timeout: 5 });
+      await Promise.all(databases.map((each) => each.end({ timeout: 5 })));
     },
   };
 }

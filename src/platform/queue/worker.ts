@@ -4,7 +4,9 @@ import { type JobName, type JobPayload, jobs, type QueueName, queues } from '../
 import { realNowMs } from '../clock/real-clock.ts';
 import type { Log } from '../log/log.ts';
 import { Refusal } from '../refusal.ts';
+import { openParkedJobs } from './parked-jobs.ts';
 import { markProgress, PING_EVERY_MS, PING_JOB, ping } from './progress.ts';
+import { type Lane, type Owner, openShares } from './shares.ts';
 
 export interface JobInfo {
   id: string;
@@ -24,6 +26,7 @@ export type Handlers<Names extends JobName = JobName> = {
 export interface ServeOptions {
   redis: Redis;
   prefix: string;
+  /** Jobs at once; each of them finds a database connection of its own. */
   concurrency: number;
   log: Log;
   onFinished?: (job: { queue: QueueName; name: string; seconds: number; failed: boolean }) => void;
@@ -32,11 +35,14 @@ export interface ServeOptions {
 // A caller waits: the job of a killed worker runs again within about 5 s (performance-design 3.3, run there).
 const WAITED_LOCK = { lockDuration: 3000, stalledInterval: 1500, maxStalledCount: 5 };
 const RETRIED_LOCK = { lockDuration: 30_000, stalledInterval: 5000, maxStalledCount: 5 };
+/** Jobs whose call was lost are looked for this often: a caller may wait for them. */
+const LOOK_EVERY_MS = 2000;
 
 /**
  * Serves one queue with the handlers given by job name. A Refusal ends a job for good without retry; any other error is
  * retried by the queue's table. Start-up refuses a queue that has a job without a handler. A ping job every few seconds
- * proves that the queue moves (`/ready`).
+ * proves that the queue moves (`/ready`). A job whose organization or customer has its share of the slots is parked until
+ * one of its own leaves.
  */
 export function serveQueue(
   name: QueueName,
@@ -46,16 +52,21 @@ export function serveQueue(
   const missing = (Object.keys(jobs) as JobName[]).filter((job) => jobs[job].queue === name && !handlers[job]);
   if (missing.length > 0) throw new Error(`queue ${name} has jobs without a handler: ${missing.join(', ')}`);
   const { redis, prefix, log } = options;
+  const queue = new Queue(name, { connection: redis, prefix });
+  queue.on('error', () => {}); // the connection reconnects by itself
+  const turns = takeTurns(queue, options);
   const worker = new Worker(
     name,
     async (job: Job, token?: string) => {
       if (job.name === PING_JOB) return markProgress(redis, prefix, name);
+      await turns.enter(job, token);
       const started = performance.now();
       let failed = true;
       try {
         await run(job, token, handlers);
         failed = false;
       } finally {
+        turns.leave(job);
         options.onFinished?.({ queue: name, name: job.name, seconds: (performance.now() - started) / 1000, failed });
       }
     },
@@ -72,12 +83,100 @@ export function serveQueue(
     if (error instanceof UnrecoverableError) log.info(details, 'job refused');
     else log.error(details, 'job failed');
   });
-  const pings = keepPinging(name, redis, prefix);
+  const pings = every(PING_EVERY_MS, () => ping(queue));
+  const looks = every(LOOK_EVERY_MS, turns.look);
+  pings.run();
   return {
     async close() {
-      await pings.stop();
+      pings.stop();
+      looks.stop();
       await worker.close();
+      await turns.settled();
+      await queue.close();
     },
+  };
+}
+
+/**
+ * Whose turn it is among the jobs that a worker takes.
+ *
+ * enter    takes the job's slot; parks the job and never returns when there is none
+ * settled  resolves when all calls that are under way have been made
+ */
+function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions) {
+  const shares = openShares(concurrency);
+  const parked = openParkedJobs(redis, prefix, queue);
+  /** Organizations that may have parked jobs: only their leaving jobs ask. */
+  const crowded = new Set<string>();
+  const calling = new Set<Promise<void>>();
+
+  async function call(lane: Lane, most = Number.POSITIVE_INFINITY): Promise<number> {
+    const count = Math.min(shares.room(lane), most);
+    return count > 0 ? parked.call(lane, count) : 0;
+  }
+
+  async function callNext({ organizationId, customerKey }: Owner): Promise<void> {
+    const room = shares.room({ organizationId });
+    const called = customerKey === undefined ? 0 : await call({ organizationId, customerKey }, room);
+    if (called < room) await call({ organizationId }, room - called);
+  }
+
+  function inBackground(work: Promise<void>): void {
+    const made = work.catch(() => {}).finally(() => calling.delete(made)); // what is not called now is found by a look
+    calling.add(made);
+  }
+
+  return {
+    async enter(job: Job, token: string | undefined): Promise<void> {
+      if (job.attemptsStarted > job.attemptsMade + 1) parked.arrived(job.id!);
+      const owner = ownerOf(job.data);
+      if (owner === undefined) {
+        shares.enterUnowned();
+        return;
+      }
+      const { full } = shares.enter(owner);
+      if (full === undefined) return;
+      await parked.park(job, token, full);
+      crowded.add(owner.organizationId);
+      // Meanwhile the others may all have left, and who left before this job was in the list has not called it.
+      inBackground(callNext(owner));
+      throw new DelayedError();
+    },
+    leave(job: Job): void {
+      const owner = ownerOf(job.data);
+      if (owner === undefined) {
+        shares.leaveUnowned();
+        return;
+      }
+      shares.leave(owner);
+      if (crowded.has(owner.organizationId)) inBackground(callNext(owner));
+    },
+    async look(): Promise<void> {
+      const lanes = await parked.look();
+      crowded.clear();
+      for (const { organizationId } of lanes) crowded.add(organizationId);
+      for (const lane of lanes) await call(lane);
+    },
+    async settled(): Promise<void> {
+      await Promise.all(calling);
+    },
+  };
+}
+
+interface OwnedData {
+  organization_id?: unknown;
+  customer_key?: unknown;
+  customer_id?: unknown;
+  item?: { customer_id?: unknown } | null;
+}
+
+/** The one place that says whose job it is: by fields that have the same name in every payload. */
+function ownerOf(data: OwnedData): Owner | undefined {
+  if (typeof data.organization_id !== 'string') return undefined;
+  const customerKey = data.customer_key ?? data.customer_id ?? data.item?.customer_id;
+  return {
+    organizationId: data.organization_id,
+    customerKey: typeof customerKey === 'string' ? customerKey : undefined,
   };
 }
 
@@ -106,16 +205,8 @@ async function run(job: Job, token: string | undefined, handlers: Partial<Handle
   }
 }
 
-function keepPinging(name: QueueName, redis: Redis, prefix: string): { stop(): Promise<void> } {
-  const queue = new Queue(name, { connection: redis, prefix });
-  queue.on('error', () => {}); // the connection reconnects by itself
-  const pingOnce = () => void ping(queue).catch(() => {}); // the next tick tries again
-  const timer = setInterval(pingOnce, PING_EVERY_MS);
-  pingOnce();
-  return {
-    async stop() {
-      clearInterval(timer);
-      await queue.close();
-    },
-  };
+function every(intervalMs: number, work: () => Promise<void>): { run(): void; stop(): void } {
+  const run = () => void work().catch(() => {}); // the next one tries again
+  const timer = setInterval(run, intervalMs);
+  return { run, stop: () => clearInterval(timer) };
 }

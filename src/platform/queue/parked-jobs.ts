@@ -1,0 +1,134 @@
+import { Job, type Queue } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { realNowMs } from '../clock/real-clock.ts';
+import type { Lane } from './shares.ts';
+
+/** A parked job is delayed so long, if all that is to call it is lost; spread, so that a backlog does not come at once. */
+const LAST_RESORT_MS = 600_000;
+/** A job that was called and has not come after this is called again: the process that called it may have been killed. */
+const CALLED_AGAIN_MS = 2000;
+/** Lanes and jobs that one look finds; the others follow with the next. */
+const MOST_AT_ONCE = 100;
+
+interface ParkingRedis extends Redis {
+  parkJob(...parameters: (string | number)[]): Promise<number>;
+  settleParkedJob(...parameters: (string | number)[]): Promise<number>;
+  callParkedJobs(...parameters: (string | number)[]): Promise<string[]>;
+  lookAtParkedJobs(...parameters: (string | number)[]): Promise<[string[], string[]]>;
+}
+
+/*
+ * Per queue: `lanes` (lane → when it was looked at last), `called` (job → when it was called), and for each lane its jobs
+ * (job → when it was made), the oldest first.
+ */
+
+/* KEYS jobs of the lane, lanes, called · ARGV lane, job, when it was made, now */
+const PARK = `
+redis.call('ZREM', KEYS[3], ARGV[2])
+redis.call('ZADD', KEYS[1], ARGV[3], ARGV[2])
+return redis.call('ZADD', KEYS[2], 'NX', ARGV[4], ARGV[1])
+`;
+
+/* Whether a job was called before it could be. KEYS jobs of the lane, called · ARGV job */
+const SETTLE = `
+if redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
+redis.call('ZREM', KEYS[2], ARGV[1])
+return 1
+`;
+
+/* Takes the oldest jobs off a lane. KEYS jobs of the lane, lanes, called · ARGV lane, count, now */
+const CALL = `
+local ids = redis.call('ZRANGE', KEYS[1], 0, ARGV[2] - 1)
+if #ids > 0 then redis.call('ZREM', KEYS[1], unpack(ids)) end
+for _, id in ipairs(ids) do redis.call('ZADD', KEYS[3], ARGV[3], id) end
+if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('ZREM', KEYS[2], ARGV[1]) end
+return ids
+`;
+
+/*
+ * The lanes that nobody has looked at for longest, and the jobs that were called and have not come.
+ *
+ * KEYS lanes, called · ARGV now, called before, most
+ */
+const LOOK = `
+local lanes = redis.call('ZRANGE', KEYS[1], 0, ARGV[3] - 1)
+for _, lane in ipairs(lanes) do redis.call('ZADD', KEYS[1], ARGV[1], lane) end
+local lost = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[2], 'LIMIT', 0, ARGV[3])
+for _, id in ipairs(lost) do redis.call('ZADD', KEYS[2], ARGV[1], id) end
+return {lanes, lost}
+`;
+
+/**
+ * Jobs of one queue that wait for a slot of their lane: delayed jobs for the library, which does nothing with them, in a
+ * list for us. Who leaves a slot calls the oldest one, so waiting costs nothing, however many wait.
+ */
+export interface ParkedJobs {
+  /** Takes an active job out of the queue's way. The caller must not go on with it. */
+  park(job: Job, token: string | undefined, lane: Lane): Promise<void>;
+  /** Puts the oldest jobs of a lane back into the queue; @returns how many there were. */
+  call(lane: Lane, count: number): Promise<number>;
+  /** Notes that a job has come that may have been called. */
+  arrived(jobId: string): void;
+  /** Calls again what was called in vain; @returns lanes in which jobs wait. */
+  look(): Promise<Lane[]>;
+}
+
+export function openParkedJobs(redis: Redis, prefix: string, queue: Queue): ParkedJobs {
+  redis.defineCommand('parkJob', { numberOfKeys: 3, lua: PARK });
+  redis.defineCommand('settleParkedJob', { numberOfKeys: 2, lua: SETTLE });
+  redis.defineCommand('callParkedJobs', { numberOfKeys: 3, lua: CALL });
+  redis.defineCommand('lookAtParkedJobs', { numberOfKeys: 2, lua: LOOK });
+  const client = redis as ParkingRedis;
+  const lanesKey = `${prefix}:parked:${queue.name}:lanes`;
+  const calledKey = `${prefix}:parked:${queue.name}:called`;
+  const jobsKey = (lane: string) => `${prefix}:parked:${queue.name}:jobs:${lane}`;
+
+  const promote = (id: string): Promise<void> =>
+    new Job(queue, '', {}, {}, id).promote().catch(async () => {
+      // Not delayed: it waits, runs, is about to settle, or has gone. With Redis away the next look finds it.
+      await client.zrem(calledKey, id).catch(() => {});
+    });
+
+  return {
+    async park(job, token, lane) {
+      const name = nameOf(lane);
+      const id = job.id!;
+      // In the list first: a process that is killed between the two leaves a job that stalls and comes again.
+      await client.parkJob(jobsKey(name), lanesKey, calledKey, name, id, job.timestamp, realNowMs());
+      await job.moveToDelayed(realNowMs() + LAST_RESORT_MS * (1 + Math.random()), token);
+      if ((await client.settleParkedJob(jobsKey(name), calledKey, id)) === 1) await promote(id);
+    },
+    async call(lane, count) {
+      const name = nameOf(lane);
+      const ids = await client.callParkedJobs(jobsKey(name), lanesKey, calledKey, name, count, realNowMs());
+      await Promise.all(ids.map(promote));
+      return ids.length;
+    },
+    arrived(jobId) {
+      client.zrem(calledKey, jobId).catch(() => {}); // called once more, in vain
+    },
+    async look() {
+      const now = realNowMs();
+      const [lanes, lost] = await client.lookAtParkedJobs(
+        lanesKey,
+        calledKey,
+        now,
+        now - CALLED_AGAIN_MS,
+        MOST_AT_ONCE,
+      );
+      for (const id of lost) void promote(id);
+      return lanes.map(laneOf);
+    },
+  };
+}
+
+const nameOf = ({ organizationId, customerKey }: Lane): string =>
+  customerKey === undefined ? organizationId : `${organizationId}/${customerKey}`;
+
+// An organization's id holds no slash.
+const laneOf = (name: string): Lane => {
+  const slash = name.indexOf('/');
+  return slash < 0
+    ? { organizationId: name }
+    : { organizationId: name.slice(0, slash), customerKey: name.slice(slash + 1) };
+};

@@ -1,0 +1,82 @@
+/** Whose work a job is: the fields of its payload that say so. */
+export interface Owner {
+  organizationId: string;
+  /** Anything that names one customer of the organization; absent where the job is of none, or of one nobody knows yet. */
+  customerKey: string | undefined;
+}
+
+/** Jobs of one customer in flight: they lock the same rows, and a third one would wait for the other two. */
+export const JOBS_PER_CUSTOMER = 2;
+
+/** One list of waiting jobs: those of an organization, or those of one of its customers. */
+export interface Lane {
+  organizationId: string;
+  customerKey?: string;
+}
+
+/** Slots of one queue in one process, and who holds them. */
+export interface Shares {
+  /** Takes a slot for a job; else the lane that has none left. */
+  enter(owner: Owner): { full: Lane } | { full: undefined };
+  leave(owner: Owner): void;
+  /** Counts jobs that belong to no organization: their slots are taken all the same. */
+  enterUnowned(): void;
+  leaveUnowned(): void;
+  /** Jobs of this lane that may start now. */
+  room(lane: Lane): number;
+}
+
+/**
+ * Bounds what one organization holds of the slots of a process: it gets one more while more slots are free than it holds.
+ * One busy organization so has half of them, two a third each, and some are always free for the next one, without taking
+ * anything back. Slots are no more than the connections that serve them, so the same holds for connections. The count is
+ * the process's own: a killed one leaves nothing behind.
+ *
+ *   slots 10, organization A alone → 5; then B → 3 (2 are left); then C → 1
+ *
+ * Rule: README decision 19.
+ */
+export function openShares(slots: number): Shares {
+  const organizations = new Map<string, { jobs: number; customers: Map<string, number> }>();
+  let taken = 0;
+
+  const heldBy = (id: string): number => organizations.get(id)?.jobs ?? 0;
+  const heldByCustomer = (id: string, customerKey: string): number =>
+    organizations.get(id)?.customers.get(customerKey) ?? 0;
+  const roomOfOrganization = (id: string): number => Math.max(0, Math.ceil((slots - taken - heldBy(id)) / 2));
+  const roomOfCustomer = (id: string, customerKey: string): number =>
+    Math.min(JOBS_PER_CUSTOMER - heldByCustomer(id, customerKey), roomOfOrganization(id));
+
+  return {
+    enter({ organizationId, customerKey }) {
+      if (customerKey !== undefined && heldByCustomer(organizationId, customerKey) >= JOBS_PER_CUSTOMER)
+        return { full: { organizationId, customerKey } };
+      if (roomOfOrganization(organizationId) === 0) return { full: { organizationId } };
+      const organization = organizations.get(organizationId) ?? { jobs: 0, customers: new Map<string, number>() };
+      organizations.set(organizationId, organization);
+      organization.jobs += 1;
+      taken += 1;
+      if (customerKey !== undefined)
+        organization.customers.set(customerKey, heldByCustomer(organizationId, customerKey) + 1);
+      return { full: undefined };
+    },
+    leave({ organizationId, customerKey }) {
+      const organization = organizations.get(organizationId)!;
+      organization.jobs -= 1;
+      taken -= 1;
+      if (organization.jobs === 0) organizations.delete(organizationId);
+      if (customerKey === undefined) return;
+      const left = organization.customers.get(customerKey)! - 1;
+      if (left === 0) organization.customers.delete(customerKey);
+      else organization.customers.set(customerKey, left);
+    },
+    enterUnowned() {
+      taken += 1;
+    },
+    leaveUnowned() {
+      taken -= 1;
+    },
+    room: ({ organizationId, customerKey }) =>
+      customerKey === undefined ? roomOfOrganization(organizationId) : roomOfCustomer(organizationId, customerKey),
+  };
+}
