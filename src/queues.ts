@@ -126,7 +126,13 @@ export const jobs = {
       ...Owner,
       webhook_endpoint_id: z.string(),
       delivery_ids: z.array(z.string()).max(10),
+      /** The one delivery that is tried while the circuit of its endpoint is open. */
+      probe: z.boolean().optional(),
     }),
+  },
+  'webhook.walk': {
+    queue: 'webhooks',
+    payload: z.object({ organization_id: z.string(), webhook_endpoint_id: z.string(), overdue_ms: z.number() }),
   },
   'webhook.replay': {
     queue: 'webhooks',

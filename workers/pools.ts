@@ -5,6 +5,7 @@ import { paymentHandlers } from '../src/flows/collect-payments/jobs.ts';
 import { flowCommands } from '../src/flows/commands.ts';
 import { deliveryHandlers } from '../src/flows/deliver-webhooks/deliver.ts';
 import { replayHandlers } from '../src/flows/deliver-webhooks/replay.ts';
+import { walkHandlers } from '../src/flows/deliver-webhooks/walk.ts';
 import { finishHandlers, storeHandlers } from '../src/flows/ingest-events/jobs.ts';
 import { createFinisherNudge } from '../src/flows/ingest-events/nudge-finisher.ts';
 import { startSequencer } from '../src/flows/number-events/sequencer.ts';
@@ -129,6 +130,7 @@ export const pools = {
     const handlers = {
       ...deliveryHandlers({ ...runtime, outgoing }),
       ...replayHandlers(runtime),
+      ...walkHandlers(runtime),
       ...mailHandlers(runtime, mailer),
       ...vatCheckHandlers({ ...runtime, outgoing: register }),
     };

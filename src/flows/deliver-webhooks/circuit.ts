@@ -1,26 +1,29 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Sql } from '../../platform/db/connect.ts';
-import { claimProbe, type EndpointOfDelivery } from './sql.ts';
+import type { EndpointId } from './walk-sql.ts';
 
 /** So many failures in a row open the circuit of an endpoint (performance-design 7, rule 6). */
 export const CIRCUIT_OPENS_AT = 20;
-/** One probe in this time, the others wait. */
+/** One probe in this time, the others wait as rows. */
 export const CIRCUIT_MS = 60_000;
-/** Spread of those who wait, so that they do not all come at once. */
-const SPREAD_MS = 5000;
 
-export const isOpen = (endpoint: EndpointOfDelivery): boolean => endpoint.consecutive_failures >= CIRCUIT_OPENS_AT;
+export const isOpen = (endpoint: { consecutive_failures: number }): boolean =>
+  endpoint.consecutive_failures >= CIRCUIT_OPENS_AT;
 
-/** Null: this job has the probe. Else how long it has to stay away: not at all when the circuit has closed meanwhile. */
-export async function circuitWaitMs(
+/**
+ * Takes the right to the one probe of an open circuit for the next minute.
+ *
+ * @returns false when somebody else has it, or when the circuit has closed meanwhile
+ */
+export async function claimProbe(
   sql: Sql,
-  endpoint: EndpointOfDelivery,
+  { organization_id, webhook_endpoint_id }: EndpointId,
   now: Temporal.Instant,
-): Promise<number | null> {
-  const spreadMs = Math.floor(SPREAD_MS * Math.random());
-  const openMs = (endpoint.circuit_open_until?.epochMilliseconds ?? 0) - now.epochMilliseconds;
-  if (openMs > 0) return openMs + spreadMs;
-  const probe = await claimProbe(sql, endpoint, CIRCUIT_OPENS_AT, now, now.add({ milliseconds: CIRCUIT_MS }));
-  if (probe === 'claimed') return null;
-  return probe === 'closed' ? 0 : CIRCUIT_MS + spreadMs;
+): Promise<boolean> {
+  const claimed = await sql`
+    update webhook_endpoints set circuit_open_until = ${now.add({ milliseconds: CIRCUIT_MS })}
+    where organization_id = ${organization_id} and id = ${webhook_endpoint_id}
+      and consecutive_failures >= ${CIRCUIT_OPENS_AT} and (circuit_open_until is null or circuit_open_until <= ${now})
+    returning 1`;
+  return claimed.length > 0;
 }

@@ -5,12 +5,13 @@ import type { Handlers } from '../../platform/queue/worker.ts';
 import type { JobPayload } from '../../queues.ts';
 import { TEST_TYPE } from '../../resources/webhooks/writes.ts';
 import { attempts } from './attempt.ts';
-import { circuitWaitMs, isOpen } from './circuit.ts';
+import { CIRCUIT_MS, isOpen } from './circuit.ts';
 import { type Line, openLine } from './line.ts';
 import { type SendDeps, send } from './send.ts';
 import { type Held, openSlots, SHARE_OF_ORGANIZATION, type Slots } from './slots.ts';
 import { giveUp } from './sql.ts';
 import { mergedOutcomes, mergedReads, type ReadDue } from './statements.ts';
+import { HEALED_OVERDUE_MS, OVERDUE_MS, walkJob } from './walk.ts';
 
 type Job = JobPayload<'webhook.deliver'>;
 type Deps = SendDeps & { readDue: ReadDue };
@@ -18,7 +19,8 @@ type Deps = SendDeps & { readDue: ReadDue };
 /**
  * Handler of `webhook.deliver`: sends due deliveries of one endpoint. The rows hold the state and are written once, at the
  * end: a worker that dies before that leaves them due, and they are sent again under the same unique key. Jobs that find
- * no slot, or an open circuit, come back without using up an attempt. Rule: platform G, performance-design 7.
+ * no slot come back without using up an attempt; those that find an open circuit, or too many in line before them, leave
+ * their deliveries to the walk of the endpoint. Rule: platform G, performance-design 7.
  */
 export function deliveryHandlers(
   deps: Omit<SendDeps, 'attemptsAt' | 'freed' | 'keep'> & { redis: Redis },
@@ -41,14 +43,16 @@ export function deliveryHandlers(
   return {
     async 'webhook.deliver'(job, info) {
       const holder = { id: info.id, organizationId: job.organization_id, endpointId: job.webhook_endpoint_id };
-      if (!line.enter(holder.organizationId, holder.endpointId)) return info.comeBack(line.awayMs(holder.endpointId));
-      let awayMs: number | null;
-      try {
-        awayMs = await deliver(sending, await takeSlots(slots, line, holder, job.delivery_ids), job, line);
-      } finally {
-        line.leave(holder.organizationId, holder.endpointId);
+      if (line.enter(holder.organizationId, holder.endpointId)) {
+        try {
+          if (await deliver(sending, await takeSlots(slots, line, holder, job.delivery_ids), job, line)) return;
+        } finally {
+          line.leave(holder.organizationId, holder.endpointId);
+        }
       }
+      const awayMs = line.awayMs(holder.endpointId);
       if (awayMs !== null) return info.comeBack(awayMs);
+      await sending.producer.addMany('webhook.walk', [walkJob(job, OVERDUE_MS)]);
     },
   };
 }
@@ -69,24 +73,23 @@ async function takeSlots(
   return held;
 }
 
-/** @returns after how long the job should come back for what it left, or null */
-async function deliver(deps: Deps, held: Held | undefined, job: Job, line: Line): Promise<number | null> {
-  if (!held) return line.awayMs(job.webhook_endpoint_id);
+/** @returns whether the job is done; else it should come back for what it left */
+async function deliver(deps: Deps, held: Held | undefined, job: Job, line: Line): Promise<boolean> {
+  if (!held) return false;
   try {
-    const waitMs = await deliverHeld(deps, held, job);
-    if (waitMs !== null) return waitMs;
-    return held.ids.length < job.delivery_ids.length ? line.awayMs(job.webhook_endpoint_id) : null;
+    await deliverHeld(deps, held, job);
+    return held.ids.length === job.delivery_ids.length;
   } finally {
     held.release();
     line.freed(job.organization_id);
   }
 }
 
-async function deliverHeld(deps: Deps, held: Held, job: Job): Promise<number | null> {
+async function deliverHeld(deps: Deps, held: Held, job: Job): Promise<void> {
   const now = realNow();
   const { organization_id, webhook_endpoint_id } = job;
   const endpoint = await deps.readDue({ organization_id, webhook_endpoint_id, ids: held.ids });
-  if (!endpoint) return null;
+  if (!endpoint) return;
   const due = endpoint.deliveries;
   // Somebody wants to know now whether the endpoint works.
   const isTest = due.every((delivery) => delivery.webhook_type === TEST_TYPE);
@@ -97,15 +100,18 @@ async function deliverHeld(deps: Deps, held: Held, job: Job): Promise<number | n
       due.map((delivery) => delivery.id),
       now,
     );
-    return null;
+    return;
   }
   if (isTest || !isOpen(endpoint)) {
-    await send(deps, endpoint, due, held);
-    return null;
+    const { failures } = await send(deps, endpoint, due, held);
+    if (isOpen({ consecutive_failures: endpoint.consecutive_failures + failures })) await waitForProbe(deps, job);
+    return;
   }
-  const waitMs = await circuitWaitMs(deps.sql, endpoint, now);
-  if (waitMs !== null) return waitMs;
-  const healed = await send(deps, endpoint, due.slice(0, 1), held);
-  if (due.length === 1) return null;
-  return healed ? 0 : circuitWaitMs(deps.sql, endpoint, realNow());
+  if (!job.probe) return;
+  const { acknowledged } = await send(deps, endpoint, due, held);
+  if (acknowledged > 0) await deps.producer.addMany('webhook.walk', [walkJob(job, 0, HEALED_OVERDUE_MS)]);
+  else await waitForProbe(deps, job);
 }
+
+/** While the circuit is open, rows wait, and Redis holds one job: the walk that probes the endpoint when its time is over. */
+const waitForProbe = (deps: Deps, job: Job) => deps.producer.addMany('webhook.walk', [walkJob(job, CIRCUIT_MS)]);

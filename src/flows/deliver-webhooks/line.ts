@@ -10,9 +10,10 @@ const WAIT_AT_MOST_MS = 5000;
 /** Time away of a job that goes back to the queue, in the middle and to either side (performance-design 7, rule 5). */
 const AWAY_MS = 250;
 const AWAY_SPREAD_MS = 100;
-/** Of a backlog the jobs come back one after the other at this distance, but not later than the other. */
+/** Of a backlog the jobs come back one after the other at this distance. */
 const APART_MS = 3;
-const AWAY_AT_MOST_MS = 10_000;
+/** That makes 1 000 jobs at most: the deliveries of others wait as rows alone, which costs nothing. */
+const AWAY_AT_MOST_MS = 3000;
 
 interface Lane {
   jobs: number;
@@ -36,8 +37,8 @@ export interface Line {
   wait(endpointId: string, sinceMs: number): Promise<boolean>;
   /** Slots of the organization came free: the first of each of its endpoints may look. */
   freed(organizationId: string): void;
-  /** When a job that has to go back should come again. */
-  awayMs(endpointId: string): number;
+  /** When a job that has to go back should come again; null when too many are away already. */
+  awayMs(endpointId: string): number | null;
 }
 
 /** @param jobsPerOrganization jobs of one organization that the process holds at most */
@@ -93,7 +94,8 @@ export function openLine(jobsPerOrganization: number): Line {
       const lane = laneOf(endpointId);
       const now = realNowMs();
       const usual = now + AWAY_MS + AWAY_SPREAD_MS * (2 * Math.random() - 1);
-      const inTurn = Math.min(lane.backAtMs + APART_MS, now + AWAY_AT_MOST_MS);
+      const inTurn = lane.backAtMs + APART_MS;
+      if (inTurn > now + AWAY_AT_MOST_MS) return null;
       lane.backAtMs = Math.max(usual, inTurn);
       return Math.floor(lane.backAtMs - now);
     },

@@ -29,14 +29,14 @@ type Planned = NextAttempt & { outcome: Outcome };
 /**
  * Makes the attempts, has written how they went, and plans the next ones.
  *
- * @returns whether any was acknowledged
+ * @returns how many were acknowledged, and how many failed where none was
  */
 export async function send(
   deps: SendDeps,
   endpoint: EndpointOfDelivery,
   due: DueDelivery[],
   held: Held,
-): Promise<boolean> {
+): Promise<{ acknowledged: number; failures: number }> {
   const outcomes = await inLanes(held.lanes, due, await deps.attemptsAt(endpoint));
   held.releaseLanes();
   deps.freed(endpoint.organization_id);
@@ -58,7 +58,7 @@ export async function send(
   });
   if (outcomes.some((outcome) => outcome.gone)) await disable(deps, endpoint, now);
   else if (acknowledged < outcomes.length) await planRetries(deps.producer, endpoint, planned);
-  return acknowledged > 0;
+  return { acknowledged, failures: acknowledged > 0 ? 0 : outcomes.length };
 }
 
 function plan(config: Config, outcome: Outcome): NextAttempt {

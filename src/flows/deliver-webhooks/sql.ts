@@ -87,32 +87,6 @@ export const listDue = (sql: Sql, wanted: Wanted[], now: Temporal.Instant) => sq
   ) due
   where due.deliveries is not null`;
 
-/**
- * Takes the right to the one probe of an open circuit until `until`.
- *
- * opensAt  failures in a row from which on the circuit is open
- *
- * @returns `closed` when the endpoint has recovered meanwhile, `taken` when somebody else has the probe
- */
-export async function claimProbe(
-  sql: Sql,
-  { organization_id, webhook_endpoint_id }: EndpointOfDelivery,
-  opensAt: number,
-  now: Temporal.Instant,
-  until: Temporal.Instant,
-): Promise<'claimed' | 'taken' | 'closed'> {
-  const claimed = await sql`
-    update webhook_endpoints set circuit_open_until = ${until}
-    where organization_id = ${organization_id} and id = ${webhook_endpoint_id}
-      and consecutive_failures >= ${opensAt} and (circuit_open_until is null or circuit_open_until <= ${now})
-    returning 1`;
-  if (claimed.length > 0) return 'claimed';
-  const open = await sql`
-    select 1 from webhook_endpoints
-    where organization_id = ${organization_id} and id = ${webhook_endpoint_id} and consecutive_failures >= ${opensAt}`;
-  return open.length > 0 ? 'taken' : 'closed';
-}
-
 /** How one attempt ended, as its row keeps it. */
 export interface OutcomeRow {
   id: string;
@@ -196,34 +170,6 @@ export const giveUp = (sql: Sql, organizationId: string, ids: string[], now: Tem
   set status = 'failed', next_attempt_at = null, response = coalesce(response, ${ENDPOINT_IS_DISABLED}),
     updated_at = ${now}
   where organization_id = ${organizationId} and id = any (${ids}) and status in ('pending', 'retrying')`;
-
-export interface OverdueDelivery {
-  id: string;
-  organization_id: string;
-  webhook_endpoint_id: string;
-  status: 'pending' | 'retrying';
-  retries: number;
-}
-
-/**
- * Takes deliveries whose attempt was due at `overdueSince` and has not been made; they count as due at `now`, so that
- * the next page has others. What waits behind an open circuit is left out: its job waits too, or will be missed later.
- */
-export const takeOverdue = (sql: Sql, overdueSince: Temporal.Instant, now: Temporal.Instant, limit: number) => sql<
-  OverdueDelivery[]
->`
-  update webhook_deliveries d set next_attempt_at = ${now}
-  from (
-    select d.organization_id, d.id from webhook_deliveries d
-    join webhook_endpoints endpoint on endpoint.id = d.webhook_endpoint_id
-    where d.status in ('pending', 'retrying') and d.next_attempt_at <= ${overdueSince}
-      and (endpoint.circuit_open_until is null or endpoint.circuit_open_until <= ${now})
-    order by d.next_attempt_at
-    limit ${limit}
-    for update of d skip locked
-  ) overdue
-  where d.organization_id = overdue.organization_id and d.id = overdue.id
-  returning d.id, d.organization_id, d.webhook_endpoint_id, d.status, d.retries`;
 
 /** Deliveries of a replay that wait for their first attempt, the first due first. */
 export const listReplay = (

@@ -2,6 +2,7 @@ import { realNow, realNowMs } from '../../platform/clock/real-clock.ts';
 import type { SweepDeps } from '../../platform/periodic-job.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import type { QueueName } from '../../queues.ts';
+import { walkWaitingEndpoints } from '../deliver-webhooks/walk.ts';
 import { sweepEventBatches } from '../ingest-events/finish-batches.ts';
 import { nudgeLostSteps } from './lost-steps.ts';
 
@@ -22,8 +23,8 @@ export interface Watch {
 type WatchDeps = Pick<SweepDeps, 'sql' | 'log'> & { producer: Pick<Producer, 'addMany' | 'queue'> };
 
 /**
- * Finds rows whose nudge was lost soon, which would else wait two minutes for the row sweeper: batches of events and
- * after-steps. A process that starts may stand in for one that was killed between a commit and its nudge, and so may
+ * Finds rows whose nudge was lost soon, which would else wait two minutes for the sweepers: batches of events,
+ * after-steps, and after a sign of trouble deliveries. A process that starts may stand in for one that was killed between a commit and its nudge, and so may
  * one whose connection to Postgres or Redis breaks: it sweeps what is owed since then. Besides, it looks every few seconds
  * for what is older than 10 s while the queue of that work is idle; when the queue is not, the work has its job and
  * waits its turn. Work under way may be nudged twice, as it may be by the sweeper.
@@ -84,7 +85,11 @@ const SWEPT = 'owed';
 async function sweepAll(deps: WatchDeps, lostAfterMs: number): Promise<void> {
   const now = realNow();
   const since = now.subtract({ milliseconds: lostAfterMs });
-  await Promise.all([sweepEventBatches(deps, since, now, SWEPT), nudgeLostSteps(deps, now, since, SWEPT)]);
+  await Promise.all([
+    sweepEventBatches(deps, since, now, SWEPT),
+    nudgeLostSteps(deps, now, since, SWEPT),
+    walkWaitingEndpoints(deps, now, lostAfterMs),
+  ]);
 }
 
 async function sweepIdle(deps: WatchDeps, oldAfterMs: number): Promise<void> {

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { inject } from 'vitest';
 import { deliveryHandlers } from '../../../src/flows/deliver-webhooks/deliver.ts';
 import { replayHandlers } from '../../../src/flows/deliver-webhooks/replay.ts';
+import { walkHandlers } from '../../../src/flows/deliver-webhooks/walk.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { type Config, loadConfig } from '../../../src/platform/config.ts';
 import { createOutgoing } from '../../../src/platform/http/outgoing.ts';
@@ -85,6 +86,7 @@ export async function openStage(settings: Record<string, string> = {}): Promise<
       const handlers = {
         ...deliveryHandlers({ sql, redis, producer, config: own, log, outgoing }),
         ...replayHandlers({ sql, producer }),
+        ...walkHandlers({ sql, producer }),
         // The other tenants of the queue; no test here has work for them.
         async 'vat.check'() {},
         async 'mail.send'() {},

@@ -26,7 +26,7 @@ beforeEach(async () => {
   nudged = [];
   waiting = {};
   away = false;
-  await database.sql`truncate after_steps, event_batches`;
+  await database.sql`truncate after_steps, event_batches, webhook_deliveries`;
 });
 afterEach(() => watch?.close());
 
@@ -78,17 +78,36 @@ async function storeBatch(ageSeconds: number): Promise<string> {
   return id;
 }
 
+/** An endpoint with a delivery that was due 3 s ago. */
+async function owedEndpoint(): Promise<string> {
+  const [id, event] = [randomUUID(), randomUUID()];
+  const { sql } = database;
+  const since = realNow().subtract({ seconds: 3 });
+  await sql`
+    insert into webhook_endpoints (id, organization_id, webhook_url, signature_algo, secret, created_at, updated_at)
+    values (${id}, ${organizationId}, 'https://acme.test', 'hmac', 'whsec_', ${since}, ${since})`;
+  await sql`
+    insert into webhook_events (id, organization_id, webhook_type, object_type, object_id, payload, occurred_at, created_at)
+    values (${event}, ${organizationId}, 'customer.created', 'customer', ${randomUUID()}, '{}', ${since}, ${since})`;
+  await sql`
+    insert into webhook_deliveries (id, organization_id, webhook_endpoint_id, event_id, endpoint, next_attempt_at,
+      created_at, updated_at)
+    values (${randomUUID()}, ${organizationId}, ${id}, ${event}, 'https://acme.test', ${since}, ${since}, ${since})`;
+  return id;
+}
+
 const ids = () => nudged.map(({ id }) => id);
 
 describe('work whose nudge was lost', () => {
   test('before a start is nudged a moment after it, batches and steps', async () => {
-    const [step, batch] = await Promise.all([owe(3), storeBatch(3)]);
+    const [step, batch, endpoint] = await Promise.all([owe(3), storeBatch(3), owedEndpoint()]);
     start(50, NEVER_MS);
-    await until(() => nudged.length === 2);
+    await until(() => nudged.length === 3);
     expect(nudged).toEqual(
       expect.arrayContaining([
         { job: 'step.run', id: `step-${step}-owed` },
         { job: 'events.finish-batch', id: `finish-${batch}-owed` },
+        { job: 'webhook.walk', id: `walk-${endpoint}` },
       ]),
     );
   });
