@@ -60,12 +60,25 @@ const Command = z.object({
   }),
 });
 
+/** Most commands of one gathered job, so that its transaction stays short. */
+export const MOST_GATHERED = 100;
+
 /**
  * Every job: its queue and the schema of its payload. New fields are optional until the last old job is gone. Jobs without
  * an owner hold work of several organizations, bounded by who makes them.
  */
 export const jobs = {
   'command.run': { queue: 'writes', payload: Command },
+  /** Commands of one organization that wait for the same record. */
+  'command.run-gathered': {
+    queue: 'writes',
+    payload: z.object({
+      v: z.literal(1),
+      ...Caller,
+      ...Owner,
+      commands: z.array(Command).min(1).max(MOST_GATHERED),
+    }),
+  },
   /** Commands on credit notes have a pool of their own. */
   'credit-note.command': { queue: 'credit-notes', payload: Command },
   'events.store': {

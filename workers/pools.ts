@@ -11,6 +11,7 @@ import { createFinisherNudge } from '../src/flows/ingest-events/nudge-finisher.t
 import { startSequencer } from '../src/flows/number-events/sequencer.ts';
 import { documentHandlers } from '../src/flows/render-documents/jobs.ts';
 import { analyticsHandlers, watchAnalyticsMarks } from '../src/flows/roll-up-analytics/jobs.ts';
+import { gatheredHandlers } from '../src/flows/run-command/gathered-jobs.ts';
 import { commandHandlers } from '../src/flows/run-command/jobs.ts';
 import { periodicTickHandlers, periodicWorkHandlers } from '../src/flows/run-periodic/jobs.ts';
 import { registryOf } from '../src/flows/run-periodic/registry.ts';
@@ -78,7 +79,10 @@ const ANALYTICS_AT_ONCE = 2;
 /** The pools: which queues each serves, with which handlers, how many jobs at once. One process each under pm2. */
 export const pools = {
   writes: (runtime) => [
-    serve(runtime, 'writes', runtime.config.CONCURRENCY_WRITES, commandHandlers(commandDeps(runtime))),
+    serve(runtime, 'writes', runtime.config.CONCURRENCY_WRITES, {
+      ...commandHandlers(commandDeps(runtime)),
+      ...gatheredHandlers(commandDeps(runtime)),
+    }),
     serve(runtime, 'audit', 1, auditHandlers(runtime.sql)),
   ],
   'credit-notes': (runtime) => [

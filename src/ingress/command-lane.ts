@@ -14,7 +14,7 @@ import { answeredInTime } from './answered-in-time.ts';
 // The caller has waited for the write timeout already.
 const LOOK_UP_TIMEOUT_MS = 1000;
 
-type Command = Omit<JobPayload<'command.run'>, 'v' | 'from' | 'cid' | 'at'>;
+export type Command = Omit<JobPayload<'command.run'>, 'v' | 'from' | 'cid' | 'at'>;
 
 export interface CommandAnswer {
   status: number;
@@ -22,17 +22,19 @@ export interface CommandAnswer {
   headers: Record<string, string>;
 }
 
-/**
- * Sends commands to their pool and waits for their answers. No answer within the write timeout: the answer that was
- * committed, if its reply got lost, else 504 write_pending; the command then still runs at most once (README decision 6).
- */
-export function createCommandLane(deps: {
+export interface CommandLaneDeps {
   sql: Sql;
   producer: Producer;
   replies: Replies;
   config: Config;
   processId: string;
-}) {
+}
+
+/**
+ * Sends commands to their pool and waits for their answers. No answer within the write timeout: the answer that was
+ * committed, if its reply got lost, else 504 write_pending; the command then still runs at most once (README decision 6).
+ */
+export function createCommandLane(deps: CommandLaneDeps) {
   const timeoutMs = deps.config.WRITE_TIMEOUT_SECONDS * 1000;
   return {
     async run(command: Command, job: CommandJobName = 'command.run'): Promise<CommandAnswer> {
@@ -49,7 +51,8 @@ export function createCommandLane(deps: {
 
 export type CommandLane = ReturnType<typeof createCommandLane>;
 
-async function lookUp(
+/** The answer that was committed, if its reply got lost. @throws Refusal 504 write_pending */
+export async function lookUp(
   { sql, config }: { sql: Sql; config: Config },
   command: Command,
   cid: string,

@@ -6,6 +6,7 @@ import type { Metrics } from '../platform/metrics/metrics.ts';
 import type { KeyCache } from './authenticate.ts';
 import type { CommandLane } from './command-lane.ts';
 import type { EventsLane } from './events-lane/lane.ts';
+import type { GatheringLane } from './gathering-lane.ts';
 import type { KeyUsage } from './key-usage.ts';
 import type { Limiters } from './rate-limit.ts';
 import type { UncommittedLog } from './uncommitted-log.ts';
@@ -23,6 +24,7 @@ export interface EdgeDeps {
   keyUsage: KeyUsage;
   limiters: Limiters;
   commands: CommandLane;
+  gathered: GatheringLane;
   events: EventsLane;
   uncommitted: UncommittedLog;
   wire: Wire;

@@ -105,25 +105,30 @@ async function runCommand(
   idempotency: Idempotency | null,
 ): Promise<Outcome> {
   const logged = loggedRequest(request, identity, requestId, sent);
-  const reply = await deps.commands.run(
-    {
-      operation: operation.name,
-      organization_id: identity.organizationId,
-      sandbox: identity.sandbox,
-      api_key_id: identity.apiKeyId,
-      request_id: requestId,
-      input,
-      idempotency,
-      request: {
-        method: logged.http_method,
-        origin: logged.request_origin,
-        path: logged.request_path,
-        client: logged.client,
-        parameters: logged.request_body,
-      },
+  const command = {
+    operation: operation.name,
+    organization_id: identity.organizationId,
+    sandbox: identity.sandbox,
+    api_key_id: identity.apiKeyId,
+    request_id: requestId,
+    input,
+    idempotency,
+    request: {
+      method: logged.http_method,
+      origin: logged.request_origin,
+      path: logged.request_path,
+      client: logged.client,
+      parameters: logged.request_body,
     },
-    operation.job,
-  );
+  };
+  const { gathers } = operation;
+  const reply = gathers
+    ? await deps.gathered.run({
+        command,
+        key: `${identity.organizationId}|${gathers.keyOf(input)}`,
+        isAlone: gathers.isAlone(input),
+      })
+    : await deps.commands.run(command, operation.job);
   if (!operation.settle || reply.status !== 200)
     return { status: reply.status, text: reply.body, headers: reply.headers };
   const settled = await operation.settle(await readContext(deps, identity), JSON.parse(reply.body));

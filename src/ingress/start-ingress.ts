@@ -20,6 +20,7 @@ import { mountDocs } from './docs.ts';
 import { mountDocuments } from './documents.ts';
 import type { EdgeDeps } from './edge.ts';
 import { createEventsLane } from './events-lane/lane.ts';
+import { createGatheringLane } from './gathering-lane.ts';
 import { mountHealth } from './health.ts';
 import { createHttpServer, stopListening } from './http-server.ts';
 import { mountInboundEvents } from './inbound-events.ts';
@@ -72,6 +73,7 @@ export async function startIngress(
   const keyUsage = new KeyUsage(runtime.redis, prefix);
   const uncommitted = new UncommittedLog(runtime.producer);
   const events = createEventsLane({ ...runtime, redis: limiterRedis, replies, config, processId });
+  const lane = { sql: runtime.sql, producer: runtime.producer, replies, config, processId };
   const deps: EdgeDeps = {
     sql: runtime.sql,
     redis: limiterRedis,
@@ -84,7 +86,8 @@ export async function startIngress(
       of: (category) => (LEASED.has(category) ? lease(category) : window(category)),
       address: window('address'),
     }),
-    commands: createCommandLane({ sql: runtime.sql, producer: runtime.producer, replies, config, processId }),
+    commands: createCommandLane(lane),
+    gathered: createGatheringLane(lane),
     events,
     uncommitted,
     wire: createWire(config.WIRE_PREFIX),

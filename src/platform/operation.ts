@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { CommandJobName } from '../queues.ts';
 import type { Context } from './context.ts';
 import type { Db } from './db/connect.ts';
+import type { Refusal } from './refusal.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 /** What counts together for the rate limiter (platform C.1, beyond 0). */
@@ -38,6 +39,25 @@ export class Answer {
     this.stream = options.stream;
     this.contentType = options.contentType;
   }
+}
+
+/**
+ * How commands that wait for one record are run together: in one transaction with one lock, each with its own verdict,
+ * answer, idempotency row and line in the API log. They record nothing and owe nothing.
+ */
+export interface Gathering {
+  /** The record that commands wait for: those of an organization with equal keys are gathered. */
+  keyOf(input: OperationInput): string;
+  /** Commands that are run one after the other instead, each in a transaction of its own. */
+  isAlone(input: OperationInput): boolean;
+  /** Decides in the order given; a refused command changes nothing, and those after it do not notice. */
+  run?(ctx: Context, commands: readonly GatheredInput[]): Promise<(object | Refusal)[]>;
+}
+
+export interface GatheredInput {
+  /** Name of the operation. */
+  operation: string;
+  input: OperationInput;
 }
 
 /** What `run` gets: path parameters by name, the parsed body (content of the root key), the parsed query. */
@@ -77,6 +97,8 @@ export interface Operation {
   kind: 'read' | 'command' | 'events';
   /** Of a command: the job that runs it, where that is not one of the writes pool. */
   job?: CommandJobName;
+  /** Of a command: those that wait for the same record are run together. */
+  gathers?: Gathering;
   /** Of a read that is sent as a write: it stands in the API log all the same (platform H.2). */
   isLogged?: true;
   /** Of a read: inputs with which it writes after all, and is run as a command. */

@@ -48,6 +48,48 @@ export async function claimKey(
   return rows.length > 0;
 }
 
+interface KeyToClaim {
+  scopeHash: Buffer;
+  fingerprint: Buffer;
+  request_id: string;
+}
+
+/**
+ * First statement of gathered commands: takes their keys, each named once. Gives those it took, in hexadecimal digits;
+ * waits for twins as claimKey does.
+ */
+export async function claimKeys(
+  tx: Tx,
+  organizationId: string,
+  keys: readonly KeyToClaim[],
+  { now, ttlHours }: { now: Temporal.Instant; ttlHours: number },
+): Promise<Set<string>> {
+  const expiresAt = now.add(Temporal.Duration.from({ hours: ttlHours }));
+  const [, rows] = await Promise.all([
+    tx.unsafe(TWIN_WAIT),
+    tx<{ scope: string }[]>`
+      insert into idempotency_keys (organization_id, scope_hash, fingerprint, request_id, created_at, expires_at)
+      select ${organizationId}::uuid, decode(scope, 'hex'), decode(fingerprint, 'hex'), request_id, ${now}, ${expiresAt}
+      from jsonb_to_recordset(${keys.map(jsonOf) as never}::jsonb) as row (scope text, fingerprint text, request_id text)
+      order by scope
+      on conflict (organization_id, scope_hash) do update
+      set fingerprint = excluded.fingerprint, request_id = excluded.request_id, created_at = excluded.created_at,
+        expires_at = excluded.expires_at, http_status = null, body = null, headers = null,
+        is_digest = false
+      where idempotency_keys.expires_at <= excluded.created_at
+      returning encode(scope_hash, 'hex') as scope`,
+    tx.unsafe("set local lock_timeout = '5s'"),
+    tx.unsafe('savepoint command'),
+  ]);
+  return new Set(rows.map(({ scope }) => scope));
+}
+
+const jsonOf = ({ scopeHash, fingerprint, request_id }: KeyToClaim) => ({
+  scope: scopeHash.toString('hex'),
+  fingerprint: fingerprint.toString('hex'),
+  request_id,
+});
+
 /** The stored answer, in a statement of its own: the insert's snapshot cannot see the twin's row. */
 export async function readKey(db: Db, organizationId: string, scopeHash: Buffer): Promise<StoredAnswer | undefined> {
   const [row] = await db<StoredAnswer[]>`
@@ -68,3 +110,30 @@ export const finishKey = (
 
 export const freeKey = (tx: Tx, organizationId: string, scopeHash: Buffer) => tx`
   delete from idempotency_keys where organization_id = ${organizationId} and scope_hash = ${scopeHash}`;
+
+/** The answers of gathered commands, each under its key. */
+export const finishKeys = (
+  tx: Tx,
+  organizationId: string,
+  answers: readonly {
+    scopeHash: Buffer;
+    reply: { status: number; body: string; headers: Record<string, string>; isDigest: boolean };
+  }[],
+) => tx`
+  update idempotency_keys key set http_status = row.status, body = row.body, headers = row.headers,
+    is_digest = row.is_digest
+  from jsonb_to_recordset(${answers.map(answerJson) as never}::jsonb)
+    as row (scope text, status integer, body text, headers jsonb, is_digest boolean)
+  where key.organization_id = ${organizationId} and key.scope_hash = decode(row.scope, 'hex')`;
+
+const answerJson = ({ scopeHash, reply: { isDigest, ...reply } }: Parameters<typeof finishKeys>[2][number]) => ({
+  ...reply,
+  scope: scopeHash.toString('hex'),
+  is_digest: isDigest,
+});
+
+export const freeKeys = (tx: Tx, organizationId: string, scopeHashes: readonly Buffer[]) => tx`
+  delete from idempotency_keys
+  where organization_id = ${organizationId}
+    and scope_hash = any (array(
+      select decode(hash, 'hex') from unnest(${scopeHashes.map((hash) => hash.toString('hex'))}::text[]) hash))`;

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { realNowMs } from '../../platform/clock/real-clock.ts';
-import { isPassing } from '../../platform/db/refusal-of-database.ts';
+import { isLockTimeout, isPassing } from '../../platform/db/refusal-of-database.ts';
 import type { Handlers, JobInfo } from '../../platform/queue/worker.ts';
 import { Outage, refuse } from '../../platform/refusal.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
@@ -8,7 +8,7 @@ import type { CommandJobName } from '../../queues.ts';
 import { type CommandDeps, type CommandJob, type CommandReply, runCommand, TwinRunning } from './run-command.ts';
 
 // A queue restored from an old file must never run a command whose idempotency row has expired (beyond 2).
-const OLDEST_COMMAND_MS = 3_600_000;
+export const OLDEST_COMMAND_MS = 3_600_000;
 const TWIN_DELAY_MS = 100;
 
 /** Handler of the commands of one pool: runs the command and sends its answer to the request that waits for it. */
@@ -29,20 +29,25 @@ export function commandHandlers(
   };
 }
 
-async function attempt(deps: CommandDeps, job: CommandJob, info: JobInfo): Promise<CommandReply> {
+export async function attempt(deps: CommandDeps, job: CommandJob, info: JobInfo): Promise<CommandReply> {
   try {
     return await runCommand(deps, job);
   } catch (error) {
-    const twin = error instanceof TwinRunning || (error as { code?: string }).code === '55P03';
+    const twin = error instanceof TwinRunning || isLockTimeout(error);
     if (twin && realNowMs() - job.at < deps.config.WRITE_TIMEOUT_SECONDS * 1000) return info.comeBack(TWIN_DELAY_MS);
     if ((isPassing(error) || error instanceof Outage) && !info.lastAttempt) throw error;
-    deps.log.error({ operation: job.operation, command: job.cid, err: error }, 'command failed');
-    const refusal = isPassing(error) || error instanceof Outage ? refuse.unavailable() : undefined;
-    const body = refusal?.body ?? { status: 500, error: 'Internal Server Error' };
-    return {
-      status: refusal?.status ?? 500,
-      body: JSON.stringify(body),
-      headers: refusal ? { 'Retry-After': '1' } : {},
-    };
+    return failed(deps, job, error);
   }
+}
+
+/** The answer of a command that could not be run. */
+export function failed(deps: CommandDeps, job: CommandJob, error: unknown): CommandReply {
+  deps.log.error({ operation: job.operation, command: job.cid, err: error }, 'command failed');
+  const refusal = isPassing(error) || error instanceof Outage ? refuse.unavailable() : undefined;
+  const body = refusal?.body ?? { status: 500, error: 'Internal Server Error' };
+  return {
+    status: refusal?.status ?? 500,
+    body: JSON.stringify(body),
+    headers: refusal ? { 'Retry-After': '1' } : {},
+  };
 }

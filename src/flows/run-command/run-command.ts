@@ -55,6 +55,8 @@ export interface CommandDeps {
 /** Refusals whose answer is stored under the key: the command was reached and changed nothing (beyond 2). */
 const STORED_REFUSALS = new Set([404, 405, 422]);
 
+export const isStored = ({ status }: CommandReply): boolean => status < 400 || STORED_REFUSALS.has(status);
+
 /** Another transaction holds the same key; the job comes back in 100 ms until the write timeout has passed. */
 export class TwinRunning extends Error {}
 
@@ -74,11 +76,16 @@ export async function runCommand(deps: CommandDeps, job: CommandJob): Promise<Co
   }
 }
 
+/** The key of a command: its caller's, else its own id, so that a job that is delivered again runs once. */
+export function keyOfCommand(job: CommandJob): { scopeHash: Buffer; fingerprint: Buffer } {
+  const scopeHash = job.idempotency ? Buffer.from(job.idempotency.scope_hash, 'hex') : commandScope(job);
+  return { scopeHash, fingerprint: job.idempotency ? Buffer.from(job.idempotency.fingerprint, 'hex') : scopeHash };
+}
+
 async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): Promise<CommandReply> {
   const operation = deps.operations.get(job.operation);
   assert(operation, `operation ${job.operation} is in the table`);
-  const scopeHash = job.idempotency ? Buffer.from(job.idempotency.scope_hash, 'hex') : commandScope(job);
-  const fingerprint = job.idempotency ? Buffer.from(job.idempotency.fingerprint, 'hex') : scopeHash;
+  const { scopeHash, fingerprint } = keyOfCommand(job);
   // Event routes are in no API log, with an Idempotency-Key neither (platform H.2).
   const isLogged = operation.kind !== 'events';
   const outcome = await deps.sql.begin(async (tx): Promise<{ reply: CommandReply; nudges: Nudges }> => {
@@ -99,8 +106,7 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
     }
     const { reply, now, records } = refusal ? refused(refusal, realNow()) : await attempt(deps, tx, job, operation);
     const finished = realNow();
-    const isStored = reply.status < 400 || STORED_REFUSALS.has(reply.status);
-    const stored = isStored ? await storedForm(deps, tx, operation, job.input, reply) : undefined;
+    const stored = isStored(reply) ? await storedForm(deps, tx, operation, job.input, reply) : undefined;
     const [nudges] = await Promise.all([
       writeRecords(
         tx,
@@ -121,7 +127,8 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
 const commandScope = (job: CommandJob): Buffer =>
   createHash('sha256').update(`job|${job.organization_id}|${job.cid}`).digest();
 
-const actorOf = (job: CommandJob) => ({ source: 'api', apiKeyId: job.api_key_id, client: job.request.client }) as const;
+export const actorOf = (job: CommandJob) =>
+  ({ source: 'api', apiKeyId: job.api_key_id, client: job.request.client }) as const;
 
 async function attempt(deps: CommandDeps, tx: Tx, job: CommandJob, operation: Operation) {
   let now = realNow();
@@ -192,7 +199,7 @@ async function replay(
 }
 
 /** An answer that reveals a secret once is stored sealed, a large one as a digest (beyond 2). */
-async function storedForm(deps: CommandDeps, tx: Tx, operation: Operation, input: unknown, reply: CommandReply) {
+export async function storedForm(deps: CommandDeps, tx: Tx, operation: Operation, input: unknown, reply: CommandReply) {
   if (reply.status >= 400) return { ...reply, isDigest: false };
   if (operation.revealsSecret)
     return { ...reply, body: seal(reply.body, await sealingSecret(deps, tx)), isDigest: false };
@@ -225,7 +232,7 @@ const sealingSecret = async ({ config }: CommandDeps, tx: Tx): Promise<string> =
   config.SECRETS_KEY ?? (await linkSecret(tx));
 
 // The answer is logged as it travels (README decision 3).
-const apiLogRow = ({ config }: CommandDeps, job: CommandJob, reply: CommandReply, at: Temporal.Instant) => ({
+export const apiLogRow = ({ config }: CommandDeps, job: CommandJob, reply: CommandReply, at: Temporal.Instant) => ({
   id: job.cid,
   organization_id: job.organization_id,
   request_id: job.request_id,

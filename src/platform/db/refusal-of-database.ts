@@ -64,6 +64,9 @@ const PASSING_DRIVER = new Set([
   'ENOENT',
 ]);
 
+/** Whether a statement gave up waiting for a lock (`lock_timeout`). */
+export const isLockTimeout = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '55P03';
+
 /** Whether the same statement may work in a moment: the server is away, restarting, or chose us in a deadlock. */
 export function isPassing(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;

@@ -19,9 +19,9 @@ export async function checkAndHold(ctx: Context, asked: AccessCheck): Promise<{ 
   if (asked.hold!.expires_in_seconds > ctx.config.HOLD_MAX_SECONDS)
     throw refuse.invalid({ 'hold.expires_in_seconds': [OUT_OF_RANGE] });
   const before = await findings(ctx, asked);
-  const [locked] = before.wallets;
-  if (!before.answer.access.allowed || !locked) return before.answer;
-  await lockWallet(ctx.db, ctx.organizationId, { id: locked.id });
+  if (!before.answer.access.allowed || before.wallets.length === 0) return before.answer;
+  // Each of them, since other holds lock their wallet alone.
+  for (const { id } of before.wallets) await lockWallet(ctx.db, ctx.organizationId, { id });
 
   const { answer, wallets } = await findings(ctx, asked);
   if (!answer.access.allowed) return answer;

@@ -1,6 +1,12 @@
-import type { Operation } from '../../platform/operation.ts';
+import type { Gathering, Operation } from '../../platform/operation.ts';
 import { checkAccess } from './check.ts';
 import { AccessCheck, AccessEnvelope, AccessQuery, isFilled } from './schema.ts';
+
+/** Checks with a hold lock the wallets of the customer: those of one subscription wait in line, not for the lock. */
+const oneAfterTheOther: Gathering = {
+  keyOf: ({ body }: { body: AccessCheck }) => `access|${body.external_subscription_id}`,
+  isAlone: () => true,
+};
 
 export const accessOperations: Operation[] = [
   {
@@ -18,6 +24,7 @@ export const accessOperations: Operation[] = [
     answer: AccessEnvelope,
     kind: 'read',
     writesWhen: ({ body }: { body: AccessCheck }) => isFilled(body.hold),
+    gathers: oneAfterTheOther,
     run: checkAccess,
   },
 ];

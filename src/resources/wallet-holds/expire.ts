@@ -1,34 +1,30 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../platform/context.ts';
 import type { Db } from '../../platform/db/connect.ts';
-import { lockHold } from './commands.ts';
 import { holdView } from './view.ts';
-import { closeHold } from './writes.ts';
+import { closeExpired } from './writes.ts';
 
-/**
- * Marks a hold whose time is over, and tells. It has not counted since. Safe to run twice.
- * Rule: beyond 11.3.
- */
-export async function expireHold(ctx: Context, { wallet_id, hold_id }: ExpiringHold): Promise<void> {
-  const { wallet, hold } = await lockHold(ctx, { svc_id: wallet_id, hold_id });
-  if (hold.status !== 'expired') return;
-  const closing = { id: hold.id, status: 'expired', closed_at: hold.expires_at } as const;
-  const { count } = await closeHold(ctx.db, ctx.organizationId, closing, ctx.now());
-  if (count === 0) return;
-  ctx.record({
-    webhook: {
-      type: 'wallet_hold.expired',
-      objectType: 'wallet_hold',
-      objectId: hold.id,
-      customerId: wallet.customer_id,
-      object: holdView(hold),
-    },
-  });
+/** Holds of one organization that are closed together. */
+export interface ExpiringHolds {
+  hold_ids: string[];
 }
 
-export interface ExpiringHold {
-  wallet_id: string;
-  hold_id: string;
+/**
+ * Closes the holds whose time is over, and announces each. They have not counted since. Safe to run twice.
+ * Rule: beyond 11.3.
+ */
+export async function expireTogether(ctx: Context, { hold_ids }: ExpiringHolds): Promise<void> {
+  for (const hold of await closeExpired(ctx.db, ctx.organizationId, hold_ids, ctx.now())) {
+    ctx.record({
+      webhook: {
+        type: 'wallet_hold.expired',
+        objectType: 'wallet_hold',
+        objectId: hold.id,
+        customerId: hold.customer_id,
+        object: holdView(hold),
+      },
+    });
+  }
 }
 
 /** When the next open hold of an organization expires. */

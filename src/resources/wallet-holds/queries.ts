@@ -4,7 +4,6 @@ import type { Cents } from '../../engine/money/cents.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { isUuid } from '../../platform/ids.ts';
 import { limitOf, type Page } from '../../platform/lists/pagination.ts';
-import { refuse } from '../../platform/refusal.ts';
 
 export interface HoldRow {
   id: string;
@@ -12,12 +11,16 @@ export interface HoldRow {
   /** By the clock: what is past its time is expired, marked or not. */
   status: HoldStatus;
   amount_cents: Cents;
+  /** What could be held when the amount was last set. */
+  available_cents: Cents;
   settled_amount_cents: Cents | null;
   currency: string;
   reference: string | null;
   external_subscription_id: string | null;
   event_transaction_id: string | null;
   settlement_digest: Uint8Array | null;
+  /** Settled with an event that the ongoing balance does not contain yet. */
+  awaits_refresh: boolean;
   expires_at: Temporal.Instant;
   created_at: Temporal.Instant;
   closed_at: Temporal.Instant | null;
@@ -26,30 +29,29 @@ export interface HoldRow {
 const statusAt = (db: Db, now: Temporal.Instant) =>
   db`case when hold.status = 'open' and hold.expires_at <= ${now} then 'expired' else hold.status end`;
 
-const columns = (db: Db, now: Temporal.Instant) => db`
-  hold.id, hold.wallet_id, ${statusAt(db, now)} as status, hold.amount_cents, hold.settled_amount_cents, wallet.currency,
-  hold.reference, hold.external_subscription_id, hold.event_transaction_id, hold.settlement_digest, hold.expires_at,
-  hold.created_at, coalesce(hold.closed_at, case when hold.expires_at <= ${now} then hold.expires_at end) as closed_at`;
+/** Of `hold` and its `wallet`. */
+export const holdColumns = (db: Db, now: Temporal.Instant) => db`
+  hold.id, hold.wallet_id, ${statusAt(db, now)} as status, hold.amount_cents, hold.available_cents,
+  hold.settled_amount_cents, wallet.currency, hold.reference, hold.external_subscription_id, hold.event_transaction_id,
+  hold.settlement_digest, hold.awaits_refresh, hold.expires_at, hold.created_at, coalesce(hold.closed_at, case when hold.expires_at <= ${now} then hold.expires_at end) as closed_at`;
 
 const tables = (db: Db) => db`
   wallet_holds hold
   join wallets wallet on wallet.organization_id = hold.organization_id and wallet.id = hold.wallet_id`;
 
-/** A hold of a wallet as of `now`. @throws Refusal 404 wallet_hold */
-export async function getHold(
+/** Those of the ids that are holds of the wallet, as of `now`. */
+export const findHolds = async (
   db: Db,
   organizationId: string,
-  { walletId, holdId }: { walletId: string; holdId: string },
+  { walletId, ids }: { walletId: string; ids: readonly string[] },
   now: Temporal.Instant,
-): Promise<HoldRow> {
-  const [row] = isUuid(holdId)
-    ? await db<HoldRow[]>`
-        select ${columns(db, now)} from ${tables(db)}
-        where hold.organization_id = ${organizationId} and hold.wallet_id = ${walletId} and hold.id = ${holdId}`
+): Promise<HoldRow[]> =>
+  ids.some(isUuid)
+    ? db<HoldRow[]>`
+        select ${holdColumns(db, now)} from ${tables(db)}
+        where hold.organization_id = ${organizationId} and hold.wallet_id = ${walletId}
+          and hold.id = any (${ids.filter(isUuid)}::uuid[])`
     : [];
-  if (!row) throw refuse.notFound('wallet_hold');
-  return row;
-}
 
 export interface HoldFilters {
   walletId: string;
@@ -68,7 +70,7 @@ export const listHolds = (
   now: Temporal.Instant,
   page: Page,
 ) => db<HoldRow[]>`
-  select ${columns(db, now)} from ${tables(db)} where ${matching(db, organizationId, filters, now)}
+  select ${holdColumns(db, now)} from ${tables(db)} where ${matching(db, organizationId, filters, now)}
   order by hold.created_at desc, hold.id desc
   limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
 

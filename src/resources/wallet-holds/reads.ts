@@ -1,8 +1,8 @@
 import type { Context } from '../../platform/context.ts';
 import { pageMeta } from '../../platform/lists/pagination.ts';
+import { refuse } from '../../platform/refusal.ts';
 import { getWallet } from '../wallets/queries.ts';
-import { answer } from './commands.ts';
-import { countHolds, listHolds } from './queries.ts';
+import { countHolds, findHolds, listHolds } from './queries.ts';
 import type { HoldsQuery } from './schema.ts';
 import { holdView } from './view.ts';
 
@@ -21,5 +21,8 @@ export async function listAllHolds(ctx: Context, { svc_id, query }: { svc_id: st
 /** @throws Refusal 404 wallet, wallet_hold */
 export async function showHold(ctx: Context, { svc_id, hold_id }: { svc_id: string; hold_id: string }) {
   const wallet = await getWallet(ctx.db, ctx.organizationId, { id: svc_id });
-  return answer(ctx, { svc_id: wallet.id, hold_id });
+  const address = { walletId: wallet.id, ids: [hold_id] };
+  const [hold] = await findHolds(ctx.db, ctx.organizationId, address, ctx.now());
+  if (!hold) throw refuse.notFound('wallet_hold');
+  return { hold: holdView(hold) };
 }

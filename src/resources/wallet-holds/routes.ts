@@ -1,5 +1,6 @@
 import type { Operation } from '../../platform/operation.ts';
 import { createHold, releaseHold, updateHold } from './commands.ts';
+import { gathersByWallet } from './gather.ts';
 import { listAllHolds, showHold } from './reads.ts';
 import { HoldCreate, HoldEnvelope, HoldList, HoldSettle, HoldsQuery, HoldUpdate } from './schema.ts';
 import { settleHold } from './settle.ts';
@@ -8,7 +9,8 @@ const HOLDS = '/wallets/:svc_id/holds';
 const HOLD = `${HOLDS}/:hold_id`;
 
 const common = { permission: 'wallet_hold', tag: 'wallets', answer: HoldEnvelope } as const;
-const write = { ...common, kind: 'command', root: 'hold' } as const;
+const command = { ...common, kind: 'command', gathers: gathersByWallet } as const;
+const write = { ...command, root: 'hold' } as const;
 
 export const walletHoldOperations: Operation[] = [
   {
@@ -59,12 +61,11 @@ export const walletHoldOperations: Operation[] = [
     run: settleHold,
   },
   {
-    ...common,
+    ...command,
     name: 'releaseWalletHold',
     method: 'post',
     path: `${HOLD}/release`,
     summary: 'Give held credit back',
-    kind: 'command',
     run: releaseHold,
   },
 ];

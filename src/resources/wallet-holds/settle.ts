@@ -10,17 +10,13 @@ import { isoOfMs } from '../events/timestamps.ts';
 import { findActiveOfCustomer } from '../subscriptions/queries.ts';
 import { wholeUsageOf } from '../usage/subscription-usage.ts';
 import { markWallets } from '../wallets/marks.ts';
-import type { WalletRow } from '../wallets/queries.ts';
-import { answer, lockHold } from './commands.ts';
+import { change, type HoldBook, holdOf, openBook, saveBook } from './book.ts';
+import type { Address, Decision } from './commands.ts';
 import type { HoldRow } from './queries.ts';
 import type { HoldSettle } from './schema.ts';
-import { closeHold } from './writes.ts';
+import { holdView } from './view.ts';
 
-interface Input {
-  svc_id: string;
-  hold_id: string;
-  body: HoldSettle;
-}
+type SettleInput = Address & { body: HoldSettle };
 
 /**
  * Closes a hold by what was used. An event is stored with it: usage takes the place of the hold without a moment in which
@@ -32,26 +28,42 @@ interface Input {
  *   another subscription than the hold's
  * Rule: beyond 11.3 "settle".
  */
-export async function settleHold(ctx: Context, { body, ...address }: Input) {
-  const { wallet, hold } = await lockHold(ctx, address);
-  const digest = canonicalDigest(body.event ?? { amount_cents: body.amount_cents });
-  if (hold.status === 'settled' && hold.settlement_digest && digest.equals(hold.settlement_digest))
-    return answer(ctx, address);
-  if (hold.status !== 'open') throw refuse.notAllowed('hold_not_open');
-  const closing = { id: hold.id, status: 'settled', closed_at: ctx.now(), settlement_digest: digest } as const;
-  if (!body.event) {
-    const settled_amount_cents = cents(body.amount_cents!); // the schema has one of the two
-    await closeHold(ctx.db, ctx.organizationId, { ...closing, settled_amount_cents }, ctx.now());
-    return answer(ctx, address);
+export async function settleHold(ctx: Context, input: SettleInput) {
+  const { body } = input;
+  const book = await openBook(ctx, input.svc_id, { holdIds: [input.hold_id], externalSubscriptionIds: [] });
+  const hold = holdOf(book, input.hold_id);
+  if (!body.event || isRepeated(hold, body)) {
+    const settled = settleByAmount(ctx, book, input);
+    await saveBook(ctx, book);
+    return { hold: holdView(settled) };
   }
-  const stored = await storeEvent(ctx, wallet, hold, body.event);
-  await closeHold(ctx.db, ctx.organizationId, { ...closing, ...stored, awaits_refresh: true }, ctx.now());
+  if (hold.status !== 'open') throw refuse.notAllowed('hold_not_open');
+  const stored = await storeEvent(ctx, book.wallet, hold, body.event);
+  const settled = change(book, hold, { ...settledBy(ctx, body), ...stored, awaits_refresh: true });
+  await saveBook(ctx, book);
   // The ongoing balance is worked out anew in any case, also when nothing bills the event.
-  await markWallets(ctx, wallet.customer_id);
-  return answer(ctx, address);
+  await markWallets(ctx, book.wallet.customer_id);
+  return { hold: holdView(settled) };
 }
 
-async function storeEvent(ctx: Context, wallet: WalletRow, hold: HoldRow, given: Record<string, unknown>) {
+/** Closes a hold by an amount, or leaves one that was settled with the same already. */
+export const settleByAmount: Decision<SettleInput> = (ctx, book, { hold_id, body }) => {
+  const hold = holdOf(book, hold_id);
+  if (isRepeated(hold, body)) return hold;
+  if (hold.status !== 'open') throw refuse.notAllowed('hold_not_open');
+  const settled_amount_cents = cents(body.amount_cents!); // the schema has one of the two
+  return change(book, hold, { ...settledBy(ctx, body), settled_amount_cents });
+};
+
+const isRepeated = (hold: HoldRow, body: HoldSettle): boolean =>
+  hold.status === 'settled' && hold.settlement_digest !== null && digestOf(body).equals(hold.settlement_digest);
+
+const settledBy = (ctx: Context, body: HoldSettle) =>
+  ({ status: 'settled', closed_at: ctx.now(), settlement_digest: digestOf(body) }) as const;
+
+const digestOf = ({ event, amount_cents }: HoldSettle): Buffer => canonicalDigest(event ?? { amount_cents });
+
+async function storeEvent(ctx: Context, wallet: HoldBook['wallet'], hold: HoldRow, given: Record<string, unknown>) {
   const event = { external_subscription_id: hold.external_subscription_id ?? undefined, ...given };
   if (hold.external_subscription_id !== null && event.external_subscription_id !== hold.external_subscription_id)
     throw refuse.invalid({ external_subscription_id: ['value_is_invalid'] });
@@ -73,7 +85,7 @@ async function storeEvent(ctx: Context, wallet: WalletRow, hold: HoldRow, given:
  */
 async function marginalAmount(
   ctx: Context,
-  wallet: WalletRow,
+  wallet: HoldBook['wallet'],
   { external_subscription_id, code }: { external_subscription_id: string; code: string },
   store: () => Promise<unknown>,
 ): Promise<Cents | null> {

@@ -1,53 +1,56 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { HoldStatus } from '../../engine/credits/wallet-hold.ts';
-import type { Cents } from '../../engine/money/cents.ts';
 import type { Db } from '../../platform/db/connect.ts';
+import { type HoldRow, holdColumns } from './queries.ts';
 
-interface NewHold {
-  id: string;
-  wallet_id: string;
-  amount_cents: Cents;
-  available_cents: Cents;
-  reference: string | null;
-  external_subscription_id: string | null;
-  expires_at: Temporal.Instant;
-}
+/** Stores new holds of one wallet. */
+export const insertHolds = (db: Db, organizationId: string, holds: readonly HoldRow[], now: Temporal.Instant) => db`
+  insert into wallet_holds (id, organization_id, wallet_id, status, amount_cents, available_cents, settled_amount_cents,
+    reference, external_subscription_id, settlement_digest, expires_at, closed_at, created_at, updated_at)
+  select id, ${organizationId}::uuid, wallet_id, status, amount_cents, available_cents, settled_amount_cents,
+    reference, external_subscription_id, decode(settlement_digest, 'hex'), expires_at, closed_at, ${now}, ${now}
+  from ${rowsOf(db, holds)}`;
 
-export const insertHold = (db: Db, organizationId: string, hold: NewHold, now: Temporal.Instant) => db`
-  insert into wallet_holds (id, organization_id, wallet_id, amount_cents, available_cents, reference,
-    external_subscription_id, expires_at, created_at, updated_at)
-  values (${hold.id}, ${organizationId}, ${hold.wallet_id}, ${hold.amount_cents}, ${hold.available_cents},
-    ${hold.reference}, ${hold.external_subscription_id}, ${hold.expires_at}, ${now}, ${now})`;
+/** Stores open holds as they are from now on; one that is no longer open is left alone. */
+export const changeHolds = (db: Db, organizationId: string, holds: readonly HoldRow[], now: Temporal.Instant) => db`
+  update wallet_holds hold set status = row.status, amount_cents = row.amount_cents,
+    available_cents = row.available_cents, settled_amount_cents = row.settled_amount_cents,
+    event_transaction_id = row.event_transaction_id, settlement_digest = decode(row.settlement_digest, 'hex'),
+    awaits_refresh = row.awaits_refresh, expires_at = row.expires_at, closed_at = row.closed_at, updated_at = ${now}
+  from ${rowsOf(db, holds)}
+  where hold.organization_id = ${organizationId} and hold.id = row.id and hold.status = 'open'`;
 
-/** Sets amount and end of an open hold. */
-export const changeHold = (
-  db: Db,
-  organizationId: string,
-  hold: { id: string; amount_cents: Cents; available_cents: Cents; expires_at: Temporal.Instant },
-  now: Temporal.Instant,
-) => db`
-  update wallet_holds set amount_cents = ${hold.amount_cents}, available_cents = ${hold.available_cents},
-    expires_at = ${hold.expires_at}, updated_at = ${now}
-  where organization_id = ${organizationId} and id = ${hold.id}`;
+const rowsOf = (db: Db, holds: readonly HoldRow[]) => db`
+  jsonb_to_recordset(${holds.map(jsonOf) as never}::jsonb) as row (id uuid, wallet_id uuid, status text, amount_cents bigint,
+    available_cents bigint, settled_amount_cents bigint, reference text, external_subscription_id text,
+    event_transaction_id text, settlement_digest text, awaits_refresh boolean, expires_at timestamptz, closed_at timestamptz)`;
 
-interface Closing {
-  id: string;
-  status: Exclude<HoldStatus, 'open'>;
-  closed_at: Temporal.Instant;
-  settled_amount_cents?: Cents | null;
-  event_transaction_id?: string | null;
-  settlement_digest?: Uint8Array | null;
-  awaits_refresh?: boolean;
-}
+const jsonOf = (hold: HoldRow) => ({
+  ...hold,
+  settlement_digest: hold.settlement_digest && Buffer.from(hold.settlement_digest).toString('hex'),
+});
 
-/** Ends an open hold. */
-export const closeHold = (db: Db, organizationId: string, closing: Closing, now: Temporal.Instant) => db`
-  update wallet_holds set status = ${closing.status}, closed_at = ${closing.closed_at},
-    settled_amount_cents = ${closing.settled_amount_cents ?? null},
-    event_transaction_id = ${closing.event_transaction_id ?? null},
-    settlement_digest = ${closing.settlement_digest ?? null}, awaits_refresh = ${closing.awaits_refresh ?? false},
-    updated_at = ${now}
-  where organization_id = ${organizationId} and id = ${closing.id} and status = 'open'`;
+/**
+ * Ends those of the holds whose time is over, as they are then. One that is being changed is left to the next time: no
+ * one waits, so that sets and commands on many holds cannot wait for each other in a circle.
+ */
+export const closeExpired = (db: Db, organizationId: string, ids: readonly string[], now: Temporal.Instant) => db<
+  (HoldRow & { customer_id: string })[]
+>`
+  with due as (
+    select id from wallet_holds
+    where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[]) and status = 'open'
+      and expires_at <= ${now}
+    order by id
+    for update skip locked
+  ), closed as (
+    update wallet_holds set status = 'expired', closed_at = expires_at, updated_at = ${now}
+    where organization_id = ${organizationId} and id in (select id from due)
+    returning *
+  )
+  select ${holdColumns(db, now)}, wallet.customer_id
+  from closed hold
+  join wallets wallet on wallet.organization_id = hold.organization_id and wallet.id = hold.wallet_id
+  order by hold.expires_at, hold.id`;
 
 /** Ongoing balances of a customer's wallets contain the events of what was settled before: it no longer counts. */
 export const forgetSettled = (db: Db, organizationId: string, customerId: string) => db`

@@ -1,0 +1,146 @@
+import { writeApiLogs } from '../../platform/api-log/write-api-logs.ts';
+import { lockOrganizationNow } from '../../platform/clock/organization-clock.ts';
+import { realNow } from '../../platform/clock/real-clock.ts';
+import type { Context } from '../../platform/context.ts';
+import type { Tx } from '../../platform/db/connect.ts';
+import { isLockTimeout } from '../../platform/db/refusal-of-database.ts';
+import type { Gathering } from '../../platform/operation.ts';
+import { nudge } from '../../platform/records/nudge.ts';
+import { emptyRecords, type Nudges, writeRecords } from '../../platform/records/write-records.ts';
+import { assert, Refusal } from '../../platform/refusal.ts';
+import { claimKeys, finishKeys, freeKeys } from './idempotency.ts';
+import {
+  actorOf,
+  apiLogRow,
+  type CommandDeps,
+  type CommandJob,
+  type CommandReply,
+  isStored,
+  keyOfCommand,
+  storedForm,
+  TwinRunning,
+} from './run-command.ts';
+
+/** What became of gathered commands: answers of those that ran, and those that are to be run by themselves. */
+export interface GatheredOutcome {
+  answered: { job: CommandJob; reply: CommandReply }[];
+  /** Keys that were used before, or twice here: their answers are found as those of any repeated command. */
+  repeated: CommandJob[];
+}
+
+/**
+ * Runs commands that wait for one record in one transaction: keys, decisions, API log and answers of all of them in a
+ * statement each. A refused one changes nothing and is answered like the others.
+ *
+ * @throws TwinRunning when another transaction holds one of the keys
+ * @throws whatever else stops the transaction; nothing of any of them is stored then
+ * Rule: README decisions 5 to 7, beyond 2.
+ */
+export async function runGathered(
+  deps: CommandDeps,
+  gathering: Gathering,
+  jobs: readonly CommandJob[],
+): Promise<GatheredOutcome> {
+  const keyed = jobs.map((job) => ({ job, ...keyOfCommand(job) }));
+  const first = new Map(keyed.toReversed().map((each) => [each.scopeHash.toString('hex'), each]));
+  const { organization_id: organizationId } = jobs[0]!;
+  const outcome = await deps.sql.begin(async (tx) => {
+    const claimed = await claimKeys(
+      tx,
+      organizationId,
+      [...first.values()].map((each) => ({ ...each, request_id: each.job.request_id })),
+      { now: realNow(), ttlHours: deps.config.IDEMPOTENCY_TTL_HOURS },
+    ).catch((error) => {
+      throw isLockTimeout(error) ? new TwinRunning() : error;
+    });
+    const ours = keyed.filter((each) => claimed.has(each.scopeHash.toString('hex')) && isFirst(first, each));
+    if (ours.length === 0) return { answered: [], nudges: undefined };
+    const replies = await decide(
+      deps,
+      tx,
+      gathering,
+      ours.map(({ job }) => job),
+    );
+    const answered = ours.map((each, place) => ({ ...each, reply: replies[place]! }));
+    return { answered, nudges: await writeAnswers(deps, tx, answered) };
+  });
+  if (outcome.nudges) await nudge(deps.producer, organizationId, outcome.nudges);
+  const done = new Set(outcome.answered.map(({ job }) => job));
+  return { answered: outcome.answered, repeated: jobs.filter((job) => !done.has(job)) };
+}
+
+type Keyed = { job: CommandJob; scopeHash: Buffer };
+
+const isFirst = (first: ReadonlyMap<string, Keyed>, { job, scopeHash }: Keyed): boolean =>
+  first.get(scopeHash.toString('hex'))!.job === job;
+
+/** One reply for each; a refusal of the organization or the record is everybody's. */
+async function decide(
+  deps: CommandDeps,
+  tx: Tx,
+  gathering: Gathering,
+  jobs: readonly CommandJob[],
+): Promise<CommandReply[]> {
+  try {
+    const verdicts = await gathering.run!(
+      await contextOf(deps, tx, jobs[0]!),
+      jobs.map(({ operation, input }) => ({ operation, input })),
+    );
+    return verdicts.map(replyOf);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    await tx.unsafe('rollback to savepoint command');
+    return jobs.map(() => replyOf(error));
+  }
+}
+
+async function contextOf(deps: CommandDeps, tx: Tx, job: CommandJob): Promise<Context> {
+  const now = await lockOrganizationNow(tx, job.organization_id, job.sandbox);
+  return {
+    organizationId: job.organization_id,
+    sandbox: job.sandbox,
+    actor: actorOf(job),
+    db: tx,
+    config: deps.config,
+    log: deps.log,
+    now: () => now,
+    record: () => assert(false, 'gathered commands record nothing'),
+    after: () => assert(false, 'gathered commands owe nothing'),
+  };
+}
+
+const replyOf = (verdict: object | Refusal): CommandReply =>
+  verdict instanceof Refusal
+    ? { status: verdict.status, body: JSON.stringify(verdict.body), headers: {} }
+    : { status: 200, body: JSON.stringify(verdict), headers: {} };
+
+async function writeAnswers(
+  deps: CommandDeps,
+  tx: Tx,
+  answered: readonly (Keyed & { reply: CommandReply })[],
+): Promise<Nudges> {
+  const { job } = answered[0]!;
+  const finished = realNow();
+  const stored = await Promise.all(
+    answered
+      .filter(({ reply }) => isStored(reply))
+      .map(async ({ job: each, scopeHash, reply }) => ({
+        scopeHash,
+        reply: await storedForm(deps, tx, deps.operations.get(each.operation)!, each.input, reply),
+      })),
+  );
+  const freed = answered.filter(({ reply }) => !isStored(reply)).map(({ scopeHash }) => scopeHash);
+  const meta = { organizationId: job.organization_id, sandbox: job.sandbox, actor: actorOf(job), now: finished };
+  const [nudges] = await Promise.all([
+    // What changed for access checks is told with the records, also when there are none.
+    writeRecords(tx, { ...meta, realNow: finished }, emptyRecords()),
+    stored.length > 0 ? finishKeys(tx, job.organization_id, stored) : undefined,
+    freed.length > 0 ? freeKeys(tx, job.organization_id, freed) : undefined,
+    writeApiLogs(
+      tx,
+      answered.map((each) => apiLogRow(deps, each.job, each.reply, finished)),
+      finished,
+    ),
+  ]);
+  return nudges;
+}

@@ -1,0 +1,110 @@
+import { realNowMs } from '../platform/clock/real-clock.ts';
+import { newId } from '../platform/ids.ts';
+import { refuse } from '../platform/refusal.ts';
+import { type JobPayload, MOST_GATHERED } from '../queues.ts';
+import { type Command, type CommandAnswer, type CommandLaneDeps, lookUp } from './command-lane.ts';
+
+/** A job that takes longer gives its place up: the one of a killed worker runs again only after about as long. */
+const SLOW_JOB_MS = 3000;
+/** Jobs of one record in flight: the second one only beside a slow first. */
+const MOST_IN_FLIGHT = 2;
+/** Commands that wait in this process for one record; more are refused. At 200 a second they would wait for the timeout. */
+const MOST_WAITING = 2000;
+/** What a command that runs in a transaction of its own counts for in a job of `MOST_GATHERED`: about as long as so many. */
+const ALONE_WEIGHT = 10;
+
+interface Waiting {
+  command: JobPayload<'command.run'>;
+  weight: number;
+}
+
+/** What waits for one record, and the jobs that are under way for it. */
+interface Line {
+  waiting: Waiting[];
+  jobs: Set<{ isSlow: boolean }>;
+}
+
+/** A command, and how it is gathered. */
+export interface GatheredCommand {
+  command: Command;
+  /** The record that it waits for; organizations never share one. */
+  key: string;
+  isAlone: boolean;
+}
+
+/**
+ * Sends commands that wait for one record as few jobs: the first one at once, what comes meanwhile together when that one
+ * ends. So many callers hold neither a connection nor a slot while they wait for each other. Answers and the write timeout
+ * are those of any command; what was not sent by then is not run (README decision 6).
+ */
+export function createGatheringLane(deps: CommandLaneDeps) {
+  const timeoutMs = deps.config.WRITE_TIMEOUT_SECONDS * 1000;
+  const lines = new Map<string, Line>();
+
+  const maySend = ({ waiting, jobs }: Line): boolean =>
+    waiting.length > 0 && jobs.size < MOST_IN_FLIGHT && [...jobs].every(({ isSlow }) => isSlow);
+
+  function send(key: string, line: Line): void {
+    if (!maySend(line)) return;
+    const job = { isSlow: false };
+    line.jobs.add(job);
+    const slow = setTimeout(() => {
+      job.isSlow = true;
+      send(key, line);
+    }, SLOW_JOB_MS);
+    void deliver(key, takeJob(line.waiting)).then(() => {
+      clearTimeout(slow);
+      line.jobs.delete(job);
+      send(key, line);
+      if (line.jobs.size === 0) lines.delete(key);
+    });
+  }
+
+  /** Resolves when the job has ended, or its callers no longer wait. */
+  async function deliver(key: string, sent: Waiting[]): Promise<void> {
+    const cid = newId();
+    const ended = deps.replies.wait(cid, timeoutMs);
+    const commands = sent.map(({ command }) => command);
+    const { organization_id } = commands[0]!;
+    const owner = { organization_id, customer_key: key };
+    const payload = { v: 1, from: deps.processId, cid, at: realNowMs(), ...owner, commands } as const;
+    // Not awaited: see createCommandLane.
+    deps.producer.add('command.run-gathered', payload, { id: cid }).catch(() => {});
+    await ended;
+  }
+
+  return {
+    async run({ command, key, isAlone }: GatheredCommand): Promise<CommandAnswer> {
+      const line = lines.get(key) ?? { waiting: [], jobs: new Set() };
+      if (line.waiting.length >= MOST_WAITING) throw refuse.unavailable();
+      lines.set(key, line);
+      const cid = newId();
+      const reply = deps.replies.wait(cid, timeoutMs);
+      const sent: Waiting = {
+        command: { v: 1, from: deps.processId, cid, at: realNowMs(), ...command },
+        weight: isAlone ? ALONE_WEIGHT : 1,
+      };
+      line.waiting.push(sent);
+      send(key, line);
+      const answer = (await reply) as CommandAnswer | undefined;
+      if (answer) return answer;
+      const place = line.waiting.indexOf(sent);
+      if (place >= 0) line.waiting.splice(place, 1);
+      return lookUp(deps, command, cid);
+    },
+  };
+}
+
+export type GatheringLane = ReturnType<typeof createGatheringLane>;
+
+/** Takes the oldest commands that fit into one job out of the line; the first one always does. */
+function takeJob(waiting: Waiting[]): Waiting[] {
+  let weight = 0;
+  let count = 0;
+  for (const each of waiting) {
+    weight += each.weight;
+    if (count > 0 && weight > MOST_GATHERED) break;
+    count += 1;
+  }
+  return waiting.splice(0, count);
+}
