@@ -63,6 +63,18 @@ const EDITS = {
     ;(query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))
     query = null`,
     ],
+    // A server that became read-only (a primary that was demoted) is left: see onreadonly in index.js.
+    [
+      `{ onopen = noop, onend = noop, onclose = noop } = {}`,
+      `{ onopen = noop, onend = noop, onclose = noop, onreadonly = noop } = {}`,
+    ],
+    [
+      `      errorResponse = Errors.postgres(parseError(x))
+    } else {`,
+      `      errorResponse = Errors.postgres(parseError(x))
+      errorResponse.code === '25006' && onreadonly()
+    } else {`,
+    ],
     // A session that is cut while the driver asks for its types rejects the waiting query; nobody waits for this one.
     [
       `      order by b.oid
@@ -72,6 +84,23 @@ const EDITS = {
     ],
   ],
   'index.js': [
+    // All sessions of the pool end after their present work, as when their life is over: the next ones find the new server.
+    [
+      `Connection(options, queues, { onopen, onend, onclose }))`,
+      `Connection(options, queues, { onopen, onend, onclose, onreadonly }))`,
+    ],
+    [
+      `  function onend(c) {
+    move(c, ended)
+  }`,
+      `  function onend(c) {
+    move(c, ended)
+  }
+
+  function onreadonly() {
+    connections.forEach(c => [open, busy, full, reserved].includes(c.queue) && c.end())
+  }`,
+    ],
     // A transaction whose session is gone refuses its further statements, also when the connection has a new session.
     [
       `        new Promise((_, reject) => connection.onclose = reject)`,
@@ -145,12 +174,15 @@ const [folder = join(dirname(fileURLToPath(import.meta.resolve('postgres'))))] =
 for (const [name, edits] of Object.entries(EDITS)) {
   const file = join(folder, name);
   const source = readFileSync(file, 'utf8');
-  if (source.startsWith(MARK)) continue;
   const mended = edits.reduce((text, [before, after]) => {
+    // Mended by an earlier version of this list.
+    if (text.includes(after)) return text;
     if (text.split(before).length !== 2) throw new Error(`${file} is not the one of postgres 3.4.9:\n${before}`);
     return text.replace(before, () => after);
   }, source);
+  if (mended === source) continue;
   // Put in place at once: another process may be starting from these files.
-  writeFileSync(`${file}.mended`, `${MARK}\n${mended}`);
-  renameSync(`${file}.mended`, file);
+  const text = mended.startsWith(MARK) ? mended : `${MARK}\n${mended}`;
+  writeFileSync(`${file}.${process.pid}.mended`, text);
+  renameSync(`${file}.${process.pid}.mended`, file);
 }

@@ -50,8 +50,9 @@ export function refusalOfDatabase(error: unknown): Refusal | undefined {
   return undefined;
 }
 
-// Class 08 connection, 57P0x shutdown, 53 out of resources, 40 serialization and deadlock, 55P03 lock timeout.
-const PASSING = /^(08...|57P0.|53...|40001|40P01|55P03)$/;
+// Class 08 connection, 57P0x shutdown, 53 out of resources, 40 serialization and deadlock, 55P03 lock timeout, 25006
+// read-only (a primary that was demoted, or one that an operator protects), 58030 the disk.
+const PASSING = /^(08...|57P0.|53...|40001|40P01|55P03|25006|58030)$/;
 const PASSING_DRIVER = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
