@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { leaveOutRepeated } from './repeated-lines.ts';
 
 export type Log = pino.Logger;
 
@@ -8,6 +9,7 @@ export function createLog(options: { level: string; process: string }): Log {
     {
       level: options.level,
       base: { process: options.process },
+      hooks: { logMethod: leaveOutRepeated() },
       redact: {
         paths: ['*.authorization', '*.api_key', '*.hmac_key', '*.secret', 'req.headers.authorization'],
         censor: '[FILTERED]',
