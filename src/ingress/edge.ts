@@ -7,6 +7,7 @@ import type { KeyCache } from './authenticate.ts';
 import type { CommandLane } from './command-lane.ts';
 import type { EventsLane } from './events-lane/lane.ts';
 import type { GatheringLane } from './gathering-lane.ts';
+import type { HandOver } from './hand-over.ts';
 import type { KeyUsage } from './key-usage.ts';
 import type { Limiters } from './rate-limit.ts';
 import type { UncommittedLog } from './uncommitted-log.ts';
@@ -26,6 +27,7 @@ export interface EdgeDeps {
   commands: CommandLane;
   gathered: GatheringLane;
   events: EventsLane;
+  handOver: HandOver;
   uncommitted: UncommittedLog;
   wire: Wire;
 }

@@ -17,7 +17,7 @@ export function answerOfError(error: unknown, log: Log, facts: { requestId: stri
     const headers: Record<string, string> = error.status === 429 || error.status === 503 ? { 'Retry-After': '1' } : {};
     return { status: error.status, body: error.body, headers };
   }
-  if (isPassing(error) || error instanceof Outage) {
+  if (isPassing(error) || isCancelled(error) || error instanceof Outage) {
     log.warn({ ...facts, err: (error as Error).message }, 'outage');
     const refusal = refuse.unavailable();
     return { status: refusal.status, body: refusal.body, headers: { 'Retry-After': '1' } };
@@ -25,3 +25,6 @@ export function answerOfError(error: unknown, log: Log, facts: { requestId: stri
   log.error({ ...facts, err: error }, 'request failed');
   return { status: 500, body: { status: 500, error: 'Internal Server Error' }, headers: {} };
 }
+
+/** Postgres ended a statement that took too long, or whose caller is gone. */
+const isCancelled = (error: unknown): boolean => (error as { code?: unknown } | null)?.code === '57014';

@@ -3,6 +3,7 @@ import { readOrganizationNow } from '../platform/clock/organization-clock.ts';
 import type { Context } from '../platform/context.ts';
 import { Answer, type Operation } from '../platform/operation.ts';
 import { assert, refuse } from '../platform/refusal.ts';
+import { jobs } from '../queues.ts';
 import type { Identity } from './authenticate.ts';
 import type { EdgeDeps, Outcome } from './edge.ts';
 import { type Idempotency, idempotencyOf } from './idempotency-key.ts';
@@ -38,7 +39,10 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   const params = deps.wire.params(sentParams);
   const sentQuery = readQuery(request.url);
   const query = deps.wire.query(sentQuery);
-  if (operation.kind === 'events' && deps.events.isFull()) throw refuse.unavailable();
+  if (operation.kind === 'events') {
+    deps.handOver.refuseIfInVain('events');
+    if (deps.events.isFull()) throw refuse.unavailable();
+  }
   if (operation.readsOwnBody)
     return deps.events.bulk({ identity, requestId, request, query, translate: deps.wire.body });
   const takesBody = operation.method !== 'get';
@@ -104,6 +108,7 @@ async function runCommand(
   input: unknown,
   idempotency: Idempotency | null,
 ): Promise<Outcome> {
+  deps.handOver.refuseIfInVain(jobs[operation.job ?? 'command.run'].queue);
   const logged = loggedRequest(request, identity, requestId, sent);
   const command = {
     operation: operation.name,

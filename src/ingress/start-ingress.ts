@@ -21,6 +21,7 @@ import { mountDocuments } from './documents.ts';
 import type { EdgeDeps } from './edge.ts';
 import { createEventsLane } from './events-lane/lane.ts';
 import { createGatheringLane } from './gathering-lane.ts';
+import { watchHandOver } from './hand-over.ts';
 import { mountHealth } from './health.ts';
 import { createHttpServer, stopListening } from './http-server.ts';
 import { mountInboundEvents } from './inbound-events.ts';
@@ -89,6 +90,7 @@ export async function startIngress(
     commands: createCommandLane(lane),
     gathered: createGatheringLane(lane),
     events,
+    handOver: watchHandOver(runtime.redis, prefix),
     uncommitted,
     wire: createWire(config.WIRE_PREFIX),
   };
@@ -130,6 +132,7 @@ export async function startIngress(
       await Promise.all([uncommitted.close(), keyUsage.close()]);
       clock.close();
       loop.close();
+      deps.handOver.close();
       replies.close();
       for (const redis of [limiterRedis, subscriber, keyChanges]) redis.disconnect();
       await runtime.close();

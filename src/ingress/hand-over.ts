@@ -1,0 +1,65 @@
+import type { Redis } from 'ioredis';
+import { realNowMs } from '../platform/clock/real-clock.ts';
+import { refuse } from '../platform/refusal.ts';
+import type { QueueName } from '../queues.ts';
+
+/** Queues whose callers wait for the answer of a worker. */
+const WAITED = ['writes', 'credit-notes', 'events'] as const satisfies QueueName[];
+type Waited = (typeof WAITED)[number];
+
+const LOOK_EVERY_MS = 1000;
+/** A pool that restarts is gone for a moment; what comes meanwhile waits for it. */
+const ABSENT_AFTER_MS = 3000;
+/** What was looked at so long ago says nothing about now: Redis may have been the one that was away. */
+const LOOK_IS_GOOD_FOR_MS = 3000;
+/** Ingress and workers start together: until then a pool that nobody has seen may still be on its way. */
+const START_MS = 60_000;
+
+/** Knows whether what is handed over now would be worked on. */
+export interface HandOver {
+  /**
+   * Refuses what nobody would work on, before it is handed over: Redis is away, or the queue has no worker. A worker that
+   * is busy is one; what may have reached Redis is waited for as long as ever.
+   *
+   * @throws Refusal 503
+   */
+  refuseIfInVain(queue: QueueName): void;
+  close(): void;
+}
+
+/**
+ * redis  connection that the jobs are handed over on
+ * now    milliseconds of a clock
+ */
+export function watchHandOver(redis: Redis, prefix: string, now: () => number = realNowMs): HandOver {
+  const startedAtMs = now();
+  const seenAtMs = new Map<Waited, number>();
+  let lookedAtMs = Number.NEGATIVE_INFINITY;
+  const look = async () => {
+    if (redis.status !== 'ready') return;
+    const askedAtMs = now();
+    const clients = await redis.client('LIST').catch(() => undefined); // looked at again in a second
+    if (typeof clients !== 'string') return;
+    lookedAtMs = askedAtMs;
+    for (const queue of WAITED)
+      if (clients.includes(` name=${workerName(prefix, queue)}`)) seenAtMs.set(queue, askedAtMs);
+  };
+  const hasWorker = (queue: Waited): boolean => {
+    if (now() - lookedAtMs > LOOK_IS_GOOD_FOR_MS) return true; // unknown
+    const seen = seenAtMs.get(queue);
+    return seen === undefined ? now() - startedAtMs < START_MS : now() - seen < ABSENT_AFTER_MS;
+  };
+  const isWaited = (queue: QueueName): queue is Waited => (WAITED as readonly QueueName[]).includes(queue);
+  const timer = setInterval(() => void look(), LOOK_EVERY_MS);
+  timer.unref();
+  void look();
+  return {
+    refuseIfInVain(queue) {
+      if (redis.status !== 'ready' || (isWaited(queue) && !hasWorker(queue))) throw refuse.unavailable();
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+/** The name under which BullMQ's workers wait at Redis; that of their process is gone with it. */
+const workerName = (prefix: string, queue: Waited): string => `${prefix}:${Buffer.from(queue).toString('base64')} `;
