@@ -19,6 +19,7 @@ import { measureIngest } from './sections/ingest.ts';
 import { measureQueue } from './sections/queue.ts';
 import { measureUsage } from './sections/usage.ts';
 import { measureWebhooks } from './sections/webhooks.ts';
+import { measureWindow } from './sections/window.ts';
 import { measureWriteThrough } from './sections/write-through.ts';
 
 interface Section {
@@ -34,6 +35,7 @@ const sections: Record<SectionName, Section> = {
   webhooks: { ids: ['G12'], measure: measureWebhooks },
   queue: { ids: ['G13', 'G15'], measure: measureQueue },
   billing: { ids: ['G18'], measure: measureBilling },
+  window: { ids: ['G19'], measure: measureWindow },
 };
 
 async function run(): Promise<number> {

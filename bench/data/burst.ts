@@ -5,7 +5,7 @@ export const DUE_ON = '2024-03-01T00:00:00Z';
 export const TICK = '2024-03-01T00:10:00Z';
 const STARTED = '2024-02-01T00:00:00Z';
 const USED = Date.parse('2024-02-10T00:00:00Z') / 1000;
-const CODES = ['burst_a', 'burst_b', 'burst_c'];
+export const CODES = ['burst_a', 'burst_b', 'burst_c'];
 const EVENTS_A_BATCH = 99;
 const TEMPLATE = 'burst-template';
 

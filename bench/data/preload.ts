@@ -16,12 +16,16 @@ export interface Preload {
  * Makes events inside the server, like those of the event source: the indexes are dropped before and built afterwards,
  * which is faster than keeping them up (performance-design 10).
  */
-export async function preloadEvents({ sql, schema }: Environment, preloads: Preload[]): Promise<void> {
+export const preloadEvents = (environment: Environment, preloads: Preload[]): Promise<void> =>
+  withoutIndexes(environment, preloads.map(insertion));
+
+/** Runs insertions of events with the indexes taken off, and builds these afterwards. */
+export async function withoutIndexes({ sql, schema }: Environment, insertions: string[]): Promise<void> {
   const indexes = await sql<{ name: string; definition: string }[]>`
     select indexname as name, indexdef as definition from pg_indexes
     where schemaname = ${schema} and tablename = 'events' and indexname <> 'events_pkey'`;
   for (const { name } of indexes) await sql.unsafe(`drop index ${name}`);
-  await withoutTimeout(sql, preloads.map(insertion));
+  await withoutTimeout(sql, insertions);
   await withoutTimeout(
     sql,
     indexes.map((index) => index.definition),

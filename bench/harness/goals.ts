@@ -34,6 +34,7 @@ export const goals = {
     ...more(),
     estimated: true,
   },
+  G19: { what: 'invoice of a window of 20M events / of 20 000', floor: 1.5, goal: 1.2, ...less() },
 } satisfies Record<string, Goal>;
 
 export type GoalId = keyof typeof goals;

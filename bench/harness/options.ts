@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 
-export const SECTIONS = ['http', 'ingest', 'write-through', 'usage', 'webhooks', 'queue', 'billing'] as const;
+export const SECTIONS = ['http', 'ingest', 'write-through', 'usage', 'webhooks', 'queue', 'billing', 'window'] as const;
 export type SectionName = (typeof SECTIONS)[number];
 
 /** How long and how often everything is measured (performance-design 10). */
@@ -12,6 +12,8 @@ export interface Effort {
   openLoopSeconds: number;
   preloadedRows: number;
   usageRows: number;
+  /** Events of the great window. */
+  windowRows: number;
   /** Subscriptions that are due at one instant, and how often that is measured. */
   burst: number;
   bursts: number;
@@ -33,6 +35,7 @@ const FULL: Effort = {
   openLoopSeconds: 5,
   preloadedRows: 1_000_000,
   usageRows: 10_000_000,
+  windowRows: 20_000_000,
   burst: 10_000,
   bursts: 1,
 };
@@ -45,6 +48,7 @@ const QUICK: Effort = {
   openLoopSeconds: 3,
   preloadedRows: 100_000,
   usageRows: 1_000_000,
+  windowRows: 500_000,
   burst: 300,
   bursts: 3,
 };
@@ -55,10 +59,23 @@ export function readOptions(args: string[]): Options {
     .option('--only <sections>', `some of ${SECTIONS.join(',')}`, sectionsOf, [...SECTIONS])
     .option('--quick', 'fewer rounds and rows, under 3 minutes', false)
     .option('--absolute', 'also print rates and times of this machine', false)
+    .option('--window-rows <events>', 'events of the great window', rowsOf)
     .option('--json <file>', 'write the result as JSON')
     .parse(args, { from: 'user' });
-  const given = command.opts<{ only: SectionName[]; quick: boolean; absolute: boolean; json?: string }>();
-  return { ...given, json: given.json, effort: given.quick ? QUICK : FULL };
+  const given = command.opts<{
+    only: SectionName[];
+    quick: boolean;
+    absolute: boolean;
+    windowRows?: number;
+    json?: string;
+  }>();
+  const effort = given.quick ? QUICK : FULL;
+  return { ...given, json: given.json, effort: { ...effort, windowRows: given.windowRows ?? effort.windowRows } };
+}
+
+function rowsOf(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError(`${text} is no number of rows`);
+  return Number(text);
 }
 
 function sectionsOf(text: string): SectionName[] {

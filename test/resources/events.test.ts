@@ -213,7 +213,14 @@ describe('GET /events', () => {
   test('newest timestamp first, then by transaction id', async () => {
     const { body } = await client.get('/events?per_page=2&page=2');
     expect(await ids('')).toEqual(['d', 'c', 'a', 'b', 'd']);
-    expect(body.meta).toEqual({ current_page: 2, next_page: 3, prev_page: 1, total_pages: 3, total_count: 5 });
+    expect(body.meta).toEqual({
+      current_page: 2,
+      next_page: 3,
+      prev_page: 1,
+      total_pages: 3,
+      total_count: 5,
+      next_cursor: expect.any(String),
+    });
     expect(body.events).toHaveLength(2);
   });
 

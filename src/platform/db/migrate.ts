@@ -18,6 +18,8 @@ export async function migrate(sql: Sql, directory = join(projectRoot(), 'migrati
   const connection = await sql.reserve();
   const applied: string[] = [];
   try {
+    // Building an index of a large table takes longer than any statement of the service may.
+    await connection`set statement_timeout = 0`;
     await connection`select pg_advisory_lock(${MIGRATION_LOCK})`;
     await createSchema(connection);
     await connection`create table if not exists schema_migrations (name text primary key, checksum text not null)`;
@@ -35,7 +37,7 @@ export async function migrate(sql: Sql, directory = join(projectRoot(), 'migrati
       const wrapped = !text.startsWith('-- no transaction');
       try {
         if (wrapped) await connection`begin`;
-        await connection.unsafe(text);
+        for (const statements of wrapped ? [text] : apart(text)) await connection.unsafe(statements);
         await connection`insert into schema_migrations (name, checksum) values (${name}, ${checksum})`;
         if (wrapped) await connection`commit`;
       } catch (cause) {
@@ -47,6 +49,7 @@ export async function migrate(sql: Sql, directory = join(projectRoot(), 'migrati
     return applied;
   } finally {
     await connection`select pg_advisory_unlock(${MIGRATION_LOCK})`.catch(() => {}); // the session ends with the connection
+    await connection`reset statement_timeout`.catch(() => {}); // the same
     connection.release();
   }
 }
@@ -56,6 +59,9 @@ export async function pendingMigrations(db: Db, directory = join(projectRoot(), 
   const seen = new Set((await db<{ name: string }[]>`select name from schema_migrations`).map(({ name }) => name));
   return migrationFiles(directory).filter((name) => !seen.has(name));
 }
+
+/** The statements of a file, each of which ends with a semicolon at the end of a line: sent together they are a transaction. */
+const apart = (text: string): string[] => text.split(/(?<=;)\n/).filter((part) => part.trim() !== '');
 
 const migrationFiles = (directory: string): string[] =>
   readdirSync(directory)

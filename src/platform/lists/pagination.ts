@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Total } from './count.ts';
 
 export const PER_PAGE_DEFAULT = 20;
 export const PER_PAGE_MAX = 1000;
@@ -25,16 +26,18 @@ export interface Page {
 /** `limit` and `offset` of a page. */
 export const limitOf = ({ page, per_page }: Page) => ({ limit: per_page, offset: (page - 1) * per_page });
 
-/** `meta` of a list; all zeros when nothing exists at all (platform D.1). */
-export function pageMeta({ page, per_page }: Page, totalCount: number) {
-  if (totalCount === 0) return { current_page: 0, next_page: null, prev_page: null, total_pages: 0, total_count: 0 };
-  const totalPages = Math.ceil(totalCount / per_page);
+/** `meta` of a list; all zeros when nothing exists at all (platform D.1). Estimated numbers say so. */
+export function pageMeta({ page, per_page }: Page, total: number | Total): z.output<typeof PageMeta> {
+  const { count, isEstimated } = typeof total === 'number' ? { count: total, isEstimated: false } : total;
+  if (count === 0) return { current_page: 0, next_page: null, prev_page: null, total_pages: 0, total_count: 0 };
+  const totalPages = Math.ceil(count / per_page);
   return {
     current_page: page,
     next_page: page < totalPages ? page + 1 : null,
     prev_page: page > 1 ? page - 1 : null,
     total_pages: totalPages,
-    total_count: totalCount,
+    total_count: count,
+    ...(isEstimated ? { total_count_estimated: true } : {}),
   };
 }
 
@@ -44,4 +47,6 @@ export const PageMeta = z.object({
   prev_page: z.int().nullable(),
   total_pages: z.int(),
   total_count: z.int(),
+  /** Present where the count and the number of pages are estimated: of more than 10 000 rows. */
+  total_count_estimated: z.boolean().optional(),
 });

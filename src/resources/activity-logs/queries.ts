@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
 import { isUuid } from '../../platform/ids.ts';
+import { countMatching, type Total } from '../../platform/lists/count.ts';
 import { limitOf } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
 import type { ActivityLogsQuery } from './schema.ts';
@@ -50,17 +51,17 @@ export async function listActivityLogs(
   organizationId: string,
   query: ActivityLogsQuery,
   since: Temporal.Instant,
-): Promise<{ rows: ActivityLogRow[]; totalCount: number }> {
+): Promise<{ rows: ActivityLogRow[]; totalCount: Total }> {
   const { limit, offset } = limitOf(query);
   const matching = matches(db, organizationId, query, since);
-  const [rows, [count]] = await Promise.all([
+  const [rows, totalCount] = await Promise.all([
     db<ActivityLogRow[]>`
       select ${columns(db)} from activity_logs where ${matching}
       order by logged_at desc, id desc
       limit ${limit} offset ${offset}`,
-    db<{ total: number }[]>`select count(*) as total from activity_logs where ${matching}`,
+    countMatching(db, db`activity_logs where ${matching}`),
   ]);
-  return { rows: [...rows], totalCount: count!.total };
+  return { rows: [...rows], totalCount };
 }
 
 function matches(db: Db, organizationId: string, query: ActivityLogsQuery, since: Temporal.Instant) {

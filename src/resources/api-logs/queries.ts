@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
+import { countMatching, type Total } from '../../platform/lists/count.ts';
 import { limitOf } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { type HTTP_METHODS, pathPatterns } from './filters.ts';
@@ -49,17 +50,17 @@ export async function listApiLogs(
   organizationId: string,
   query: ApiLogsQuery,
   since: Temporal.Instant,
-): Promise<{ rows: ApiLogRow[]; totalCount: number }> {
+): Promise<{ rows: ApiLogRow[]; totalCount: Total }> {
   const { limit, offset } = limitOf(query);
   const matching = matches(db, organizationId, query, since);
-  const [rows, [count]] = await Promise.all([
+  const [rows, totalCount] = await Promise.all([
     db<ApiLogRow[]>`
       select ${columns(db)} from api_logs where ${matching}
       order by logged_at desc, id desc
       limit ${limit} offset ${offset}`,
-    db<{ total: number }[]>`select count(*) as total from api_logs where ${matching}`,
+    countMatching(db, db`api_logs where ${matching}`),
   ]);
-  return { rows: [...rows], totalCount: count!.total };
+  return { rows: [...rows], totalCount };
 }
 
 const matches = (db: Db, organizationId: string, query: ApiLogsQuery, since: Temporal.Instant) => db`

@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { numericValue } from '../../engine/metrics/numeric-text.ts';
 import { decimalText, ZERO } from '../../engine/money/decimal.ts';
 import type { Context } from '../../platform/context.ts';
-import { PageMeta, pageMeta } from '../../platform/lists/pagination.ts';
 import { Answer } from '../../platform/operation.ts';
 import { textJson } from './property-json.ts';
-import { countEvents, type EnrichedEvent, listEnrichedEvents } from './queries.ts';
-import { fromStart } from './reads.ts';
-import type { EventListQuery } from './schema.ts';
+import { type EnrichedEvent, listEnrichedEvents } from './queries.ts';
+import { readEventPage } from './reads.ts';
+import { type EventListQuery, EventPageMeta } from './schema.ts';
 import { amountJson } from './view.ts';
 
 export const EnrichedEventList = z.object({
@@ -24,23 +23,18 @@ export const EnrichedEventList = z.object({
       properties: z.record(z.string(), z.any()),
     }),
   ),
-  meta: PageMeta,
+  meta: EventPageMeta,
 });
 
 /**
- * Events with what their metric reads of them: filters, order and pages as in the list of events. At most three statements.
+ * Events with what their metric reads of them: filters, order and pages as in the list of events. At most four statements.
  *
  * @throws Refusal 422 as the list of events
  * Rule: platform P "GET /events_enriched".
  */
 export async function showEnrichedEvents(ctx: Context, { query }: { query: EventListQuery }): Promise<Answer> {
-  const filters = await fromStart(ctx, query);
-  const [rows, total] = await Promise.all([
-    listEnrichedEvents(ctx.db, ctx.organizationId, filters, query),
-    countEvents(ctx.db, ctx.organizationId, filters),
-  ]);
-  const meta = JSON.stringify(pageMeta(query, total));
-  return new Answer(null, { json: `{"events":[${rows.map(enrichedText).join(',')}],"meta":${meta}}` });
+  const { rows, meta } = await readEventPage(ctx, query, listEnrichedEvents);
+  return new Answer(null, { json: `{"events":[${rows.map(enrichedText).join(',')}],"meta":${JSON.stringify(meta)}}` });
 }
 
 const millisecondsJson = (isoText: string): string => `"${isoText.slice(0, 23)}Z"`;

@@ -1,12 +1,16 @@
+import type { z } from 'zod';
 import type { Context } from '../../platform/context.ts';
+import type { Db } from '../../platform/db/connect.ts';
+import type { Total } from '../../platform/lists/count.ts';
 import { booleanFilter } from '../../platform/lists/filters.ts';
-import { pageMeta } from '../../platform/lists/pagination.ts';
+import { limitOf, pageMeta } from '../../platform/lists/pagination.ts';
 import { Answer } from '../../platform/operation.ts';
 import { type FieldErrors, refuse } from '../../platform/refusal.ts';
 import { INVALID } from '../../platform/schema/fields.ts';
-import { countEvents, findLatestStart, getEvent, listEvents, listEventsById } from './queries.ts';
-import type { EventListQuery } from './schema.ts';
-import { eventText } from './view.ts';
+import { cursorOf, placeOf } from './cursor.ts';
+import { countEvents, type EventPage, findLatestStart, getEvent, listEvents, listEventsById } from './queries.ts';
+import type { EventListQuery, EventPageMeta } from './schema.ts';
+import { eventText, type ShownEvent } from './view.ts';
 
 /** @throws Refusal 404 event */
 export async function showEvent(ctx: Context, { transaction_id }: { transaction_id: string }): Promise<Answer> {
@@ -17,16 +21,46 @@ export async function showEvent(ctx: Context, { transaction_id }: { transaction_
 /**
  * Events of the organization, newest timestamp first. Rule: usage-and-charges A.8.
  *
- * @throws Refusal 422 timestamp_from_started_at: value_is_invalid, or a text of A.8 for what it needs and excludes
+ * @throws Refusal 422 as `readEventPage`
  */
 export async function showEvents(ctx: Context, { query }: { query: EventListQuery }): Promise<Answer> {
+  const { rows, meta } = await readEventPage(ctx, query, listEvents);
+  return new Answer(null, { json: `{"events":[${rows.map(eventText).join(',')}],"meta":${JSON.stringify(meta)}}` });
+}
+
+/** Events that a page by its number may leave behind: about half a second. Whoever goes deeper does so by `after`. */
+const MOST_SKIPPED = 50_000;
+
+/**
+ * A page of events with its `meta`, by `page` or, to any depth and with the same filters, behind the `next_cursor` of
+ * another page. At most four statements, each of a bounded number of events.
+ *
+ * @throws Refusal 422 page: value_is_out_of_range, too deep in a list that goes on there
+ * @throws Refusal 422 after: value_is_invalid
+ * @throws Refusal 422 timestamp_from_started_at: value_is_invalid, or a text of A.8 for what it needs and excludes
+ */
+export async function readEventPage<Row extends ShownEvent>(
+  ctx: Context,
+  query: EventListQuery,
+  list: (db: Db, organizationId: string, filters: EventListQuery, page: EventPage) => Promise<Row[]>,
+): Promise<{ rows: Row[]; meta: z.output<typeof EventPageMeta> }> {
+  const after = query.after === undefined ? null : placeOf(query.after);
   const filters = await fromStart(ctx, query);
-  const [rows, total] = await Promise.all([
-    listEvents(ctx.db, ctx.organizationId, filters, query),
-    countEvents(ctx.db, ctx.organizationId, filters),
-  ]);
-  const meta = JSON.stringify(pageMeta(query, total));
-  return new Answer(null, { json: `{"events":[${rows.map(eventText).join(',')}],"meta":${meta}}` });
+  const { db, organizationId } = ctx;
+  const isDeep = after === null && limitOf(query).offset > MOST_SKIPPED;
+  const count = countEvents(db, organizationId, filters);
+  if (isDeep) return { rows: [], meta: behindLast(query, await count) };
+  const [rows, total] = await Promise.all([list(db, organizationId, filters, { ...query, after }), count]);
+  const last = rows.length === query.per_page ? rows.at(-1) : undefined;
+  const meta = pageMeta(query, total);
+  const isMore = last !== undefined && (after !== null || meta.next_page !== null || total.isEstimated);
+  return { rows, meta: isMore ? { ...meta, next_cursor: cursorOf(last) } : meta };
+}
+
+/** A page behind the last event is empty, however far behind. */
+function behindLast(query: EventListQuery, total: Total) {
+  if (total.isEstimated) throw refuse.invalid({ page: ['value_is_out_of_range'] });
+  return pageMeta(query, total);
 }
 
 /**
@@ -34,7 +68,7 @@ export async function showEvents(ctx: Context, { query }: { query: EventListQuer
  *
  * @throws Refusal 422 timestamp_from_started_at and what does not go with it
  */
-export async function fromStart(ctx: Context, query: EventListQuery): Promise<EventListQuery> {
+async function fromStart(ctx: Context, query: EventListQuery): Promise<EventListQuery> {
   if (!isFromStart(query)) return query;
   const start = await findLatestStart(ctx.db, ctx.organizationId, query.external_subscription_id!);
   return start ? { ...query, timestamp_from: start } : query;

@@ -95,7 +95,9 @@ export const BulkEnvelope = z.object({
     not_counted: z.record(z.string(), z.int()).optional(),
   }),
 });
-export const EventList = z.object({ events: z.array(EventView), meta: PageMeta });
+/** `next_cursor` goes on behind the last event of the page, as `after`; absent on the last page. */
+export const EventPageMeta = PageMeta.extend({ next_cursor: z.string().optional() });
+export const EventList = z.object({ events: z.array(EventView), meta: EventPageMeta });
 
 /** Filters of `GET /events`; how `timestamp_from_started_at` goes with others is checked by the read. */
 export const EventListQuery = z.object({
@@ -106,5 +108,6 @@ export const EventListQuery = z.object({
   timestamp_from: fromFilter,
   timestamp_to: untilMillisecondFilter,
   timestamp_from_started_at: textFilter,
+  after: textFilter,
 });
 export type EventListQuery = z.output<typeof EventListQuery>;

@@ -3,6 +3,7 @@ import type { StoredFeeInputs } from '../../engine/explain/inputs.ts';
 import { instantOf } from '../../engine/explain/revive.ts';
 import type { GroupedBy } from '../../engine/metrics/group-values.ts';
 import type { Db, Fragment } from '../../platform/db/connect.ts';
+import { countMatching, type Total } from '../../platform/lists/count.ts';
 import { isoText } from '../events/iso-text.ts';
 import type { ShownEvent } from '../events/view.ts';
 import { isOfFilter } from '../usage-counts/events-of-filter.ts';
@@ -68,11 +69,8 @@ export const listEventsOfFee = (
   order by event.timestamp, event.created_at, event.id
   limit ${page.limit} offset ${page.offset}`;
 
-export async function countEventsOfFee(db: Db, organizationId: string, fee: CountedFee): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*) from ${eventsOfFee(db, organizationId, fee)}`;
-  return row!.count;
-}
+export const countEventsOfFee = (db: Db, organizationId: string, fee: CountedFee): Promise<Total> =>
+  countMatching(db, eventsOfFee(db, organizationId, fee));
 
 /** Bounds `[from, to)` of the window in which a fee's events were counted, as ISO texts. */
 export function boundsOf({ metric, window }: StoredFeeInputs): { from: string; to: string } {

@@ -4,6 +4,7 @@ import type { Currency } from '../../engine/money/currency.ts';
 import type { Decimal } from '../../engine/money/decimal.ts';
 import type { FeeType } from '../../engine/taxes/choose-taxes.ts';
 import type { Db } from '../../platform/db/connect.ts';
+import { countMatching, type Total } from '../../platform/lists/count.ts';
 import { refuse } from '../../platform/refusal.ts';
 
 export const FEE_PAYMENT_STATUSES = ['pending', 'succeeded', 'failed', 'refunded'] as const;
@@ -184,11 +185,8 @@ export const listFees = (
   order by fee.created_at, fee.id
   limit ${page.limit} offset ${page.offset}`;
 
-export async function countFees(db: Db, organizationId: string, filters: FeeFilters): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*) from ${feeTables(db)} where ${matching(db, organizationId, filters)}`;
-  return row!.count;
-}
+export const countFees = (db: Db, organizationId: string, filters: FeeFilters): Promise<Total> =>
+  countMatching(db, db`${feeTables(db)} where ${matching(db, organizationId, filters)}`);
 
 /** Locks a fee that the API shows. */
 export async function lockFee(

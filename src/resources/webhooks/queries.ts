@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
 import { isUuid } from '../../platform/ids.ts';
+import { countMatching, type Total } from '../../platform/lists/count.ts';
 import { limitOf, type Page } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
 import type { HttpStatusFilter } from './http-statuses.ts';
@@ -72,19 +73,19 @@ export async function listDeliveries(
   endpointId: string,
   filters: DeliveryFilters,
   page: Page,
-): Promise<{ rows: DeliveryRow[]; totalCount: number }> {
+): Promise<{ rows: DeliveryRow[]; totalCount: Total }> {
   const { limit, offset } = limitOf(page);
   const chosen = db`
-    from webhook_deliveries d join webhook_events e on e.id = d.event_id
+    webhook_deliveries d join webhook_events e on e.id = d.event_id
     where d.organization_id = ${organizationId} and d.webhook_endpoint_id = ${endpointId} ${conditions(db, filters)}`;
-  const [rows, [count]] = await Promise.all([
+  const [rows, totalCount] = await Promise.all([
     db<DeliveryRow[]>`
-      select ${columns(db)} ${chosen}
+      select ${columns(db)} from ${chosen}
       order by d.updated_at desc, d.created_at desc, d.id desc
       limit ${limit} offset ${offset}`,
-    db<{ total: number }[]>`select count(*) as total ${chosen}`,
+    countMatching(db, chosen),
   ]);
-  return { rows, totalCount: count!.total };
+  return { rows, totalCount };
 }
 
 function conditions(db: Db, filters: DeliveryFilters) {
