@@ -20,13 +20,13 @@ import { stepRunHandlers } from '../src/flows/run-steps/jobs.ts';
 import { mailHandlers } from '../src/flows/send-mails/jobs.ts';
 import { watchOwed } from '../src/flows/sweep-rows/watch-owed.ts';
 import { auditHandlers } from '../src/flows/write-api-logs/jobs.ts';
-import { type Config, loadConfig } from '../src/platform/config.ts';
+import type { Config } from '../src/platform/config.ts';
 import { createRenderer } from '../src/platform/documents/renderer.ts';
 import { createOutgoing } from '../src/platform/http/outgoing.ts';
-import { createLog, type Log } from '../src/platform/log/log.ts';
+import type { Log } from '../src/platform/log/log.ts';
 import { createMailer } from '../src/platform/mail/mailer.ts';
+import { runProcess } from '../src/platform/process/run-process.ts';
 import { openRuntime, type Runtime } from '../src/platform/process/runtime.ts';
-import { stopOnSignal } from '../src/platform/process/stop.ts';
 import { type Handlers, serveQueue } from '../src/platform/queue/worker.ts';
 import { announceKeys } from '../src/platform/redis/announce-keys.ts';
 import type { QueueName } from '../src/queues.ts';
@@ -223,10 +223,5 @@ export async function startPools(config: Config, names: PoolName[], log?: Log): 
 }
 
 /** A whole worker process: the named pools until a signal ends it. */
-export async function runPools(names: PoolName[]): Promise<void> {
-  const config = loadConfig();
-  const log = createLog({ level: config.LOG_LEVEL, process: names.length === 1 ? names[0]! : 'workers' });
-  const started = await startPools(config, names, log);
-  process.send?.('ready');
-  stopOnSignal(log, () => started.close());
-}
+export const runPools = (names: PoolName[]): Promise<void> =>
+  runProcess(names.length === 1 ? names[0]! : 'workers', (config, log) => startPools(config, names, log));

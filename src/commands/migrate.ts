@@ -1,23 +1,32 @@
-import { loadConfig } from '../platform/config.ts';
+import { type Config, loadConfig } from '../platform/config.ts';
 import { connectDatabase } from '../platform/db/connect.ts';
 import { migrate } from '../platform/db/migrate.ts';
+import { demandStores } from '../platform/process/await-stores.ts';
 
 /** `npm run migrate`: brings the schema of DATABASE_URL up to date; prints what it applied. */
-const config = loadConfig();
-if (config.DATABASE_URL === '') {
-  console.error('migrate: set DATABASE_URL (npm start migrates its own database by itself)');
-  process.exit(1);
-}
-const started = performance.now();
-const sql = connectDatabase(config.DATABASE_URL, {
-  schema: config.DATABASE_SCHEMA,
-  connections: 2,
-  name: 'meterstone migrate',
-});
 try {
-  const applied = await migrate(sql);
-  const took = ((performance.now() - started) / 1000).toFixed(1);
-  console.log(applied.length === 0 ? `nothing to migrate, ${took} s` : `applied ${applied.join(', ')}, ${took} s`);
-} finally {
-  await sql.end({ timeout: 5 });
+  const config = loadConfig();
+  if (config.DATABASE_URL === '') throw new Error('set DATABASE_URL (npm start migrates its own database by itself)');
+  await demandStores({ DATABASE_URL: config.DATABASE_URL });
+  await run(config);
+} catch (error) {
+  const { message, cause } = error as Error;
+  console.error(`migrate: ${cause instanceof Error ? `${message}: ${cause.message}` : message}`);
+  process.exitCode = 1;
+}
+
+async function run(config: Config): Promise<void> {
+  const started = performance.now();
+  const sql = connectDatabase(config.DATABASE_URL, {
+    schema: config.DATABASE_SCHEMA,
+    connections: 2,
+    name: 'meterstone migrate',
+  });
+  try {
+    const applied = await migrate(sql);
+    const took = ((performance.now() - started) / 1000).toFixed(1);
+    console.log(applied.length === 0 ? `nothing to migrate, ${took} s` : `applied ${applied.join(', ')}, ${took} s`);
+  } finally {
+    await sql.end({ timeout: 5 });
+  }
 }

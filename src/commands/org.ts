@@ -5,6 +5,7 @@ import { connectDatabase, type Sql } from '../platform/db/connect.ts';
 import { migrate } from '../platform/db/migrate.ts';
 import { rotateKey } from '../platform/keys/deployment-keys.ts';
 import { RATE_CATEGORIES } from '../platform/operation.ts';
+import { demandStores } from '../platform/process/await-stores.ts';
 import { keyChangesChannel } from '../platform/redis/channels.ts';
 import { connectPatiently } from '../platform/redis/connect.ts';
 import { Refusal, refuse } from '../platform/refusal.ts';
@@ -155,6 +156,7 @@ async function onDatabase(work: (place: Place) => Promise<void>, asks: { redis?:
   const running = await findRunning(defaultDataDir());
   // What the running service was started with, but for what is said here; a given database is not the service's.
   const config = loadConfig({ ...(process.env.DATABASE_URL ? {} : running?.settings), ...process.env });
+  await demandStores({ DATABASE_URL: config.DATABASE_URL });
   const known = config.REDIS_URL || running?.redisUrl;
   const isBrought = asks.redis === true && config.DATABASE_URL === '';
   const input = {

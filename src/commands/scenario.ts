@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Command } from 'commander';
 import { connectDatabase } from '../platform/db/connect.ts';
@@ -24,10 +24,19 @@ const program = new Command('scenario')
   .option('--within <seconds>', 'patience with a read that does not match yet', '15')
   .option('--log <file>', 'append every exchange as a line of JSON')
   .action(run);
-await program.parseAsync();
+try {
+  await program.parseAsync();
+} catch (error) {
+  console.error(`scenario: ${(error as Error).message}`);
+  process.exitCode = 1;
+}
 
 async function run(paths: string[], options: Options): Promise<void> {
   const started = performance.now();
+  // Read before anything is asked for: a wrong file is known at once.
+  const waiting = paths
+    .flatMap(load)
+    .filter(({ file, scenario }) => !options.only || `${file} ${scenario.name}`.includes(options.only));
   const running = await findRunning(defaultDataDir());
   if (!running) throw new Error('no service is running here: start it with `npm start`');
   const { WIRE_PREFIX, DATABASE_SCHEMA } = running.settings;
@@ -36,9 +45,6 @@ async function run(paths: string[], options: Options): Promise<void> {
     connections: 2,
     name: 'meterstone scenario',
   });
-  const waiting = paths
-    .flatMap(load)
-    .filter(({ file, scenario }) => !options.only || `${file} ${scenario.name}`.includes(options.only));
   let passed = 0;
   let failed = 0;
   const player = async () => {
@@ -66,12 +72,20 @@ async function run(paths: string[], options: Options): Promise<void> {
 }
 
 function load(path: string): { file: string; scenario: Scenario }[] {
+  if (!existsSync(path)) throw new Error(`there is no file or folder ${path}`);
   if (statSync(path).isDirectory()) {
     return readdirSync(path)
       .sort()
       .filter((name) => name.endsWith('.json') || statSync(join(path, name)).isDirectory())
       .flatMap((name) => load(join(path, name)));
   }
-  const content = JSON.parse(readFileSync(path, 'utf8')) as Scenario | Scenario[];
-  return [content].flat().map((scenario) => ({ file: basename(path), scenario }));
+  return parsed(path).map((scenario) => ({ file: basename(path), scenario }));
+}
+
+function parsed(path: string): Scenario[] {
+  try {
+    return [JSON.parse(readFileSync(path, 'utf8')) as Scenario | Scenario[]].flat();
+  } catch (cause) {
+    throw new Error(`${path} is no JSON: ${(cause as Error).message}`, { cause });
+  }
 }

@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Sql } from '../platform/db/connect.ts';
+import { schemaState } from '../platform/db/migrate.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 import type { SharedMetrics } from '../platform/metrics/shared-metrics.ts';
 import type { Producer } from '../platform/queue/producer.ts';
@@ -16,7 +17,7 @@ import { pendingSince } from './pending-since.ts';
 
 const CHECK_WITHIN_MS = 2000;
 
-/** `/health` (the process answers), `/ready` (stores answer and every queue moves), `/metrics` (Prometheus). */
+/** `/health` (the process answers), `/ready` (stores answer, the tables are there and every queue moves), `/metrics` (Prometheus). */
 export function mountHealth(
   app: Express,
   deps: { sql: Sql; redis: Redis; producer: Producer; metrics: Metrics; sharedMetrics: SharedMetrics; config: Config },
@@ -28,15 +29,17 @@ export function mountHealth(
     response.json({ status: 'ok' });
   });
   app.get('/ready', async (_request, response) => {
-    const [postgres, redis, standing] = await Promise.all([
-      within(deps.sql`select 1`.then(() => true)),
+    const [schema, redis, standing] = await Promise.all([
+      within(schemaState(deps.sql)),
       within(deps.redis.ping().then(() => true)),
       within(standingQueues(deps.redis, deps.config.REDIS_PREFIX, startedAtMs)),
     ]);
-    const ready = postgres === true && redis === true && standing?.length === 0;
+    const isSchemaUsable = schema !== undefined && schema.state !== 'behind';
+    const ready = isSchemaUsable && redis === true && standing?.length === 0;
     response.status(ready ? 200 : 503).json({
       status: ready ? 'ready' : 'not ready',
-      postgres: postgres === true,
+      postgres: schema !== undefined,
+      schema: schema?.state ?? 'unknown',
       redis: redis === true,
       standing_queues: standing ?? Object.keys(queues),
     });

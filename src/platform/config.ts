@@ -1,4 +1,6 @@
+import { closeSync, openSync, readSync } from 'node:fs';
 import { z } from 'zod';
+import { misspelled } from './misspelled.ts';
 
 const whole = (fallback: number, least = 1) => z.coerce.number().int().min(least).default(fallback);
 const flag = (fallback: boolean) =>
@@ -7,20 +9,45 @@ const flag = (fallback: boolean) =>
     .default(fallback ? 'true' : 'false')
     .transform((text) => text === 'true' || text === '1');
 const seconds = whole;
+const HIGHEST_PORT = 65_535;
+/** An address whose scheme is one of those; '' where there is none, which `npm start` fills in. */
+const address = (schemes: RegExp, example: string) =>
+  z.string().regex(schemes, `must be an address like ${example}`).or(z.literal('')).default('');
+
+/** First bytes of TrueType, OpenType, a collection of them, and their form for the web. */
+const FONT_STARTS = ['00010000', '74727565', '4f54544f', '74746366', '774f4646', '774f4632'];
+
+/** Whether a font can be read at the path: a wrong one would be noticed with the first document only. */
+function isFontFile(path: string): boolean {
+  try {
+    const file = openSync(path, 'r');
+    try {
+      const start = Buffer.alloc(4);
+      readSync(file, start, 0, start.length, 0);
+      return FONT_STARTS.includes(start.toString('hex'));
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return false;
+  }
+}
 
 /**
  * Every setting of the service: environment variable, unit, default, meaning. The process refuses to start on a bad
  * value and names it. README.md prints this table; `npm start` fills DATABASE_URL and REDIS_URL in by itself.
  */
 const Settings = z.object({
-  PORT: whole(3000, 0).describe('Port of the ingress; 0 takes a free one'),
+  PORT: whole(3000, 0).pipe(z.number().max(HIGHEST_PORT)).describe('Port of the ingress; 0 takes a free one'),
   HOST: z.string().default('127.0.0.1').describe('Address the ingress listens on'),
   PUBLIC_URL: z.url().optional().describe('Public address of the API without path; default http://HOST:PORT'),
   DATA_DIR: z
     .string()
     .default('.data')
     .describe('Folder of `npm start`: data, logs, run file; relative to the project'),
-  DATABASE_URL: z.string().default('').describe('Postgres 15 to 18'),
+  DATABASE_URL: address(/^postgres(ql)?:\/\/./, 'postgres://user:password@host:5432/name').describe(
+    'Postgres 15 to 18',
+  ),
   DATABASE_SCHEMA: z
     .string()
     .regex(/^[a-z_][a-z0-9_]*$/)
@@ -29,7 +56,9 @@ const Settings = z.object({
   DATABASE_POOL: whole(12).describe(
     'Connections an ingress or a pool of workers opens at most; a pool runs two jobs fewer at once, but events and deliveries',
   ),
-  REDIS_URL: z.string().default('').describe('Redis 6.2 or newer with maxmemory-policy noeviction'),
+  REDIS_URL: address(/^rediss?:\/\/./, 'redis://host:6379').describe(
+    'Redis 6.2 or newer with maxmemory-policy noeviction',
+  ),
   REDIS_PREFIX: z.string().default('meterstone').describe('First part of every Redis key'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
@@ -87,6 +116,7 @@ const Settings = z.object({
   DOCUMENT_LINK_TTL_HOURS: whole(24).describe('Life of a link to a document'),
   DOCUMENT_FONT: z
     .string()
+    .refine(isFontFile, 'no font can be read there')
     .optional()
     .describe('TTF or OTF file that goes before the built-in fonts for Chinese, Japanese and Korean in documents'),
   SMTP_URL: z
@@ -143,6 +173,12 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
   const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   throw new ConfigError(`the settings are not valid: ${problems.join('; ')}`);
 }
+
+/** A sentence for each variable that is no setting but was probably meant as one, as `PORTAL_TOKEN_TTL_HOUR`. */
+export const doubtfulSettings = (environment: Record<string, string | undefined> = process.env): string[] =>
+  misspelled(Object.keys(environment), Object.keys(Settings.shape)).map(
+    ({ given, meant }) => `${given} is no setting and has no effect: is ${meant} meant?`,
+  );
 
 /** The settings as rows of name, default and meaning, for the README and `--help`. */
 export function describeSettings(): { name: string; fallback: string; meaning: string }[] {

@@ -1,14 +1,16 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { connectDatabase } from '../../src/platform/db/connect.ts';
 import { projectRoot } from '../../src/platform/project-root.ts';
-import { isAlive } from '../../src/platform/services/processes.ts';
-import type { Running } from '../../src/platform/services/run-file.ts';
+import { birthOf, isAlive } from '../../src/platform/services/processes.ts';
+import { type Running, whyNotTwice } from '../../src/platform/services/run-file.ts';
+import { createOrganization } from '../../src/resources/organizations/commands.ts';
 import { filesOf, killHard, newDataFolder } from '../platform/services/data-folder.ts';
+import { createTestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
 const UP_WITHIN_MS = 180_000;
@@ -57,12 +59,33 @@ test('a killed child is started again, and a killed launcher leaves nothing that
   await stop(second.process);
 }, 600_000);
 
+test('beside a database that has organizations nothing is added to them', async () => {
+  const database = await createTestDatabase();
+  await createOrganization(database.sql, { name: 'Of others', sandbox: false });
+  const started = await startUp(await newDataFolder(), { DATABASE_URL: database.url });
+  expect(started.output()).toContain('none made: this database has organizations of its own');
+  const organizations = await database.sql`select name from organizations`;
+  await stop(started.process);
+  await database.drop();
+  expect(organizations.map(({ name }) => name)).toEqual(['Of others']);
+}, 600_000);
+
+test('a second start says so before anything is compiled', async () => {
+  const dataDir = await newDataFolder();
+  await mkdir(dataDir, { recursive: true });
+  const birth = birthOf(process.pid);
+  await writeFile(join(dataDir, 'run.json'), JSON.stringify({ launcher: { pid: process.pid, birth } }));
+  expect(await whyNotTwice(dataDir)).toBe(`already running (process ${process.pid}): it is still starting`);
+  const { scripts } = JSON.parse(await readFile(join(projectRoot(), 'package.json'), 'utf8'));
+  expect(scripts.prestart).toMatch(/^node src\/commands\/start\/not-twice.mjs && /);
+});
+
 /** The launcher in a folder of its own, run from the sources. */
-function spawnStart(dataDir: string): { process: ChildProcess; output(): string } {
+function spawnStart(dataDir: string, more: NodeJS.ProcessEnv = {}): { process: ChildProcess; output(): string } {
   const { DATABASE_URL: _database, REDIS_URL: _redis, ...environment } = process.env;
   const child = spawn(process.execPath, ['--import', 'tsx', join(projectRoot(), 'src/commands/start.ts')], {
     cwd: projectRoot(),
-    env: { ...environment, DATA_DIR: dataDir, PORT: '0' },
+    env: { ...environment, DATA_DIR: dataDir, PORT: '0', ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
@@ -75,8 +98,8 @@ function spawnStart(dataDir: string): { process: ChildProcess; output(): string 
   return { process: child, output: () => text };
 }
 
-async function startUp(dataDir: string): Promise<ReturnType<typeof spawnStart>> {
-  const started = spawnStart(dataDir);
+async function startUp(dataDir: string, more: NodeJS.ProcessEnv = {}): Promise<ReturnType<typeof spawnStart>> {
+  const started = spawnStart(dataDir, more);
   onTestFinished(() => stop(started.process));
   await until(() => {
     if (started.process.exitCode !== null) throw new Error(started.output());

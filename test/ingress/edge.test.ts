@@ -89,8 +89,22 @@ test('ready tells the queues that nobody serves', async () => {
     const body = (await response.json()) as { standing_queues: string[] };
     return body.standing_queues.includes('writes') ? undefined : { status: response.status, body };
   });
-  expect(answer).toMatchObject({ status: 503, body: { status: 'not ready', postgres: true, redis: true } });
+  expect(answer).toMatchObject({
+    status: 503,
+    body: { status: 'not ready', postgres: true, redis: true, schema: 'current' },
+  });
   expect(answer.body.standing_queues).toContain('events');
+});
+
+test('ready tells tables that are older or newer than the program', async () => {
+  const schema = async () => ((await (await fetch(`${service.url}/ready`)).json()) as { schema: string }).schema;
+  await service.sql`insert into schema_migrations (name, checksum) values ('9999_future.sql', 'x')`;
+  expect(await schema()).toBe('newer');
+  const [first] = await service.sql`delete from schema_migrations where name like '0001%' returning name, checksum`;
+  expect(await schema()).toBe('behind');
+  await service.sql`delete from schema_migrations where name = '9999_future.sql'`;
+  await service.sql`insert into schema_migrations ${service.sql(first as never)}`;
+  expect(await schema()).toBe('current');
 });
 
 test('ready counts no job that was finished before the start', async () => {

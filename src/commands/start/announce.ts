@@ -4,28 +4,36 @@ import type { Addresses } from './service-address.ts';
 
 interface Facts {
   addresses: Addresses;
-  demo: Demo;
+  /** Undefined in a database of organizations that no start made. */
+  demo: Demo | undefined;
   dataDir: string;
   seconds: string;
 }
 
-/** What a person needs to begin: addresses, the key, and a line to paste. */
+/** What a person needs to begin: addresses, and the key with a line to paste, or where keys come from. */
 export function announce({ addresses, demo, dataDir, seconds }: Facts): string {
-  const customer = JSON.stringify({ customer: { external_id: 'my-first-customer', name: 'My first customer' } });
   const folder = relative(process.cwd(), dataDir) || dataDir;
+  const key = demo
+    ? `${demo.apiKey}   (sandbox organization "${demo.name}")`
+    : 'none made: this database has organizations of its own (npm run org -- list, create)';
   return `
 Meterstone is up (${seconds} s)
 
   API         ${addresses.api}
-  API key     ${demo.apiKey}   (sandbox organization "${demo.name}")
+  API key     ${key}
   Docs        ${addresses.docs}
   Queues      ${addresses.queues}
   Data, logs  ${folder}/
+${demo ? firstRequest(addresses, demo) : ''}
+Ctrl-C stops everything; the data stays.
+`;
+}
 
+function firstRequest(addresses: Addresses, demo: Demo): string {
+  const customer = JSON.stringify({ customer: { external_id: 'my-first-customer', name: 'My first customer' } });
+  return `
 Try it:
 
 curl -sS -X POST ${addresses.api}/customers -H 'Authorization: Bearer ${demo.apiKey}' -H 'Content-Type: application/json' -d '${customer}'
-
-Ctrl-C stops everything; the data stays.
 `;
 }

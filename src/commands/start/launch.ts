@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { loadConfig } from '../../platform/config.ts';
+import { doubtfulSettings, loadConfig } from '../../platform/config.ts';
+import { demandStores } from '../../platform/process/await-stores.ts';
 import { bringServices, defaultDataDir } from '../../platform/services/discover.ts';
-import { claimRun } from '../../platform/services/run-file.ts';
+import { alreadyRunning, claimRun } from '../../platform/services/run-file.ts';
 import { announce } from './announce.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { addressesOf, choosePublicPort } from './service-address.ts';
@@ -18,7 +19,7 @@ export interface LaunchInput {
 }
 
 /**
- * Brings everything up from nothing: Postgres and Redis, the schema, a demo organization at the first start, one
+ * Brings everything up from nothing: Postgres and Redis, the schema, a demo organization where there is none, one
  * ingress process and one process with every worker pool. Resolves when `stop` was aborted.
  *
  * @throws Error for a person to read, e.g. when it runs already on the same data; the caller undoes what was done
@@ -26,17 +27,16 @@ export interface LaunchInput {
 export async function launch({ say, undo, stop }: LaunchInput): Promise<void> {
   const startedAt = performance.now();
   const config = loadConfig();
+  for (const line of doubtfulSettings()) say(line);
   const dataDir = defaultDataDir();
 
   const claim = await claimRun(dataDir, say);
-  if ('taken' in claim) {
-    const { launcher, baseUrl } = claim.taken;
-    throw new Error(`already running (process ${launcher.pid}): ${baseUrl ?? 'it is still starting'}`);
-  }
+  if ('taken' in claim) throw new Error(alreadyRunning(claim.taken));
   const runFile = claim.claimed;
   undo.push(() => runFile.remove());
 
   const addresses = addressesOf(config, await choosePublicPort(config, say));
+  await demandStores(config);
   const services = await timed(say, 'Postgres and Redis are ready', () =>
     bringServices({ databaseUrl: config.DATABASE_URL, redisUrl: config.REDIS_URL, dataDir, log: say }),
   );

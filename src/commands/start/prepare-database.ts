@@ -10,15 +10,17 @@ export interface Demo {
 }
 
 /**
- * Applies the migrations, and makes a sandbox organization when the database has none of those that earlier starts
- * made. Their keys are kept in `demo.json`, since the database only has digests.
+ * Applies the migrations, and makes a sandbox organization in a database that has no organization yet. The keys of those
+ * that starts made are kept in `demo.json`, since the database only has digests.
+ *
+ * @returns that organization; undefined in a database that belongs to others, to which nothing is added
  */
-export async function prepareDatabase(databaseUrl: string, schema: string, dataDir: string): Promise<Demo> {
+export async function prepareDatabase(databaseUrl: string, schema: string, dataDir: string): Promise<Demo | undefined> {
   const sql = connectDatabase(databaseUrl, { schema, connections: 2, name: 'meterstone start' });
   try {
     await migrate(sql);
-    const { name, api_key } = await findOrCreateDemo(sql, join(dataDir, 'demo.json'));
-    return { name, apiKey: api_key };
+    const demo = await findOrCreateDemo(sql, join(dataDir, 'demo.json'));
+    return demo && { name: demo.name, apiKey: demo.api_key };
   } catch (error) {
     throw new Error(`the database could not be prepared: ${describe(error)}`, { cause: error });
   } finally {
@@ -27,11 +29,13 @@ export async function prepareDatabase(databaseUrl: string, schema: string, dataD
 }
 
 /** One file serves several databases, e.g. when DATABASE_URL is set now and then. */
-async function findOrCreateDemo(sql: Sql, file: string): Promise<CreatedOrganization> {
+async function findOrCreateDemo(sql: Sql, file: string): Promise<CreatedOrganization | undefined> {
   const known = (await readJson<CreatedOrganization[]>(file)) ?? [];
   for (const organization of known) {
     if (await keyWorks(sql, organization.api_key)) return organization;
   }
+  const [other] = await sql`select 1 from organizations limit 1`;
+  if (other) return undefined;
   const created = await createOrganization(sql, { name: 'Demo', sandbox: true });
   await writePrivateJson(file, [...known, created]);
   return created;

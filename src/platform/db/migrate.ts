@@ -54,10 +54,25 @@ export async function migrate(sql: Sql, directory = join(projectRoot(), 'migrati
   }
 }
 
+/** Whether the tables are those that this program was written for; `names` of the migrations that differ. */
+export async function schemaState(
+  db: Db,
+  directory = join(projectRoot(), 'migrations'),
+): Promise<{ state: 'current' | 'behind' | 'newer'; names: string[] }> {
+  const [table] = await db<{ name: string | null }[]>`select to_regclass('schema_migrations')::text as name`;
+  const rows =
+    table!.name === null ? [] : await db<{ name: string }[]>`select name from schema_migrations order by name`;
+  const [applied, files] = [rows.map(({ name }) => name), migrationFiles(directory)];
+  const behind = files.filter((name) => !applied.includes(name));
+  if (behind.length > 0) return { state: 'behind', names: behind };
+  const newer = applied.filter((name) => !files.includes(name));
+  return { state: newer.length > 0 ? 'newer' : 'current', names: newer };
+}
+
 /** Names of the files of migrations/ that this schema has not seen. */
-export async function pendingMigrations(db: Db, directory = join(projectRoot(), 'migrations')): Promise<string[]> {
-  const seen = new Set((await db<{ name: string }[]>`select name from schema_migrations`).map(({ name }) => name));
-  return migrationFiles(directory).filter((name) => !seen.has(name));
+export async function pendingMigrations(db: Db): Promise<string[]> {
+  const { state, names } = await schemaState(db);
+  return state === 'behind' ? names : [];
 }
 
 /** The statements of a file, each of which ends with a semicolon at the end of a line: sent together they are a transaction. */

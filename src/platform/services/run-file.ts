@@ -62,6 +62,15 @@ export function claimRun(
   });
 }
 
+/** The sentence for a second `npm start` on this data folder; undefined when there is no first one. */
+export async function whyNotTwice(dataDir: string): Promise<string | undefined> {
+  const found = await readRunFile(dataDir);
+  return found && isThere(found.launcher) ? alreadyRunning(found) : undefined;
+}
+
+export const alreadyRunning = ({ launcher, baseUrl }: Running): string =>
+  `already running (process ${launcher.pid}): ${baseUrl ?? 'it is still starting'}`;
+
 /** The `npm start` that is up on this data folder; undefined when there is none or it is still starting. */
 export async function findRunning(dataDir: string): Promise<Required<Running> | undefined> {
   const found = await readRunFile(dataDir);

@@ -1,0 +1,65 @@
+import { type Config, doubtfulSettings, loadConfig } from '../platform/config.ts';
+import { connectDatabase } from '../platform/db/connect.ts';
+import { schemaState } from '../platform/db/migrate.ts';
+import { placeOf, probePostgres, probeRedis } from '../platform/process/probe-stores.ts';
+import { standingQueues } from '../platform/queue/progress.ts';
+import { connectImpatiently } from '../platform/redis/connect.ts';
+import { defaultDataDir } from '../platform/services/discover.ts';
+import { findRunning } from '../platform/services/run-file.ts';
+
+const ANSWER_WITHIN_MS = 4_000;
+
+/**
+ * `meterstone doctor`: looks at settings, stores, schema and queues of a service as its processes would meet them; of the
+ * `npm start` that runs here unless DATABASE_URL and REDIS_URL are set. One line each; ends with 1 when something is wrong.
+ */
+let isWell = true;
+const say = (ok: boolean, line: string) => {
+  isWell &&= ok;
+  console.log(`${ok ? 'ok  ' : 'FAIL'} ${line}`);
+};
+
+try {
+  const running = await findRunning(defaultDataDir());
+  const config = loadConfig({ ...running?.settings, ...process.env });
+  say(true, 'the settings are valid');
+  for (const line of doubtfulSettings()) say(false, line);
+  const databaseUrl = config.DATABASE_URL || running?.databaseUrl;
+  const redisUrl = config.REDIS_URL || running?.redisUrl;
+  const [hasDatabase, hasRedis] = await Promise.all([
+    look('DATABASE_URL', databaseUrl, probePostgres),
+    look('REDIS_URL', redisUrl, probeRedis),
+  ]);
+  if (hasDatabase) await lookAtSchema(databaseUrl!, config);
+  if (hasRedis) await lookAtQueues(redisUrl!, config);
+} catch (error) {
+  say(false, (error as Error).message);
+}
+process.exit(isWell ? 0 : 1);
+
+async function look(setting: string, url: string | undefined, probe: typeof probePostgres): Promise<boolean> {
+  if (!url) say(false, `${setting} is not set, and no service runs here`);
+  if (!url) return false;
+  const found = await probe(url);
+  say(found.state === 'works', `${setting}: ${placeOf(url)} ${found.state === 'works' ? 'answers' : found.why}`);
+  return found.state === 'works';
+}
+
+async function lookAtSchema(url: string, { DATABASE_SCHEMA: schema }: Config): Promise<void> {
+  const sql = connectDatabase(url, { schema, connections: 1, name: 'meterstone doctor' });
+  const { state, names } = await schemaState(sql);
+  const differing = names.length === 0 ? '' : `: ${names.length} migrations from ${names[0]} on`;
+  say(state === 'current', `the schema "${schema}" is ${state}${differing}`);
+  await sql.end({ timeout: 1 });
+}
+
+async function lookAtQueues(url: string, { REDIS_PREFIX: prefix }: Config): Promise<void> {
+  const redis = connectImpatiently(url, 'meterstone doctor', ANSWER_WITHIN_MS);
+  await new Promise((resolve, reject) => redis.once('ready', resolve).once('error', reject));
+  const standing = await standingQueues(redis, prefix);
+  say(
+    standing.length === 0,
+    standing.length === 0 ? 'every queue moves' : `queues stand still: ${standing.join(', ')}`,
+  );
+  redis.disconnect();
+}

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config.ts';
+import { connectDatabase } from '../db/connect.ts';
+import { schemaState } from '../db/migrate.ts';
+import type { Log } from '../log/log.ts';
+import { type Probe, placeOf, probePostgres, probeRedis } from './probe-stores.ts';
+
+/** Why a process does not start, as a sentence for its operator. */
+export class StartRefused extends Error {}
+
+const TRY_EVERY_MS = 500;
+/** How often it is said again that a store is away. */
+const SAY_EVERY_MS = 10_000;
+
+type Stores = Pick<Config, 'DATABASE_URL' | 'REDIS_URL' | 'DATABASE_SCHEMA'>;
+
+/**
+ * Holds a process back until its stores work and its tables are there. A store that is away is named at once and waited
+ * for, since it comes back by itself and the supervisor could do no better; what waiting does not mend is refused.
+ *
+ * @throws StartRefused without the settings, when a store turns the login down, or when migrations are missing
+ */
+export async function awaitStores(config: Stores, log: Log): Promise<void> {
+  demandSettings(config);
+  await Promise.all([
+    untilItWorks('DATABASE_URL', config.DATABASE_URL, probePostgres, log),
+    untilItWorks('REDIS_URL', config.REDIS_URL, probeRedis, log),
+  ]);
+  await demandSchema(config, log);
+}
+
+/** @throws StartRefused when a given store does not work now: for commands that a person waits for */
+export async function demandStores(given: Partial<Stores>): Promise<void> {
+  const probes = [
+    { setting: 'DATABASE_URL', url: given.DATABASE_URL, probe: probePostgres },
+    { setting: 'REDIS_URL', url: given.REDIS_URL, probe: probeRedis },
+  ];
+  await Promise.all(
+    probes.map(async ({ setting, url, probe }) => {
+      if (!url) return;
+      const found = await probe(url);
+      if (found.state !== 'works') throw new StartRefused(sentenceOf(setting, url, found));
+    }),
+  );
+}
+
+function demandSettings({ DATABASE_URL, REDIS_URL }: Stores): void {
+  const missing = Object.entries({ DATABASE_URL, REDIS_URL }).flatMap(([name, url]) => (url === '' ? [name] : []));
+  if (missing.length === 0) return;
+  throw new StartRefused(`${missing.join(' and ')} must be set: only npm start brings servers of its own`);
+}
+
+async function untilItWorks(
+  setting: string,
+  url: string,
+  probe: (url: string) => Promise<Probe>,
+  log: Log,
+): Promise<void> {
+  let saidAt: number | undefined;
+  for (;;) {
+    const found = await probe(url);
+    if (found.state === 'works') break;
+    const sentence = sentenceOf(setting, url, found);
+    if (found.state === 'wrong') throw new StartRefused(sentence);
+    if (saidAt === undefined || performance.now() - saidAt >= SAY_EVERY_MS) {
+      log.error({ setting }, `${sentence}; waiting for it`);
+      saidAt = performance.now();
+    }
+    await sleep(TRY_EVERY_MS);
+  }
+  if (saidAt !== undefined) log.info({ setting }, 'the store answers');
+}
+
+const sentenceOf = (setting: string, url: string, found: Exclude<Probe, { state: 'works' }>): string =>
+  found.state === 'wrong'
+    ? `${setting}: ${placeOf(url)} turns us down: ${found.why}`
+    : `${setting}: ${placeOf(url)} cannot be reached: ${found.why}`;
+
+async function demandSchema(config: Stores, log: Log): Promise<void> {
+  const sql = connectDatabase(config.DATABASE_URL, {
+    schema: config.DATABASE_SCHEMA,
+    connections: 1,
+    name: 'meterstone start',
+  });
+  try {
+    const { state, names } = await schemaState(sql);
+    if (state === 'behind') {
+      throw new StartRefused(`the schema is behind: run "npm run migrate" (${summary(names)} not applied)`);
+    }
+    // A deployment migrates first, and an old process that starts again meanwhile still works.
+    if (state === 'newer') log.warn({ names }, 'the schema is newer than this program: another version migrated it');
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+const summary = (names: readonly string[]): string =>
+  names.length === 1 ? names[0]! : `${names.length} migrations from ${names[0]} on`;

@@ -1,0 +1,37 @@
+import { type Config, ConfigError, doubtfulSettings, loadConfig } from '../config.ts';
+import { createLog, type Log } from '../log/log.ts';
+import { awaitStores, StartRefused } from './await-stores.ts';
+import { stopOnSignal } from './stop.ts';
+
+/**
+ * A whole process of ours: its settings, its stores, then what it does until a signal ends it. Whatever keeps it from
+ * starting is one sentence on stderr, and the exit code 1.
+ */
+export async function runProcess(
+  name: string,
+  start: (config: Config, log: Log) => Promise<{ close(): Promise<void> }>,
+): Promise<void> {
+  try {
+    const config = loadConfig();
+    const log = createLog({ level: config.LOG_LEVEL, process: name });
+    for (const line of doubtfulSettings()) log.warn(line);
+    await awaitStores(config, log);
+    const started = await start(config, log);
+    process.send?.('ready');
+    stopOnSignal(log, () => started.close());
+  } catch (error) {
+    const sentence = sentenceOf(error);
+    if (sentence === undefined) throw error;
+    console.error(`${name}: ${sentence}`);
+    process.exit(1);
+  }
+}
+
+/** What an operator can act on; undefined for a defect, whose stack is wanted. */
+function sentenceOf(error: unknown): string | undefined {
+  if (error instanceof ConfigError || error instanceof StartRefused) return error.message;
+  const { syscall, code, message } = error as NodeJS.ErrnoException;
+  return syscall === 'listen'
+    ? `HOST and PORT: cannot listen: ${code === 'EADDRINUSE' ? 'the port is taken' : message}`
+    : undefined;
+}
