@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { projectRoot } from '../src/platform/project-root.ts';
@@ -36,4 +36,46 @@ test('docker compose asks for a password at Redis and publishes the port of the 
     ([, name]) => name,
   );
   expect(published).toEqual(['ingress']);
+});
+
+const dockerfile = readFileSync(join(projectRoot(), 'Dockerfile'), 'utf8').replace(/\\\n/g, ' ');
+const lastStage = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+const exists = (path: string) => existsSync(join(projectRoot(), path));
+/** A file of the image: compiled from a source of the same name, or copied. */
+const isInImage = (path: string) => exists(path.replace(/^dist\/(.*)\.js$/, '$1.ts'));
+
+test('what the Dockerfile copies is in the project and in the context of the build', () => {
+  const sources = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths]) => paths!.split(' '));
+  expect(sources).toContain('migrations');
+  expect(sources.filter((path) => !exists(path))).toEqual([]);
+  const sent = readFileSync(join(projectRoot(), '.dockerignore'), 'utf8')
+    .match(/^!.+$/gm)!
+    .map((line) => line.slice(1));
+  expect(sources.filter((path) => !sent.some((each) => path === each || path.startsWith(`${each}/`)))).toEqual([]);
+});
+
+test('the image holds no tests, benches, sources or compiler, runs as nobody special and checks itself', () => {
+  const copied = [...lastStage.matchAll(/^COPY .*?(\S+)$/gm)].map(([, to]) => to);
+  expect(copied.sort()).toEqual(['./', 'bin', 'dist', 'migrations', 'node_modules']);
+  expect(dockerfile).toMatch(/npm ci --omit=dev --omit=optional/);
+  expect(lastStage).toMatch(/^USER node$/m);
+  expect(lastStage).toMatch(/^HEALTHCHECK .*CMD \["node", "dist\/src\/commands\/health.js"\]$/m);
+  expect(lastStage).toMatch(/^ENTRYPOINT \["tini", "--", "node"/m);
+  expect(lastStage).toMatch(/^LABEL org.opencontainers.image.title=/m);
+});
+
+test('the compiler is an optional package, so the stage that builds leaves none of them out', () => {
+  const build = dockerfile.slice(0, dockerfile.indexOf(' AS dependencies'));
+  expect(build).toMatch(/^RUN npm ci --ignore-scripts$/m);
+});
+
+test('docker compose builds every process from the Dockerfile, and each names a file of the image', () => {
+  expect(compose).toMatch(/^ {2}build: \.$/m);
+  expect(compose).not.toContain('dockerfile_inline');
+  const commands = [...compose.matchAll(/^ {4}command: ((?:dist|bin)\S+)/gm)].map(([, file]) => file!);
+  const files = [...compose.matchAll(/"((?:dist|bin)\/\S+?)"/g), ...lastStage.matchAll(/"((?:dist|bin)\/\S+?)"/g)];
+  expect([...commands, ...files.map(([, file]) => file!)].filter((file) => !isInImage(file))).toEqual([]);
+  const pools = readdirSync(join(projectRoot(), 'workers')).filter((file) => !['all.ts', 'pools.ts'].includes(file));
+  const run = commands.flatMap((file) => /^dist\/workers\/(.+)\.js$/.exec(file)?.[1] ?? []);
+  expect(run.sort()).toEqual(pools.map((file) => file.replace('.ts', '')).sort());
 });
