@@ -246,6 +246,7 @@ describe('charges', () => {
       id: `pi_page_${made.svc_id}`,
       status: 'succeeded',
       amount_received: 1500,
+      currency: 'usd',
       metadata: { payable_type: 'Invoice', payable_id: made.svc_id },
     };
     await tell('payment_intent.succeeded', intent);

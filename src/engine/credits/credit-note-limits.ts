@@ -14,6 +14,8 @@ export interface NotedInvoice {
   feesCents: number;
   couponsCents: number;
   progressiveCreditCents: number;
+  /** Refunds are a multiple of it: what the provider that was paid can give back. 1 unless it rounds. */
+  refundStepCents: number;
   /** Sums over its notes so far. */
   noted: NoteParts;
 }
@@ -39,11 +41,12 @@ export function creditableOfInvoice(invoice: NotedInvoice, fees: readonly FeeLef
   return roundToCents(decimal(left).minus(discount).plus(roundToCents(taxes)));
 }
 
-/** What may still be refunded of an invoice. Rule: credits-and-payments C.7. */
+/** What may still be refunded of an invoice. Rules: credits-and-payments C.7, finance 1.1 "refund". */
 export function refundableOfInvoice(invoice: NotedInvoice, creditableCents: Cents): Cents {
   if (invoice.isDraft || isUnsettled(invoice)) return cents(0);
   const left = invoice.totalPaidCents - invoice.noted.refundCents;
-  return cents(Math.max(0, invoice.isTopUp ? left : Math.min(left, creditableCents)));
+  const most = Math.max(0, invoice.isTopUp ? left : Math.min(left, creditableCents));
+  return cents(most - (most % invoice.refundStepCents));
 }
 
 /** What of an invoice may be settled by a note. Rule: credits-and-payments C.7. */
@@ -108,6 +111,7 @@ export function noteFaults({
     ],
     [offset > Math.max(due, 0), 'offset_amount_cents', 'higher_than_remaining_invoice_amount'],
     [total > left - noted.refundCents + TOLERATED_CENTS, 'base', 'higher_than_remaining_invoice_amount'],
+    [refund % invoice.refundStepCents !== 0, 'refund_amount_cents', 'value_is_out_of_range'],
     [total <= 0, 'base', 'total_amount_must_be_positive'],
   ];
   const faults: Record<string, string[]> = {};

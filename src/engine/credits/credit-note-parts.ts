@@ -45,6 +45,8 @@ export interface RefundFacts {
   usedCents: Cents;
   /** What may still be refunded of what was paid. */
   refundableCents: number;
+  /** A refund is a multiple of it. */
+  refundStepCents: number;
 }
 
 /**
@@ -70,5 +72,6 @@ function refundOf(totalCents: Cents, facts: RefundFacts): Cents {
   const paidShare = facts.preciseFeeTotalCents.times(facts.invoicePaidCents).div(facts.invoiceTotalWithTaxesCents);
   const unused = paidShare.minus(facts.usedCents);
   if (!unused.gt(0)) return cents(0);
-  return cents(Math.max(0, Math.min(roundToCents(min(unused, decimal(totalCents))), facts.refundableCents)));
+  const most = Math.max(0, Math.min(roundToCents(min(unused, decimal(totalCents))), facts.refundableCents));
+  return cents(most - (most % facts.refundStepCents));
 }

@@ -1,3 +1,4 @@
+import { isSandbox } from '../../platform/clock/organization-clock.ts';
 import { realNow } from '../../platform/clock/real-clock.ts';
 import { ProviderRefusal } from '../../platform/payments/port.ts';
 import { publicUrl } from '../../platform/public-url.ts';
@@ -5,6 +6,7 @@ import type { SystemDeps } from '../../platform/records/system-transaction.ts';
 import { checkoutView, needsSetup, recordCheckoutUrl, recordMade } from '../../resources/customers/announce-link.ts';
 import { readCustomer } from '../../resources/customers/queries.ts';
 import { sealSecrets } from '../../resources/payment-providers/secrets.ts';
+import { LIVE_KEY_IN_SANDBOX } from '../../resources/payment-providers/test-keys.ts';
 import { inboundUrl } from '../../resources/payment-providers/view.ts';
 import type { PageRow } from '../../resources/payments/pages.ts';
 import { type Connected, connected, transact } from './network.ts';
@@ -24,10 +26,11 @@ export async function connectProvider(
   if (!connection || connection.row.deleted_at !== null) return;
   const { row, provider } = connection;
   const checked = await provider.check();
-  const refusal = checked.ok ? null : checked.error.message;
+  const isRefused = checked.ok && checked.live && (await isSandbox(deps.sql, organizationId));
+  const refusal = isRefused ? LIVE_KEY_IN_SANDBOX : checked.ok ? null : checked.error.message;
   let inbound: { id: string; secret: string } | undefined;
   let inboundRefusal: string | null = null;
-  if (checked.ok) {
+  if (refusal === null) {
     try {
       inbound = await provider.registerInbound(inboundUrl(deps.config, organizationId, row), row.inbound_endpoint_id);
     } catch (error) {

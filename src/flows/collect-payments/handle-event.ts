@@ -4,12 +4,14 @@ import type { ProviderEvent } from '../../platform/payments/port.ts';
 import { parseSandboxEvent } from '../../platform/payments/sandbox-events.ts';
 import { paymentStatusOf, refundStatusOf } from '../../platform/payments/status-words.ts';
 import { parseStripeEvent } from '../../platform/payments/stripe-events.ts';
+import { refuse } from '../../platform/refusal.ts';
 import { findRefundAtProvider } from '../../resources/credit-notes/refunds.ts';
 import { noteDisputeLost } from '../../resources/invoices/commands/lose-dispute.ts';
 import { dueOf } from '../../resources/invoices/due.ts';
 import { listInvoicesByIds, readInvoice } from '../../resources/invoices/queries.ts';
 import { discardMethod, storeMethod } from '../../resources/payment-methods/writes.ts';
 import { contractName, findProviderById, type ProviderRow } from '../../resources/payment-providers/queries.ts';
+import type { PaymentRow } from '../../resources/payments/queries.ts';
 import { insertPayment, lockPayables } from '../../resources/payments/writes.ts';
 import { applyRefund } from '../refund-notes/apply-refund.ts';
 import { applyAnswer, lockPayment } from './apply-outcome.ts';
@@ -54,6 +56,7 @@ async function handle(ctx: Context, provider: ProviderRow, type: string, event: 
         (await paymentOfPage(ctx, provider, event));
       if (!paymentId) return;
       const payment = await lockPayment(ctx, paymentId);
+      refuseOtherMoney(payment, event);
       const status = paymentStatusOf(contractName(provider), event.status);
       await applyAnswer(
         ctx,
@@ -114,6 +117,18 @@ async function handle(ctx: Context, provider: ProviderRow, type: string, event: 
   }
 }
 
+/**
+ * Money in another currency, or an amount that was never asked for, settles nothing: the event stays open, and the auditor
+ * finds it. Rule: finance 1.1 "back".
+ *
+ * @throws Refusal 405 currency_differs, amount_differs
+ */
+function refuseOtherMoney(payment: PaymentRow, { received }: Extract<ProviderEvent, { kind: 'payment' }>): void {
+  if (!received) return;
+  if (received.currency !== payment.amount_currency) throw refuse.notAllowed('currency_differs');
+  if (received.amountCents !== payment.amount_cents) throw refuse.notAllowed('amount_differs');
+}
+
 /** A payment of ours by the provider's id for it, else by the id that we gave along. */
 async function findPayment(
   ctx: Context,
@@ -143,6 +158,8 @@ async function paymentOfPage(
   if (paymentStatusOf(contractName(provider), event.status) !== 'succeeded') return undefined;
   const [invoice] = await listInvoicesByIds(ctx.db, ctx.organizationId, [payableId!]);
   if (!invoice) return undefined;
+  if (event.received?.amountCents === null) throw refuse.notAllowed('amount_differs');
+  if (event.received && event.received.currency !== invoice.currency) throw refuse.notAllowed('currency_differs');
   await lockPayables(ctx.db, ctx.organizationId, invoice.customer_id, [invoice.id]);
   const id = newId();
   const isNew = await insertPayment(ctx.db, ctx.organizationId, {
@@ -150,7 +167,7 @@ async function paymentOfPage(
     customerId: invoice.customer_id,
     payable: { type: 'Invoice', id: invoice.id },
     type: 'provider',
-    amountCents: event.amountCents ?? dueOf(invoice),
+    amountCents: event.received?.amountCents ?? dueOf(invoice),
     currency: invoice.currency,
     status: event.status,
     // Not under way: another payment of the invoice may be.

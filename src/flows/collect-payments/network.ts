@@ -7,6 +7,7 @@ import { nudge } from '../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../platform/records/system-transaction.ts';
 import { findProviderById, type ProviderRow } from '../../resources/payment-providers/queries.ts';
 import { readSecret } from '../../resources/payment-providers/secrets.ts';
+import { isTestKey, LIVE_KEY_IN_SANDBOX } from '../../resources/payment-providers/test-keys.ts';
 
 /** A connection and the way to it. */
 export interface Connected {
@@ -14,7 +15,10 @@ export interface Connected {
   provider: PaymentProvider;
 }
 
-/** The way to a connection over the network; undefined when it has none (a sandbox) or is not there. */
+/**
+ * The way to a connection over the network; undefined when it has none (a double) or is not there, and in a sandbox that may
+ * not reach it. Rule: finance 1.2.
+ */
 export async function connected(
   deps: SystemDeps,
   organizationId: string,
@@ -23,7 +27,7 @@ export async function connected(
   const row = providerId === null ? undefined : await findProviderById(deps.sql, organizationId, providerId);
   if (row?.provider_type !== 'stripe') return undefined;
   const secretKey = await readSecret({ db: deps.sql, config: deps.config }, row, 'secret_key');
-  if (secretKey === undefined) return undefined;
+  if (secretKey === undefined || (await isWalledOff(deps, organizationId, row, secretKey))) return undefined;
   const provider = stripeProvider({
     secretKey,
     supports3ds: row.settings.supports_3ds ?? false,
@@ -31,6 +35,27 @@ export async function connected(
     apiUrl: deps.config.STRIPE_API_URL,
   });
   return { row, provider };
+}
+
+/**
+ * The second wall of sandboxes: rows that are older than the first one, or were changed by hand, reach no live account, and
+ * nothing is reached from simulated time. The connection shows why; nothing is tried again. Rule: finance 1.2.
+ */
+async function isWalledOff(
+  { sql, log }: SystemDeps,
+  organizationId: string,
+  provider: ProviderRow,
+  secretKey: string,
+): Promise<boolean> {
+  if (!(await isSandbox(sql, organizationId))) return false;
+  const isLive = !isTestKey(secretKey) || provider.last_error === LIVE_KEY_IN_SANDBOX;
+  const clocks = await sql`select from test_clocks where organization_id = ${organizationId}`;
+  if (!isLive && clocks.length === 0) return false;
+  log.warn({ organizationId, payment_provider_id: provider.id }, 'a call out of a sandbox was refused');
+  await sql`
+    update payment_providers set status = 'failing', last_error = ${LIVE_KEY_IN_SANDBOX}
+    where organization_id = ${organizationId} and id = ${provider.id}`;
+  return true;
 }
 
 /** One transaction at the organization's present, also while its test clock moves; what it left is nudged after it. */

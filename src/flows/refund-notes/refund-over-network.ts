@@ -88,6 +88,7 @@ async function send(
       idempotencyKey: note.id,
       providerPaymentId: payment.provider_payment_id!,
       amountCents: note.refund_amount_cents,
+      currency: payment.amount_currency,
       reason: REASONS[note.reason],
       metadata: { credit_note_id: note.id, invoice_id: note.invoice_id },
     });

@@ -97,9 +97,8 @@ export async function creditFees(
 /** What the part asked for cannot take goes to the balance. Rules: beyond 4.2, credits-and-payments C.4. */
 function partsOf(credited: CreditedInvoice, totalCents: Cents, part: Part): NoteParts {
   const creditable = creditableOfInvoice(credited.noted, feesLeft(credited));
-  const refundCents = cents(
-    part === 'refund' ? Math.min(totalCents, refundableOfInvoice(credited.noted, creditable)) : 0,
-  );
+  const most = part === 'refund' ? Math.min(totalCents, refundableOfInvoice(credited.noted, creditable)) : 0;
+  const refundCents = cents(most - (most % credited.noted.refundStepCents));
   const offsetCents = cents(
     part === 'offset' ? Math.min(totalCents, offsettableOfInvoice(credited.noted, creditable)) : 0,
   );

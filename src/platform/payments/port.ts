@@ -4,6 +4,12 @@ export interface ProviderError {
   message: string;
 }
 
+/** Money that a provider says it has received; an amount of null is none that could have been asked for. */
+export interface Received {
+  currency: string;
+  amountCents: number | null;
+}
+
 /** What became of an attempt to charge. Rule: credits-and-payments E.6. */
 export type ChargeOutcome =
   /** The provider answered: `status` is its own word, `paymentStatus` ours. */
@@ -14,6 +20,8 @@ export type ChargeOutcome =
       /** Null when it did not even begin one. */
       providerPaymentId: string | null;
       nextAction?: Record<string, unknown>;
+      /** Where it tells. */
+      received?: Received;
       error?: ProviderError;
     }
   /** Below what the provider takes: nothing was charged, a greater amount may be later. */
@@ -50,7 +58,7 @@ export type ProviderEvent =
       kind: 'payment';
       providerPaymentId: string;
       status: string;
-      amountCents: number | null;
+      received?: Received;
       metadata: Record<string, string>;
       error?: ProviderError;
     }
@@ -77,8 +85,8 @@ export type ProviderEvent =
  * the way is an Outage. Rule: credits-and-payments E.1 "the provider abstraction".
  */
 export interface PaymentProvider {
-  /** Whether the credentials work. @throws Outage */
-  check(): Promise<{ ok: true } | { ok: false; error: ProviderError }>;
+  /** Whether the credentials work, and whether they move real money. @throws Outage */
+  check(): Promise<{ ok: true; live: boolean } | { ok: false; error: ProviderError }>;
   /** @throws ProviderRefusal, Outage */
   createCustomer(customer: {
     idempotencyKey: string;
@@ -99,6 +107,7 @@ export interface PaymentProvider {
     idempotencyKey: string;
     providerPaymentId: string;
     amountCents: number;
+    currency: string;
     reason: RefundReason | null;
     metadata: Record<string, string>;
   }): Promise<{ providerRefundId: string; status: string }>;

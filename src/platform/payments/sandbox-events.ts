@@ -13,7 +13,6 @@ export function parseSandboxEvent(payload: Record<string, unknown>): ProviderEve
     kind: 'payment',
     providerPaymentId: id,
     status,
-    amountCents: null,
     metadata: {},
     ...(isError(error) ? { error } : {}),
   };

@@ -1,10 +1,20 @@
-import type { ProviderEvent } from './port.ts';
+import { fromWire, STRIPE_WIRE } from '../../engine/money/wire.ts';
+import type { ProviderEvent, Received } from './port.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a stored event is read defensively, field by field
 type Loose = any;
 
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : (value as { id?: string } | null)?.id;
+
+/** `refund.*` are what newer versions of the API send. */
+const REFUND_TYPES = new Set(['charge.refund.updated', 'refund.updated', 'refund.failed']);
+
+function receivedOf({ amount_received: wire, currency }: Loose): { received?: Received } {
+  if (!Number.isSafeInteger(wire) || wire <= 0 || typeof currency !== 'string') return {};
+  const code = currency.toUpperCase();
+  return { received: { currency: code, amountCents: fromWire(STRIPE_WIRE, wire, code) ?? null } };
+}
 
 /** An event of Stripe, as it was stored, in our words. Rule: credits-and-payments E.1. */
 export function parseStripeEvent(event: Record<string, unknown>): ProviderEvent {
@@ -18,8 +28,7 @@ export function parseStripeEvent(event: Record<string, unknown>): ProviderEvent 
       kind: 'payment',
       providerPaymentId: id,
       status: String(object.status),
-      amountCents:
-        Number.isSafeInteger(object.amount_received) && object.amount_received > 0 ? object.amount_received : null,
+      ...receivedOf(object),
       metadata: object.metadata ?? {},
       ...(fault
         ? { error: { code: fault.decline_code ?? fault.code ?? 'card_declined', message: fault.message ?? '' } }
@@ -59,7 +68,7 @@ export function parseStripeEvent(event: Record<string, unknown>): ProviderEvent 
       reason: text(object.reason) ?? null,
     };
   }
-  if (type === 'charge.refund.updated') {
+  if (REFUND_TYPES.has(type)) {
     const code = text(object.failure_reason);
     return {
       kind: 'refund',

@@ -1,6 +1,13 @@
 import Stripe from 'stripe';
+import { fromWire, STRIPE_WIRE, toWire } from '../../engine/money/wire.ts';
 import { Outage } from '../refusal.ts';
-import { type ChargeOutcome, type PaymentProvider, type ProviderError, ProviderRefusal } from './port.ts';
+import {
+  type ChargeOutcome,
+  type PaymentProvider,
+  type ProviderError,
+  ProviderRefusal,
+  type Received,
+} from './port.ts';
 import { paymentStatusOf } from './status-words.ts';
 
 /** Longest wait for one answer of Stripe; the job that asked is tried again. */
@@ -14,6 +21,8 @@ export const STRIPE_EVENTS = [
   'payment_intent.canceled',
   'payment_method.detached',
   'charge.refund.updated',
+  'refund.updated',
+  'refund.failed',
   'customer.updated',
   'charge.dispute.closed',
 ] as const;
@@ -42,6 +51,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       status: intent.status,
       paymentStatus: status === 'pending' ? 'processing' : status,
       providerPaymentId: intent.id,
+      ...receivedOf(intent),
       ...(intent.next_action ? { nextAction: { ...intent.next_action } } : {}),
       ...(error
         ? { error: { code: error.decline_code ?? error.code ?? 'card_declined', message: error.message ?? '' } }
@@ -51,8 +61,8 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
   return {
     async check() {
       try {
-        await stripe.balance.retrieve();
-        return { ok: true };
+        const { livemode } = await stripe.balance.retrieve();
+        return { ok: true, live: livemode };
       } catch (error) {
         const fault = faultOf(error);
         if (!fault) throw new Outage('stripe', error);
@@ -64,10 +74,13 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       return (await refusable(() => stripe.customers.create(fields, { idempotencyKey }))).id;
     },
     async charge(request) {
+      const amount = toWire(STRIPE_WIRE, request.amountCents, request.currency);
+      if (!amount) return notSupported(request.currency);
+      if (amount.wire === 0) return { kind: 'amount_too_small', error: TOO_SMALL };
       try {
         const intent = await stripe.paymentIntents.create(
           {
-            amount: request.amountCents,
+            amount: amount.wire,
             currency: request.currency.toLowerCase(),
             customer: request.providerCustomerId,
             payment_method: request.providerMethodId,
@@ -91,11 +104,14 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       }
     },
     async openPage({ idempotencyKey, providerCustomerId, methodTypes, successUrl, payment }) {
+      const amount = payment && toWire(STRIPE_WIRE, payment.amountCents, payment.currency);
+      if (payment && !amount) throw new ProviderRefusal(notSupported(payment.currency).error);
+      if (amount?.wire === 0) throw new ProviderRefusal(TOO_SMALL);
       const types = methodTypes as Stripe.Checkout.SessionCreateParams.AllowedPaymentMethodType[];
       const common = { customer: providerCustomerId, allowed_payment_method_types: types, success_url: successUrl };
       const session = await refusable(() =>
         stripe.checkout.sessions.create(
-          payment
+          payment && amount
             ? {
                 ...common,
                 mode: 'payment',
@@ -104,7 +120,7 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
                     quantity: 1,
                     price_data: {
                       currency: payment.currency.toLowerCase(),
-                      unit_amount: payment.amountCents,
+                      unit_amount: amount.wire,
                       product_data: { name: payment.description },
                     },
                   },
@@ -124,10 +140,13 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
     async cancel(id) {
       await refusable(() => stripe.paymentIntents.cancel(id));
     },
-    async refund({ idempotencyKey, providerPaymentId, amountCents, reason, metadata }) {
+    async refund({ idempotencyKey, providerPaymentId, amountCents, currency, reason, metadata }) {
+      const amount = toWire(STRIPE_WIRE, amountCents, currency);
+      if (!amount) throw new ProviderRefusal(notSupported(currency).error);
+      if (amount.restCents !== 0) throw new ProviderRefusal(NOT_REPRESENTABLE);
       const refund = await refusable(() =>
         stripe.refunds.create(
-          { payment_intent: providerPaymentId, amount: amountCents, ...(reason ? { reason } : {}), metadata },
+          { payment_intent: providerPaymentId, amount: amount.wire, ...(reason ? { reason } : {}), metadata },
           { idempotencyKey },
         ),
       );
@@ -152,11 +171,33 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
   };
 }
 
+const TOO_SMALL: ProviderError = { code: 'amount_too_small', message: 'Less than the provider can take.' };
+const NOT_REPRESENTABLE: ProviderError = {
+  code: 'amount_not_representable',
+  message: 'The provider cannot give back a part of its smallest step.',
+};
+
+const notSupported = (currency: string) =>
+  ({
+    kind: 'answered',
+    status: 'failed',
+    paymentStatus: 'failed',
+    providerPaymentId: null,
+    error: { code: 'currency_not_supported', message: `The provider takes no ${currency}.` },
+  }) satisfies ChargeOutcome;
+
 function addressOf(apiUrl: string | undefined): { host?: string; port?: string; protocol?: 'http' | 'https' } {
   if (apiUrl === undefined) return {};
   const { hostname, port, protocol } = new URL(apiUrl);
   const isPlain = protocol === 'http:';
   return { host: hostname, port: port || (isPlain ? '80' : '443'), protocol: isPlain ? 'http' : 'https' };
+}
+
+/** What came in, in our smallest unit; null for an amount that we can never have asked for. */
+function receivedOf({ amount_received: wire, currency }: Stripe.PaymentIntent): { received?: Received } {
+  if (!wire) return {};
+  const code = currency.toUpperCase();
+  return { received: { currency: code, amountCents: fromWire(STRIPE_WIRE, wire, code) ?? null } };
 }
 
 /** A refusal of Stripe in its words; undefined when nobody knows what became of the call. */

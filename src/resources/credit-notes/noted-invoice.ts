@@ -6,6 +6,7 @@ import type { Context } from '../../platform/context.ts';
 import { type FeeRow, listFeesOfInvoice } from '../fees/queries.ts';
 import type { InvoiceRow } from '../invoices/queries.ts';
 import { type NotedSums, sumNotes } from './queries.ts';
+import { readRefundStep } from './refunds.ts';
 import { findTopUp, type TopUp } from './top-up.ts';
 
 /** An invoice with its fees, and what its notes gave back so far. */
@@ -28,10 +29,11 @@ export async function readCreditedInvoice(
 ): Promise<CreditedInvoice> {
   const fees = await listFeesOfInvoice(ctx.db, ctx.organizationId, invoice.id);
   const sums = await sumNotes(ctx.db, ctx.organizationId, invoice.id, exceptNoteId);
+  const refundStepCents = await readRefundStep(ctx, invoice);
   return {
     invoice,
     fees,
-    noted: notedInvoice(invoice, sums),
+    noted: notedInvoice(invoice, sums, refundStepCents),
     earlierTaxes: sums.taxes.map((note) => ({
       taxesAmountCents: note.taxes_amount_cents,
       preciseTaxesAmountCents: decimal(note.precise_taxes_amount_cents),
@@ -41,7 +43,8 @@ export async function readCreditedInvoice(
   };
 }
 
-const notedInvoice = (invoice: InvoiceRow, sums: NotedSums): NotedInvoice => ({
+const notedInvoice = (invoice: InvoiceRow, sums: NotedSums, refundStepCents: number): NotedInvoice => ({
+  refundStepCents,
   isDraft: invoice.status === 'draft',
   isVoided: invoice.status === 'voided',
   isTopUp: invoice.invoice_type === 'credit',

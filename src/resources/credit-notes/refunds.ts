@@ -1,4 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
+import { stepCents, wireOf } from '../../engine/money/wire.ts';
 import type { Context } from '../../platform/context.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import type { ProviderError } from '../../platform/payments/port.ts';
@@ -47,7 +48,16 @@ export async function oweRefund(
   else ctx.after({ job: REFUND_JOB, payload, ownRow: true });
 }
 
-async function findRefundingPayment(ctx: Context, invoiceId: string) {
+/** The step of what can be refunded of an invoice: that of the provider which would do it. Rule: finance 1.1 "refund". */
+export async function readRefundStep(
+  ctx: Pick<Context, 'db' | 'organizationId'>,
+  invoice: Pick<InvoiceRow, 'id' | 'currency' | 'total_paid_amount_cents'>,
+): Promise<number> {
+  const payment = invoice.total_paid_amount_cents > 0 ? await findRefundingPayment(ctx, invoice.id) : undefined;
+  return payment ? stepCents(wireOf(payment.provider_type), invoice.currency) : 1;
+}
+
+async function findRefundingPayment(ctx: Pick<Context, 'db' | 'organizationId'>, invoiceId: string) {
   const [newest] = await ctx.db<
     { id: string; payment_provider_id: string | null; provider_type: string; provider_name: string }[]
   >`

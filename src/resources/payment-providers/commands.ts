@@ -1,3 +1,4 @@
+import { lockClockCreation } from '../../platform/clock/organization-clock.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
@@ -6,6 +7,7 @@ import { findProvider, findProviderById, getProvider, type ProviderRow } from '.
 import { recordProvider } from './record.ts';
 import type { ProviderCreate, ProviderUpdate } from './schema.ts';
 import { sealSecrets } from './secrets.ts';
+import { isTestKey } from './test-keys.ts';
 import type { ProviderType } from './types.ts';
 import { providerView } from './view.ts';
 
@@ -36,7 +38,8 @@ export const CONNECT_JOB = 'payment.connect';
  * (`unverified` until then).
  *
  * @throws Refusal 422 type, of a sandbox outside sandbox organizations or a provider that cannot be connected yet; code;
- *   the mandatory secret
+ *   the mandatory secret; in a sandbox a live key, or any real connection beside a test clock
+ * Rules: beyond 13.1, finance 1.2.
  */
 export async function createProvider(ctx: Context, { body }: { body: ProviderCreate }) {
   const known = CONNECTABLE[body.type];
@@ -44,6 +47,7 @@ export async function createProvider(ctx: Context, { body }: { body: ProviderCre
   if (body.type === 'sandbox' && !ctx.sandbox) throw refuse.invalid({ type: ['value_is_invalid'] });
   if (known.mandatory && !body[known.mandatory]?.trim())
     throw refuse.invalid({ [known.mandatory]: ['value_is_mandatory'] });
+  if (body.type !== 'sandbox') await refuseRealMoneyInSandbox(ctx, body);
   if (await findProvider(ctx.db, ctx.organizationId, body.code))
     throw refuse.invalid({ code: ['value_already_exist'] });
   const id = newId();
@@ -64,7 +68,8 @@ export async function createProvider(ctx: Context, { body }: { body: ProviderCre
 /**
  * Changes a connection: a new code is the customers' code too, a new secret is tried like the first.
  *
- * @throws Refusal 404 payment_provider; 422 type value_is_invalid, since it never changes; code value_already_exist
+ * @throws Refusal 404 payment_provider; 422 type value_is_invalid, since it never changes; code value_already_exist;
+ *   secret_key live_key_in_sandbox
  */
 export async function updateProvider(ctx: Context, { code, body }: { code: string; body: ProviderUpdate }) {
   const stored = await getProvider(ctx.db, ctx.organizationId, code);
@@ -76,6 +81,7 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
   if (newCode !== stored.code && (await findProvider(ctx.db, ctx.organizationId, newCode)))
     throw refuse.invalid({ code: ['value_already_exist'] });
   const given = secretsOf(body);
+  refuseLiveKeyInSandbox(ctx, given);
   const sealed = await sealSecrets(ctx, given);
   const isTried = stored.provider_type !== 'sandbox' && (given.secret_key !== undefined || newCode !== stored.code);
   await ctx.db`
@@ -122,6 +128,23 @@ export async function checkProvider(ctx: Context, { code }: { code: string }) {
   const provider = await getProvider(ctx.db, ctx.organizationId, code);
   if (provider.provider_type !== 'sandbox') connect(ctx, provider.id);
   return answer(ctx, provider);
+}
+
+/**
+ * A sandbox reaches no account that really charges; and where time is simulated, no account at all: simulated days would
+ * leave as real calls within seconds. Rule: finance 1.2.
+ */
+async function refuseRealMoneyInSandbox(ctx: Context, body: ProviderCreate): Promise<void> {
+  refuseLiveKeyInSandbox(ctx, secretsOf(body));
+  if (!ctx.sandbox) return;
+  await lockClockCreation(ctx.db, ctx.organizationId);
+  const clocks = await ctx.db`select from test_clocks where organization_id = ${ctx.organizationId}`;
+  if (clocks.length > 0) throw refuse.invalid({ type: ['value_is_invalid'] });
+}
+
+function refuseLiveKeyInSandbox(ctx: Context, { secret_key: key }: Record<string, string>): void {
+  if (ctx.sandbox && key !== undefined && !isTestKey(key))
+    throw refuse.invalid({ secret_key: ['live_key_in_sandbox'] });
 }
 
 const connect = (ctx: Context, id: string): void =>

@@ -23,6 +23,8 @@ export interface PaymentRow {
   reference: string | null;
   payment_provider_id: string | null;
   provider_type: ContractProvider | null;
+  /** Its own type, `sandbox` of a double. */
+  connection_type: string | null;
   provider_code: string | null;
   provider_payment_id: string | null;
   provider_customer_id: string | null;
@@ -40,7 +42,8 @@ const columns = (db: Db) => db`
   payment.id, payment.customer_id, customer.external_id as external_customer_id, payment.payable_type, payment.payable_id,
   payment.payment_type, payment.amount_cents, payment.amount_currency, payment.status, payment.payment_status,
   payment.reference, payment.payment_provider_id,
-  coalesce(provider.emulates, provider.provider_type) as provider_type, provider.code as provider_code,
+  coalesce(provider.emulates, provider.provider_type) as provider_type, provider.provider_type as connection_type,
+  provider.code as provider_code,
   payment.provider_payment_id, payment.provider_customer_id, payment.payment_method_id, payment.next_action,
   payment.error, payment.charge_attempts, payment.cancel_owed_at, payment.created_at,
   (select coalesce(json_agg(json_build_object('id', invoice.id, 'number', invoice.number) order by invoice.id), '[]')

@@ -1,4 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
+import { toWire, type WireAmount, wireOf } from '../../engine/money/wire.ts';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import type { MethodRow } from '../payment-methods/queries.ts';
@@ -27,13 +28,16 @@ interface UnderWay {
 
 /**
  * Starts the charge of a payable that the transaction holds locked. A payment that is under way is reused, never doubled:
- * one that the provider works on is left alone, one that it did not take yet is sent again.
+ * one that the provider works on is left alone, one that it did not take yet is sent again. What the provider's step leaves
+ * over is not charged.
  *
  * @returns whether a charge was started
- * Rule: credits-and-payments E.6.
+ * Rules: credits-and-payments E.6, finance 1.1.
  */
 export async function startCharge(ctx: Context, charge: Charge): Promise<boolean> {
   const { db, organizationId } = ctx;
+  const provider = await findProviderById(db, organizationId, charge.method.payment_provider_id);
+  const { amountCents, wire } = onWire(provider?.provider_type, charge);
   const [underWay] = await db<UnderWay[]>`
     select id, payment_status, error from payments
     where organization_id = ${organizationId} and payable_type = ${charge.payable.type}
@@ -43,7 +47,8 @@ export async function startCharge(ctx: Context, charge: Charge): Promise<boolean
     if (underWay.payment_status === 'processing' || underWay.error === null) return false;
     await changePayment(db, organizationId, underWay.id, { error: null }, ctx.now());
     await db`
-      update payments set amount_cents = ${charge.amountCents}, payment_method_id = ${charge.method.id}
+      update payments set amount_cents = ${amountCents}, wire_amount = ${wire?.wire ?? null},
+        payment_method_id = ${charge.method.id}
       where organization_id = ${organizationId} and id = ${underWay.id}`;
     await oweCharge(ctx, underWay.id, charge.method.payment_provider_id);
     return true;
@@ -54,7 +59,8 @@ export async function startCharge(ctx: Context, charge: Charge): Promise<boolean
     customerId: charge.customerId,
     payable: charge.payable,
     type: 'provider',
-    amountCents: charge.amountCents,
+    amountCents,
+    ...(wire ? { wire: { amount: wire.wire, currency: charge.currency } } : {}),
     currency: charge.currency,
     status: 'pending',
     paymentStatus: 'pending',
@@ -69,6 +75,16 @@ export async function startCharge(ctx: Context, charge: Charge): Promise<boolean
   });
   if (isNew) await oweCharge(ctx, id, charge.method.payment_provider_id);
   return isNew;
+}
+
+/** What is charged of an amount; where nothing of it can be, the amount as it is, which the provider's driver refuses. */
+function onWire(
+  providerType: string | undefined,
+  { amountCents, currency }: Charge,
+): { amountCents: number; wire?: WireAmount } {
+  if (providerType === undefined || providerType === 'sandbox') return { amountCents };
+  const wire = toWire(wireOf(providerType), amountCents, currency);
+  return wire && wire.wire > 0 ? { amountCents: wire.chargedCents, wire } : { amountCents };
 }
 
 /** Leaves the charge of a payment as owed work, at once or later. */

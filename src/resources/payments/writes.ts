@@ -9,6 +9,8 @@ export interface NewPayment {
   type: 'manual' | 'provider';
   amountCents: number;
   currency: string;
+  /** What the provider is asked for, in its own units. */
+  wire?: { amount: number; currency: string };
   status: string;
   paymentStatus: PaymentStatus;
   reference?: string;
@@ -28,10 +30,11 @@ export async function insertPayment(db: Db, organizationId: string, payment: New
   const { payable, provider } = payment;
   const inserted = await db`
     insert into payments (id, organization_id, customer_id, payable_type, payable_id, payment_type, amount_cents,
-      amount_currency, status, payment_status, reference, payment_provider_id, provider_customer_id, payment_method_id,
+      amount_currency, wire_amount, wire_currency, status, payment_status, reference, payment_provider_id, provider_customer_id, payment_method_id,
       created_at, updated_at)
     values (${payment.id}, ${organizationId}, ${payment.customerId}, ${payable.type}, ${payable.id}, ${payment.type},
-      ${payment.amountCents}, ${payment.currency}, ${payment.status}, ${payment.paymentStatus},
+      ${payment.amountCents}, ${payment.currency}, ${payment.wire?.amount ?? null},
+      ${payment.wire?.currency ?? null}, ${payment.status}, ${payment.paymentStatus},
       ${payment.reference ?? null}, ${provider?.id ?? null}, ${provider?.customerId ?? null},
       ${provider?.methodId ?? null}, ${payment.createdAt}, ${payment.now})
     on conflict do nothing returning id`;

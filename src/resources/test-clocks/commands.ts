@@ -37,7 +37,7 @@ interface ClockInput {
  * Freezes the organization's time. The first clock of an organization without customers also moves the organization's
  * beginning there. Rule: platform O.1, beyond 1.1.
  *
- * @throws Refusal 403 feature_unavailable; 422 frozen_time (mandatory, invalid_date, before the newest record or outside
+ * @throws Refusal 403 feature_unavailable; 405 provider_connected, beside a real connection (finance 1.2); 422 frozen_time (mandatory, invalid_date, before the newest record or outside
  * 2000 to 2099), base value_already_exist
  */
 export async function createTestClock(ctx: Context, { body }: ClockInput): Promise<object> {
@@ -45,6 +45,10 @@ export async function createTestClock(ctx: Context, { body }: ClockInput): Promi
   const frozenTime = readFrozenTime(body);
   const { year } = frozenTime.toZonedDateTimeISO('UTC');
   await lockClockCreation(ctx.db, ctx.organizationId);
+  const connected = await ctx.db`
+    select from payment_providers
+    where organization_id = ${ctx.organizationId} and provider_type <> 'sandbox' and deleted_at is null limit 1`;
+  if (connected.length > 0) throw refuse.notAllowed('provider_connected');
   const newest = await findNewestRecordAt(ctx.db, ctx.organizationId);
   if (year < FIRST_YEAR || year > LAST_YEAR || (newest && before(frozenTime, newest))) throw outOfRange();
   if (!(await insertTestClock(ctx.db, ctx.organizationId, frozenTime, realNow()))) {

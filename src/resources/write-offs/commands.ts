@@ -49,8 +49,8 @@ export async function writeOffInvoice(ctx: Context, { svc_id, body }: { svc_id: 
  */
 export async function reverseWriteOff(ctx: Context, { svc_id }: { svc_id: string }) {
   const invoice = await lockVisibleInvoice(ctx, svc_id);
-  if (invoice.total_written_off_amount_cents === 0) throw refuse.notAllowed('invalid_status');
-  const back = await takeBackWriteOffs(ctx, invoice);
+  const back = await takeBackWriteOffs(ctx, invoice, { withPayments: false });
+  if (back === invoice) throw refuse.notAllowed('invalid_status');
   // Paid but for what was given up: it owes again.
   if (back.payment_status === 'succeeded' && dueOf(back) > 0 && !(await isMarkedPaid(ctx, back.id)))
     await setPaymentStatus(ctx, back, 'pending');
@@ -58,15 +58,25 @@ export async function reverseWriteOff(ctx: Context, { svc_id }: { svc_id: string
   return answer(ctx, invoice.id);
 }
 
-/** Undoes what was written off of a locked invoice, if anything was: here for itself, of a void so that its books are whole. */
-export async function takeBackWriteOffs(ctx: Context, invoice: InvoiceRow): Promise<InvoiceRow> {
-  const amountCents = invoice.total_written_off_amount_cents;
+/**
+ * Undoes what was written off of a locked invoice, if anything was: here for itself, of a void so that its books are whole.
+ *
+ * withPayments  also what a provider's rounding left with a payment, which else stays as long as the payment
+ *
+ * @returns the invoice itself when nothing was
+ */
+export async function takeBackWriteOffs(
+  ctx: Context,
+  invoice: InvoiceRow,
+  { withPayments }: { withPayments: boolean },
+): Promise<InvoiceRow> {
+  const amountCents =
+    invoice.total_written_off_amount_cents === 0 ? 0 : await reverseWriteOffs(ctx, invoice.id, withPayments);
   if (amountCents === 0) return invoice;
-  await reverseWriteOffs(ctx, invoice.id);
   const isMarked = invoice.payment_status === 'succeeded' && (await isMarkedPaid(ctx, invoice.id));
   await bookWriteOffReversed(ctx, invoice, { amountCents, isMarkedPaid: isMarked });
   return changeInvoice(ctx, invoice.id, {
-    total_written_off_amount_cents: 0,
+    total_written_off_amount_cents: invoice.total_written_off_amount_cents - amountCents,
     // Its payments under way were ended when nothing was due.
     ...(dueOf(invoice) <= 0 ? { ready_for_payment_processing: true } : {}),
   });

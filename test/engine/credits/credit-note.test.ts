@@ -164,6 +164,7 @@ describe('unused days (credits-and-payments C.6, I 48 to 54)', () => {
       invoiceTotalWithTaxesCents: invoiceTotal,
       invoicePaidCents: paid,
       usedCents: cents(used),
+      refundStepCents: 1,
       refundableCents: paid,
     };
     expect(terminationParts(choice, cents(total), facts)).toEqual(expected);
@@ -182,6 +183,7 @@ describe('what is left of an invoice (credits-and-payments C.4, C.7)', () => {
     feesCents: 57800,
     couponsCents: 25000,
     progressiveCreditCents: 0,
+    refundStepCents: 1,
     noted: parts(0),
   };
   const asked = {
@@ -190,6 +192,23 @@ describe('what is left of an invoice (credits-and-payments C.4, C.7)', () => {
     preciseTotalCents: decimal('11767.6'),
     feesWithTaxesCents: cents(67670),
   };
+
+  test('a refund is what the provider can give back, the rest of a note of its own making goes to the balance', () => {
+    const paid = { ...invoice, paymentStatus: 'succeeded' as const, totalPaidCents: 1204, refundStepCents: 10 };
+    expect(refundableOfInvoice(paid, cents(1204))).toBe(1200);
+    expect(noteFaults({ ...asked, invoice: paid, parts: parts(0, 1195) })).toMatchObject({
+      refund_amount_cents: ['value_is_out_of_range'],
+    });
+    const facts = {
+      preciseFeeTotalCents: decimal(5124),
+      invoiceTotalWithTaxesCents: 5124,
+      invoicePaidCents: 5124,
+      usedCents: cents(0),
+      refundableCents: 5120,
+      refundStepCents: 10,
+    };
+    expect(terminationParts('refund', cents(5124), facts)).toEqual(parts(4, 5120));
+  });
 
   test('creditable, refundable, offsettable', () => {
     const of = { ...invoice, totalCents: 1200, totalPaidCents: 500, feesCents: 1000, couponsCents: 0 };

@@ -23,8 +23,31 @@ export interface FakeStripe {
 /** The key with which everything works; any other is refused. */
 export const FAKE_KEY = 'sk_test_fake';
 
+/** A live key that works as well: of an account that really charges. */
+export const FAKE_LIVE_KEY = 'sk_live_fake';
+
 /** A customer with this address is refused. */
 export const REFUSED_EMAIL = 'refused@acme.test';
+
+/** docs.stripe.com/currencies: what an amount of three-decimal, and of whole two-decimal currencies must be a multiple of. */
+const STEPS: Record<string, number> = { bhd: 10, jod: 10, kwd: 10, omr: 10, tnd: 10, isk: 100, ugx: 100 };
+const NOT_TAKEN = ['clf', 'iqd', 'irr', 'lyd'];
+const LEAST = 50;
+const LEAST_OF_WHOLE_CURRENCIES: Record<string, number> = { jpy: 50, krw: 100, clp: 500, mga: 100, vnd: 1000 };
+
+function stepFault(amount: number, currency: string) {
+  const step = STEPS[currency] ?? 1;
+  if (!Number.isSafeInteger(amount) || amount % step !== 0)
+    return { code: 'invalid_charge_amount_no_decimal_compatible', message: `Must be a multiple of ${step}.` };
+}
+
+function amountFault(amount: number, currency: string) {
+  if (NOT_TAKEN.includes(currency))
+    return { code: 'currency_not_supported', message: `Invalid currency: ${currency}.` };
+  if (amount < (LEAST_OF_WHOLE_CURRENCIES[currency] ?? LEAST))
+    return { code: 'amount_too_small', message: 'Amount too small.' };
+  return stepFault(amount, currency);
+}
 
 /**
  * Stripe, as far as we call it, with idempotency keys. What a charge does is named by its method: `pm_ok`, `pm_declined`,
@@ -36,7 +59,7 @@ export async function fakeStripe(): Promise<FakeStripe> {
   const intents: Loose[] = [];
   const refunds: Loose[] = [];
   const requests: string[] = [];
-  const answers = new Map<string, { status: number; body: Loose }>();
+  const answers = new Map<string, { asked: string; status: number; body: Loose }>();
   const failures = new Map<string, number>();
   let endpoint = { url: '', secret: '' };
   let count = 0;
@@ -48,6 +71,8 @@ export async function fakeStripe(): Promise<FakeStripe> {
 
   function charge(body: URLSearchParams) {
     const method = body.get('payment_method')!;
+    const fault = amountFault(Number(body.get('amount')), body.get('currency')!);
+    if (fault) return error(400, { type: 'invalid_request_error', ...fault });
     const intent: Loose = {
       id: nextId('pi'),
       object: 'payment_intent',
@@ -61,8 +86,6 @@ export async function fakeStripe(): Promise<FakeStripe> {
       last_payment_error: null,
       next_action: null,
     };
-    if (intent.amount < 50)
-      return error(400, { type: 'invalid_request_error', code: 'amount_too_small', message: 'Amount too small.' });
     if (method === 'pm_declined' || method === 'pm_asks') {
       intent.status = 'requires_payment_method';
       const code = method === 'pm_asks' ? 'authentication_required' : 'card_declined';
@@ -76,11 +99,20 @@ export async function fakeStripe(): Promise<FakeStripe> {
     const method = methodOf(body);
     if (method === 'pm_refund_refused')
       return error(400, { type: 'invalid_request_error', code: 'charge_disputed', message: 'Disputed.' });
+    const amount = Number(body.get('amount'));
+    const paid = intents.find(({ id }) => id === body.get('payment_intent'));
+    const before = refunds
+      .filter((each) => each.payment_intent === paid?.id)
+      .reduce((all, each) => all + each.amount, 0);
+    if (!paid || before + amount > paid.amount)
+      return error(400, { type: 'invalid_request_error', code: 'charge_already_refunded', message: 'Too much.' });
+    const fault = stepFault(amount, paid.currency);
+    if (fault) return error(400, { type: 'invalid_request_error', ...fault });
     const made: Loose = {
       id: nextId('re'),
       object: 'refund',
       payment_intent: body.get('payment_intent'),
-      amount: Number(body.get('amount')),
+      amount,
       reason: body.get('reason'),
       metadata: { credit_note_id: body.get('metadata[credit_note_id]') },
       status: method === 'pm_refund_slow' ? 'pending' : 'succeeded',
@@ -93,8 +125,8 @@ export async function fakeStripe(): Promise<FakeStripe> {
   const methodOf = (body: URLSearchParams): string | null =>
     body.get('payment_method') ?? intents.find(({ id }) => id === body.get('payment_intent'))?.payment_method ?? null;
 
-  function answer(path: string, body: URLSearchParams): { status: number; body: Loose } {
-    if (path === '/v1/balance') return { status: 200, body: { object: 'balance', available: [] } };
+  function answer(path: string, body: URLSearchParams, livemode: boolean): { status: number; body: Loose } {
+    if (path === '/v1/balance') return { status: 200, body: { object: 'balance', livemode, available: [] } };
     if (path === '/v1/customers' && body.get('email') === REFUSED_EMAIL)
       return error(400, { type: 'invalid_request_error', code: 'email_invalid', message: 'Invalid email address.' });
     if (path === '/v1/customers') return { status: 200, body: { id: nextId('cus'), object: 'customer' } };
@@ -103,6 +135,9 @@ export async function fakeStripe(): Promise<FakeStripe> {
       return { status: 200, body: { id: nextId('we'), object: 'webhook_endpoint', secret: endpoint.secret } };
     }
     if (path === '/v1/checkout/sessions') {
+      const line = (field: string) => body.get(`line_items[0][price_data][${field}]`);
+      const fault = body.get('mode') === 'payment' && amountFault(Number(line('unit_amount')), line('currency')!);
+      if (fault) return error(400, { type: 'invalid_request_error', ...fault });
       const id = nextId('cs');
       return { status: 200, body: { id, object: 'checkout.session', url: `https://pay.test/${id}` } };
     }
@@ -135,7 +170,8 @@ export async function fakeStripe(): Promise<FakeStripe> {
     const send = ({ status, body: json }: { status: number; body: Loose }) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
     };
-    if (request.headers.authorization !== `Bearer ${FAKE_KEY}`)
+    const livemode = request.headers.authorization === `Bearer ${FAKE_LIVE_KEY}`;
+    if (request.headers.authorization !== `Bearer ${FAKE_KEY}` && !livemode)
       return send(error(401, { type: 'invalid_request_error', message: 'Invalid API Key provided.' }));
     const method = body.get('payment_method');
     const key = request.headers['idempotency-key'] as string | undefined;
@@ -143,7 +179,10 @@ export async function fakeStripe(): Promise<FakeStripe> {
     failures.set(key ?? '', failed + 1);
     if (method === 'pm_down' && failed < 2) return send(error(500, { type: 'api_error', message: 'Down.' }));
     const known = key === undefined ? undefined : answers.get(key);
-    const made = known ?? answer(path, body);
+    const asked = `${request.method} ${path} ${body}`;
+    if (known && known.asked !== asked)
+      return send(error(400, { type: 'idempotency_error', message: 'The key was used with other parameters.' }));
+    const made = known ?? { asked, ...answer(path, body, livemode) };
     if (key !== undefined) answers.set(key, made);
     const breaks = method === 'pm_breaks' || (path === '/v1/refunds' && methodOf(body) === 'pm_refund_breaks');
     if (breaks && failed === 0) return void request.socket.destroy();

@@ -18,7 +18,8 @@ const ITEM_DIGITS = 5;
  * The notes of an invoice that is about to be voided: one with the parts that are asked for, and one for the rest, which
  * nobody may use.
  *
- * @throws Refusal 422 credit_refund_amount, when more is asked for than is left
+ * @throws Refusal 422 credit_refund_amount, when more is asked for than is left; refund_amount, which the provider that
+ *   was paid cannot give back
  * Rules: credits-and-payments C.12, subscriptions-and-invoices F.12.
  */
 export async function makeNotesOfVoid(
@@ -32,6 +33,8 @@ export async function makeNotesOfVoid(
   const refundable = refundableOfInvoice(credited.noted, creditable);
   if (asked.creditCents > creditable || asked.refundCents > refundable || total > creditable)
     throw refuse.invalid({ credit_refund_amount: ['total_amount_exceeds_invoice_amount'] });
+  if (asked.refundCents % credited.noted.refundStepCents !== 0)
+    throw refuse.invalid({ refund_amount: ['value_is_out_of_range'] });
 
   if (total > 0) {
     const items = itemsWorth(credited, cents(total), creditable);

@@ -74,6 +74,7 @@ export async function creditUnusedDays(ctx: Context, ending: EndingSubscription)
     invoiceTotalWithTaxesCents: credited.invoice.sub_total_including_taxes_amount_cents,
     invoicePaidCents: credited.invoice.total_paid_amount_cents,
     usedCents: roundToCents(used.preciseTotalAmountCents),
+    refundStepCents: credited.noted.refundStepCents,
     refundableCents: refundableOfInvoice(credited.noted, creditableOfInvoice(credited.noted, feesLeft(credited))),
   });
   await makeNote(ctx, {

@@ -27,7 +27,7 @@ import { changeInvoice, lockVisibleInvoice } from '../writes.ts';
 export async function voidInvoice(ctx: Context, { svc_id, body }: { svc_id: string; body?: InvoiceVoid }) {
   const found = await lockVisibleInvoice(ctx, svc_id);
   if (!canInvoiceMove(found.status, 'voided')) throw refuse.notAllowed('not_voidable');
-  const invoice = await takeBackWriteOffs(ctx, found);
+  const invoice = await takeBackWriteOffs(ctx, found, { withPayments: true });
   if (body?.generate_credit_note) {
     const asked = { creditCents: body.credit_amount ?? 0, refundCents: body.refund_amount ?? 0 };
     await makeNotesOfVoid(ctx, invoice, asked);

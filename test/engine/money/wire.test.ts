@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { CURRENCIES } from '../../../src/engine/money/currency.ts';
+import { fromWire, STRIPE_WIRE, stepCents, toWire, wireOf } from '../../../src/engine/money/wire.ts';
+
+// finance 1.1; docs.stripe.com/currencies.
+describe('an amount on the wire of Stripe', () => {
+  test.each([
+    // currency  cents   wire    charged  rest
+    ['USD', 14900, 14900, 14900, 0],
+    ['JPY', 1001, 1001, 1001, 0],
+    ['ISK', 500, 50000, 500, 0],
+    ['UGX', 1001, 100100, 1001, 0],
+    ['MGA', 50000, 500, 50000, 0],
+    ['MGA', 1001, 10, 1000, 1],
+    ['MGA', 99, 0, 0, 99],
+    ['KWD', 5124, 5120, 5120, 4],
+    ['BHD', 1001, 1000, 1000, 1],
+    ['TND', 9, 0, 0, 9],
+    ['HUF', 1001, 1001, 1001, 0],
+    ['TWD', 1001, 1001, 1001, 0],
+  ])('%s %i is sent as %i, which stands for %i, %i is left', (currency, cents, wire, chargedCents, restCents) => {
+    expect(toWire(STRIPE_WIRE, cents, currency)).toEqual({ wire, chargedCents, restCents });
+    expect(fromWire(STRIPE_WIRE, wire, currency)).toBe(chargedCents);
+  });
+
+  test.each(['CLF', 'IQD', 'IRR', 'LYD'])('%s is not taken', (currency) => {
+    expect(toWire(STRIPE_WIRE, 100_000, currency)).toBeUndefined();
+    expect(fromWire(STRIPE_WIRE, 100_000, currency)).toBeUndefined();
+  });
+
+  test.each([
+    ['ISK', 50050],
+    ['UGX', 99],
+    ['KWD', 5124],
+    ['USD', -1],
+    ['USD', 1.5],
+  ])('%s %f is no amount that could have been sent', (currency, wire) => {
+    expect(fromWire(STRIPE_WIRE, wire, currency)).toBeUndefined();
+  });
+
+  test.each([
+    ['USD', 1],
+    ['ISK', 1],
+    ['MGA', 100],
+    ['KWD', 10],
+    ['JPY', 1],
+  ])('one step of %s is %i of ours', (currency, cents) => {
+    expect(stepCents(STRIPE_WIRE, currency)).toBe(cents);
+  });
+
+  test('what is charged and what is left make the amount, less than a step is left, and the way back is the same', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...CURRENCIES), fc.integer({ min: 0, max: 2 ** 45 }), (currency, cents) => {
+        const sent = toWire(STRIPE_WIRE, cents, currency);
+        if (!sent) return STRIPE_WIRE[currency] === null;
+        const { wire, chargedCents, restCents } = sent;
+        expect(chargedCents + restCents).toBe(cents);
+        expect(restCents).toBeGreaterThanOrEqual(0);
+        expect(restCents).toBeLessThan(stepCents(STRIPE_WIRE, currency));
+        expect(fromWire(STRIPE_WIRE, wire, currency)).toBe(chargedCents);
+        expect(toWire(STRIPE_WIRE, chargedCents, currency)).toEqual({ wire, chargedCents, restCents: 0 });
+        return true;
+      }),
+    );
+  });
+
+  test('the double of sandboxes takes our amounts as they are', () => {
+    expect(toWire(wireOf('sandbox'), 5124, 'KWD')).toEqual({ wire: 5124, chargedCents: 5124, restCents: 0 });
+  });
+});
