@@ -12,7 +12,7 @@ import { send, sendStream } from './send.ts';
 
 export const BASE_PATH = '/api/v1';
 // A store that holds a connection and says nothing: the caller gets 503 instead of waiting for ever.
-const READ_TIMEOUT_MS = 30_000;
+export const READ_TIMEOUT_MS = 30_000;
 
 /**
  * What every request of an operation passes, in order: authenticate → rate limit → authorise → body → root key → operation →
@@ -29,9 +29,12 @@ export function answerRequest(
     response.setHeader('X-Request-Id', requestId);
     let outcome: Outcome;
     let call: Call | undefined;
+    // What a read still does for a caller who is gone, or has been answered, is cancelled.
+    const ending = new AbortController();
+    response.once('close', () => ending.abort());
     try {
       const identity = await authenticate(deps, request, response);
-      call = { operation, request, response, identity, requestId, sent: undefined };
+      call = { operation, request, response, identity, requestId, sent: undefined, signal: ending.signal };
       const uncounted = operation.uncountedWhile?.(deps.sql, identity);
       if (!uncounted || !(await answeredInTime(uncounted, READ_TIMEOUT_MS))) {
         await deps.limiters.organization[operation.category ?? 'default'](request, response);
@@ -48,6 +51,7 @@ export function answerRequest(
     }
     locals.rate ??= await figuresOfUncounted(deps, operation, request, response);
     const answer = deps.wire.answer(outcome);
+    if (outcome.status >= 500) ending.abort();
     if (outcome.stream === undefined) send(response, answer, locals.rate);
     else
       await sendStream(response, { ...answer, stream: deps.wire.stream(outcome.stream) }, locals.rate).catch(

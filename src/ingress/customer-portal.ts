@@ -12,13 +12,17 @@ import { languageOf, languageOfBrowser, PORTAL_LOCALES } from '../resources/cust
 import type { PortalTexts } from '../resources/customer-portal/texts/texts.ts';
 import { PORTAL_PATH } from '../resources/customer-portal/token.ts';
 import { askForDocument } from '../resources/documents/ask.ts';
+import { READ_TIMEOUT_MS } from './answer-request.ts';
+import { answeredInTime } from './answered-in-time.ts';
 import { awaitFile, sendFile } from './documents.ts';
+import type { FairGate } from './fair-gate.ts';
 import type { EdgeLocals, Limiters } from './rate-limit.ts';
 import { answerOfError } from './refusals.ts';
 import { requestIdOf } from './request-id.ts';
 import { send } from './send.ts';
+import { sharedSql } from './shared-sql.ts';
 
-type Deps = SystemDeps & { limiters: Limiters };
+type Deps = SystemDeps & { limiters: Limiters; reads: FairGate };
 type Visit = Awaited<ReturnType<typeof visitOf>>;
 
 /** A document that is still being drawn is waited for this long; then the browser is told to come again. */
@@ -54,10 +58,14 @@ function answering(deps: Deps, serve: (visit: Visit) => Promise<void>) {
     const requestId = requestIdOf(request);
     for (const [name, value] of Object.entries({ ...PORTAL_HEADERS, 'X-Request-Id': requestId }))
       response.setHeader(name, value);
+    const ending = new AbortController();
+    response.once('close', () => ending.abort());
     try {
       await deps.limiters.address(request, response);
-      await serve(await visitOf(deps, request, response));
+      const serving = visitOf(deps, request, response, ending.signal).then(serve);
+      await answeredInTime(serving, READ_TIMEOUT_MS);
     } catch (error) {
+      ending.abort();
       const { status, headers } = answerOfError(error, deps.log, { requestId });
       const language = languageOfBrowser(request.acceptsLanguages(PORTAL_LOCALES) || null);
       const text = noticePage(language, NOTICES[status] ?? 'failed');
@@ -67,14 +75,15 @@ function answering(deps: Deps, serve: (visit: Visit) => Promise<void>) {
 }
 
 /** Who visits, with the context of a read of its organization. */
-async function visitOf({ sql, config, log }: Deps, request: Request, response: Response) {
+async function visitOf(deps: Deps, request: Request, response: Response, signal: AbortSignal) {
+  const { sql, config, log } = deps;
   const token = request.params.token as string;
   const { customer, now } = await admit(sql, token);
   const ctx: Context = {
     organizationId: customer.organization_id,
     sandbox: customer.sandbox,
     actor: { source: 'system', apiKeyId: null },
-    db: sql,
+    db: sharedSql(sql, deps.reads, customer.organization_id, signal),
     config,
     log,
     now: () => now,

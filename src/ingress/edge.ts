@@ -6,6 +6,7 @@ import type { Metrics } from '../platform/metrics/metrics.ts';
 import type { KeyCache } from './authenticate.ts';
 import type { CommandLane } from './command-lane.ts';
 import type { EventsLane } from './events-lane/lane.ts';
+import type { FairGate } from './fair-gate.ts';
 import type { GatheringLane } from './gathering-lane.ts';
 import type { HandOver } from './hand-over.ts';
 import type { KeyUsage } from './key-usage.ts';
@@ -24,6 +25,8 @@ export interface EdgeDeps {
   keys: KeyCache;
   keyUsage: KeyUsage;
   limiters: Limiters;
+  /** Shares the connections among the statements of reads, one key an organization. */
+  reads: FairGate;
   commands: CommandLane;
   gathered: GatheringLane;
   events: EventsLane;

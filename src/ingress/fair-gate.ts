@@ -44,6 +44,7 @@ export class FairGate {
 
   /** Waits for a place; the answer gives it up, once however often it is called. */
   async enter(key: string, signal?: AbortSignal): Promise<() => void> {
+    if (signal?.aborted) throw refuse.unavailable();
     const lane = this.#lanes.get(key) ?? { running: 0, waiting: [] };
     this.#lanes.set(key, lane);
     if (this.#hasRoom(lane)) this.#start(lane);

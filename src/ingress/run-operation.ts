@@ -11,6 +11,7 @@ import { loggedRequest, pathOf } from './logged-request.ts';
 import { readBody } from './read-body.ts';
 import { readInput, readParams } from './read-input.ts';
 import { type Query, readQuery } from './read-query.ts';
+import { sharedSql } from './shared-sql.ts';
 
 const BODY_LIMIT_BYTES = 5 * 1024 * 1024;
 
@@ -21,6 +22,8 @@ export interface Call {
   response: Response;
   identity: Identity;
   requestId: string;
+  /** Of a read: aborted when its answer has been sent or its caller is gone. */
+  signal: AbortSignal;
   /** Parameters of path, query and body as the caller wrote them, once they are read: for the API log. */
   sent: object | undefined;
 }
@@ -60,7 +63,8 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   if (operation.kind === 'command') return runCommand(deps, call, input, idempotency);
   if (operation.writesWhen?.(input)) return runCommand(deps, call, input, sentKey(call, query, body));
   const form = operation.alsoCsv && acceptsCsv(request) ? { asCsv: true } : {};
-  return toOutcome(await operation.run(await readContext(deps, identity), { ...input, ...form }));
+  const ctx = await readContext(deps, identity, call.signal);
+  return toOutcome(await operation.run(ctx, { ...input, ...form }));
 }
 
 const acceptsCsv = (request: Request): boolean => /^\s*text\/csv\b/i.test(request.headers.accept ?? '');
@@ -86,13 +90,14 @@ function sentKey({ operation, request, identity }: Call, query: Query, body: unk
   });
 }
 
-async function readContext(deps: EdgeDeps, identity: Identity): Promise<Context> {
-  const now = await readOrganizationNow(deps.sql, identity.organizationId, identity.sandbox);
+async function readContext(deps: EdgeDeps, identity: Identity, signal: AbortSignal): Promise<Context> {
+  const db = sharedSql(deps.sql, deps.reads, identity.organizationId, signal);
+  const now = await readOrganizationNow(db, identity.organizationId, identity.sandbox);
   return {
     organizationId: identity.organizationId,
     sandbox: identity.sandbox,
     actor: { source: 'api', apiKeyId: identity.apiKeyId },
-    db: deps.sql,
+    db,
     redis: deps.redis,
     config: deps.config,
     log: deps.log,
@@ -104,7 +109,7 @@ async function readContext(deps: EdgeDeps, identity: Identity): Promise<Context>
 
 async function runCommand(
   deps: EdgeDeps,
-  { operation, request, identity, requestId, sent }: Call,
+  { operation, request, identity, requestId, sent, signal }: Call,
   input: unknown,
   idempotency: Idempotency | null,
 ): Promise<Outcome> {
@@ -136,7 +141,7 @@ async function runCommand(
     : await deps.commands.run(command, operation.job);
   if (!operation.settle || reply.status !== 200)
     return { status: reply.status, text: reply.body, headers: reply.headers };
-  const settled = await operation.settle(await readContext(deps, identity), JSON.parse(reply.body));
+  const settled = await operation.settle(await readContext(deps, identity, signal), JSON.parse(reply.body));
   return { status: reply.status, text: JSON.stringify(settled), headers: reply.headers };
 }
 

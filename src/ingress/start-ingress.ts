@@ -11,7 +11,7 @@ import { keyChangesChannel } from '../platform/redis/channels.ts';
 import { connectImpatiently, connectPatiently } from '../platform/redis/connect.ts';
 import { openReplies } from '../platform/replies/replies.ts';
 import { version } from '../platform/version.ts';
-import { BASE_PATH } from './answer-request.ts';
+import { BASE_PATH, READ_TIMEOUT_MS } from './answer-request.ts';
 import { createApp, literalFirst } from './app.ts';
 import { KeyCache } from './authenticate.ts';
 import { createCommandLane } from './command-lane.ts';
@@ -20,6 +20,7 @@ import { mountDocs } from './docs.ts';
 import { mountDocuments } from './documents.ts';
 import type { EdgeDeps } from './edge.ts';
 import { createEventsLane } from './events-lane/lane.ts';
+import { FairGate } from './fair-gate.ts';
 import { createGatheringLane } from './gathering-lane.ts';
 import { watchHandOver } from './hand-over.ts';
 import { mountHealth } from './health.ts';
@@ -41,6 +42,9 @@ import { createWire } from './wire.ts';
 // A limiter slower than this is no limiter but a brake: the request passes instead (platform C.2).
 const LIMITER_TIMEOUT_MS = 50;
 
+/** Statements of reads of one organization that may wait for its share of the connections; what comes then is 503. */
+const READS_WAITING = 1000;
+
 export interface Ingress {
   /** Base of everything, without path: `http://127.0.0.1:3000`. */
   url: string;
@@ -57,7 +61,7 @@ export async function startIngress(
   limiterTimeoutMs = LIMITER_TIMEOUT_MS,
 ): Promise<Ingress> {
   const processId = randomUUID();
-  const runtime = openRuntime(config, 'ingress', log);
+  const runtime = openRuntime(config, 'ingress', log, { statementTimeoutMs: READ_TIMEOUT_MS });
   const prefix = config.REDIS_PREFIX;
   const limiterRedis = connectImpatiently(config.REDIS_URL, 'ingress limiter', limiterTimeoutMs);
   const subscriber = connectPatiently(config.REDIS_URL, 'ingress replies');
@@ -83,6 +87,11 @@ export async function startIngress(
     metrics: runtime.metrics,
     keys,
     keyUsage,
+    reads: new FairGate({
+      // Of 12 connections 6: the reads of one organization leave the others at least as many.
+      perKey: Math.max(2, Math.floor(config.DATABASE_POOL / 2)),
+      waitingPerKey: READS_WAITING,
+    }),
     limiters: createLimiters(config, {
       of: (category) => (LEASED.has(category) ? lease(category) : window(category)),
       address: window('address'),
@@ -108,7 +117,7 @@ export async function startIngress(
       ]),
     mount(root) {
       mountDocuments(root, deps);
-      mountCustomerPortal(root, { ...runtime, limiters: deps.limiters });
+      mountCustomerPortal(root, { ...runtime, limiters: deps.limiters, reads: deps.reads });
       mountHealth(root, { ...runtime, config });
       const documented = { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() };
       mountDocs(

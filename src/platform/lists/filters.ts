@@ -54,12 +54,22 @@ export const amountFilter = textFilter.transform((value) =>
   value !== undefined && /^[+-]?\d+(\.\d+)?$/.test(value.trim()) ? value.trim() : undefined,
 );
 
-/** `name[key]=value` as keys with one text each, blank where none was given; anything else = absent. */
+/** Keys of metadata that one list is filtered by: as many as nobody needs, and few enough for one cheap condition. */
+export const METADATA_KEYS_MAX = 10;
+
+/**
+ * `name[key]=value` as keys with one text each, blank where none was given; anything else = absent. More than
+ * METADATA_KEYS_MAX keys: too_many_keys.
+ */
 export const metadataFilter = z
   .unknown()
   .optional()
-  .transform((value) => {
+  .transform((value, context) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    if (Object.keys(value).length > METADATA_KEYS_MAX) {
+      context.addIssue({ code: 'custom', message: 'too_many_keys' });
+      return z.NEVER;
+    }
     return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, textFilter.parse(text) ?? '']));
   });
 

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { Config } from '../config.ts';
-import { connectDatabase, type Sql } from '../db/connect.ts';
+import { connectDatabase, type DatabaseOptions, type Sql } from '../db/connect.ts';
 import { createLog, type Log } from '../log/log.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { type SharedMetrics, shareMetrics } from '../metrics/shared-metrics.ts';
@@ -28,6 +28,7 @@ export function openRuntime(
   config: Config,
   processName: string,
   log: Log = createLog({ level: config.LOG_LEVEL, process: processName }),
+  database: Pick<DatabaseOptions, 'statementTimeoutMs'> = {},
 ): Runtime {
   const listeners: (() => void)[] = [];
   const reconnected = () => {
@@ -40,6 +41,7 @@ export function openRuntime(
       connections: Math.min(connections, config.DATABASE_POOL),
       name: `meterstone ${name}`,
       onClose: () => reconnected(),
+      ...database,
     });
     databases.push(opened);
     return opened;

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
 import { containsPattern } from '../../platform/lists/filters.ts';
+import { metadataCondition } from '../../platform/lists/metadata-condition.ts';
 import { limitOf } from '../../platform/lists/pagination.ts';
 import { assert, refuse } from '../../platform/refusal.ts';
 import type {
@@ -164,7 +165,7 @@ export async function listCustomers(
 ): Promise<{ rows: CustomerRow[]; totalCount: number }> {
   const { limit, offset } = limitOf(query);
   const passing = db`
-    customer.organization_id = ${organizationId} and customer.deleted_at is null ${conditions(db, query)}`;
+    customer.organization_id = ${organizationId} and customer.deleted_at is null ${conditions(db, organizationId, query)}`;
   const [rows, [count]] = await Promise.all([
     db<CustomerRow[]>`
       select ${columns(db)} from customers customer ${entityOfCustomer(db)}
@@ -177,7 +178,7 @@ export async function listCustomers(
   return { rows, totalCount: count!.total };
 }
 
-function conditions(db: Db, query: CustomerListQuery) {
+function conditions(db: Db, organizationId: string, query: CustomerListQuery) {
   // The first part keeps the list from being empty, which the driver would take for a value.
   const parts = [db``];
   const term = query.search_term;
@@ -199,12 +200,9 @@ function conditions(db: Db, query: CustomerListQuery) {
   if (query.currencies) parts.push(db`and customer.currency = any (${query.currencies})`);
   if (query.has_tax_identification_number !== undefined)
     parts.push(db`and (customer.tax_identification_number is not null) = ${query.has_tax_identification_number}`);
-  for (const [key, value] of Object.entries(query.metadata ?? {})) {
-    const item = db`
-      select from customer_metadata item
-      where item.organization_id = customer.organization_id and item.customer_id = customer.id and item.key = ${key}`;
-    parts.push(value === '' ? db`and not exists (${item})` : db`and exists (${item} and item.value = ${value})`);
-  }
+  const items = db`from customer_metadata item where item.organization_id = ${organizationId}`;
+  const [owner, reference] = [db`customer.id`, db`item.customer_id`];
+  parts.push(metadataCondition(db, { owner, items, reference }, query.metadata));
   return parts;
 }
 

@@ -11,6 +11,7 @@ import type { Decimal } from '../../engine/money/decimal.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { isUuid } from '../../platform/ids.ts';
 import { containsPattern } from '../../platform/lists/filters.ts';
+import { metadataCondition } from '../../platform/lists/metadata-condition.ts';
 import { refuse } from '../../platform/refusal.ts';
 import type { AppliedTaxJson } from '../fees/queries.ts';
 import { type AppliedSectionJson, appliedSections } from '../invoice-custom-sections/applied.ts';
@@ -221,12 +222,9 @@ function matching(db: Db, organizationId: string, filters: InvoiceFilters) {
     parts.push(db`and (${filters.settlements.includes('payment')} and invoice.total_paid_amount_cents > 0
       or ${filters.settlements.includes('credit_note')} and invoice.total_offsetted_credit_note_amount_cents > 0
       or ${filters.settlements.includes('write_off')} and invoice.total_written_off_amount_cents > 0)`);
-  for (const [key, value] of Object.entries(filters.metadata ?? {})) {
-    const item = db`
-      select from invoice_metadata item
-      where item.organization_id = invoice.organization_id and item.invoice_id = invoice.id and item.key = ${key}`;
-    parts.push(value === '' ? db`and not exists (${item})` : db`and exists (${item} and item.value = ${value})`);
-  }
+  const items = db`from invoice_metadata item where item.organization_id = ${organizationId}`;
+  const [owner, reference] = [db`invoice.id`, db`item.invoice_id`];
+  parts.push(metadataCondition(db, { owner, items, reference }, filters.metadata));
   return parts;
 }
 

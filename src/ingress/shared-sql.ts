@@ -1,0 +1,98 @@
+import type { PendingQuery } from 'postgres';
+import type { Sql, Tx } from '../platform/db/connect.ts';
+import type { FairGate } from './fair-gate.ts';
+
+/** What the driver keeps of a statement, or of a piece of one, which is never executed by itself. */
+interface Statement extends PendingQuery<never[]> {
+  executed: boolean;
+  handler: Handler;
+  canceller: ((statement: Statement) => Promise<void>) | null;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+type Handler = ((statement: Statement) => void) & { debug?: unknown };
+
+/**
+ * The pool as one read of an organization has it: its statements wait for the organization's share of the connections, and
+ * what still runs or waits when `signal` is aborted is cancelled in Postgres.
+ *
+ * gate  of all reads of this process, one key an organization
+ */
+export function sharedSql(sql: Sql, gate: FairGate, organizationId: string, signal: AbortSignal): Sql {
+  const made = new Set<Statement>();
+  const cancel = (statement: Statement) => {
+    if (!statement.executed || !statement.canceller) return;
+    // Without an answer about the cancelling itself: Postgres may be away, and the statement's own failure tells.
+    statement.canceller(statement).catch(() => {});
+    statement.canceller = null;
+  };
+  signal.addEventListener('abort', () => made.forEach(cancel), { once: true });
+
+  /** Cancels a statement that begins for an answer that was given already. */
+  const follow = (statement: Statement) => {
+    made.add(statement);
+    if (signal.aborted) setImmediate(cancel, statement);
+  };
+
+  /** Holds a place of the share from the moment the driver is to send the statement until it is answered. */
+  function inTurn(statement: Statement): void {
+    const { handler } = statement;
+    const waiting = (each: Statement) => {
+      gate.enter(organizationId, signal).then(
+        (leave) => {
+          settling(each, leave);
+          handler(each);
+        },
+        (error: unknown) => each.reject(error),
+      );
+    };
+    statement.handler = Object.assign(waiting, { debug: handler.debug });
+  }
+
+  function wrapped<Target extends Sql | Tx>(target: Target, isPool: boolean): Target {
+    return new Proxy(target, {
+      apply(fn, self, args) {
+        const result = Reflect.apply(fn as never, self, args) as Statement;
+        if (!isTemplate(args[0])) return result;
+        if (isPool) inTurn(result);
+        follow(result);
+        return result;
+      },
+      get(from, name) {
+        if (name === 'begin' && isPool) return begin;
+        const value = Reflect.get(from, name) as unknown;
+        if (name !== 'savepoint') return value;
+        return (...args: unknown[]) => (value as (...given: unknown[]) => unknown)(...withWrapped(args));
+      },
+    });
+  }
+
+  async function begin(...args: unknown[]): Promise<unknown> {
+    const leave = await gate.enter(organizationId, signal);
+    try {
+      return await (sql.begin as (...given: unknown[]) => Promise<unknown>)(...withWrapped(args));
+    } finally {
+      leave();
+    }
+  }
+
+  const withWrapped = (args: unknown[]): unknown[] => {
+    const work = args.at(-1) as (tx: Tx) => unknown;
+    return [...args.slice(0, -1), (tx: Tx) => work(wrapped(tx, false))];
+  };
+
+  return wrapped(sql, true);
+}
+
+/** Runs `done` when the driver answers a statement, whichever way. */
+function settling(statement: Statement, done: () => void): void {
+  for (const name of ['resolve', 'reject'] as const) {
+    const settle = statement[name];
+    statement[name] = (result: unknown) => {
+      done();
+      settle(result);
+    };
+  }
+}
+
+const isTemplate = (value: unknown): boolean => Array.isArray(value) && 'raw' in value;
