@@ -5,6 +5,7 @@ import type { Log } from '../platform/log/log.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
 import type { KeyCache } from './authenticate.ts';
 import type { CommandLane } from './command-lane.ts';
+import type { CustomerKeys } from './customer-keys.ts';
 import type { EventsLane } from './events-lane/lane.ts';
 import type { FairGate } from './fair-gate.ts';
 import type { GatheringLane } from './gathering-lane.ts';
@@ -29,6 +30,7 @@ export interface EdgeDeps {
   reads: FairGate;
   commands: CommandLane;
   gathered: GatheringLane;
+  customerKeys: CustomerKeys;
   events: EventsLane;
   handOver: HandOver;
   uncommitted: UncommittedLog;

@@ -115,9 +115,11 @@ async function runCommand(
 ): Promise<Outcome> {
   deps.handOver.refuseIfInVain(jobs[operation.job ?? 'command.run'].queue);
   const logged = loggedRequest(request, identity, requestId, sent);
+  const customerKey = deps.customerKeys.keyOf(operation.path, identity.organizationId, input);
   const command = {
     operation: operation.name,
     organization_id: identity.organizationId,
+    ...(customerKey === undefined ? {} : { customer_key: customerKey }),
     sandbox: identity.sandbox,
     api_key_id: identity.apiKeyId,
     request_id: requestId,

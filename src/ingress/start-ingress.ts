@@ -15,6 +15,7 @@ import { BASE_PATH, READ_TIMEOUT_MS } from './answer-request.ts';
 import { createApp, literalFirst } from './app.ts';
 import { KeyCache } from './authenticate.ts';
 import { createCommandLane } from './command-lane.ts';
+import { createCustomerKeys } from './customer-keys.ts';
 import { mountCustomerPortal } from './customer-portal.ts';
 import { mountDocs } from './docs.ts';
 import { mountDocuments } from './documents.ts';
@@ -96,6 +97,7 @@ export async function startIngress(
       of: (category) => (LEASED.has(category) ? lease(category) : window(category)),
       address: window('address'),
     }),
+    customerKeys: createCustomerKeys(runtime.sql),
     commands: createCommandLane(lane),
     gathered: createGatheringLane(lane),
     events,

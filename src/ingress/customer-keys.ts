@@ -1,0 +1,110 @@
+import type { Sql } from '../platform/db/connect.ts';
+import { isUuid } from '../platform/ids.ts';
+
+/** Tables whose rows belong to one customer for good. */
+type Table =
+  | 'invoices'
+  | 'wallets'
+  | 'wallet_transactions'
+  | 'subscriptions'
+  | 'credit_notes'
+  | 'fees'
+  | 'payments'
+  | 'payment_requests'
+  | 'payment_receipts';
+
+/** A field of a command's input that names a customer, or a record of one. */
+interface Naming {
+  field: string;
+  of: 'customer' | Table;
+}
+
+/** Fields that have one meaning wherever they stand. */
+const EVERYWHERE: readonly Naming[] = [
+  { field: 'external_customer_id', of: 'customer' },
+  { field: 'invoice_id', of: 'invoices' },
+  { field: 'wallet_id', of: 'wallets' },
+];
+
+/** What the id of a path names, by the path's first segment. */
+const BY_SEGMENT: Readonly<Record<string, Naming>> = {
+  customers: { field: 'external_id', of: 'customer' },
+  subscriptions: { field: 'external_id', of: 'subscriptions' },
+  invoices: { field: 'svc_id', of: 'invoices' },
+  wallets: { field: 'svc_id', of: 'wallets' },
+  wallet_transactions: { field: 'svc_id', of: 'wallet_transactions' },
+  credit_notes: { field: 'svc_id', of: 'credit_notes' },
+  fees: { field: 'svc_id', of: 'fees' },
+  payments: { field: 'svc_id', of: 'payments' },
+  payment_requests: { field: 'svc_id', of: 'payment_requests' },
+  payment_receipts: { field: 'svc_id', of: 'payment_receipts' },
+};
+
+/** Parameters of the path, and what the body holds. */
+type CommandInput = { body?: unknown } & Record<string, unknown>;
+
+/** Records whose customer a process remembers: about 10 MB. */
+const MOST_KNOWN = 50_000;
+/** Look-ups at once: they are worth no more of the connections that answer reads. */
+const MOST_LOOK_UPS = 2;
+
+/**
+ * Names the customer whose rows a command locks, so that no more than two of them run at once (`customer_key` of a job).
+ * A record whose customer this process does not know yet names itself, and is looked up meanwhile for the next time:
+ * commands on one record wait for each other anyway, and none waits for a look-up.
+ */
+export function createCustomerKeys(sql: Sql) {
+  const known = new Map<string, string>();
+  let lookUps = 0;
+
+  function remember(name: string, key: string): void {
+    if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value!);
+    known.set(name, key);
+  }
+
+  async function lookUp(name: string, organizationId: string, table: Table, id: string): Promise<void> {
+    lookUps += 1;
+    try {
+      const externalId = await findCustomer(sql, organizationId, table, id);
+      if (externalId !== undefined) remember(name, keyOfCustomer(externalId));
+    } catch {
+      // Its own name goes on standing for the record.
+    } finally {
+      lookUps -= 1;
+    }
+  }
+
+  return {
+    /** The customer of a command at `path` with this input; undefined when it locks none, or nobody can say which. */
+    keyOf(path: string, organizationId: string, input: unknown): string | undefined {
+      const { body, ...params } = input as CommandInput;
+      const fields: Record<string, unknown> = { ...(body ?? {}), ...params };
+      const naming = [...EVERYWHERE, BY_SEGMENT[path.split('/')[1]!]].find((each) => each && fields[each.field]);
+      const id = naming && fields[naming.field];
+      if (!naming || typeof id !== 'string') return undefined;
+      if (naming.of === 'customer') return keyOfCustomer(id);
+      if (naming.of !== 'subscriptions' && !isUuid(id)) return undefined;
+      const name = `${organizationId}/${naming.of}/${id}`;
+      const key = known.get(name);
+      if (key !== undefined) return key;
+      if (lookUps < MOST_LOOK_UPS) void lookUp(name, organizationId, naming.of, id);
+      return `${naming.of}/${id}`;
+    },
+  };
+}
+
+export type CustomerKeys = ReturnType<typeof createCustomerKeys>;
+
+const keyOfCustomer = (externalId: string): string => `customer/${externalId}`;
+
+async function findCustomer(sql: Sql, organizationId: string, table: Table, id: string): Promise<string | undefined> {
+  const ofRecord = table === 'subscriptions' ? sql`record.external_id = ${id}` : sql`record.id = ${id}`;
+  const [row] = await sql<{ external_id: string }[]>`
+    select customer.external_id
+    from ${sql(table)} record
+    join customers customer on customer.organization_id = record.organization_id and customer.id = record.customer_id
+    where record.organization_id = ${organizationId} and ${ofRecord}
+    order by record.id desc
+    limit 1`;
+  return row?.external_id;
+}

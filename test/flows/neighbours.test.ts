@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+/** An answer that did not wait for the locked customer; a busy machine is no reason to fail. */
+const NOT_WAITED_MS = 3000;
+const WRITES = 40;
+
+let service: TestService;
+let busy: Awaited<ReturnType<TestService['org']>>;
+let neighbour: Awaited<ReturnType<TestService['org']>>;
+
+beforeAll(async () => {
+  service = await startService({ settings: { DATABASE_POOL: '12' } });
+  busy = await service.org();
+  neighbour = await service.org();
+  await busy.post('/customers', { customer: { external_id: 'locked', currency: 'EUR' } });
+  await busy.post('/customers', { customer: { external_id: 'free', currency: 'EUR' } });
+  await neighbour.post('/customers', { customer: { external_id: 'n', currency: 'EUR' } });
+});
+afterAll(() => service.stop());
+
+async function timed(call: Promise<{ status: number }>): Promise<{ status: number; ms: number }> {
+  const started = performance.now();
+  const { status } = await call;
+  return { status, ms: performance.now() - started };
+}
+
+const event = (id: string) => ({ event: { transaction_id: id, external_subscription_id: 'none', code: 'c' } });
+
+test('40 writes behind a locked customer hold up no other tenant, and no other customer (E2)', async () => {
+  const { organization_id } = busy.organization;
+  const holder = await service.sql.reserve();
+  await holder`begin`;
+  await holder`select from customers where organization_id = ${organization_id} and external_id = 'locked' for update`;
+  const rename = (externalId: string, name: string) =>
+    busy.post('/customers', { customer: { external_id: externalId, name } });
+  const behind = Array.from({ length: WRITES }, (_, index) => rename('locked', `name ${index}`));
+  await until(async () => {
+    const { delayed } = await service.ingress.producer.queue('writes').getJobCounts('delayed');
+    return (delayed ?? 0) >= WRITES - 5;
+  });
+  // Two of them wait for the row; the others hold nothing.
+  const [waiting] = await service.sql<{ count: number }[]>`
+    select count(*)::int as count from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and application_name = 'meterstone writes'`;
+  expect(waiting!.count).toBe(2);
+  for (let round = 0; round < 3; round += 1) {
+    const answers = await Promise.all([
+      timed(neighbour.post('/customers', { customer: { external_id: `n${round}` } })),
+      timed(neighbour.post('/events', event(`n${round}`))),
+      timed(busy.post('/customers', { customer: { external_id: `b${round}` } })),
+      timed(rename('free', `free ${round}`)),
+      timed(busy.post('/events', event(`b${round}`))),
+    ]);
+    for (const { status, ms } of answers) {
+      expect(status).toBe(200);
+      expect(ms).toBeLessThan(NOT_WAITED_MS);
+    }
+  }
+  await holder`commit`;
+  holder.release();
+  const answers = await Promise.all(behind);
+  expect(answers.map(({ status }) => status)).toEqual(new Array(WRITES).fill(200));
+});
