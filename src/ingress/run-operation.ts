@@ -44,7 +44,7 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   const query = deps.wire.query(sentQuery);
   if (operation.kind === 'events') {
     deps.handOver.refuseIfInVain('events');
-    if (deps.events.isFull()) throw refuse.unavailable();
+    if (deps.events.isFull(identity.organizationId)) throw refuse.unavailable();
   }
   if (operation.readsOwnBody)
     return deps.events.bulk({ identity, requestId, request, query, translate: deps.wire.body });

@@ -24,20 +24,24 @@ export interface Coalescer {
    * @throws Refusal 503 when storing failed for good, 504 write_pending after the write timeout
    */
   send(batch: IncomingBatch, requestId: string): Promise<Verdict[]>;
-  /** Whether so much waits that a request is to be refused before its body is parsed. */
-  isFull(): boolean;
+  /**
+   * Whether so much waits that a request is to be refused before its body is parsed: of all organizations together, or of
+   * this one more than is left for the others.
+   */
+  isFull(organizationId: string): boolean;
   /** Sends what is open and waits for its acknowledgement. */
   stop(): Promise<void>;
 }
 
 interface Waiting {
   batch: IncomingBatch;
+  bytes: number;
   requestId: string;
   resolve(verdicts: Verdict[]): void;
   reject(error: unknown): void;
 }
 
-interface OpenJob {
+interface StoreJob {
   requests: Waiting[];
   events: number;
   bytes: number;
@@ -57,22 +61,35 @@ const EVENT_BYTES = 220;
 const SLOW_SEND_MS = 200;
 
 /**
- * Adaptive coalescing: a request joins the open job, which is sent on the next turn of the event loop while none is in
+ * Adaptive coalescing: a request joins the next job, which is sent on the next turn of the event loop while none is in
  * flight, or one and it is worth a second, else when one ends. At low load a job holds one request; under load it grows by
- * itself. Rule: performance-design 3.1.
+ * itself. Organizations take turns in filling it, so that one with thousands of events keeps no other one waiting.
+ * Rule: performance-design 3.1, README decision 19.
  */
 export function createCoalescer(deps: CoalescerDeps): Coalescer {
   const timeoutMs = deps.config.WRITE_TIMEOUT_SECONDS * 1000;
-  const open: OpenJob[] = [];
+  const open = createTurns();
+  const waitingOf = new Map<string, number>();
   let inFlight = 0;
   let waiting = 0;
   let isScheduled = false;
   const sending = new Set<Promise<void>>();
 
-  const maySend = (): boolean => open.length > 0 && (inFlight === 0 || (inFlight < MOST_IN_FLIGHT && isWorthASecond()));
+  const maySend = (): boolean => open.events > 0 && (inFlight === 0 || (inFlight < MOST_IN_FLIGHT && isWorthASecond()));
   // Full, or half of all that wait: two jobs of a size keep this process and the storing worker busy in turns.
   const isWorthASecond = (): boolean =>
-    open.length > 1 || open[0]!.events >= Math.max(WORTH_A_SECOND, waiting / MOST_IN_FLIGHT);
+    open.bytes > MOST_BYTES ||
+    open.events >= Math.min(MOST_EVENTS + 1, Math.max(WORTH_A_SECOND, waiting / MOST_IN_FLIGHT));
+
+  function count(requests: readonly Waiting[], sign: 1 | -1): void {
+    for (const { batch } of requests) {
+      const events = sign * batch.events.length;
+      const left = (waitingOf.get(batch.organization_id) ?? 0) + events;
+      if (left === 0) waitingOf.delete(batch.organization_id);
+      else waitingOf.set(batch.organization_id, left);
+      waiting += events;
+    }
+  }
 
   function schedule(): void {
     if (isScheduled || !maySend()) return;
@@ -84,10 +101,10 @@ export function createCoalescer(deps: CoalescerDeps): Coalescer {
   }
 
   function sendDue(): void {
-    while (maySend()) start(open.shift()!);
+    while (maySend()) start(open.take());
   }
 
-  function start(job: OpenJob): void {
+  function start(job: StoreJob): void {
     inFlight += 1;
     let holdsPlace = true;
     const giveUpPlace = () => {
@@ -105,7 +122,7 @@ export function createCoalescer(deps: CoalescerDeps): Coalescer {
   }
 
   /** The next job is on its way before the requests of this one are answered: meanwhile the worker has something to do. */
-  async function deliver(job: OpenJob, ended: () => void): Promise<void> {
+  async function deliver(job: StoreJob, ended: () => void): Promise<void> {
     const cid = newId();
     const answer = deps.replies.wait(cid, timeoutMs);
     const batches = job.requests.map((request) => packBatch(request.batch));
@@ -114,9 +131,7 @@ export function createCoalescer(deps: CoalescerDeps): Coalescer {
     const failed = new Promise((resolve) => added.catch(() => resolve(STORING_FAILED)));
     const reply = Promise.race([answer, failed]);
     // What Redis has not taken fills this process even after its requests were answered.
-    void Promise.allSettled([added, reply]).then(() => {
-      waiting -= job.events;
-    });
+    void Promise.allSettled([added, reply]).then(() => count(job.requests, -1));
     const outcome = await reply;
     ended();
     await nextTurn();
@@ -125,23 +140,81 @@ export function createCoalescer(deps: CoalescerDeps): Coalescer {
 
   return {
     send(batch, requestId) {
-      waiting += batch.events.length;
       return new Promise((resolve, reject) => {
-        const bytes = bytesOf(batch);
-        const last = open.at(-1);
-        const request = { batch, requestId, resolve, reject };
-        if (last && last.events + batch.events.length <= MOST_EVENTS && last.bytes + bytes <= MOST_BYTES) {
-          last.requests.push(request);
-          last.events += batch.events.length;
-          last.bytes += bytes;
-        } else open.push({ requests: [request], events: batch.events.length, bytes });
+        const request = { batch, bytes: bytesOf(batch), requestId, resolve, reject };
+        count([request], 1);
+        open.add(request);
         schedule();
       });
     },
-    isFull: () => waiting >= deps.config.EVENTS_MAX_WAITING,
+    isFull(organizationId) {
+      const left = deps.config.EVENTS_MAX_WAITING - waiting;
+      return left <= 0 || (waitingOf.get(organizationId) ?? 0) > left;
+    },
     async stop() {
-      for (const job of open.splice(0)) start(job);
+      while (open.events > 0) start(open.take());
       await Promise.allSettled(sending);
+    },
+  };
+}
+
+/** Requests that wait for a job. */
+interface Turns {
+  readonly events: number;
+  readonly bytes: number;
+  add(request: Waiting): void;
+  /** The next job: one request of each organization in turn, while they fit; a larger one goes alone. */
+  take(): StoreJob;
+}
+
+function createTurns(): Turns {
+  /** By organization, in the order of their turns. */
+  const lines = new Map<string, Waiting[]>();
+  let events = 0;
+  let bytes = 0;
+
+  const fits = (job: StoreJob, { batch, bytes: more }: Waiting): boolean =>
+    job.requests.length === 0 || (job.events + batch.events.length <= MOST_EVENTS && job.bytes + more <= MOST_BYTES);
+
+  function move(job: StoreJob, organizationId: string, line: Waiting[]): void {
+    const request = line.shift()!;
+    job.requests.push(request);
+    job.events += request.batch.events.length;
+    job.bytes += request.bytes;
+    // To the end of the round, in this job and in the next.
+    lines.delete(organizationId);
+    if (line.length > 0) lines.set(organizationId, line);
+  }
+
+  return {
+    get events() {
+      return events;
+    },
+    get bytes() {
+      return bytes;
+    },
+    add(request) {
+      const { organization_id: id } = request.batch;
+      const line = lines.get(id);
+      if (line) line.push(request);
+      else lines.set(id, [request]);
+      events += request.batch.events.length;
+      bytes += request.bytes;
+    },
+    take() {
+      const job: StoreJob = { requests: [], events: 0, bytes: 0 };
+      let moved = true;
+      while (moved) {
+        moved = false;
+        for (const [organizationId, line] of [...lines]) {
+          if (!fits(job, line[0]!)) continue;
+          move(job, organizationId, line);
+          moved = true;
+        }
+      }
+      events -= job.events;
+      bytes -= job.bytes;
+      return job;
     },
   };
 }
@@ -154,7 +227,7 @@ const bytesOf = (batch: IncomingBatch): number =>
   );
 
 /** Gives every request its part of the reply. */
-function settle({ requests }: OpenJob, reply: unknown): void {
+function settle({ requests }: StoreJob, reply: unknown): void {
   let position = 0;
   for (const { batch, requestId, resolve, reject } of requests) {
     const count = batch.events.length;

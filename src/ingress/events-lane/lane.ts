@@ -49,7 +49,7 @@ export interface EventsLane {
   /** Input of the same operation as a command, for a request with an Idempotency-Key. */
   input(operation: string, request: EventsRequest): Promise<EventsInput>;
   /** Whether so much waits that a request is to be refused before its body is read: 503 with `Retry-After: 1`. */
-  isFull(): boolean;
+  isFull(organizationId: string): boolean;
   /** Flushes what waits and answers it. */
   stop(): Promise<void>;
 }
@@ -116,7 +116,7 @@ export function createEventsLane(deps: {
           await place.keep();
           return coalescer.send(batch, request.requestId);
         },
-        isFull: coalescer.isFull,
+        isFull: () => coalescer.isFull(sent.organization_id),
         patienceMs: config.WRITE_TIMEOUT_SECONDS * 1000,
         translate: request.translate,
         mostLines: config.BULK_MAX_LINES,

@@ -40,8 +40,8 @@ function wall(settings: { EVENTS_MAX_WAITING?: number } = {}) {
   };
 }
 
-const batch = (events: number, bytes = 10): IncomingBatch => ({
-  organization_id: 'o',
+const batch = (events: number, bytes = 10, organizationId = 'o'): IncomingBatch => ({
+  organization_id: organizationId,
   sandbox: false,
   atomic: true,
   received_at: '',
@@ -123,6 +123,22 @@ describe('coalescing', () => {
     expect(heavy.sizes()).toEqual([[1, 1], [1]]);
   });
 
+  test('organizations take turns: one event of another does not wait behind a thousand', async () => {
+    const { coalescer, jobs, reply } = wall();
+    void coalescer.send(batch(1, 10, 'a'), '');
+    await turn();
+    for (let index = 0; index < 1000; index += 1) void coalescer.send(batch(1, 10, 'a'), '');
+    void coalescer.send(batch(1, 10, 'b'), '');
+    void coalescer.send(batch(200, 10, 'c'), '');
+    await turn();
+    reply(0, null);
+    await turn();
+    const next = jobs.slice(1).flatMap(({ batches }) => batches.map((packed) => unpackBatch(packed).organization_id));
+    expect(next).toContain('b');
+    expect(next).toContain('c');
+    expect(next.indexOf('b')).toBeLessThan(3);
+  });
+
   test('a send that hangs gives its place up to the others', async () => {
     const { coalescer, sizes } = wall();
     for (let index = 0; index < 2; index += 1) {
@@ -163,12 +179,25 @@ describe('back-pressure', () => {
     const { coalescer, reply } = wall({ EVENTS_MAX_WAITING: 3 });
     void coalescer.send(batch(2), '');
     await turn();
-    expect(coalescer.isFull()).toBe(false);
+    expect(coalescer.isFull('p')).toBe(false);
     void coalescer.send(batch(1), '');
-    expect(coalescer.isFull()).toBe(true);
+    expect(coalescer.isFull('p')).toBe(true);
     reply(0, null);
     await turn();
-    expect(coalescer.isFull()).toBe(false);
+    expect(coalescer.isFull('p')).toBe(false);
+  });
+
+  test('one organization fills half, and what another one fills is left to it', async () => {
+    const { coalescer, reply } = wall({ EVENTS_MAX_WAITING: 10 });
+    void coalescer.send(batch(5, 10, 'a'), '');
+    await turn();
+    expect(coalescer.isFull('a')).toBe(false);
+    void coalescer.send(batch(1, 10, 'a'), '');
+    expect(coalescer.isFull('a')).toBe(true);
+    expect(coalescer.isFull('b')).toBe(false);
+    reply(0, null);
+    await turn();
+    expect(coalescer.isFull('a')).toBe(false);
   });
 
   test('what Redis has not taken counts even after its requests were answered', async () => {
@@ -178,10 +207,10 @@ describe('back-pressure', () => {
     const answer = coalescer.send(batch(1), '').catch((error) => error.status);
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await answer).toBe(504);
-    expect(coalescer.isFull()).toBe(true);
+    expect(coalescer.isFull('o')).toBe(true);
     taken();
     await turn();
-    expect(coalescer.isFull()).toBe(false);
+    expect(coalescer.isFull('o')).toBe(false);
   });
 });
 
