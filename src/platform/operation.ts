@@ -105,6 +105,8 @@ export interface Operation {
   writesWhen?: (input: OperationInput) => boolean;
   /** The Idempotency-Key header is accepted and ignored (beyond 2: estimates, previews). */
   ignoresIdempotencyKey?: boolean;
+  /** Of a command: nothing depends on it but its answer, so it is not run when its caller has had a 504 meanwhile. */
+  onlyAnswers?: true;
   /** Runs while the test clock advances, and does not lock it (the clock's own routes). */
   exemptFromClock?: boolean;
   /** The answer shows a secret that no later one does; it is stored encrypted. */

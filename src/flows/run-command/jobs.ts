@@ -24,17 +24,26 @@ export function commandHandlers(
         deps.log.warn({ operation: job.operation, command: job.cid }, 'old command dropped');
         return;
       }
+      if (nobodyWaitsFor(deps, job)) return;
       await answer(job, await attempt(deps, job, info));
     },
   };
 }
+
+/** Whether all that a command would give is an answer, and its caller has had another one (README decision 19). */
+const nobodyWaitsFor = (deps: CommandDeps, job: CommandJob): boolean =>
+  deps.operations.get(job.operation)?.onlyAnswers === true && isLate(deps, job);
+
+/** Whether the caller was answered that the command is pending. */
+const isLate = ({ config }: CommandDeps, job: CommandJob): boolean =>
+  realNowMs() - job.at >= config.WRITE_TIMEOUT_SECONDS * 1000;
 
 export async function attempt(deps: CommandDeps, job: CommandJob, info: JobInfo): Promise<CommandReply> {
   try {
     return await runCommand(deps, job);
   } catch (error) {
     const twin = error instanceof TwinRunning || isLockTimeout(error);
-    if (twin && realNowMs() - job.at < deps.config.WRITE_TIMEOUT_SECONDS * 1000) return info.comeBack(TWIN_DELAY_MS);
+    if (twin && !isLate(deps, job)) return info.comeBack(TWIN_DELAY_MS);
     if ((isPassing(error) || error instanceof Outage) && !info.lastAttempt) throw error;
     return failed(deps, job, error);
   }

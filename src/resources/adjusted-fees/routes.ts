@@ -31,6 +31,7 @@ export const adjustedFeeOperations: Operation[] = [
     root: 'adjusted_fee',
     body: AdjustedFeeInput,
     ignoresIdempotencyKey: true,
+    onlyAnswers: true,
   },
   {
     ...write,

@@ -105,6 +105,7 @@ export const creditNoteOperations: Operation[] = [
     documentedBody: CreditNoteEstimateDocumented,
     answer: CreditNoteEstimateEnvelope,
     ignoresIdempotencyKey: true,
+    onlyAnswers: true,
     run: estimateCreditNote,
   },
   {

@@ -16,6 +16,7 @@ export const invoiceVerificationOperations: Operation[] = [
     body: VerificationCreate,
     answer: VerificationEnvelope,
     kind: 'command',
+    onlyAnswers: true,
     run: verifyInvoice,
   },
   {

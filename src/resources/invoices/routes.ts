@@ -145,6 +145,7 @@ export const invoiceOperations: Operation[] = [
     body: InvoicePreviewBody,
     documentedBody: InvoicePreview,
     ignoresIdempotencyKey: true,
+    onlyAnswers: true,
     run: runsAsFlow,
   },
   {
