@@ -7,6 +7,8 @@ import {
 } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import type { Operation } from '../platform/operation.ts';
+import { queryParameters } from './openapi-query.ts';
+import { type OpenApi, withSharedSchemas } from './openapi-schemas.ts';
 
 extendZodWithOpenApi(z);
 
@@ -36,7 +38,8 @@ export function openApiDocument(operations: readonly Operation[], facts: { url: 
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
   for (const operation of operations) if (!operation.hidden) registry.registerPath(routeOf(operation));
-  return new OpenApiGeneratorV31(registry.definitions).generateDocument({
+  const tags = [...new Set(operations.filter(({ hidden }) => !hidden).map(({ tag }) => tag))].sort();
+  const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: {
       title: 'Meterstone',
@@ -45,7 +48,9 @@ export function openApiDocument(operations: readonly Operation[], facts: { url: 
     },
     servers: [{ url: facts.url }],
     security: [{ bearer: [] }],
+    tags: tags.map((name) => ({ name, description: `Operations on ${name.replaceAll('_', ' ')}` })),
   });
+  return withSharedSchemas(document as unknown as OpenApi);
 }
 
 function routeOf(operation: Operation): RouteConfig {
@@ -54,19 +59,16 @@ function routeOf(operation: Operation): RouteConfig {
   const content =
     operation.body && (operation.root === undefined ? operation.body : z.object({ [operation.root]: operation.body }));
   const body = operation.documentedBody ?? content;
-  const query =
-    operation.query instanceof z.ZodObject
-      ? z.object(Object.fromEntries(Object.keys(operation.query.shape).map((name) => [name, z.string().optional()])))
-      : undefined;
   return {
     method: operation.method,
     path: operation.path.replace(/:(\w+)/g, '{$1}'),
     operationId: operation.name,
     summary: operation.summary,
+    description: descriptionOf(operation),
     tags: [operation.tag],
+    parameters: queryParameters(operation),
     request: {
       ...(names.length > 0 ? { params } : {}),
-      ...(query ? { query } : {}),
       ...(body
         ? { body: { required: !operation.bodyOptional, content: { 'application/json': { schema: travelling(body) } } } }
         : {}),
@@ -81,6 +83,14 @@ function routeOf(operation: Operation): RouteConfig {
       ),
     },
   };
+}
+
+/** What a caller needs beside the body: the permission of its key. */
+function descriptionOf({ summary, permission, mode, method }: Operation): string {
+  if (permission === null) return `${summary}. Any API key may call it.`;
+  const needed = mode ?? (method === 'get' ? 'read' : 'write');
+  const resources = typeof permission === 'string' ? [permission] : permission;
+  return `${summary}. The API key needs ${resources.map((each) => `\`${each}:${needed}\``).join(' or ')}.`;
 }
 
 type JsonSchema = Exclude<NonNullable<ZodMediaTypeObject['schema']>, z.ZodType>;

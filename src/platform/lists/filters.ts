@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 
 /**
- * Filters of lists, one shape each (platform D.2). The edge hands queries over with `name[]` folded into `name`: one
+ * Filters of lists, one shape each (platform D.2). Each says by `meta` what clients send, for the API description. The edge hands queries over with `name[]` folded into `name`: one
  * value is a string, several are an array.
  */
 const first = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value);
@@ -12,7 +12,8 @@ export const textFilter = z
   .unknown()
   .optional()
   .transform((value) => first(value))
-  .transform((value) => (typeof value === 'string' && value.trim() !== '' ? value : undefined));
+  .transform((value) => (typeof value === 'string' && value.trim() !== '' ? value : undefined))
+  .meta({ type: 'string' });
 
 /** Several texts; a scalar is an array of one; empty = absent. */
 export const listFilter = z
@@ -23,7 +24,8 @@ export const listFilter = z
       (each): each is string => typeof each === 'string' && each !== '',
     ),
   )
-  .transform((values) => (values.length === 0 ? undefined : values));
+  .transform((values) => (values.length === 0 ? undefined : values))
+  .meta({ type: 'array', items: { type: 'string' } });
 
 const YES = new Set(['true', '1', 't']);
 const NO = new Set(['false', '0', 'f']);
@@ -35,24 +37,27 @@ export const booleanFilter = z
   .transform((value) => first(value))
   .transform((value) =>
     typeof value !== 'string' ? undefined : YES.has(value) ? true : NO.has(value) ? false : undefined,
-  );
+  )
+  .meta({ type: 'boolean' });
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** A calendar day as text; malformed = absent, as the lists of documents have it. */
-export const dayFilter = textFilter.transform((value) => {
-  if (value === undefined || !DAY.test(value.trim())) return undefined;
-  try {
-    return Temporal.PlainDate.from(value.trim()).toString();
-  } catch {
-    return undefined; // no such day
-  }
-});
+export const dayFilter = textFilter
+  .transform((value) => {
+    if (value === undefined || !DAY.test(value.trim())) return undefined;
+    try {
+      return Temporal.PlainDate.from(value.trim()).toString();
+    } catch {
+      return undefined; // no such day
+    }
+  })
+  .meta({ type: 'string', format: 'date' });
 
 /** A number of cents as decimal text of any length, to be compared as `numeric`; malformed = absent. */
-export const amountFilter = textFilter.transform((value) =>
-  value !== undefined && /^[+-]?\d+(\.\d+)?$/.test(value.trim()) ? value.trim() : undefined,
-);
+export const amountFilter = textFilter
+  .transform((value) => (value !== undefined && /^[+-]?\d+(\.\d+)?$/.test(value.trim()) ? value.trim() : undefined))
+  .meta({ type: 'integer' });
 
 /** Keys of metadata that one list is filtered by: as many as nobody needs, and few enough for one cheap condition. */
 export const METADATA_KEYS_MAX = 10;
@@ -71,7 +76,8 @@ export const metadataFilter = z
       return z.NEVER;
     }
     return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, textFilter.parse(text) ?? '']));
-  });
+  })
+  .meta({ type: 'object', additionalProperties: { type: 'string' } });
 
 /** Pattern of a case-insensitive substring search with `%` and `_` escaped. */
 export const containsPattern = (term: string): string => `%${term.trim().replace(/[\\%_]/g, '\\$&')}%`;

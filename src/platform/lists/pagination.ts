@@ -10,7 +10,8 @@ const positive = (fallback: number, most: number) =>
     .unknown()
     .optional()
     .transform((value) => (typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : 0))
-    .transform((value) => (value < 1 ? fallback : Math.min(value, most)));
+    .transform((value) => (value < 1 ? fallback : Math.min(value, most)))
+    .meta({ type: 'integer', minimum: 1, maximum: most });
 
 /** `page` and `per_page` of every list: spread into the query schema of a list operation. */
 export const pageQuery = {

@@ -10,6 +10,8 @@ import {
   AlertUpdate,
   AlertUpdateDocumented,
   SubscriptionAlertCreateDocumented,
+  SubscriptionAlertListQuery,
+  SubscriptionAlertQuery,
   WalletAlertCreateDocumented,
 } from './schema.ts';
 import { listAllAlerts, showOneAlert } from './shown.ts';
@@ -21,12 +23,15 @@ interface Place {
   noun: string;
   summary: string;
   documentedBody: z.ZodType;
+  listQuery: z.ZodType;
+  query?: z.ZodType;
 }
 
 /** The same six operations on the alerts of a subscription and on those of a wallet. */
-function operationsOf({ path, tag, noun, summary, documentedBody }: Place): Operation[] {
-  const ofAll = { permission: 'alert', tag, path } as const;
-  const ofOne = { permission: 'alert', tag, path: `${path}/:code`, answer: AlertEnvelope } as const;
+function operationsOf({ path, tag, noun, summary, documentedBody, listQuery, query }: Place): Operation[] {
+  const common = { permission: 'alert', tag, ...(query ? { query } : {}) } as const;
+  const ofAll = { ...common, path };
+  const ofOne = { ...common, path: `${path}/:code`, answer: AlertEnvelope };
   const updateOne: Operation = {
     ...ofOne,
     name: `update${noun}Alert`,
@@ -44,7 +49,7 @@ function operationsOf({ path, tag, noun, summary, documentedBody }: Place): Oper
       name: `get${noun}Alerts`,
       method: 'get',
       summary: `List the alerts of ${summary}`,
-      query: AlertListQuery,
+      query: listQuery,
       answer: AlertList,
       kind: 'read',
       run: listAllAlerts,
@@ -97,6 +102,8 @@ export const alertOperations: Operation[] = [
     noun: 'Subscription',
     summary: 'a subscription',
     documentedBody: SubscriptionAlertCreateDocumented,
+    listQuery: SubscriptionAlertListQuery,
+    query: SubscriptionAlertQuery,
   }),
   ...operationsOf({
     path: '/customers/:external_customer_id/wallets/:wallet_code/alerts',
@@ -104,5 +111,6 @@ export const alertOperations: Operation[] = [
     noun: 'CustomerWallet',
     summary: 'a wallet',
     documentedBody: WalletAlertCreateDocumented,
+    listQuery: AlertListQuery,
   }),
 ];

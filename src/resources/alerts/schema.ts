@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { SUBSCRIPTION_ALERT_TYPES, WALLET_ALERT_TYPES } from '../../engine/alerts/alert-types.ts';
+import { SUBSCRIPTION_STATUSES } from '../../engine/subscriptions/subscription-states.ts';
+import { textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
 
@@ -66,3 +68,10 @@ export const AlertEnvelope = z.object({ alert: AlertObject });
 export const AlertList = z.object({ alerts: z.array(AlertObject), meta: PageMeta });
 export const AlertOrAlerts = z.union([AlertEnvelope, AlertList]);
 export const AlertListQuery = z.object(pageQuery);
+
+/** Alerts belong to the external id, so those of every status are the same ones: the contract's parameter selects nothing. */
+const subscriptionStatus = {
+  subscription_status: textFilter.meta({ type: 'string', enum: SUBSCRIPTION_STATUSES }),
+};
+export const SubscriptionAlertQuery = z.object(subscriptionStatus);
+export const SubscriptionAlertListQuery = z.object({ ...subscriptionStatus, ...pageQuery });

@@ -17,9 +17,11 @@ const currencyFilter = textFilter
   .refine((code) => code === undefined || isCurrency(code), INVALID);
 
 /** How many months back; anything but a number above 1 is the current month alone (platform I.1). */
-const monthsFilter = textFilter.transform((value) =>
-  value === undefined ? undefined : /^\d{1,15}$/.test(value.trim()) ? clamped(Number(value)) : 1,
-);
+const monthsFilter = textFilter
+  .transform((value) =>
+    value === undefined ? undefined : /^\d{1,15}$/.test(value.trim()) ? clamped(Number(value)) : 1,
+  )
+  .meta({ type: 'integer', minimum: 1, maximum: MOST_MONTHS });
 const clamped = (months: number): number => Math.min(Math.max(months, 1), MOST_MONTHS);
 
 /** No day before is on record anywhere, and Postgres writes very early ones in another way. */

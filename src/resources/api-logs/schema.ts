@@ -31,7 +31,7 @@ export const ApiLogsQuery = z.object({
   http_methods: listFilter.transform((methods) => methods?.map((method) => method.toLowerCase())),
   http_statuses: statusFilter,
   api_version: textFilter,
-  request_paths: listFilter,
+  request_paths: listFilter.meta({ type: 'string' }),
   clients: listFilter,
 });
 export type ApiLogsQuery = z.infer<typeof ApiLogsQuery>;

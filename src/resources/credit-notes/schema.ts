@@ -49,10 +49,12 @@ export const CreditNoteMetadata = Metadata.check(renameErrors(() => ['value']));
 
 // Unknown words and malformed dates and numbers are as good as none (credits-and-payments C.3).
 const wordsFilter = (words: readonly string[]) =>
-  listFilter.transform((values) => {
-    const known = values?.filter((value) => words.includes(value));
-    return known === undefined || known.length === 0 ? undefined : known;
-  });
+  listFilter
+    .transform((values) => {
+      const known = values?.filter((value) => words.includes(value));
+      return known === undefined || known.length === 0 ? undefined : known;
+    })
+    .meta({ type: 'array', items: { type: 'string', enum: words } });
 
 const filters = {
   ...pageQuery,
@@ -60,9 +62,9 @@ const filters = {
   issuing_date_from: dayFilter,
   issuing_date_to: dayFilter,
   currency: textFilter,
-  reason: wordsFilter(CREDIT_NOTE_REASONS),
-  credit_status: wordsFilter(CREDIT_STATUSES),
-  refund_status: wordsFilter(REFUND_STATUSES),
+  reason: wordsFilter(CREDIT_NOTE_REASONS).meta({ type: 'string', enum: CREDIT_NOTE_REASONS }),
+  credit_status: wordsFilter(CREDIT_STATUSES).meta({ type: 'string', enum: CREDIT_STATUSES }),
+  refund_status: wordsFilter(REFUND_STATUSES).meta({ type: 'string', enum: REFUND_STATUSES }),
   invoice_number: textFilter,
   purchase_order_number: textFilter,
   amount_from: amountFilter,

@@ -4,7 +4,9 @@ import { textFilter } from '../../platform/lists/filters.ts';
 import { INVALID } from '../../platform/schema/fields.ts';
 import { PrivilegeView } from '../features/schema.ts';
 
-const statusFilter = textFilter.transform((value) => SUBSCRIPTION_STATUSES.find((each) => each === value));
+const statusFilter = textFilter
+  .transform((value) => SUBSCRIPTION_STATUSES.find((each) => each === value))
+  .meta({ type: 'string', enum: SUBSCRIPTION_STATUSES });
 
 /** Status of the record meant: `subscription_status`, or `status`; an unknown word is as good as none. */
 export const StatusQuery = z

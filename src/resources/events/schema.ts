@@ -107,7 +107,7 @@ export const EventListQuery = z.object({
   transaction_id: textFilter,
   timestamp_from: fromFilter,
   timestamp_to: untilMillisecondFilter,
-  timestamp_from_started_at: textFilter,
+  timestamp_from_started_at: textFilter.meta({ type: 'boolean' }),
   after: textFilter,
 });
 export type EventListQuery = z.output<typeof EventListQuery>;

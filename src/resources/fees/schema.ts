@@ -7,11 +7,13 @@ import { INVALID, oneOf } from '../../platform/schema/fields.ts';
 import { FEE_PAYMENT_STATUSES } from './queries.ts';
 
 const wordFilter = <const Words extends readonly string[]>(words: Words) =>
-  textFilter.transform((value, context): Words[number] | undefined => {
-    if (value === undefined || words.includes(value)) return value;
-    context.addIssue({ code: 'custom', message: INVALID });
-    return z.NEVER;
-  });
+  textFilter
+    .transform((value, context): Words[number] | undefined => {
+      if (value === undefined || words.includes(value)) return value;
+      context.addIssue({ code: 'custom', message: INVALID });
+      return z.NEVER;
+    })
+    .meta({ type: 'string', enum: words });
 
 export const FeesQuery = z.object({
   ...pageQuery,

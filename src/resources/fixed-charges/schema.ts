@@ -83,9 +83,9 @@ export const FixedChargeListQuery = z.object(pageQuery);
 
 /** Which record of an external id is meant; an unknown word is as good as none. */
 const subscriptionStatus = {
-  subscription_status: textFilter.transform(
-    (value) => SUBSCRIPTION_STATUSES.find((each) => each === value) ?? ('active' as const),
-  ),
+  subscription_status: textFilter
+    .transform((value) => SUBSCRIPTION_STATUSES.find((each) => each === value) ?? ('active' as const))
+    .meta({ type: 'string', enum: SUBSCRIPTION_STATUSES }),
 };
 export const SubscriptionQuery = z.object(subscriptionStatus);
 export type SubscriptionQuery = z.infer<typeof SubscriptionQuery>;

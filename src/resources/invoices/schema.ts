@@ -19,14 +19,18 @@ import { AppliedUsageThresholdObject } from '../usage-thresholds/schema.ts';
 
 // Invalid words and booleans are refused on their field, malformed dates and amounts are ignored (F.15, platform D.2).
 const wordsFilter = <const Words extends readonly string[]>(words: Words) =>
-  listFilter.transform((values, context): Words[number][] | undefined => {
-    if (values === undefined || values.every((value) => words.includes(value))) return values;
-    context.addIssue({ code: 'custom', message: INVALID });
-    return z.NEVER;
-  });
+  listFilter
+    .transform((values, context): Words[number][] | undefined => {
+      if (values === undefined || values.every((value) => words.includes(value))) return values;
+      context.addIssue({ code: 'custom', message: INVALID });
+      return z.NEVER;
+    })
+    .meta({ type: 'array', items: { type: 'string', enum: words } });
 
 const wordFilter = <const Words extends readonly string[]>(words: Words) =>
-  wordsFilter(words).transform((values) => values?.[0]);
+  wordsFilter(words)
+    .transform((values) => values?.[0])
+    .meta({ type: 'string', enum: words });
 
 const strictBooleanFilter = z
   .unknown()
@@ -36,7 +40,8 @@ const strictBooleanFilter = z
     if (read !== undefined || textFilter.parse(value) === undefined) return read;
     context.addIssue({ code: 'custom', message: INVALID });
     return z.NEVER;
-  });
+  })
+  .meta({ type: 'boolean' });
 
 const METADATA_MAX = 5;
 const METADATA_KEY_MAX = 20;
@@ -86,9 +91,9 @@ const filters = {
   invoice_type: wordFilter(INVOICE_TYPES),
   issuing_date_from: dayFilter,
   issuing_date_to: dayFilter,
-  status: wordsFilter(VISIBLE_INVOICE_STATUSES),
+  status: wordsFilter(VISIBLE_INVOICE_STATUSES).meta({ type: 'string', enum: VISIBLE_INVOICE_STATUSES }),
   statuses: wordsFilter(VISIBLE_INVOICE_STATUSES),
-  payment_status: wordsFilter(PAYMENT_STATUSES),
+  payment_status: wordsFilter(PAYMENT_STATUSES).meta({ type: 'string', enum: PAYMENT_STATUSES }),
   payment_statuses: wordsFilter(PAYMENT_STATUSES),
   payment_overdue: strictBooleanFilter,
   payment_dispute_lost: strictBooleanFilter,

@@ -43,7 +43,9 @@ export const withoutRoot = <Output>() => renameErrors<Output>((path) => (path.le
 
 /** Words of a list filter; one that nobody knows is refused. Rule: platform D.2. */
 export const wordsFilter = <const Words extends readonly string[]>(words: Words) =>
-  listFilter.refine((given) => given === undefined || given.every((word) => words.includes(word)), INVALID);
+  listFilter
+    .refine((given) => given === undefined || given.every((word) => words.includes(word)), INVALID)
+    .meta({ type: 'array', items: { type: 'string', enum: words } });
 
 export const QuotesQuery = z.object({
   ...pageQuery,

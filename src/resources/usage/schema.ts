@@ -15,7 +15,8 @@ const groupFilter = z
     const entries = Object.entries(objectOf(value) ?? {}).map(([key, given]) => [key, valuesOf(given)] as const);
     const known = entries.filter(([, values]) => values.length > 0);
     return known.length === 0 ? undefined : Object.fromEntries(known);
-  });
+  })
+  .meta({ type: 'object', additionalProperties: { type: 'string' } });
 
 function objectOf(value: unknown): object | undefined {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
@@ -73,7 +74,7 @@ export const PastUsageQuery = z.object({
   ...pageQuery,
   external_subscription_id: textFilter,
   billable_metric_code: textFilter,
-  periods_count: textFilter,
+  periods_count: textFilter.meta({ type: 'integer', minimum: 1 }),
 });
 export type PastUsageQuery = z.infer<typeof PastUsageQuery>;
 

@@ -64,7 +64,9 @@ export const TransactionList = z.object({ wallet_transactions: z.array(Transacti
 
 /** One of some words; any other is as if nothing was asked. */
 const wordFilter = (words: readonly string[]) =>
-  textFilter.transform((value) => (value !== undefined && words.includes(value) ? value : undefined));
+  textFilter
+    .transform((value) => (value !== undefined && words.includes(value) ? value : undefined))
+    .meta({ type: 'string', enum: words });
 
 export const TransactionListQuery = z.object({
   ...pageQuery,

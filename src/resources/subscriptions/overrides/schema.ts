@@ -4,9 +4,9 @@ import { textFilter } from '../../../platform/lists/filters.ts';
 import { pageQuery } from '../../../platform/lists/pagination.ts';
 
 // An unknown word is as good as none.
-const status = textFilter.transform(
-  (value) => SUBSCRIPTION_STATUSES.find((each) => each === value) ?? ('active' as const),
-);
+const status = textFilter
+  .transform((value) => SUBSCRIPTION_STATUSES.find((each) => each === value) ?? ('active' as const))
+  .meta({ type: 'string', enum: SUBSCRIPTION_STATUSES });
 
 export const OverrideQuery = z.object({ subscription_status: status });
 export type OverrideQuery = z.infer<typeof OverrideQuery>;

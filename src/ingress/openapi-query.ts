@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import type { Operation } from '../platform/operation.ts';
+
+type Parameter = {
+  name: string;
+  in: 'query';
+  required: boolean;
+  schema: Record<string, unknown>;
+  style?: 'deepObject' | 'form';
+  explode?: boolean;
+};
+
+/** Fields of a query by name; a query that is rewritten as a whole is shown as it is sent. */
+export function queryFields(operation: Operation): Record<string, z.ZodType> | undefined {
+  let schema: unknown = operation.query;
+  while (schema instanceof z.ZodPipe) schema = schema.in;
+  return schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : undefined;
+}
+
+/**
+ * Parameters of an operation's query as clients send them: lists by `name[]`, values by key as `name[key]`, with the types
+ * that the filters say of themselves (`meta`). Query schemas take whatever is sent, so their own shape says nothing.
+ */
+export function queryParameters(operation: Operation): Parameter[] {
+  return Object.entries(queryFields(operation) ?? {}).map(([name, field]) => {
+    const schema = sentAs(field);
+    if (schema.type === 'array')
+      return { name: `${name}[]`, in: 'query', required: false, schema, style: 'form', explode: true };
+    if (schema.type === 'object')
+      return { name, in: 'query', required: false, schema, style: 'deepObject', explode: true };
+    return { name, in: 'query', required: false, schema };
+  });
+}
+
+/** What the filter nearest to the client says it takes; a text where none says anything. */
+function sentAs(field: z.ZodType): Record<string, unknown> {
+  let outermost: unknown = field;
+  while (outermost instanceof z.ZodType) {
+    const { type, items, enum: words, format, minimum, maximum, additionalProperties } = outermost.meta() ?? {};
+    const said = { type, items, enum: words, format, minimum, maximum, additionalProperties };
+    if (type !== undefined) return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+    outermost = inside(outermost);
+  }
+  return { type: 'string' };
+}
+
+function inside(schema: z.ZodType): unknown {
+  if (schema instanceof z.ZodPipe) return schema.in;
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodCatch || schema instanceof z.ZodDefault)
+    return schema.def.innerType;
+  return undefined;
+}

@@ -1,0 +1,62 @@
+/** The parts of a document that are looked at here. */
+export interface OpenApi {
+  paths: Record<string, Record<string, OperationObject>>;
+  components?: { schemas?: Record<string, unknown> };
+}
+interface OperationObject {
+  operationId: string;
+  requestBody?: { content: Content };
+  responses: Record<string, { content?: Content }>;
+}
+type Content = Record<string, { schema: unknown }>;
+
+/**
+ * The document with its answers as named components, the same shape once, and what a body or an answer refers to inside
+ * itself (`#/$defs/…` of JSON Schema) as components too: in a document such a reference leads nowhere.
+ */
+export function withSharedSchemas(document: OpenApi): object {
+  const schemas: Record<string, unknown> = { ...document.components?.schemas };
+  const nameOf = new Map<string, string>();
+  const shared = (name: string, schema: unknown) => {
+    const text = JSON.stringify(schema);
+    const known = nameOf.get(text);
+    if (known === undefined) {
+      nameOf.set(text, name);
+      schemas[name] = schema;
+    }
+    return { $ref: `#/components/schemas/${known ?? name}` };
+  };
+  for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
+    const name = operation.operationId[0]!.toUpperCase() + operation.operationId.slice(1);
+    for (const media of Object.values(operation.requestBody?.content ?? {}))
+      media.schema = hoisted(media.schema, `${name}InputPart`, schemas);
+    for (const [status, { content }] of Object.entries(operation.responses))
+      for (const media of Object.values(content ?? {})) {
+        const isError = Number(status) >= 400;
+        const schema = hoisted(media.schema, `${name}AnswerPart`, schemas);
+        media.schema = shared(isError ? 'Error' : `${name}Answer`, schema);
+      }
+  }
+  return { ...document, components: { ...document.components, schemas } };
+}
+
+const INNER = '#/$defs/';
+
+/** A schema without definitions of its own: they stand under `prefix` and their number. */
+function hoisted(schema: unknown, prefix: string, schemas: Record<string, unknown>): unknown {
+  const { $defs, ...rest } = schema as { $defs?: Record<string, unknown> };
+  if (!$defs) return schema;
+  const names = new Map(Object.keys($defs).map((name, index) => [`${INNER}${name}`, `${prefix}${index + 1}`]));
+  const renamed = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(renamed);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => {
+        const name = key === '$ref' ? names.get(String(inner)) : undefined;
+        return [key, name === undefined ? renamed(inner) : `#/components/schemas/${name}`];
+      }),
+    );
+  };
+  for (const [name, definition] of Object.entries($defs)) schemas[names.get(`${INNER}${name}`)!] = renamed(definition);
+  return renamed(rest);
+}
