@@ -17,6 +17,12 @@ export interface StoredPeriod {
 }
 type StoredList = readonly Text[] | { count: number; sum: Text };
 
+/**
+ * How days were counted (specification README, decision 16): as the local dates touched, or by the clock from the first
+ * instant to the last, where a window that begins later in the day than it ends has a day less.
+ */
+export type DayCount = 'local_dates' | 'day_difference';
+
 /** What a fee was computed from, as it is stored beside it. Rule: beyond 6.1. */
 export interface StoredFeeInputs {
   fee_type: FeeType;
@@ -100,6 +106,8 @@ export interface StoredEvent {
   billed: Text;
   units: Text;
   own_amount: Text;
+  /** Whether anything was billed before in the period; absent of fees that were made before this was kept. */
+  billed_before?: boolean;
   including: { units: Text; events_count: number; values?: StoredList; precise_total_amount?: Text };
   running_record: { current: Text; max: Text; max_prorated: Text };
 }

@@ -1,7 +1,7 @@
 import type { RankedFilter } from '../metrics/choose-filter.ts';
 import { roundUnits } from '../metrics/round-units.ts';
 import { type Decimal, decimal, max, sum, ZERO } from '../money/decimal.ts';
-import { isUntouched } from '../pricing/before-event.ts';
+import { dueRuns } from '../pricing/due-runs.ts';
 import { feeAmounts } from '../pricing/fee-amounts.ts';
 import { inAdvanceFee } from '../pricing/in-advance-fee.ts';
 import { percentageTerms } from '../pricing/percentage-terms.ts';
@@ -11,10 +11,12 @@ import { usageFee } from '../pricing/usage-fee.ts';
 import { recordAmounts } from './amount-steps.ts';
 import { bucketOf } from './bucket.ts';
 import type { Computed } from './computed.ts';
-import type { StoredEvent, StoredFeeInputs } from './inputs.ts';
+import type { DayCount, StoredEvent, StoredFeeInputs } from './inputs.ts';
 import { modelSteps } from './model-steps.ts';
 import { denominationOf, given, usageOf, usageOfEvent } from './revive.ts';
 import { newRecorder, type Recorder } from './step.ts';
+
+const LOCAL_DATES: DayCount = 'local_dates';
 
 /** Pieces of prorated units that are shown; the rest is one sum. Rule: beyond 5. */
 const MOST_PIECES = 100;
@@ -89,13 +91,15 @@ export function eventSteps(recorder: Recorder, inputs: StoredFeeInputs, event: S
   const totals = name === 'percentage' ? runningTotals(including, percentageTerms(properties).free) : undefined;
   const isFirstTier = name === 'graduated' || name === 'graduated_percentage';
   const withIt = newRecorder();
-  const withAmount = modelSteps(withIt, name, properties, including, totals);
+  const billedBefore = event.billed_before;
+  // Of the other models nothing used costs nothing.
+  const due = isFirstTier ? dueRuns({ before }, { billed, billedBefore }) : { including: true, before: true };
+  const withAmount = due.including ? modelSteps(withIt, name, properties, including, totals) : ZERO;
   recorder.addNested('price_with', { units: including.units }, withAmount, withIt.steps, 'C.10');
   const without = newRecorder();
   const formerUsage =
     name === 'percentage' && before.values !== undefined ? { ...before, values: before.values.slice(0, -1) } : before;
-  const withoutAmount =
-    isFirstTier && isUntouched(before) ? ZERO : modelSteps(without, name, properties, formerUsage, totals);
+  const withoutAmount = due.before ? modelSteps(without, name, properties, formerUsage, totals) : ZERO;
   recorder.addNested('price_without', { units: before.units }, withoutAmount, without.steps, 'C.10');
   const difference = withAmount.minus(withoutAmount);
   recorder.add('difference', { with: withAmount, without: withoutAmount }, difference);
@@ -105,7 +109,7 @@ export function eventSteps(recorder: Recorder, inputs: StoredFeeInputs, event: S
     charge_model: name,
     properties,
     usage,
-    event: { billed, units: decimal(event.units), preciseTotalAmount: ownAmount },
+    event: { billed, units: decimal(event.units), preciseTotalAmount: ownAmount, billedBefore },
     ...denomination,
   });
   const explained = recordAmounts(recorder, feeAmounts({ amount, unitAmount: ZERO }, denomination), denomination);
@@ -135,7 +139,7 @@ function aggregate(recorder: Recorder, { metric, usage }: StoredFeeInputs, units
 
 function prorateUnits(recorder: Recorder, { units, fullUnits, moves }: Usage): void {
   if (moves === undefined) {
-    recorder.add('prorate_units', { full_units: fullUnits }, units, 'C.8');
+    recorder.add('prorate_units', { full_units: fullUnits, days_counted_by: LOCAL_DATES }, units, 'C.8');
     return;
   }
   const { list, divisor } = moves;
@@ -143,7 +147,7 @@ function prorateUnits(recorder: Recorder, { units, fullUnits, moves }: Usage): v
     const days = full.isZero() ? ZERO : weighed.div(full);
     recorder.add(
       'prorate_units',
-      { value: full, days, duration: divisor, weight: days.div(divisor) },
+      { value: full, days, duration: divisor, weight: days.div(divisor), days_counted_by: LOCAL_DATES },
       weighed.div(divisor),
       'C.8',
     );

@@ -51,6 +51,8 @@ export interface BilledLink {
   /** Of the units in use. */
   change: Decimal;
   event: EventUnits;
+  /** Whether anything was billed before it in the period, or carried into it. */
+  billedBefore: boolean;
   /** Net units, and of the period the number of events and their own amounts, up to and including it. */
   units: Decimal;
   eventsCount: number;
@@ -74,6 +76,7 @@ export function walkChain<Link extends ChainLink>(
   { since, aggregation, weighing }: ChainTerms<Link>,
 ): ChainStep<Link>[] {
   const arrived = arrivals(links, aggregation);
+  const isCarriedInto = links.some((link) => link.isCarried);
   let former: RunningRecord | undefined;
   return links.flatMap((link): ChainStep<Link>[] => {
     if (link.isCarried) return [];
@@ -89,11 +92,13 @@ export function walkChain<Link extends ChainLink>(
     const change = changeOf(link.counted, aggregation, before.isActive);
     const proration = weighing(link);
     const event = eventUnits(change, former, proration && { at: link.timestamp, proration });
+    const billedBefore = isCarriedInto || !(former?.max ?? ZERO).isZero();
     former = event.record;
     const units = before.units.plus(change);
     const billed: BilledLink = {
       change,
       event,
+      billedBefore,
       units,
       eventsCount: aggregation === 'unique_count_agg' ? units.toNumber() : before.eventsCount + 1,
       amount: before.amount.plus(link.counted.amount),

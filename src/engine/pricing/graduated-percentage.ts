@@ -1,7 +1,6 @@
 import { type Decimal, decimalText, sum, ZERO } from '../money/decimal.ts';
 import { roundToDigits } from '../money/precision.ts';
 import { amountOf } from './amount-text.ts';
-import { isUntouched } from './before-event.ts';
 import type { ChargeModel, Properties } from './charge-model.ts';
 import type { EventPrice, EventUsage, Priced, Usage } from './priced.ts';
 import { enteredRanges, type RangeRules, rangeFaults, rangesOf, shownBounds, storedRanges } from './ranges.ts';
@@ -49,9 +48,12 @@ export function graduatedPercentagePrice(usage: Usage, properties: Properties): 
  * Price of one event in advance, with what it adds to each range.
  * Rules: usage-and-charges C.10, D.5 "in-advance details".
  */
-export function graduatedPercentageEventPrice({ including, before }: EventUsage, properties: Properties): EventPrice {
-  const ranges = pricedRanges(including, properties);
-  const former = isUntouched(before) ? [] : pricedRanges(before, properties);
+export function graduatedPercentageEventPrice(
+  { including, before, due }: EventUsage,
+  properties: Properties,
+): EventPrice {
+  const ranges = due.including ? pricedRanges(including, properties) : [];
+  const former = due.before ? pricedRanges(before, properties) : [];
   const added = ranges.map(({ range, rate, flat, total }, index) => ({
     range,
     rate,

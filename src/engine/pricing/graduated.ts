@@ -1,6 +1,5 @@
 import { decimalText, sum, ZERO } from '../money/decimal.ts';
 import { amountOf } from './amount-text.ts';
-import { isUntouched } from './before-event.ts';
 import type { ChargeModel, Properties } from './charge-model.ts';
 import type { Priced, Usage } from './priced.ts';
 import { proratedGraduatedPrice } from './prorated-graduated.ts';
@@ -52,9 +51,8 @@ export const graduated: ChargeModel = {
     usage.moves === undefined
       ? graduatedPrice(usage, properties)
       : proratedGraduatedPrice(usage, usage.moves, rangesOf(properties, RULES.key)),
-  priceEvent: (properties, { including, before }) => {
-    const { amount } = graduatedPrice(including, properties);
-    const former = isUntouched(before) ? ZERO : graduatedPrice(before, properties).amount;
-    return { amount: amount.minus(former), details: {} };
+  priceEvent: (properties, { including, before, due }) => {
+    const amountOfRun = (usage: Usage, isDue: boolean) => (isDue ? graduatedPrice(usage, properties).amount : ZERO);
+    return { amount: amountOfRun(including, due.including).minus(amountOfRun(before, due.before)), details: {} };
   },
 };

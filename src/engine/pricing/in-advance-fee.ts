@@ -4,6 +4,7 @@ import { type Decimal, max, ZERO } from '../money/decimal.ts';
 import { toMainUnit, toSmallestUnit } from '../money/units.ts';
 import type { Properties } from './charge-model.ts';
 import type { ChargeModelName } from './charge-models.ts';
+import { dueRuns } from './due-runs.ts';
 import { type Denomination, feeAmounts, priceExponent } from './fee-amounts.ts';
 import { priceEvent } from './price.ts';
 import type { Usage } from './priced.ts';
@@ -21,6 +22,8 @@ export interface InAdvanceFeeInput extends Denomination {
   event: Pick<EventUnits, 'billed' | 'units'> & {
     /** `precise_total_amount_cents` in the main unit, of a dynamic charge. */
     preciseTotalAmount?: Decimal;
+    /** Whether anything of its group was billed before in the period; undefined of old fees, which do not tell. */
+    billedBefore: boolean | undefined;
   };
 }
 
@@ -41,7 +44,7 @@ export function inAdvanceFee(input: InAdvanceFeeInput): UsageFee {
     eventsCount: Math.max(usage.eventsCount - 1, 0),
     preciseTotalAmount: usage.preciseTotalAmount?.minus(event.preciseTotalAmount ?? ZERO),
   };
-  const priced = priceEvent(charge_model, properties, { including, before });
+  const priced = priceEvent(charge_model, properties, { including, before, due: dueRuns({ before }, event) });
   const amount = max(priced.amount, ZERO);
   return {
     ...feeAmounts({ amount, unitAmount: unitAmountOf(amount, event.units, input) }, input),

@@ -1,6 +1,7 @@
 import type { AggregationType } from '../metrics/aggregation-types.ts';
 import type { Moves } from '../metrics/proration.ts';
 import type { Decimal } from '../money/decimal.ts';
+import type { DueRuns } from './due-runs.ts';
 
 /** What a charge model prices: the usage of one fee. The optional parts are asked for by single models only. */
 export interface Usage {
@@ -39,6 +40,7 @@ export interface Priced {
 export interface EventUsage {
   including: Usage;
   before: Usage;
+  due: DueRuns;
 }
 
 /** Price of one event. */

@@ -12,7 +12,7 @@ import type { BillableEvent } from './sql.ts';
 export const eventFee = (
   line: BilledLine,
   event: BillableEvent,
-  { charge, filter, groupedBy, fee, change, event: units, usage, ownAmount }: EventPriced,
+  { charge, filter, groupedBy, fee, change, event: units, usage, ownAmount, billedBefore }: EventPriced,
 ): LineFee => ({
   ...itemOfCharge(line, charge, charge.invoiceable ? line.usageWindow! : wholeDays(line, line.usageWindow!)),
   id: newId(),
@@ -37,7 +37,7 @@ export const eventFee = (
   ),
   inAdvance: {
     invoiceable: charge.invoiceable,
-    event: { id: event.id, transaction_id: event.transaction_id, units, usage, ownAmount },
+    event: { id: event.id, transaction_id: event.transaction_id, units, usage, ownAmount, billedBefore },
   },
 });
 

@@ -77,6 +77,8 @@ export interface InAdvanceFee {
     /** Usage up to and including the event, and its own amount in the main unit. */
     usage: Usage;
     ownAmount: Decimal;
+    /** Whether anything of the group was billed before in the period. */
+    billedBefore: boolean;
   };
 }
 

@@ -135,12 +135,20 @@ const usageInputs = ({ counted, units, totalAggregatedUnits, eventsCount, groupe
   ...(inAdvance?.event === undefined ? {} : { event: eventInputs(inAdvance.event) }),
 });
 
-const eventInputs = ({ id, transaction_id, units, usage, ownAmount }: NonNullable<InAdvanceFee['event']>) => ({
+const eventInputs = ({
+  id,
+  transaction_id,
+  units,
+  usage,
+  ownAmount,
+  billedBefore,
+}: NonNullable<InAdvanceFee['event']>) => ({
   id,
   transaction_id,
   billed: units.billed,
   units: units.units,
   own_amount: ownAmount,
+  billed_before: billedBefore,
   including: {
     units: usage.units,
     events_count: usage.eventsCount,

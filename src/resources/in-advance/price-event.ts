@@ -54,6 +54,8 @@ export interface EventPriced {
   /** Usage up to and including the event, not rounded, and the event's own amount in the main unit. */
   usage: Usage;
   ownAmount: Decimal;
+  /** Whether anything of the group was billed before in the period. */
+  billedBefore: boolean;
   fee: UsageFee;
 }
 
@@ -115,15 +117,18 @@ export async function priceEvent(
     const denomination = { exponent: context.exponent, conversionRate: charge.conversion_rate };
     const own = toMainUnit(event.preciseTotalAmountCents ?? ZERO, priceExponent(denomination));
     const usage = usageIncluding(bucket, before, change, own, priceExponent(denomination));
+    const carried = sharesOf.get(`${n}-carried`);
+    const carriedEvents = (carried && shareOf(bucket, carried)?.eventsCount) ?? 0;
+    const billedBefore = carriedEvents > 0 || !(records[n]?.max ?? ZERO).isZero();
     const fee = inAdvanceFee({
       charge_model: charge.charge_model,
       properties: (filter ?? charge).properties,
       usage,
-      event: { ...units, preciseTotalAmount: own },
+      event: { ...units, preciseTotalAmount: own, billedBefore },
       ...denomination,
     });
     const group = { groupedBy: shownGroup(bucket), group: bucket.group };
-    return { charge, filter, ...group, change, event: units, usage, ownAmount: own, fee };
+    return { charge, filter, ...group, change, event: units, usage, ownAmount: own, billedBefore, fee };
   });
 }
 
@@ -139,7 +144,10 @@ export function bucketOf(charge: PricedCharge, { texts }: Pick<EventToPrice, 'te
   return [{ charge, filter, group: groupOf(keys, texts), value }];
 }
 
-/** What is there before the event, and of a unique count whether its value is in use. */
+/**
+ * What is there before the event, of a unique count whether its value is in use, and of a charge that bills again what is
+ * carried into a period what that was.
+ */
 function toCountBefore(bucket: Bucket, n: number, context: EventContext, event: EventToPrice) {
   const { charge, group, value } = bucket;
   const { period } = context.proration;
@@ -160,9 +168,14 @@ function toCountBefore(bucket: Bucket, n: number, context: EventContext, event: 
   // What is billed in advance is billed in full units: the rise is weighed by days, not the stock.
   const unweighed = { ...charge, prorated: false };
   const before = toCount(unweighed, { ...usage, only }, `${n}`);
-  if (charge.metric.aggregation_type !== 'unique_count_agg') return [before];
+  const asked = [before];
+  if (charge.metric.recurring) {
+    const opening = { ...context.proration, period: { from: period.from, to: period.from } };
+    asked.push(toCount(unweighed, { subscription: context.subscription, proration: opening, only }, `${n}-carried`));
+  }
+  if (charge.metric.aggregation_type !== 'unique_count_agg') return asked;
   const member = { ...only, [charge.metric.field_name!]: [value!] };
-  return [before, toCount(unweighed, { ...usage, only: member }, `${n}-member`)];
+  return [...asked, toCount(unweighed, { ...usage, only: member }, `${n}-member`)];
 }
 
 /** The share of the event's filter whose group is the event's. Keys that the request fixed are not in it. */

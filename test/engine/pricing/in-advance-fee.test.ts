@@ -64,8 +64,10 @@ describe('one fee per event (H.9)', () => {
     ['97', PERCENT_RANGES, [50, 100, 300], [2000, 3200, 12000]],
     ['100', standard('20'), [10], [20000]],
     ['101', standard('10'), [10], [10000]],
-    ['a first event of value 0 pays the first flat amount, once', graduated([0, null, '1', '5']), [0, 2], [500, 200]],
-    ['as does a first negative one', graduated([0, null, '1', '5']), [-4, 5], [500, 100]],
+    ['a first event of value 0 uses nothing and pays nothing', graduated([0, null, '1', '5']), [0, 2], [0, 700]],
+    ['nor does a negative one', graduated([0, null, '1', '50']), [-6, 10, 3], [0, 5400, 300]],
+    ['nor events that never use anything', graduated([0, null, '1', '50']), [-6, 6, -1], [0, 0, 0]],
+    ['what was given back whole is used again', graduated([0, null, '1', '50']), [2, -2, 3], [5200, 0, 100]],
   ])('case %s', (_case, charge, values, expected, units) => {
     const fees = feesOfSum(charge, values);
     expect(cents(fees)).toEqual(expected);
@@ -89,7 +91,7 @@ describe('one fee per event (H.9)', () => {
         charge_model: 'dynamic',
         properties: {},
         usage: { units: decimal(index + 1), eventsCount: index + 1, preciseTotalAmount: total },
-        event: { billed: ONE, units: ONE, preciseTotalAmount },
+        event: { billed: ONE, units: ONE, preciseTotalAmount, billedBefore: index > 0 },
         exponent: 2,
       });
     });
@@ -117,7 +119,7 @@ describe('one fee per event (H.9)', () => {
   ] as const)('case %s: weighed by days', (_case, amount, change, at, [from, last], expected, precise) => {
     const periodDays = from.startsWith('2024-02') ? 29 : 30;
     const weighing = { at: instant(at), proration: proration(from, last, { periodDays }) };
-    const event = eventUnits(decimal(change), undefined, weighing);
+    const event = { ...eventUnits(decimal(change), undefined, weighing), billedBefore: false };
     const usage = { units: decimal(change), eventsCount: 1 };
     const fee = inAdvanceFee({ ...standard(amount), usage, event, exponent: 2 });
     expect([fee.amountCents, fee.preciseAmountCents.div(100).toFixed()]).toEqual([expected, precise]);
@@ -155,7 +157,7 @@ describe('figures of a fee in advance', () => {
   test('an estimate adds the event to what there is', () => {
     const charge = percentage({ rate: '50', free_units_per_events: 1 });
     const four = decimal(4);
-    const event = eventUnits(four, { current: four, max: four, maxProrated: ZERO });
+    const event = { ...eventUnits(four, { current: four, max: four, maxProrated: ZERO }), billedBefore: true };
     const usage = {
       units: four.plus(event.billed),
       eventsCount: 2,

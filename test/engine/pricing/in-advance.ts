@@ -14,6 +14,8 @@ export interface Charge {
   conversionRate?: Decimal;
 }
 
+const isBilled = (record: RunningRecord | undefined) => record !== undefined && !record.max.isZero();
+
 /** Fees of successive events of a summed metric. */
 export function feesOfSum(
   { charge_model, properties, conversionRate }: Charge,
@@ -24,7 +26,7 @@ export function feesOfSum(
   let units = ZERO;
   return values.map((value, index) => {
     units = units.plus(value);
-    const event = eventUnits(value, record);
+    const event = { ...eventUnits(value, record), billedBefore: isBilled(record) };
     record = event.record;
     const usage = {
       units,
@@ -40,7 +42,7 @@ export function feesOfSum(
 export function feesOfCount({ charge_model, properties }: Charge, count: number): UsageFee[] {
   let record: RunningRecord | undefined;
   return Array.from({ length: count }, (_, index) => {
-    const event = eventUnits(ONE, record);
+    const event = { ...eventUnits(ONE, record), billedBefore: isBilled(record) };
     record = event.record;
     const usage = { units: decimal(index + 1), eventsCount: index + 1, aggregation: 'count_agg' as const };
     return inAdvanceFee({ charge_model, properties, usage, event, exponent: 2 });
@@ -55,7 +57,8 @@ export function feesOfUniqueCount({ charge_model, properties }: Charge, lines: r
   });
   let record: RunningRecord | undefined;
   return events.map(({ operation, value }, index) => {
-    const event = eventUnits(uniqueChange(operation, activeValues(events.slice(0, index)).has(value)), record);
+    const change = uniqueChange(operation, activeValues(events.slice(0, index)).has(value));
+    const event = { ...eventUnits(change, record), billedBefore: isBilled(record) };
     record = event.record;
     const units = decimal(activeValues(events.slice(0, index + 1)).size);
     const usage = { units, eventsCount: units.toNumber(), aggregation: 'unique_count_agg' as const };

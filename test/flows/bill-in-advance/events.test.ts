@@ -15,6 +15,10 @@ type Fee = any;
 
 const STANDARD = { charge_model: 'standard', properties: { amount: '10' } };
 const SUM = { aggregation_type: 'sum_agg', field_name: 'v' };
+const FLAT = {
+  charge_model: 'graduated',
+  properties: { graduated_ranges: [{ from_value: 0, to_value: null, per_unit_amount: '1', flat_amount: '50' }] },
+};
 const PERCENTAGE = { charge_model: 'percentage', invoiceable: false };
 
 /** A subscription since the first of February whose plan has one charge in advance. */
@@ -70,6 +74,8 @@ test.each([
     [1, 1, 1],
     [0, 0, 200],
   ],
+  ['decision 15', SUM, FLAT, [-6, 10, 3], [0, 5400, 300]],
+  ['decision 15, recurring', { ...SUM, recurring: true }, FLAT, [-6, 10, 3], [0, 5400, 300]],
   [
     '91',
     SUM,

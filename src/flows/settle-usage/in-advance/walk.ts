@@ -174,7 +174,7 @@ function weighingOf(
 }
 
 function price(terms: Terms, chain: Chain, charge: PricedCharge, row: LinkRow, billed: BilledLink): EventPriced {
-  const { change, event, units, eventsCount, amount } = billed;
+  const { change, event, units, eventsCount, amount, billedBefore } = billed;
   const denomination = denominationOf(terms, chain, charge);
   const filter = charge.filters.find(({ id }) => id === chain.charge_filter_id);
   const { properties } = filter ?? charge;
@@ -192,12 +192,12 @@ function price(terms: Terms, chain: Chain, charge: PricedCharge, row: LinkRow, b
     charge_model: charge.charge_model,
     properties,
     usage,
-    event: { ...event, preciseTotalAmount: ownAmount },
+    event: { ...event, preciseTotalAmount: ownAmount, billedBefore },
     ...denomination,
   });
   const group = chain.grouped_by;
   const groupedBy = shownGroup({ charge, group });
-  return { charge, filter, groupedBy, group, change, event, usage, ownAmount, fee };
+  return { charge, filter, groupedBy, group, change, event, usage, ownAmount, billedBefore, fee };
 }
 
 const changedRecords = (steps: readonly ChainStep<Link>[]) =>

@@ -1,0 +1,26 @@
+import type { Decimal } from '../money/decimal.ts';
+import type { EventUsage } from './priced.ts';
+
+/** In which run of an event billed in advance anything is due, first flat amounts included. */
+export type DueRuns = Record<keyof Omit<EventUsage, 'due'>, boolean>;
+
+/**
+ * Where nothing was billed and nothing is used nothing is due, not even the first flat amount: the first event that uses
+ * something pays it, once.
+ *
+ *   −6, +10, +3, graduated at 1 with 50 flat → 0, 54, 3
+ *
+ * billed        what the event adds to it
+ * billedBefore  whether anything was billed before in the period; undefined of fees stored before this was kept, whose
+ *               first event of any value paid the flat amount
+ *
+ * Rules: usage-and-charges C.10 "in the run without the event", specification README, decision 15.
+ */
+export function dueRuns(
+  { before }: Pick<EventUsage, 'before'>,
+  { billed, billedBefore }: { billed: Decimal; billedBefore: boolean | undefined },
+): DueRuns {
+  if (billedBefore === undefined) return { including: true, before: !before.units.isZero() || before.eventsCount > 0 };
+  const isDue = billedBefore || !before.units.isZero();
+  return { including: isDue || !billed.isZero(), before: isDue };
+}
