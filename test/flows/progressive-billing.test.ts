@@ -150,6 +150,56 @@ test('G81: fixed thresholds, then every further step', async () => {
   expect(month).toMatchObject({ progressive_billing_credit_amount_cents: 5280, total_amount_cents: 3100 });
 });
 
+test('a period that begins above a threshold is billed at once, without an event', async () => {
+  const story = await openStory(service, '2022-12-01T00:00:00Z');
+  await story.customer();
+  const made = await story.client.post('/billable_metrics', {
+    billable_metric: { name: 'Seats', code: 'seats', aggregation_type: 'sum_agg', field_name: 'n', recurring: true },
+  });
+  await story.plan({
+    amount_cents: 0,
+    usage_thresholds: [{ amount_cents: 20000 }],
+    charges: [
+      {
+        billable_metric_id: made.body.billable_metric.svc_id,
+        charge_model: 'standard',
+        properties: { amount: '1' },
+      },
+    ],
+  });
+  await story.subscribe();
+  const event = { transaction_id: 'seats', external_subscription_id: 'sub', code: 'seats', properties: { n: 150 } };
+  expect((await story.client.post('/events', { event })).status).toBe(200);
+  await story.advance('2023-01-01T02:00:00Z');
+  const [month, progressive] = await story.invoices(2);
+  expect(month).toMatchObject({ invoice_type: 'subscription', total_amount_cents: 15000 });
+  expect(progressive).toMatchObject({
+    invoice_type: 'progressive_billing',
+    issuing_date: '2023-01-01',
+    total_amount_cents: 15000,
+    applied_usage_thresholds: [{ lifetime_usage_amount_cents: 30000 }],
+  });
+});
+
+test('a subscription that begins above a threshold is billed at once too', async () => {
+  const ranges = [{ from_value: 0, to_value: null, per_unit_amount: '1', flat_amount: '300' }];
+  const story = await openStory(service, '2022-12-01T00:00:00Z');
+  await story.customer();
+  const made = await story.client.post('/billable_metrics', {
+    billable_metric: { name: 'Units', code: 'units', aggregation_type: 'sum_agg', field_name: 'value' },
+  });
+  const billable_metric_id = made.body.billable_metric.svc_id;
+  const properties = { graduated_ranges: ranges };
+  await story.plan({
+    amount_cents: 0,
+    usage_thresholds: [{ amount_cents: 20000 }],
+    charges: [{ billable_metric_id, charge_model: 'graduated', properties }],
+  });
+  await story.subscribe();
+  await story.advance('2022-12-01T00:10:00Z');
+  expect(await story.invoices(1)).toMatchObject([{ invoice_type: 'progressive_billing', total_amount_cents: 30000 }]);
+});
+
 test('G82: a threshold that does not recur is used up for good', async () => {
   const story = await open([{ amount_cents: 20000 }]);
   await story.use('2022-12-16', 20000);

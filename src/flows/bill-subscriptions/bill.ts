@@ -13,6 +13,7 @@ import { gridsOf } from '../../engine/calendar/terms.ts';
 import type { Context } from '../../platform/context.ts';
 import type { PeriodicJob } from '../../platform/periodic-job.ts';
 import { changeSubscription } from '../../resources/subscriptions/writes.ts';
+import { markWatched } from '../../resources/usage-thresholds/marks.ts';
 import { gatherPaidFees } from '../bill-in-advance/gather-paid-fees.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
 import { lockPayer, type PayerFacts } from '../build-invoice/sql.ts';
@@ -56,9 +57,24 @@ export async function billCustomer(ctx: Context, customerId: string, at: Tempora
     const ids = regular.filter(({ has_paid_fees }) => has_paid_fees).map(({ id }) => id);
     await gatherPaidFees(ctx, payer, ids, run.at);
   }
+  await markBegun(ctx, subscriptions);
   for (const subscription of subscriptions) {
     if (!ended.has(subscription.id)) await scheduleNext(ctx, subscription, payer.zone, at);
   }
+}
+
+/**
+ * Has thresholds and alerts compared with what a period begins with: units carried into it, first flat amounts and events
+ * dated ahead.
+ *
+ * Rules: subscriptions-and-invoices G.1, specification README, decision 17.
+ */
+async function markBegun(ctx: Context, subscriptions: readonly DueSubscription[]): Promise<void> {
+  const watched = subscriptions.filter(({ is_watched }) => is_watched);
+  if (watched.length === 0) return;
+  const at = ctx.now().toString();
+  const marks = watched.map(({ id }) => ({ organization_id: ctx.organizationId, subscription_id: id, at }));
+  await markWatched(ctx.db, marks);
 }
 
 interface Run {

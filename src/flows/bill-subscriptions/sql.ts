@@ -4,6 +4,7 @@ import type { Db } from '../../platform/db/connect.ts';
 import type { DueItem, Scope } from '../../platform/periodic-job.ts';
 import { dueCents } from '../../resources/invoices/due.ts';
 import { columns, type SubscriptionRow } from '../../resources/subscriptions/queries.ts';
+import { isWatched } from '../../resources/usage-thresholds/marks.ts';
 import { inScope } from './scope.ts';
 
 export interface DueRow {
@@ -59,6 +60,8 @@ export interface DueSubscription extends SubscriptionRow {
   pending_successor_id: string | null;
   /** Whether its customer has paid fees that stand on no invoice. */
   has_paid_fees: boolean;
+  /** Whether its usage is compared with thresholds or alerts. */
+  is_watched: boolean;
 }
 
 /** Active subscriptions of a customer whose next billing day may have begun, locked. */
@@ -77,7 +80,8 @@ export const lockDueSubscriptions = (db: Db, organizationId: string, customerId:
      limit 1) as pending_successor_id,
     exists (select from fees fee
       where fee.organization_id = s.organization_id and fee.customer_id = s.customer_id and fee.invoice_id is null
-        and fee.deleted_at is null and fee.payment_status = 'succeeded') as has_paid_fees
+        and fee.deleted_at is null and fee.payment_status = 'succeeded') as has_paid_fees,
+    ${isWatched(db)} as is_watched
   from subscriptions s
   join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id
   where s.organization_id = ${organizationId} and s.customer_id = ${customerId} and s.status = 'active'

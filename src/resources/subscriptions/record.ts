@@ -4,6 +4,7 @@ import { readCustomer } from '../customers/queries.ts';
 import { customerWebhookView } from '../customers/view.ts';
 import { entitlementsOf } from '../entitlements/reads.ts';
 import { requestHeal } from '../unmatched-events/request-heal.ts';
+import { markWatched } from '../usage-thresholds/marks.ts';
 import { getShown, type SubscriptionShown } from './queries.ts';
 import { planOf } from './show.ts';
 import { subscriptionView } from './view.ts';
@@ -44,7 +45,12 @@ export async function recordSubscription(
     readCustomer(ctx.db, ctx.organizationId, row.customer_id),
   ]);
   const view = subscriptionView(row, ctx.now());
-  if (type === 'subscription.started') requestHeal(ctx, { external_subscription_id: row.external_id });
+  if (type === 'subscription.started') {
+    requestHeal(ctx, { external_subscription_id: row.external_id });
+    // A first period may begin with units carried over, flat amounts, or events dated ahead: thresholds look at it.
+    const mark = { organization_id: ctx.organizationId, subscription_id: id, at: ctx.now().toString() };
+    await markWatched(ctx.db, [mark]);
+  }
   const object = { ...view, plan, customer: customerWebhookView(customer) };
   ctx.record({
     ...(LOGGED.has(type)

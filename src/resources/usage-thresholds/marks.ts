@@ -62,18 +62,21 @@ export const markWatched = (db: Db, marks: readonly MarkToSet[]) => db<
   from jsonb_to_recordset(${marks as never}::jsonb) as mark (organization_id uuid, subscription_id uuid, at timestamptz)
   join subscriptions s on s.organization_id = mark.organization_id and s.id = mark.subscription_id
   join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id
-  where s.status = 'active' and (
-    exists (select from alerts alert
-      where alert.organization_id = s.organization_id and alert.external_subscription_id = s.external_id
-        and alert.deleted_at is null)
-    or not s.progressive_billing_disabled and (
-      exists (select from usage_thresholds threshold
-        where threshold.organization_id = s.organization_id and threshold.subscription_id = s.id
-          and threshold.deleted_at is null)
-      or exists (select from usage_thresholds threshold
-        where threshold.organization_id = s.organization_id and threshold.plan_id in (plan.id, plan.parent_id)
-          and threshold.deleted_at is null)))
+  where s.status = 'active' and ${isWatched(db)}
   returning organization_id, subscription_id`;
+
+/** Whether a subscription `s` of a `plan` has an alert, or a threshold that applies. */
+export const isWatched = (db: Db) => db`
+  (exists (select from alerts alert
+    where alert.organization_id = s.organization_id and alert.external_subscription_id = s.external_id
+      and alert.deleted_at is null)
+  or not s.progressive_billing_disabled and (
+    exists (select from usage_thresholds threshold
+      where threshold.organization_id = s.organization_id and threshold.subscription_id = s.id
+        and threshold.deleted_at is null)
+    or exists (select from usage_thresholds threshold
+      where threshold.organization_id = s.organization_id and threshold.plan_id in (plan.id, plan.parent_id)
+        and threshold.deleted_at is null)))`;
 
 /** Marks of a subscription that are there now. */
 export const listMarks = (db: Db, organizationId: string, subscriptionId: string) => db<{ id: string }[]>`
