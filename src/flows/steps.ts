@@ -30,6 +30,7 @@ import { refundSandboxNote, tellSandboxRefund } from './refund-notes/refund-sand
 import { runInvoices } from './run-invoices/step.ts';
 import { invoiceWaiting } from './settle-usage/invoice-differences.ts';
 import { settleLateEvents } from './settle-usage/late-events.ts';
+import { snapshotLastUsage } from './snapshot-usage/last-usage.ts';
 import { bookFirstCredits } from './wallets/first-credits.ts';
 import { refreshWalletsStep } from './wallets/refresh.ts';
 
@@ -62,6 +63,7 @@ export const stepHandlers: Readonly<Record<string, StepHandler>> = {
   'bill-subscriptions': billStep,
   'settle-gate': settleGateStep,
   'bill-progressively': billProgressively,
+  'snapshot-last-usage': snapshotLastUsage,
   'bill-fixed-charges': billFixedChargesStep,
   'cascade-fixed-charges': cascadeFixedCharges,
   'bill-in-advance': billInAdvance,

@@ -7,6 +7,7 @@ import { newId } from '../../platform/ids.ts';
 import { assert, refuse } from '../../platform/refusal.ts';
 import { compute } from './compute.ts';
 import { noteGenerationError } from './generation-error.ts';
+import { oweLastSnapshots } from './last-snapshots.ts';
 import { claimLines } from './line-writes.ts';
 import { type BilledLine, billedLine } from './lines.ts';
 import { openInvoice, removeInvoice } from './open-invoice.ts';
@@ -106,6 +107,7 @@ export async function buildInvoice(
     computation,
     isGated,
   });
+  oweLastSnapshots(ctx, invoiceId, own);
   if (!skipUsage) await storeRenewals(ctx, payer, own, computation.charges);
   return invoiceId;
 }

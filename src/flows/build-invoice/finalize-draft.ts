@@ -7,6 +7,7 @@ import { assert } from '../../platform/refusal.ts';
 import { listAdjustedFees } from '../../resources/adjusted-fees/queries.ts';
 import { followInvoice } from '../credit-notes/follow-invoice.ts';
 import { compute } from './compute.ts';
+import { oweLastSnapshots } from './last-snapshots.ts';
 import { rewriteLines } from './line-writes.ts';
 import { billedLine } from './lines.ts';
 import { lockPayer, readBilledSubscriptions, readIssuer } from './sql.ts';
@@ -120,6 +121,7 @@ async function computeAnew(
     isKnown: aim === 'refresh',
     isGated,
   });
+  oweLastSnapshots(ctx, invoiceId, lines);
   if (aim === 'generate' && !invoice.skip_usage) await storeRenewals(ctx, payer, lines, computation.charges);
   await followInvoice(ctx, invoiceId);
   return true;

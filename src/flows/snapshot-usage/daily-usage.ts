@@ -72,7 +72,7 @@ async function look(ctx: Context, subscriptionId: string, at: Temporal.Instant):
 const lastDayOf = ({ to }: Period, zone: string) => localDate(to.subtract({ microseconds: 1 }), zone);
 
 // Usage that no amount can hold would fail every time: it is told by the invoice.
-async function snapshotIfCountable(...args: Parameters<typeof snapshot>): Promise<void> {
+export async function snapshotIfCountable(...args: Parameters<typeof snapshot>): Promise<void> {
   const [ctx, { id }] = args;
   try {
     await snapshot(...args);

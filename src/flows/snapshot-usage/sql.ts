@@ -88,6 +88,24 @@ export const listClosedWindows = (
         and fee.fee_type = 'charge' and fee.created_at >= since.at and fee.pay_in_advance)))
   order by line.charges_from_datetime`;
 
+/** The charges window that the last invoice of a subscription bills, unless that was voided. */
+export async function findLastWindow(
+  db: Db,
+  organizationId: string,
+  subscriptionId: string,
+  invoiceId: string,
+): Promise<ClosedWindow | undefined> {
+  const [row] = await db<ClosedWindow[]>`
+    select line.charges_from_datetime as from, line.charges_to_datetime as to, invoice.id as invoice_id
+    from invoice_subscriptions line
+    join invoices invoice on invoice.organization_id = ${organizationId} and invoice.id = line.invoice_id
+      and invoice.status in ('draft', 'finalized', 'closed') and not invoice.skip_usage
+    where line.organization_id = ${organizationId} and line.invoice_id = ${invoiceId}
+      and line.subscription_id = ${subscriptionId} and line.invoicing_reason = 'subscription_terminating'
+      and line.charges_from_datetime < line.charges_to_datetime`;
+  return row;
+}
+
 /** What an invoice bills of a subscription's usage in arrears: without minimums, and without corrections of other periods. */
 export const listBilledUsage = (db: Db, organizationId: string, subscriptionId: string, invoiceId: string) => db<
   (Omit<SnapshotEntry, 'units'> & { units: Decimal })[]
