@@ -294,6 +294,44 @@ describe('usage fees', () => {
     expect(step(explanation, 'price_piece', 3)).toMatchObject({ inputs: { full: '-3.0', tier: 2, sign: -1 } });
   });
 
+  test('a window that begins later in the day than it ends names the count of its days', async () => {
+    const prorated = { charge_model: 'standard', prorated: true, properties: { amount: '1' } };
+    const story = await metered(prorated, { recurring: true });
+    const made = await story.client.post('/billable_metrics', {
+      billable_metric: { name: 'Jobs', code: 'jobs', aggregation_type: 'count_agg' },
+    });
+    const jobs = { billable_metric_id: made.body.billable_metric.svc_id, min_amount_cents: 31_000 };
+    const minimum = { ...jobs, charge_model: 'standard', properties: { amount: '1' } };
+    const { body: plan } = await story.client.get('/plans/plan');
+    const [{ svc_billable_metric_id: billable_metric_id }] = plan.plan.charges;
+    await story.plan({ code: 'both', amount_cents: 3100, charges: [{ billable_metric_id, ...prorated }, minimum] });
+    await story.advance('2024-03-15T12:12:00Z');
+    await story.client.delete('/subscriptions/sub');
+    await story.subscribe({ external_id: 'short', plan_code: 'both' });
+    const event = {
+      transaction_id: 'all',
+      external_subscription_id: 'short',
+      code: 'calls',
+      properties: { calls: 31 },
+    };
+    expect((await story.client.post('/events', { event })).status).toBe(200);
+    await story.advance('2024-03-20T10:00:00Z');
+    await story.client.delete('/subscriptions/short');
+    const invoice = (await story.invoices(2)).at(-1);
+    const found: unknown[][] = [];
+    for (const fee of invoice.fees) {
+      const { steps, window } = await explain(story, fee);
+      const counts = steps.flatMap(({ inputs }: Invoice) => inputs.days_counted_by ?? []);
+      found.push([fee.item.code, fee.amount_cents, window.days, window.days_counted_by, ...counts]);
+    }
+    // 15 to 20 March: six local dates, and five days from a quarter past noon to ten.
+    expect(found.filter(([, cents]) => cents !== 0).sort()).toEqual([
+      ['both', 600, 6, 'day_difference', 'day_difference'],
+      ['calls', 600, 6, 'local_dates', 'local_dates'],
+      ['jobs', 5000, 5, 'day_difference', 'day_difference'],
+    ]);
+  });
+
   test('each event in advance tells what it adds', async () => {
     const story = await metered(
       { charge_model: 'graduated', properties: GRADUATED.properties, pay_in_advance: true },

@@ -1,5 +1,5 @@
 import type { Instant } from './instants.ts';
-import { wallNanoseconds } from './local-day.ts';
+import { localDate, wallNanoseconds } from './local-day.ts';
 import { lastInstant, type Period } from './period.ts';
 
 const DAY = 86_400_000_000_000n;
@@ -25,6 +25,10 @@ export function dayDifference(from: Instant, last: Instant, zone: string): numbe
 /** Billable days of a period: `dayDifference` up to its last instant. */
 export const periodDays = (period: Period, zone: string): number =>
   dayDifference(period.from, lastInstant(period), zone);
+
+/** Local dates that a period touches, both ends counted, whatever the hour. Rule: usage-and-charges F.3. */
+export const localDates = (period: Period, zone: string): number =>
+  localDate(lastInstant(period), zone).since(localDate(period.from, zone)).days + 1;
 
 /**
  * Billable days of a subscription in a period. The day of an upgrade belongs to the new subscription, so it is left out

@@ -5,10 +5,12 @@ import { feeAmounts } from '../pricing/fee-amounts.ts';
 import { type FixedCharge, fixedChargeFee, unitsChangeFee, usageOfFixed } from '../pricing/fixed-charge-fee.ts';
 import { recordAmounts } from './amount-steps.ts';
 import type { Computed } from './computed.ts';
-import type { StoredFacts, StoredFeeInputs } from './inputs.ts';
+import type { DayCount, StoredFacts, StoredFeeInputs } from './inputs.ts';
 import { modelSteps } from './model-steps.ts';
 import { given } from './revive.ts';
 import type { Recorder } from './step.ts';
+
+const LOCAL_DATES: DayCount = 'local_dates';
 
 type Facts<Kind extends StoredFacts['kind']> = Extract<StoredFacts, { kind: Kind }>;
 
@@ -26,7 +28,11 @@ export function fixedSteps(recorder: Recorder, inputs: StoredFeeInputs, facts: F
   recorder.add('unit_records', { records: facts.records }, units.fullUnits, 'E.3');
   recorder.add(
     fixedCharge.prorated ? 'prorate_units' : 'effective_units',
-    { full_units: units.fullUnits, duration: inputs.price.duration_days },
+    {
+      full_units: units.fullUnits,
+      duration: inputs.price.duration_days,
+      ...(fixedCharge.prorated ? { days_counted_by: LOCAL_DATES } : {}),
+    },
     fixedCharge.prorated ? units.units : units.fullUnits,
     'E.3',
   );
@@ -62,7 +68,12 @@ export function unitsChangeSteps(
   if (!added.isZero()) {
     const weighed = fixedCharge.prorated ? added.times(share.days).div(share.periodDays) : added;
     if (fixedCharge.prorated)
-      recorder.add('prorate_units', { value: added, days: share.days, duration: share.periodDays }, weighed, 'E.5');
+      recorder.add(
+        'prorate_units',
+        { value: added, days: share.days, duration: share.periodDays, days_counted_by: LOCAL_DATES },
+        weighed,
+        'E.5',
+      );
     const usage = usageOfFixed(fixedCharge, { units: weighed, fullUnits: added });
     amount = modelSteps(recorder, fixedCharge.charge_model, fixedCharge.properties, usage);
   }

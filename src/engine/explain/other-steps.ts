@@ -8,12 +8,14 @@ import { PRICING_UNIT_EXPONENT, toCurrency } from '../pricing/pricing-unit.ts';
 import { spendingTrueUp } from '../pricing/spending-minimum.ts';
 import { recordAmounts } from './amount-steps.ts';
 import type { Computed } from './computed.ts';
-import type { StoredFacts, StoredFeeInputs } from './inputs.ts';
+import type { DayCount, StoredFacts, StoredFeeInputs } from './inputs.ts';
 import { modelSteps } from './model-steps.ts';
 import { denominationOf, given } from './revive.ts';
 import type { Recorder } from './step.ts';
 import { newRecorder } from './step.ts';
 import { commitmentSteps, rounded, subscriptionSteps } from './subscription-steps.ts';
+
+const DAY_DIFFERENCE: DayCount = 'day_difference';
 
 type Facts<Kind extends StoredFacts['kind']> = Extract<StoredFacts, { kind: Kind }>;
 
@@ -22,7 +24,12 @@ export function trueUpSteps(recorder: Recorder, inputs: StoredFeeInputs, facts: 
   const { min_amount_cents: minimum, billedDays, periodDays } = facts;
   recorder.add('minimum', {}, `${minimum}`, 'D.7');
   const due = decimal(minimum).times(billedDays).div(periodDays);
-  recorder.add('prorate_minimum', { minimum_cents: minimum, days: billedDays, duration: periodDays }, due, 'D.7');
+  recorder.add(
+    'prorate_minimum',
+    { minimum_cents: minimum, days: billedDays, duration: periodDays, days_counted_by: DAY_DIFFERENCE },
+    due,
+    'D.7',
+  );
   recorder.add('used', {}, `${facts.usedCents}`, 'D.7');
   const gap = due.minus(facts.usedCents);
   recorder.add('gap', { due_cents: due, used_cents: facts.usedCents }, gap, 'D.7');

@@ -4,9 +4,11 @@ import { commitmentTrueUp } from '../subscriptions/minimum-commitment.ts';
 import { feeCaseOf, subscriptionFeeAmount } from '../subscriptions/subscription-fee.ts';
 import { trialEnd } from '../subscriptions/trial.ts';
 import type { Computed } from './computed.ts';
-import type { StoredCommitment, StoredFeeInputs } from './inputs.ts';
+import type { DayCount, StoredCommitment, StoredFeeInputs } from './inputs.ts';
 import { subscriptionInputOf } from './revive.ts';
 import type { Recorder } from './step.ts';
+
+const DAY_DIFFERENCE: DayCount = 'day_difference';
 
 /** The fee of a subscription. Rules: beyond 5 "subscription", subscriptions-and-invoices D.3, D.4. */
 export function subscriptionSteps(recorder: Recorder, inputs: StoredFeeInputs): Computed {
@@ -25,7 +27,7 @@ export function subscriptionSteps(recorder: Recorder, inputs: StoredFeeInputs): 
   if (end !== undefined) recorder.add('trial', { trial_period: inputs.price.trial_period }, end.toString(), 'I:D.4');
   recorder.add(
     'days',
-    { billed: fee.billedDays, duration: fee.periodDays },
+    { billed: fee.billedDays, duration: fee.periodDays, days_counted_by: DAY_DIFFERENCE },
     `${fee.billedDays}/${fee.periodDays}`,
     'I:0.1',
   );
@@ -44,7 +46,12 @@ export function commitmentSteps(recorder: Recorder, inputs: StoredFeeInputs, com
   const { amount_cents: amount, billed_days: billedDays, period_days: periodDays } = commitment;
   recorder.add('commitment_amount', {}, `${amount}`, 'I:E.1');
   const due = roundToCents(decimal(amount).times(billedDays).div(periodDays));
-  recorder.add('coverage', { days: billedDays, duration: periodDays }, `${due}`, 'I:E.1');
+  recorder.add(
+    'coverage',
+    { days: billedDays, duration: periodDays, days_counted_by: DAY_DIFFERENCE },
+    `${due}`,
+    'I:E.1',
+  );
   const counted = commitment.counted_fees ?? [];
   const used = commitment.counted_fees === undefined ? commitment.used_cents : sumOf(counted);
   recorder.add('counted_fees', { fees: counted }, `${used}`, 'I:E.1');

@@ -1,7 +1,7 @@
-import { periodDays } from '../../engine/calendar/day-difference.ts';
+import { localDates, periodDays } from '../../engine/calendar/day-difference.ts';
 import { shownEnd, shownStart } from '../../engine/calendar/period.ts';
 import { type ExplainedFee, explainFee } from '../../engine/explain/explain-fee.ts';
-import type { StoredFeeInputs } from '../../engine/explain/inputs.ts';
+import type { DayCount, StoredFeeInputs } from '../../engine/explain/inputs.ts';
 import { InputsIncomplete, periodOf } from '../../engine/explain/revive.ts';
 import { sentences } from '../../engine/explain/texts.ts';
 import { decimalText } from '../../engine/money/decimal.ts';
@@ -146,11 +146,13 @@ function windowOf({ window, fee_type, commitment, facts, price }: StoredFeeInput
     (fee_type === 'charge' ? window.charges_duration_days : undefined) ??
     steps.find(({ code }) => code === 'days')?.inputs.duration ??
     null;
+  const byDates = steps.some(({ inputs }) => inputs.days_counted_by === ('local_dates' satisfies DayCount));
   return {
     from: seconds(shownStart(period)),
     to: seconds(shownEnd(period)),
     timezone: zone,
-    days: zone === null ? null : periodDays(period, zone),
+    days: zone === null ? null : byDates ? localDates(period, zone) : periodDays(period, zone),
+    days_counted_by: zone === null ? null : byDates ? ('local_dates' as const) : ('day_difference' as const),
     duration,
   };
 }

@@ -28,6 +28,7 @@ export const ExplanationEnvelope = z.object({
         to: z.string(),
         timezone: z.string().nullable(),
         days: z.int().nullable(),
+        days_counted_by: z.enum(['local_dates', 'day_difference']).nullable(),
         duration: z.int().nullable(),
       })
       .nullable(),
