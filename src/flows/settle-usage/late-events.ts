@@ -8,6 +8,7 @@ import { announceSettled, lockForCorrection } from '../../resources/event-correc
 import { eventsOfIds } from '../../resources/event-corrections/events.ts';
 import { listConcernedCharges } from '../../resources/event-corrections/periods.ts';
 import type { CorrectionRow } from '../../resources/event-corrections/queries.ts';
+import { takeLateEvents } from '../../resources/event-corrections/taken-late-events.ts';
 import { correctionView } from '../../resources/event-corrections/view.ts';
 import { insertCorrection, updateProgress } from '../../resources/event-corrections/writes.ts';
 import type { Policy } from '../../resources/usage-policies/schema.ts';
@@ -78,6 +79,8 @@ type LateEvents = Omit<LateGroup, 'window_from'> & { window_from: string };
  */
 export async function settleLateEvents(ctx: Context, late: LateEvents): Promise<void> {
   const customers = await lockForCorrection(ctx, late.external_subscription_id);
+  // Whether or not they make a difference by themselves: a later correction goes on from what they left.
+  await takeLateEvents(ctx.db, ctx.organizationId, late.event_ids, ctx.now());
   const nothing = new Error('nothing to settle');
   const recorded: Parameters<Context['record']>[0][] = [];
   const owed: Parameters<Context['after']>[0][] = [];

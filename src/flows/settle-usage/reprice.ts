@@ -1,3 +1,4 @@
+import type { Temporal } from 'temporal-polyfill';
 import type { Period } from '../../engine/calendar/period.ts';
 import { type Cents, cents } from '../../engine/money/cents.ts';
 import { type Decimal, ZERO } from '../../engine/money/decimal.ts';
@@ -16,6 +17,7 @@ import { chargesOfLine, type LineFee, usageLineFees } from '../build-invoice/fee
 import { type BilledLine, prorationOf, sharedInstants } from '../build-invoice/lines.ts';
 import { isRenewed, renewalFees, renewedPeriod } from '../build-invoice/renewals.ts';
 import { linesOfSource } from '../regenerate-invoice/lines.ts';
+import { countLeftOut, lateFor, readFinalAt } from './left-out.ts';
 import { repriceCommitment } from './reprice-commitment.ts';
 import { isMadeAnew, type SettledThing } from './sql.ts';
 import {
@@ -38,6 +40,8 @@ export interface RepricedThing extends ThingKey {
   newUnits: Decimal;
   /** Of a running total that later periods go on from: what it is at the window's end. */
   newTotal?: Decimal;
+  /** Late events of its charge that are in neither the old nor the new usage. */
+  leftOut?: number;
 }
 
 /** Whether later periods go on from the total of a charge, whatever their events are. Rule: usage-and-charges C.7. */
@@ -66,11 +70,12 @@ export async function repriceInvoice(
   settled: ReadonlyMap<string, SettledThing>,
 ): Promise<RepricedThing[]> {
   const { db, organizationId } = ctx;
-  const [all, fees, adjustments, isAnew] = await Promise.all([
+  const [all, fees, adjustments, isAnew, finalAt] = await Promise.all([
     linesOfSource(ctx, invoice, invoice.timezone),
     issuedFees(ctx, invoice.id),
     listAdjustedFees(db, organizationId, invoice.id),
     isMadeAnew(db, organizationId, invoice.id),
+    readFinalAt(db, organizationId, invoice.id),
   ]);
   const lines = all.filter(({ subscription }) =>
     concerned.some(({ subscription_id }) => subscription_id === subscription.id),
@@ -83,12 +88,12 @@ export async function repriceInvoice(
     concerned.map(({ charge_id }) => charge_id),
   );
   const asked = lines.flatMap((line) => askedOf(line, charges, concerned, fees));
-  const counted = await countAsked(ctx, asked);
+  const { counted, leftOut } = await countAsked(ctx, asked, finalAt);
   const adjuster = adjusterOf(adjustments);
-  const things = asked.flatMap((each, index) => {
+  const things = asked.flatMap((each, index): RepricedThing[] => {
     const { line, charge, window } = each;
     const made = usageLineFees(line, charge, counted[index]!, window, adjuster);
-    return thingsOf(each, made, isAnew);
+    return thingsOf(each, made, isAnew).map((thing) => ({ ...thing, leftOut: leftOut[index]! }));
   });
   for (const { line, charge, issued } of lines.flatMap((each) => renewalsOf(each, charges, concerned, fees))) {
     const renewed = await renewalFees(ctx, [line], [charge], 'invoiceable');
@@ -177,24 +182,45 @@ function renewalsOf(
   });
 }
 
-async function countAsked(ctx: Context, asked: readonly Asked[]): Promise<CountedShare[][]> {
-  if (asked.length === 0) return [];
-  const counted = await countUsage(ctx.db, {
-    organizationId: ctx.organizationId,
-    charges: asked.map(({ line, charge, window, issued }, index) =>
-      toCount(
-        charge,
-        {
-          subscription: line.subscription,
-          proration: prorationOf(line, window),
-          ...(sharedAsBilled(issued) ?? sharedInstants(line, window)),
-        },
-        String(index),
-      ),
+/** Usage without the late events that nobody has taken in, and how many these are. Rule: README, decision 14. */
+async function countAsked(
+  ctx: Context,
+  asked: readonly Asked[],
+  finalAt: Temporal.Instant,
+): Promise<{ counted: CountedShare[][]; leftOut: number[] }> {
+  if (asked.length === 0) return { counted: [], leftOut: [] };
+  const late = asked.map(({ issued }) => lateFor(issued, finalAt));
+  const leftOut = await countLeftOut(
+    ctx.db,
+    ctx.organizationId,
+    asked.map(({ line, charge, window }, index) => ({
+      externalSubscriptionId: line.subscription.external_id,
+      code: charge.metric.code,
+      window: { from: charge.metric.recurring ? null : window.from, to: window.to },
+      late: late[index]!,
+    })),
+  );
+  const charges = asked.map(({ line, charge, window, issued }, index) => ({
+    ...toCount(
+      charge,
+      {
+        subscription: line.subscription,
+        proration: prorationOf(line, window),
+        ...(sharedAsBilled(issued) ?? sharedInstants(line, window)),
+      },
+      String(index),
     ),
-  });
-  const sharesOf = new Map(counted.map(({ key, shares }) => [key, shares]));
-  return asked.map((_, index) => sharesOf.get(String(index)) ?? []);
+    ...(leftOut[index] === 0 ? {} : { leftOut: late[index]! }),
+  }));
+  const whole = charges.filter((charge) => charge.leftOut === undefined);
+  const partly = charges.filter((charge) => charge.leftOut !== undefined);
+  const { db, organizationId } = ctx;
+  const [byRollup, byScan] = await Promise.all([
+    countUsage(db, { organizationId, charges: whole }),
+    countUsage(db, { organizationId, charges: partly, mode: 'scan' }),
+  ]);
+  const sharesOf = new Map([...byRollup, ...byScan].map(({ key, shares }) => [key, shares]));
+  return { counted: asked.map((_, index) => sharesOf.get(String(index)) ?? []), leftOut };
 }
 
 /**

@@ -109,6 +109,7 @@ export const recorded = (
   new_fee_id: null,
   credit_note_id: null,
   uncreditable_amount_cents: 0,
+  late_events_left_out: thing.leftOut ?? 0,
 });
 
 function rise(billed: Billed, difference: Difference, { policy }: Terms, goingOn: ReadonlySet<string>): NewAdjustment {

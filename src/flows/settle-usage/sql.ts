@@ -165,6 +165,7 @@ export interface NewAdjustment extends ThingKey {
   new_fee_id: string | null;
   credit_note_id: string | null;
   uncreditable_amount_cents: number;
+  late_events_left_out: number;
 }
 
 export async function insertAdjustments(
@@ -186,16 +187,17 @@ export async function insertAdjustments(
     insert into correction_adjustments (id, organization_id, correction_id, invoice_id, subscription_id, kind, fee_id,
       charge_id, charge_filter_id, grouped_by, from_datetime, to_datetime, invoice_display_name, units, old_amount_cents,
       new_amount_cents, delta_amount_cents, settled_amount_cents, billed_amount_cents, booked_as, new_fee_id,
-      credit_note_id, uncreditable_amount_cents, total_units, created_at)
+      credit_note_id, uncreditable_amount_cents, total_units, late_events_left_out, created_at)
     select id, ${organizationId}::uuid, ${correctionId}::uuid, invoice_id, subscription_id, kind, fee_id, charge_id,
       charge_filter_id, grouped_by, from_datetime, to_datetime, invoice_display_name, units, old_amount_cents,
       new_amount_cents, delta_amount_cents, settled_amount_cents, billed_amount_cents, booked_as, new_fee_id,
-      credit_note_id, uncreditable_amount_cents, total_units, ${now}
+      credit_note_id, uncreditable_amount_cents, total_units, late_events_left_out, ${now}
     from jsonb_to_recordset(${rows as never}::jsonb) as adjustment (id uuid, invoice_id uuid, subscription_id uuid,
       kind text, fee_id uuid, charge_id uuid, charge_filter_id uuid, grouped_by jsonb, from_datetime timestamptz,
       to_datetime timestamptz, invoice_display_name text, units numeric, old_amount_cents bigint,
       new_amount_cents bigint, delta_amount_cents bigint, settled_amount_cents bigint, billed_amount_cents bigint,
-      booked_as text, new_fee_id uuid, credit_note_id uuid, uncreditable_amount_cents bigint, total_units numeric)`;
+      booked_as text, new_fee_id uuid, credit_note_id uuid, uncreditable_amount_cents bigint, total_units numeric,
+      late_events_left_out bigint)`;
 }
 
 /** Records of subscriptions for which a correction left something to an invoice of its own. */

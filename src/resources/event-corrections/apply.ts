@@ -6,6 +6,7 @@ import { flagDrafts, listCustomersOf, markSubscriptions } from './periods.ts';
 import { type Effect, effectOf } from './policy.ts';
 import type { CorrectionRow } from './queries.ts';
 import { carryOver, holdShapes } from './rollups.ts';
+import { takeLateEvents } from './taken-late-events.ts';
 import { correctionView } from './view.ts';
 
 /**
@@ -57,6 +58,8 @@ export async function applyCorrection(
         ? retractEvents(db, organizationId, ids, change)
         : amendEvent(db, organizationId, ids[0]!, payload, change),
   );
+  // Who amends an event means it to be billed, whenever it came.
+  if (payload !== null) await takeLateEvents(db, organizationId, ids, ctx.now());
   await markSubscriptions(db, organizationId, externalId);
   await markUsage(ctx, { external_id: externalId });
   if (effect.draftIds.length > 0) await flagDrafts(db, organizationId, effect.draftIds);

@@ -44,6 +44,7 @@ export interface AdjustmentRow {
   new_fee_id: string | null;
   credit_note_id: string | null;
   uncreditable_amount_cents: number;
+  late_events_left_out: number;
   warning: string | null;
   created_at: Temporal.Instant;
 }
@@ -105,7 +106,8 @@ export async function listAdjustments(
   const [rows, [count]] = await Promise.all([
     db<AdjustmentRow[]>`
       select id, invoice_id, fee_id, charge_id, charge_filter_id, grouped_by, from_datetime, to_datetime, old_amount_cents,
-        new_amount_cents, delta_amount_cents, booked_as, new_fee_id, credit_note_id, uncreditable_amount_cents, warning,
+        new_amount_cents, delta_amount_cents, booked_as, new_fee_id, credit_note_id, uncreditable_amount_cents,
+        late_events_left_out, warning,
         created_at
       from correction_adjustments
       where organization_id = ${organizationId} and correction_id = ${correctionId}

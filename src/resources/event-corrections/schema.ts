@@ -124,6 +124,7 @@ const AdjustmentView = z.object({
   svc_new_fee_id: z.uuid().nullable(),
   svc_credit_note_id: z.uuid().nullable(),
   uncreditable_amount_cents: z.int(),
+  late_events_left_out: z.int(),
   warning: z.string().nullable(),
   created_at: z.iso.datetime(),
 });

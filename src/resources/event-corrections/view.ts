@@ -46,6 +46,7 @@ export const adjustmentView = (row: AdjustmentRow): AdjustmentView => ({
   svc_new_fee_id: row.new_fee_id,
   svc_credit_note_id: row.credit_note_id,
   uncreditable_amount_cents: row.uncreditable_amount_cents,
+  late_events_left_out: row.late_events_left_out,
   warning: row.warning,
   created_at: seconds(row.created_at),
 });

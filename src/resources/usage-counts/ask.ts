@@ -62,6 +62,8 @@ function rawRequest(
     to: to.toString(),
     ...sharedInstants(window),
     first: window.first ?? null,
+    late_after_id: charge.leftOut && 'afterId' in charge.leftOut ? charge.leftOut.afterId : null,
+    late_since: charge.leftOut && 'since' in charge.leftOut ? charge.leftOut.since.toString() : null,
   };
 }
 

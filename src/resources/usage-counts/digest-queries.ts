@@ -6,7 +6,7 @@ import { hasAllHours, type RollupRequest } from './rollup-queries.ts';
 /** Full hours of a window; `n` is its position. */
 export type DigestedHours = { n: number } & Omit<RollupRequest, 'days' | 'amounts'>;
 /** A stretch of a window that is read from its events. */
-export type DigestedEvents = { n: number } & Omit<RawRequest, 'aggregation' | 'first'>;
+export type DigestedEvents = { n: number } & Omit<RawRequest, 'aggregation' | 'first' | 'late_after_id' | 'late_since'>;
 
 /** What some hours or events of the window at `n` amount to. */
 export interface DigestRow {

@@ -22,6 +22,9 @@ export interface RawRequest {
   end_id: string | null;
   /** At most so many events of each combination of texts, the first in processing order; null: all. */
   first: number | null;
+  /** Events with a greater id, or made at or after an instant, count only when a correction has taken them in. */
+  late_after_id: string | null;
+  late_since: string | null;
 }
 
 export interface RawRow extends Counted {
@@ -46,7 +49,7 @@ export const countRawEvents = (db: Db, organizationId: string, requests: readonl
     from (
       select ${meteredNumber(db, db`(e.properties ->> request.field)`)} as value, e.timestamp, e.created_at, e.id,
         e.precise_total_amount_cents, ${neededTexts(db)} as texts
-      ${selectedEvents(db, organizationId)}
+      ${countedEvents(db, organizationId)}
     ) as metered
     group by texts
   ) counted`;
@@ -100,14 +103,15 @@ const meteredEvents = (db: Db, organizationId: string) => db`
       else (${meteredNumber(db, db`(e.properties ->> request.field)`)})::text end as text,
     case when request.aggregation = 'unique_count_agg' then e.properties ->> 'operation_type' end as operation,
     case when request.aggregation = 'unique_count_agg' then ${eventKey(db, db`e`)} end as key
-  ${selectedEvents(db, organizationId)}`;
+  ${countedEvents(db, organizationId)}`;
 
 const requestedEvents = (db: Db, requests: readonly SharedRequest<RawRequest>[]) => db`
   request as materialized (
     select * from jsonb_to_recordset(
       ${JSON.stringify(requests.map((each, n) => ({ n, names: allNames(each), ...each.request })))}::text::jsonb) as request (n int, subscription text, code text,
       aggregation text, field text, names text[], "from" timestamptz, "to" timestamptz, start_at timestamptz, start_id uuid,
-      end_at timestamptz, end_id uuid, first int)
+      end_at timestamptz, end_id uuid, first int,
+        late_after_id uuid, late_since timestamptz)
   )`;
 
 /** The texts that a request needs of an event `e`. */
@@ -125,6 +129,15 @@ export const selectedEvents = (db: Db, organizationId: string) => db`
     and e.code = request.code and e.timestamp >= request."from" and e.timestamp < request."to" and e.deleted_at is null
     and (request.start_id is null or e.timestamp > request.start_at or e.id > request.start_id)
     and (request.end_id is null or e.timestamp < request.end_at or e.id < request.end_id)`;
+
+/** The same without late events that are left out. */
+const countedEvents = (db: Db, organizationId: string) => db`
+  ${selectedEvents(db, organizationId)} and not ${isLeftOut(db, organizationId)}`;
+
+/** Whether an event `e` is late for a request, and no correction has taken it in. */
+export const isLeftOut = (db: Db, organizationId: string) => db`
+  (coalesce(e.id > request.late_after_id, e.created_at >= request.late_since, false) and not exists (
+    select from taken_late_events taken where taken.organization_id = ${organizationId} and taken.event_id = e.id))`;
 
 export interface TotalRequest {
   n: number;

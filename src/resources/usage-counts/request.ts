@@ -31,6 +31,8 @@ export interface ChargeToCount {
   proration?: Proration;
   /** Whether units are weighed by days. */
   isProrated?: boolean;
+  /** Late events that are not counted; it is then read from raw events. */
+  leftOut?: LateEvents;
   /** What pricing asks for of single events beside the units. */
   needs?: 'values' | 'amounts' | 'moves';
   /** Of sums: only so many values of single events are asked for, the first of each share; further ones may come. */
@@ -40,6 +42,12 @@ export interface ChargeToCount {
   /** Where a running total goes on from: a weighted sum of a recurring metric. */
   carriedOver?: CarriedOver;
 }
+
+/**
+ * Events that came after something had been counted, and that no correction has taken in since (specification README,
+ * decision 14).
+ */
+export type LateEvents = { afterId: string } | { since: Temporal.Instant };
 
 /** Texts by property key, of which an event must have one. */
 export type WantedTexts = Readonly<Record<string, readonly string[]>>;

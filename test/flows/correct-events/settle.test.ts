@@ -291,6 +291,64 @@ test.each([
   await sound(story, invoices);
 });
 
+test('a correction leaves out late events that the policy ignored, and names how many', async () => {
+  const story = await march({ properties: { amount: '1' } }, [
+    ['ten', '10'],
+    ['three', '3'],
+  ]);
+  await story.advance('2024-04-02T00:00:00Z');
+  await send(story, ['late', '5', '2024-03-20T00:00:00Z']);
+  await story.advance('2024-04-03T00:00:00Z');
+  expect(await retract(story, 'ten')).toMatchObject({
+    adjustments: [
+      {
+        old_amount_cents: 1300,
+        new_amount_cents: 300,
+        delta_amount_cents: -1000,
+        booked_as: 'credit_note',
+        late_events_left_out: 1,
+      },
+    ],
+  });
+  // Who amends the late event itself means it to be billed; from then on it counts.
+  expect(await amend(story, 'late', '8')).toMatchObject({
+    adjustments: [{ old_amount_cents: 300, new_amount_cents: 1100, delta_amount_cents: 800, late_events_left_out: 0 }],
+  });
+  expect(await amend(story, 'three', '4')).toMatchObject({
+    adjustments: [{ old_amount_cents: 1100, new_amount_cents: 1200, delta_amount_cents: 100, late_events_left_out: 0 }],
+  });
+  await sound(story, await story.invoices(1));
+});
+
+test('a late event is taken in by its policy even where it changes no amount', async () => {
+  const packages = { charge_model: 'package', properties: { amount: '100', package_size: 10, free_units: 0 } };
+  const story = await march(packages, TWELVE, { plan: { usage_policies: { late_events: 'next_invoice' } } });
+  await story.advance('2024-04-02T00:00:00Z');
+  await send(story, ['late', '5', '2024-03-20T00:00:00Z']);
+  await story.advance('2024-04-03T00:00:00Z');
+  // 12 and 5 are two packages; 12 alone less 2 would be one.
+  expect(await retract(story, 'two')).toMatchObject({
+    adjustments: [{ old_amount_cents: 20000, new_amount_cents: 20000, late_events_left_out: 0 }],
+  });
+});
+
+test.each([
+  ['unique_count_agg', 3, 2],
+  ['max_agg', 9, 4],
+  ['latest_agg', 4, 9],
+])('late events are left out of %s too', async (aggregation_type, before, after) => {
+  const story = await march({ properties: { amount: '1' } }, [], { metric: { aggregation_type } });
+  await send(story, ['a', '9', '2024-03-10T00:00:00Z']);
+  await send(story, ['b', '4', '2024-03-11T00:00:00Z']);
+  await send(story, ['c', '2', aggregation_type === 'latest_agg' ? '2024-03-09T00:00:00Z' : '2024-03-10T01:00:00Z']);
+  await story.advance('2024-04-02T00:00:00Z');
+  await send(story, ['late', '70', '2024-03-20T00:00:00Z']);
+  const gone = aggregation_type === 'latest_agg' ? 'b' : 'a';
+  expect(await retract(story, gone)).toMatchObject({
+    adjustments: [{ old_amount_cents: before * 100, new_amount_cents: after * 100, late_events_left_out: 1 }],
+  });
+});
+
 test('what a range takes away comes off the increase that waits as well as off the invoice', async () => {
   const story = await march({}, TWELVE);
   await story.advance('2024-04-02T00:00:00Z');
