@@ -70,20 +70,24 @@ const FROM = Date.parse('2024-03-05T00:00:00Z') / 1000;
 function reference(events: readonly Live[]): Record<string, string> {
   const figures: Record<string, string> = {};
   for (const { code } of METRICS) {
-    const teams = [...new Set(events.filter((event) => event.code === code).map(({ team }) => team))];
+    // Events whose text is no number open no group of a metric that needs one.
+    const counted = events.filter((event) => event.code === code && (COUNTS_TEXTS.has(code) || isNumber(event)));
+    const teams = [...new Set(counted.map(({ team }) => team))];
     for (const team of teams) {
-      const own = events.filter((event) => event.code === code && event.team === team);
+      const own = counted.filter((event) => event.team === team);
       figures[`${code} ${team}`] = Math.max(0, unitsOf(code, own)).toFixed(1);
     }
   }
   return figures;
 }
 
+const COUNTS_TEXTS: ReadonlySet<string> = new Set(['calls', 'users']);
+const isNumber = ({ v }: Live) => /^-?\d+$/.test(v);
+
 function unitsOf(code: Code, events: readonly Live[]): number {
   if (code === 'calls') return events.length;
   if (code === 'users') return new Set(events.map(({ v }) => v)).size;
-  const numbers = events.filter(({ v }) => /^-?\d+$/.test(v)).map((event) => ({ ...event, n: Number(event.v) }));
-  if (numbers.length === 0) return 0;
+  const numbers = events.map((event) => ({ ...event, n: Number(event.v) }));
   if (code === 'storage' || code === 'disk') return numbers.reduce((sum, { n }) => sum + n, 0);
   if (code === 'peak') return Math.max(...numbers.map(({ n }) => n));
   // Events of one instant never meet here: each has its own minute.
