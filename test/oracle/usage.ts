@@ -179,7 +179,7 @@ function aggregated(charge: WorldCharge, events: readonly WorldEvent[], period: 
       return plain(exact(members.size), members.size);
     }
     case 'weighted_sum_agg': {
-      const end = Math.ceil((period.to - 0.001) / 1000) * 1000;
+      const end = Math.ceil((period.to - 1) / 1000) * 1000;
       const seconds = events.map(({ at, properties }) =>
         times(exact(properties.value!), over(exact(end - at), exact(1000))),
       );
