@@ -23,6 +23,7 @@ export const apps = [
   { ...shared, name: 'ingress', script: 'dist/src/ingress/server.js', instances: 2 },
   pool('writes'),
   pool('credit-notes'),
+  pool('previews'),
   pool('events'),
   pool('aggregation'),
   pool('billing'),

@@ -17,6 +17,7 @@ const RETRIED = { attempts: 8, backoff: { type: 'exponential', delay: 1000 }, wa
 export const queues = {
   writes: { purpose: 'commands of the API, one transaction each', ...WAITED },
   'credit-notes': { purpose: 'commands on credit notes', ...WAITED },
+  previews: { purpose: 'reads that are too dear for the ingress: previews of invoices', ...WAITED, attempts: 2 },
   events: { purpose: 'batches of usage events to store', ...WAITED },
   aggregation: { purpose: 'steps after stored events, rollups: build, repair, audit', ...RETRIED },
   billing: { purpose: 'periodic billing and steps after commands', ...RETRIED },
@@ -79,6 +80,8 @@ export const jobs = {
       commands: z.array(Command).min(1).max(MOST_GATHERED),
     }),
   },
+  /** A read: it runs while its caller waits, and nobody asks for it again but the caller. */
+  'preview.run': { queue: 'previews', payload: Command },
   /** Commands on credit notes have a pool of their own. */
   'credit-note.command': { queue: 'credit-notes', payload: Command },
   'events.store': {

@@ -13,6 +13,7 @@ import { documentHandlers } from '../src/flows/render-documents/jobs.ts';
 import { analyticsHandlers, watchAnalyticsMarks } from '../src/flows/roll-up-analytics/jobs.ts';
 import { gatheredHandlers } from '../src/flows/run-command/gathered-jobs.ts';
 import { commandHandlers } from '../src/flows/run-command/jobs.ts';
+import { previewHandlers } from '../src/flows/run-command/preview-jobs.ts';
 import { periodicTickHandlers, periodicWorkHandlers } from '../src/flows/run-periodic/jobs.ts';
 import { registryOf } from '../src/flows/run-periodic/registry.ts';
 import { startScheduler } from '../src/flows/run-periodic/scheduler.ts';
@@ -92,6 +93,9 @@ export const pools = {
       runtime.config.CONCURRENCY_CREDIT_NOTES,
       commandHandlers(commandDeps(runtime), 'credit-note.command'),
     ),
+  ],
+  previews: (runtime) => [
+    serve(runtime, 'previews', runtime.config.CONCURRENCY_PREVIEWS, previewHandlers(commandDeps(runtime))),
   ],
   events: (runtime) => {
     const finisher = createFinisherNudge(runtime.producer);
@@ -191,6 +195,7 @@ const CONNECTIONS_OF_LOCKED_JOB = 2;
 const connections: Record<PoolName, (config: Config) => number> = {
   writes: (config) => config.CONCURRENCY_WRITES + BESIDE_JOBS,
   'credit-notes': (config) => config.CONCURRENCY_CREDIT_NOTES + BESIDE_JOBS,
+  previews: (config) => config.CONCURRENCY_PREVIEWS + BESIDE_JOBS,
   events: () => EVENTS_CONNECTIONS,
   aggregation: (config) => config.CONCURRENCY_AGGREGATION + BESIDE_JOBS,
   billing: (config) => config.CONCURRENCY_BILLING + BESIDE_JOBS,

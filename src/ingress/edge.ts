@@ -11,6 +11,7 @@ import type { FairGate } from './fair-gate.ts';
 import type { GatheringLane } from './gathering-lane.ts';
 import type { HandOver } from './hand-over.ts';
 import type { KeyUsage } from './key-usage.ts';
+import type { PreviewLane } from './preview-lane.ts';
 import type { Limiters } from './rate-limit.ts';
 import type { UncommittedLog } from './uncommitted-log.ts';
 import type { Wire } from './wire.ts';
@@ -31,6 +32,7 @@ export interface EdgeDeps {
   commands: CommandLane;
   gathered: GatheringLane;
   customerKeys: CustomerKeys;
+  previews: PreviewLane;
   events: EventsLane;
   handOver: HandOver;
   uncommitted: UncommittedLog;

@@ -62,6 +62,11 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   const input = { ...params, ...readInput(operation, query, body) };
   if (operation.kind === 'command') return runCommand(deps, call, input, idempotency);
   if (operation.writesWhen?.(input)) return runCommand(deps, call, input, sentKey(call, query, body));
+  if (operation.computedBy) {
+    deps.handOver.refuseIfInVain(jobs[operation.computedBy].queue);
+    const { status, body: text, headers } = await deps.previews.run(commandOf(deps, call, input, null));
+    return { status, text, headers };
+  }
   const form = operation.alsoCsv && acceptsCsv(request) ? { asCsv: true } : {};
   const ctx = await readContext(deps, identity, call.signal);
   return toOutcome(await operation.run(ctx, { ...input, ...form }));
@@ -109,14 +114,37 @@ async function readContext(deps: EdgeDeps, identity: Identity, signal: AbortSign
 
 async function runCommand(
   deps: EdgeDeps,
-  { operation, request, identity, requestId, sent, signal }: Call,
+  call: Call,
   input: unknown,
   idempotency: Idempotency | null,
 ): Promise<Outcome> {
+  const { operation, identity, signal } = call;
   deps.handOver.refuseIfInVain(jobs[operation.job ?? 'command.run'].queue);
+  const command = commandOf(deps, call, input, idempotency);
+  const { gathers } = operation;
+  const reply = gathers
+    ? await deps.gathered.run({
+        command,
+        key: `${identity.organizationId}|${gathers.keyOf(input)}`,
+        isAlone: gathers.isAlone(input),
+      })
+    : await deps.commands.run(command, operation.job);
+  if (!operation.settle || reply.status !== 200)
+    return { status: reply.status, text: reply.body, headers: reply.headers };
+  const settled = await operation.settle(await readContext(deps, identity, signal), JSON.parse(reply.body));
+  return { status: reply.status, text: JSON.stringify(settled), headers: reply.headers };
+}
+
+/** An operation as it travels to the worker that runs it. */
+function commandOf(
+  deps: EdgeDeps,
+  { operation, request, identity, requestId, sent }: Call,
+  input: unknown,
+  idempotency: Idempotency | null,
+) {
   const logged = loggedRequest(request, identity, requestId, sent);
   const customerKey = deps.customerKeys.keyOf(operation.path, identity.organizationId, input);
-  const command = {
+  return {
     operation: operation.name,
     organization_id: identity.organizationId,
     ...(customerKey === undefined ? {} : { customer_key: customerKey }),
@@ -133,18 +161,6 @@ async function runCommand(
       parameters: logged.request_body,
     },
   };
-  const { gathers } = operation;
-  const reply = gathers
-    ? await deps.gathered.run({
-        command,
-        key: `${identity.organizationId}|${gathers.keyOf(input)}`,
-        isAlone: gathers.isAlone(input),
-      })
-    : await deps.commands.run(command, operation.job);
-  if (!operation.settle || reply.status !== 200)
-    return { status: reply.status, text: reply.body, headers: reply.headers };
-  const settled = await operation.settle(await readContext(deps, identity, signal), JSON.parse(reply.body));
-  return { status: reply.status, text: JSON.stringify(settled), headers: reply.headers };
 }
 
 function toOutcome(result: object | null): Outcome {

@@ -34,6 +34,7 @@ import { openApiDocument } from './openapi.ts';
 import { operatorJobs } from './operator-jobs.ts';
 import { mountOperatorRoutes } from './operator-routes.ts';
 import { operatorSteps } from './operator-steps.ts';
+import { createPreviewLane } from './preview-lane.ts';
 import { mountQueueBoard } from './queue-board.ts';
 import { createLimiters } from './rate-limit.ts';
 import { UncommittedLog } from './uncommitted-log.ts';
@@ -100,6 +101,7 @@ export async function startIngress(
     customerKeys: createCustomerKeys(runtime.sql),
     commands: createCommandLane(lane),
     gathered: createGatheringLane(lane),
+    previews: createPreviewLane(lane),
     events,
     handOver: watchHandOver(runtime.redis, prefix),
     uncommitted,

@@ -150,6 +150,7 @@ const Settings = z.object({
     ),
   CONCURRENCY_WRITES: whole(32).describe('Commands at once in a writes worker'),
   CONCURRENCY_CREDIT_NOTES: whole(8).describe('Commands at once in a credit-notes worker'),
+  CONCURRENCY_PREVIEWS: whole(4).describe('Previews at once in a previews worker'),
   CONCURRENCY_EVENTS: whole(64).describe('Event batches at once in an events worker'),
   CONCURRENCY_AGGREGATION: whole(8).describe('Jobs at once in an aggregation worker'),
   CONCURRENCY_BILLING: whole(8).describe('Jobs at once in a billing worker'),

@@ -97,6 +97,8 @@ export interface Operation {
   kind: 'read' | 'command' | 'events';
   /** Of a command: the job that runs it, where that is not one of the writes pool. */
   job?: CommandJobName;
+  /** Of a read that is too dear for the ingress: the job that computes it, within a time of its own. */
+  computedBy?: 'preview.run';
   /** Of a command: those that wait for the same record are run together. */
   gathers?: Gathering;
   /** Of a read that is sent as a write: it stands in the API log all the same (platform H.2). */

@@ -29,7 +29,7 @@ export interface InvoiceToBuild {
   at: Instant;
   /** Usage waits for the next invoice: what starts a subscription. */
   skipUsage: boolean;
-  /** Is computed to its end, whatever the grace period: previews. */
+  /** Of a preview: it is computed to its end, whatever the grace period, and takes no number. */
   isFinal?: boolean;
   /** Of a subscription that waits for this invoice's payment: no grace period, open until it is paid. */
   isGated?: boolean;
@@ -106,6 +106,7 @@ export async function buildInvoice(
     createdAt: ctx.now(),
     computation,
     isGated,
+    staysUnnumbered: isFinal,
   });
   oweLastSnapshots(ctx, invoiceId, own);
   if (!skipUsage) await storeRenewals(ctx, payer, own, computation.charges);

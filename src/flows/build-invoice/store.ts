@@ -37,6 +37,8 @@ export interface ComputedInvoice {
   computation: Computation;
   /** A draft that was announced before: computing it anew is told to nobody. */
   isKnown?: boolean;
+  /** Of a preview: it takes no number, since others would wait for the counter. */
+  staysUnnumbered?: boolean;
   /** The subscription waits for its payment: with something to pay, it is open. */
   isGated?: boolean;
 }
@@ -129,12 +131,14 @@ export async function finish(
   const { draft } = invoice.computation;
   await Promise.all([
     insertInvoiceInputs(ctx.db, owner, invoiceInputs(draft, invoice.at), ctx.now()),
-    assignNumber(
-      ctx.db,
-      ctx.organizationId,
-      { id: invoice.invoiceId, customer: payer, issuer, selfBilled: payer.account_type === 'partner' },
-      ctx.now(),
-    ),
+    invoice.staysUnnumbered
+      ? undefined
+      : assignNumber(
+          ctx.db,
+          ctx.organizationId,
+          { id: invoice.invoiceId, customer: payer, issuer, selfBilled: payer.account_type === 'partner' },
+          ctx.now(),
+        ),
   ]);
   await book(ctx, invoice);
   await storeCreditNoteUses(ctx, owner, draft, invoice);

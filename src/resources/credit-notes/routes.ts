@@ -95,7 +95,7 @@ export const creditNoteOperations: Operation[] = [
     run: createCreditNote,
   },
   {
-    ...write,
+    ...note,
     name: 'estimateCreditNote',
     method: 'post',
     path: '/credit_notes/estimate',
@@ -104,6 +104,9 @@ export const creditNoteOperations: Operation[] = [
     body: CreditNoteEstimate,
     documentedBody: CreditNoteEstimateDocumented,
     answer: CreditNoteEstimateEnvelope,
+    kind: 'read',
+    computedBy: 'preview.run',
+    isLogged: true,
     ignoresIdempotencyKey: true,
     onlyAnswers: true,
     run: estimateCreditNote,

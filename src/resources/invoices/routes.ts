@@ -61,6 +61,13 @@ const many = {
   settle: settleRun,
 } as const;
 
+const previewed = {
+  kind: 'read',
+  computedBy: 'preview.run',
+  isLogged: true,
+  ignoresIdempotencyKey: true,
+} as const;
+
 export const invoiceOperations: Operation[] = [
   {
     name: 'createInvoice',
@@ -144,7 +151,7 @@ export const invoiceOperations: Operation[] = [
     summary: 'Preview an invoice',
     body: InvoicePreviewBody,
     documentedBody: InvoicePreview,
-    ignoresIdempotencyKey: true,
+    ...previewed,
     onlyAnswers: true,
     run: runsAsFlow,
   },

@@ -72,14 +72,14 @@ export const lockLineage = (db: Db, organizationId: string, externalId: string) 
   select ${columns(db)} from subscriptions s
   where s.organization_id = ${organizationId} and s.external_id = ${externalId}
   order by s.created_at, s.id
-  for update`;
+  for no key update`;
 
 /** Subscriptions by id, locked in order of their ids. */
 export const lockSubscriptions = (db: Db, organizationId: string, ids: readonly string[]) => db<SubscriptionRow[]>`
   select ${columns(db)} from subscriptions s
   where s.organization_id = ${organizationId} and s.id = any (${ids as string[]}::uuid[])
   order by s.id
-  for update`;
+  for no key update`;
 
 /** First start of the customer's records with an external id: where its trial began, whatever came after. */
 export async function firstStartOf(

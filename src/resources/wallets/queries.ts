@@ -116,7 +116,7 @@ export async function lockWallet(db: Db, organizationId: string, key: WalletKey)
   if (!found) return undefined;
   await db`
     select from customers where organization_id = ${organizationId} and id = ${found.customer_id} for no key update`;
-  await db`select from wallets where organization_id = ${organizationId} and id = ${found.id} for update`;
+  await db`select from wallets where organization_id = ${organizationId} and id = ${found.id} for no key update`;
   return readWallet(db, organizationId, found.id);
 }
 

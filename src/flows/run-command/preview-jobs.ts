@@ -1,0 +1,113 @@
+import type { Redis } from 'ioredis';
+import { AmountOutOfRange } from '../../engine/money/cents.ts';
+import { readOrganizationNow } from '../../platform/clock/organization-clock.ts';
+import { realNowMs } from '../../platform/clock/real-clock.ts';
+import type { Context } from '../../platform/context.ts';
+import type { Tx } from '../../platform/db/connect.ts';
+import { isPassing, refusalOfDatabase } from '../../platform/db/refusal-of-database.ts';
+import { withoutRowLocks } from '../../platform/db/without-row-locks.ts';
+import type { Handlers } from '../../platform/queue/worker.ts';
+import { assert, Refusal, refuse } from '../../platform/refusal.ts';
+import { publishReply } from '../../platform/replies/replies.ts';
+import { OUT_OF_RANGE } from '../../platform/schema/fields.ts';
+import { actorOf, type CommandDeps, type CommandJob, type CommandReply } from './run-command.ts';
+
+/** A preview that takes longer is given up: within the write timeout, so that its caller hears of it. */
+const MOST_MS = 8000;
+/** What it imagines may meet a row that is being written: it does not wait in line for it. */
+const LOCK_TIMEOUT_MS = 1000;
+/** A row that was written after the preview's view of the data was taken: the next view has it. */
+const TRIES = 3;
+
+/**
+ * Handler of previews: reads of one view of the data, which lock no row before they compute and store nothing. One whose
+ * caller no longer waits is not run. Rules: README decision 19, subscriptions-and-invoices F.16.
+ */
+export function previewHandlers(deps: CommandDeps & { redis: Redis }): Pick<Handlers, 'preview.run'> {
+  return {
+    async 'preview.run'(job) {
+      const waitedMs = realNowMs() - job.at;
+      const leftMs = Math.min(MOST_MS, deps.config.WRITE_TIMEOUT_SECONDS * 1000 - waitedMs);
+      if (leftMs <= 0) {
+        deps.log.info({ operation: job.operation, waitedMs }, 'a preview that nobody waits for any longer is not run');
+        return;
+      }
+      const reply = await answerOf(deps, job, realNowMs() + leftMs);
+      await publishReply(deps.redis, deps.config.REDIS_PREFIX, job.from, job.cid, reply);
+    },
+  };
+}
+
+async function answerOf(deps: CommandDeps, job: CommandJob, untilMs: number): Promise<CommandReply> {
+  try {
+    return { status: 200, body: JSON.stringify(await preview(deps, job, untilMs, TRIES)), headers: {} };
+  } catch (error) {
+    const refusal = refusalFor(error);
+    if (refusal) return { status: refusal.status, body: JSON.stringify(refusal.body), headers: retryAfter(refusal) };
+    deps.log.error({ operation: job.operation, command: job.cid, err: error }, 'preview failed');
+    return { status: 500, body: JSON.stringify({ status: 500, error: 'Internal Server Error' }), headers: {} };
+  }
+}
+
+const retryAfter = ({ status }: Refusal): Record<string, string> => (status === 503 ? { 'Retry-After': '1' } : {});
+
+function refusalFor(error: unknown): Refusal | undefined {
+  if (error instanceof AmountOutOfRange) return refuse.invalid({ base: [OUT_OF_RANGE] });
+  if (error instanceof Refusal) return error;
+  return isOverdue(error) || isPassing(error) ? refuse.unavailable() : refusalOfDatabase(error);
+}
+
+async function preview(deps: CommandDeps, job: CommandJob, untilMs: number, tries: number): Promise<object | null> {
+  const operation = deps.operations.get(job.operation);
+  assert(operation, `operation ${job.operation} is in the table`);
+  const run = deps.flows?.[operation.name] ?? operation.run;
+  try {
+    return (await deps.sql.begin('isolation level repeatable read', (tx) =>
+      withinTime(deps, tx, untilMs, async () => run(await contextOf(deps, tx, job), job.input)),
+    )) as object | null;
+  } catch (error) {
+    if (!isOutdated(error) || tries <= 1 || realNowMs() >= untilMs) throw error;
+    return preview(deps, job, untilMs, tries - 1);
+  }
+}
+
+/** Every statement ends by then, however many there are: the one under way is canceled. */
+async function withinTime<Result>(
+  deps: CommandDeps,
+  tx: Tx,
+  untilMs: number,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const leftMs = Math.max(1, untilMs - realNowMs());
+  const [row] = await tx<{ pid: number }[]>`
+    select pg_backend_pid() as pid, set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, true),
+      set_config('statement_timeout', ${String(leftMs)}, true)`;
+  const timer = setTimeout(() => {
+    deps.sql`select pg_cancel_backend(${row!.pid})`.catch(() => {}); // the statement's own time ends it a little later
+  }, leftMs);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function contextOf(deps: CommandDeps, tx: Tx, job: CommandJob): Promise<Context> {
+  const now = await readOrganizationNow(tx, job.organization_id, job.sandbox);
+  return {
+    organizationId: job.organization_id,
+    sandbox: job.sandbox,
+    actor: actorOf(job),
+    db: withoutRowLocks(tx),
+    config: deps.config,
+    log: deps.log,
+    now: () => now,
+    record: () => assert(false, 'a preview records nothing'),
+    after: () => assert(false, 'a preview owes nothing'),
+  };
+}
+
+const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null)?.code;
+/** Canceled: by its statement's time, or by that of the whole preview. */
+const isOverdue = (error: unknown): boolean => codeOf(error) === '57014';
+const isOutdated = (error: unknown): boolean => codeOf(error) === '40001' || codeOf(error) === '40P01';
