@@ -16,6 +16,7 @@ import {
 import { measureBilling } from './sections/billing.ts';
 import { measureHttp } from './sections/http.ts';
 import { measureIngest } from './sections/ingest.ts';
+import { measureNeighbours } from './sections/neighbours.ts';
 import { measureQueue } from './sections/queue.ts';
 import { measureUsage } from './sections/usage.ts';
 import { measureWebhooks } from './sections/webhooks.ts';
@@ -36,6 +37,7 @@ const sections: Record<SectionName, Section> = {
   queue: { ids: ['G13', 'G15'], measure: measureQueue },
   billing: { ids: ['G18'], measure: measureBilling },
   window: { ids: ['G19'], measure: measureWindow },
+  neighbours: { ids: ['G20', 'G21', 'G22'], measure: measureNeighbours },
 };
 
 async function run(): Promise<number> {

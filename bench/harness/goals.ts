@@ -35,6 +35,15 @@ export const goals = {
     estimated: true,
   },
   G19: { what: 'invoice of a window of 20M events / of 20 000', floor: 1.5, goal: 1.2, ...less() },
+  G20: { what: 'neighbour p50, 40 writes behind a locked customer / quiet', floor: 2, goal: 1.3, ...less() },
+  G21: {
+    what: 'neighbour p99, 100 callers on one wallet / quiet',
+    floor: 2,
+    goal: 1.5,
+    ...less(),
+    estimated: true,
+  },
+  G22: { what: 'neighbour p50, any of the attacks / quiet', floor: 4, goal: 2, ...less(), estimated: true },
 } satisfies Record<string, Goal>;
 
 export type GoalId = keyof typeof goals;

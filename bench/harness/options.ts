@@ -1,6 +1,9 @@
 import { Command, InvalidArgumentError } from 'commander';
 
-export const SECTIONS = ['http', 'ingest', 'write-through', 'usage', 'webhooks', 'queue', 'billing', 'window'] as const;
+/** What a run without --only measures. */
+const USUAL = ['http', 'ingest', 'write-through', 'usage', 'webhooks', 'queue', 'billing', 'window'] as const;
+/** The neighbours take minutes of their own, so they are asked for by name. */
+export const SECTIONS = [...USUAL, 'neighbours'] as const;
 export type SectionName = (typeof SECTIONS)[number];
 
 /** How long and how often everything is measured (performance-design 10). */
@@ -17,6 +20,8 @@ export interface Effort {
   /** Subscriptions that are due at one instant, and how often that is measured. */
   burst: number;
   bursts: number;
+  /** A neighbour is measured so long in quiet, and so long under each attack. */
+  neighbourSeconds: number;
 }
 
 export interface Options {
@@ -38,6 +43,7 @@ const FULL: Effort = {
   windowRows: 20_000_000,
   burst: 10_000,
   bursts: 1,
+  neighbourSeconds: 10,
 };
 
 const QUICK: Effort = {
@@ -51,12 +57,13 @@ const QUICK: Effort = {
   windowRows: 500_000,
   burst: 300,
   bursts: 3,
+  neighbourSeconds: 4,
 };
 
 export function readOptions(args: string[]): Options {
   const command = new Command('npm run bench --')
     .description('Measures the service as ratios to baselines of the same run')
-    .option('--only <sections>', `some of ${SECTIONS.join(',')}`, sectionsOf, [...SECTIONS])
+    .option('--only <sections>', `some of ${SECTIONS.join(',')}`, sectionsOf, [...USUAL])
     .option('--quick', 'fewer rounds and rows, under 3 minutes', false)
     .option('--absolute', 'also print rates and times of this machine', false)
     .option('--window-rows <events>', 'events of the great window', rowsOf)

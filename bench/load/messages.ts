@@ -40,3 +40,22 @@ export interface OpenResult extends Sent {
   p50Ms: number;
   p99Ms: number;
 }
+
+/** A neighbour's requests: so many of each kind a second. */
+export interface NeighbourLoad {
+  url: string;
+  apiKey: string;
+  seconds: number;
+  perSecond: number;
+  /** Part of everything it names, so that nothing is sent twice. */
+  label: string;
+}
+
+export interface Latencies {
+  p50Ms: number;
+  p99Ms: number;
+  /** Answers that were not 200, or none at all. */
+  failed: number;
+}
+
+export type NeighbourResult = Record<'writes' | 'reads' | 'events', Latencies>;

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createProducer, type Producer } from '../../src/platform/queue/producer.ts';
+import type { Environment } from '../harness/environment.ts';
+import type { Effort } from '../harness/options.ts';
+import { runProgram, startProcess } from '../harness/processes.ts';
+import { emptyFindings, type Findings } from '../harness/report.ts';
+import { type Ratio, spreadOf } from '../harness/rounds.ts';
+import type { Latencies, NeighbourLoad, NeighbourResult } from '../load/messages.ts';
+import { type Attack, attacks } from './neighbours/attacks.ts';
+import { openStage, type Stage } from './neighbours/stage.ts';
+
+const PER_SECOND = 10;
+/** An attack has begun when the neighbour is measured. */
+const HEAD_START_MS = 500;
+/** What an attack leaves behind is waited for so long before the next quiet measurement. */
+const CALM_WITHIN_MS = 15_000;
+const LOOK_EVERY_MS = 100;
+const KINDS = ['writes', 'reads', 'events'] as const;
+
+interface Measured {
+  attack: Attack;
+  quiet: NeighbourResult;
+  attacked: NeighbourResult;
+  /** Answers that the attackers got, by status. */
+  answers: Record<string, number>;
+  sentForSeconds: number;
+}
+
+/**
+ * G20 to G22: what another organization notices while one does what strangers did to stop all (attacks A1 to A8, load
+ * E2). Its requests come at fixed instants, so that a service that stands still cannot hide it.
+ */
+export async function measureNeighbours(environment: Environment, effort: Effort): Promise<Findings> {
+  const findings = emptyFindings();
+  const workers = await startProcess(environment, 'workers/all.js');
+  const ingress = await startProcess(environment, 'src/ingress/server.js');
+  const producer = createProducer(environment.redis, environment.prefix);
+  const stage = await openStage(environment, ingress.url);
+  const seconds = effort.neighbourSeconds;
+  const measure = () =>
+    runProgram<NeighbourLoad, NeighbourResult>('bench/load/neighbour-child.js', {
+      url: ingress.url,
+      apiKey: stage.neighbourKey,
+      seconds,
+      perSecond: PER_SECOND,
+      label: randomUUID(),
+    });
+  await measure(); // warms up
+  const all: Measured[] = [];
+  for (const attack of attacks) {
+    await stage.limit(attack.name !== 'E2 wallet');
+    await untilCalm(producer);
+    const quiet = await measure();
+    const prepared = await attack.prepare?.(stage);
+    const raid = begin(attack, stage);
+    await pause(HEAD_START_MS);
+    const attacked = await measure();
+    const { answers, sentForSeconds } = raid.stop();
+    await prepared?.end();
+    all.push({ attack, quiet, attacked, answers, sentForSeconds });
+    findings.notes.push(...tableOf(all.at(-1)!));
+  }
+  const named = (name: string) => all.find(({ attack }) => attack.name === name)!;
+  findings.ratios.G20 = spread(named('E2 locked'), 'p50Ms', ['writes', 'events']);
+  findings.ratios.G21 = spread(named('E2 wallet'), 'p99Ms', KINDS);
+  findings.ratios.G22 = spreadOf(all.map((each) => spread(each, 'p50Ms', KINDS).greatest));
+  await stage.close();
+  await producer.close();
+  await Promise.all([ingress.stop(), workers.stop()]);
+  return findings;
+}
+
+/** Sends the requests of an attack by all its callers until it is stopped. */
+function begin(attack: Attack, stage: Stage) {
+  const answers: Record<string, number> = {};
+  const started = performance.now();
+  let isOver = false;
+  let sent = 0;
+  const call = async () => {
+    while (!isOver) {
+      const startedAt = performance.now();
+      const answer = await attack.send(stage, sent++).catch(() => 'none');
+      if (!isOver) answers[String(answer)] = (answers[String(answer)] ?? 0) + 1;
+      await pause(Math.max(0, attack.gapMs - (performance.now() - startedAt)));
+    }
+  };
+  for (let caller = 0; caller < attack.callers; caller += 1) void call();
+  return {
+    stop() {
+      isOver = true;
+      return { answers, sentForSeconds: (performance.now() - started) / 1000 };
+    },
+  };
+}
+
+/** Waits until no caller's job is left, so that one attack does not make the quiet of the next one loud. */
+async function untilCalm(producer: Producer): Promise<void> {
+  const deadline = performance.now() + CALM_WITHIN_MS;
+  let left = 1;
+  while (left > 0 && performance.now() < deadline) {
+    const queues = [producer.queue('writes'), producer.queue('events')];
+    const counts = await Promise.all(queues.map((queue) => queue.getJobCountByTypes('waiting', 'active', 'delayed')));
+    left = counts.reduce((sum, count) => sum + count, 0);
+    await pause(LOOK_EVERY_MS);
+  }
+}
+
+function spread(measured: Measured, figure: 'p50Ms' | 'p99Ms', kinds: readonly (keyof NeighbourResult)[]): Ratio {
+  const ratios = kinds.map((kind) => measured.attacked[kind][figure] / measured.quiet[kind][figure]);
+  return { ...spreadOf(ratios), median: Math.max(...ratios) };
+}
+
+const HEADINGS = ['', 'p50 quiet', 'attack', 'p99 quiet', 'attack', 'failed'];
+const WIDTHS = [10, 10, 9, 10, 9, 6];
+
+/** What the neighbour noticed of one attack, in milliseconds. */
+function tableOf({ attack, quiet, attacked, answers, sentForSeconds }: Measured): string[] {
+  const rate = Object.entries(answers).map(([status, count]) => `${status}: ${(count / sentForSeconds).toFixed(1)}/s`);
+  const row = (cells: string[]) => cells.map((cell, index) => cell.padStart(WIDTHS[index]!)).join('');
+  const ms = (value: number) => value.toFixed(0);
+  const figures = (before: Latencies, after: Latencies) => [
+    ...[before.p50Ms, after.p50Ms, before.p99Ms, after.p99Ms].map(ms),
+    String(after.failed),
+  ];
+  return [
+    `${attack.name}: ${attack.what} (${rate.join(', ') || 'no answer'})`,
+    row(HEADINGS),
+    ...KINDS.map((kind) => row([kind, ...figures(quiet[kind], attacked[kind])])),
+  ];
+}

@@ -1,0 +1,147 @@
+import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import type { Stage } from './stage.ts';
+
+/** One organization's way to hold up the others (findings A1 to A8, E2): what it sends again and again. */
+export interface Attack {
+  name: string;
+  what: string;
+  callers: number;
+  /** Least time between two requests of a caller. */
+  gapMs: number;
+  /** What has to be there before; its result is given to `send`, and `end` takes it back. */
+  prepare?(stage: Stage): Promise<{ end(): Promise<void> }>;
+  send(stage: Stage, index: number): Promise<unknown>;
+}
+
+const CHARGES = 500;
+const LIST_BYTES = 4_900_000;
+const BLANK_BYTES = 8 * 1024 * 1024;
+
+/** Text of a JSON list that repeats one element as often as fits. */
+const listOf = (element: string, bytes: number): string =>
+  `[${new Array(Math.floor(bytes / (element.length + 1))).fill(element).join(',')}]`;
+
+const wrongCharges = `{"plan":{"name":"a","code":"b","charges":${listOf('{}', LIST_BYTES)}}}`;
+const wrongTaxes = `{"customer":{"external_id":"q","tax_codes":${listOf('1', LIST_BYTES)}}}`;
+const deep = `{"customer":${'['.repeat(LIST_BYTES / 2)}${']'.repeat(LIST_BYTES / 2)}}`;
+const metadata = Array.from({ length: 100 }, (_, index) => `metadata[k${index}]=v`).join('&');
+const blankLines = gzipSync(Buffer.alloc(BLANK_BYTES, '\n'));
+const preview = JSON.stringify({ plan_code: 'large', customer: { external_id: 'locked' } });
+const NDJSON = { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' };
+
+export const attacks: readonly Attack[] = [
+  {
+    name: 'A1',
+    what: 'lists of a million wrong elements',
+    callers: 2,
+    gapMs: 500,
+    send: ({ busy }, index) =>
+      index % 2 === 0 ? busy.post('/plans', wrongCharges) : busy.post('/customers', wrongTaxes),
+  },
+  {
+    name: 'A2',
+    what: 'invoices by 100 metadata keys',
+    callers: 14,
+    gapMs: 280,
+    send: ({ busy }) => busy.get(`/invoices?${metadata}`),
+  },
+  {
+    name: 'A3',
+    what: `previews of a plan of ${CHARGES} charges`,
+    callers: 30,
+    gapMs: 600,
+    send: ({ busy }) => busy.post('/invoices/preview', preview),
+  },
+  {
+    name: 'A4',
+    what: '8 MB of blank lines',
+    callers: 4,
+    gapMs: 400,
+    send: ({ busy }) => busy.post('/events/bulk', blankLines, NDJSON),
+  },
+  {
+    name: 'A5',
+    what: `usage of a plan of ${CHARGES} charges`,
+    callers: 20,
+    gapMs: 100,
+    send: ({ busy }) => busy.get('/customers/locked/current_usage?external_subscription_id=large'),
+  },
+  {
+    name: 'A6',
+    what: 'JSON of 2.4 million levels',
+    callers: 4,
+    gapMs: 80,
+    send: ({ busy }) => busy.post('/customers', deep),
+  },
+  {
+    name: 'A7',
+    what: 'made-up keys and unsigned inbound events',
+    callers: 20,
+    gapMs: 20,
+    send: ({ strangerWith, busyId }, index) => {
+      const stranger = strangerWith(randomBytes(24).toString('base64url'));
+      return index % 2 === 0
+        ? stranger.get('/plans')
+        : stranger.post(`/webhooks/sandbox/${busyId}?code=none`, '{"id":"x"}');
+    },
+  },
+  {
+    name: 'A8',
+    what: 'small writes far above the limit',
+    callers: 40,
+    gapMs: 50,
+    send: ({ busy }, index) => busy.post('/customers', `{"customer":{"external_id":"flood-${index % 1000}"}}`),
+  },
+  {
+    name: 'E2 locked',
+    what: '40 writes behind a locked customer',
+    callers: 40,
+    gapMs: 500,
+    prepare: (stage) => stage.lockCustomer('locked'),
+    send: ({ busy }, index) => busy.post('/customers', `{"customer":{"external_id":"locked","name":"Name ${index}"}}`),
+  },
+  {
+    name: 'E2 wallet',
+    what: '100 callers hold on one wallet',
+    callers: 100,
+    gapMs: 0,
+    send: ({ busy, walletId }) =>
+      busy.post(`/wallets/${walletId}/holds`, '{"hold":{"amount_cents":1,"expires_in_seconds":60}}'),
+  },
+  {
+    name: 'events',
+    what: 'batches of 100 events without a pause',
+    callers: 16,
+    gapMs: 0,
+    send: ({ busy }, index) => busy.post('/events/batch', batchOf(index)),
+  },
+];
+
+const run = randomBytes(4).toString('hex');
+const batchOf = (batch: number): string =>
+  JSON.stringify({
+    events: Array.from({ length: 100 }, (_, index) => ({
+      transaction_id: `${run}-${batch}-${index}`,
+      external_subscription_id: 'large',
+      code: 'requests',
+    })),
+  });
+
+/** Body of the plan that the attackers use. */
+export const largePlan = (metricId: string) => ({
+  plan: {
+    name: 'Large',
+    code: 'large',
+    interval: 'monthly',
+    pay_in_advance: false,
+    amount_cents: 0,
+    amount_currency: 'EUR',
+    charges: Array.from({ length: CHARGES }, (_, index) => ({
+      billable_metric_id: metricId,
+      code: `charge-${index}`,
+      charge_model: 'standard',
+      properties: { amount: '0.01' },
+    })),
+  },
+});
