@@ -8,6 +8,7 @@ import { finalizeInvoice } from './finalize-invoice/finalize-invoice.ts';
 import { previewInvoice } from './preview-invoice/preview-invoice.ts';
 import { refreshInvoice } from './refresh-invoice/refresh-invoice.ts';
 import { regenerateInvoice } from './regenerate-invoice/regenerate-invoice.ts';
+import { downloadXmlOfInvoice, downloadXmlOfNote } from './render-documents/e-documents/download.ts';
 import { createWalletTransaction } from './wallets/create-transactions.ts';
 
 /**
@@ -27,4 +28,6 @@ export const flowCommands: Readonly<Record<string, Operation['run']>> = {
   retryPayment,
   executeOrder,
   createEventCorrection: createCorrection,
+  downloadInvoiceXml: downloadXmlOfInvoice,
+  downloadCreditNoteXml: downloadXmlOfNote,
 };

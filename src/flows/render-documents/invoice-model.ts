@@ -3,22 +3,29 @@ import { type Format, fill, formatOf } from '../../resources/documents/format.ts
 import type { Language } from '../../resources/documents/texts/by-locale.ts';
 import type { DocumentTexts } from '../../resources/documents/texts/texts.ts';
 import { creditView } from '../../resources/invoices/credits.ts';
+import { dueOf, isOver } from '../../resources/invoices/due.ts';
+import type { InvoiceRow } from '../../resources/invoices/queries.ts';
 import type { InvoiceParts } from '../../resources/invoices/view.ts';
 import { subscriptionName } from '../../resources/subscriptions/name.ts';
 import { feeRows } from './fee-rows.ts';
 import { addressLines, type PartyFacts, partyOf } from './party.ts';
-import type { Printed } from './sql.ts';
+import type { PaidPart, Printed } from './sql.ts';
 
 /**
- * What the document of an invoice says: who bills whom, each fee below its subscription, how the total comes about, when
- * it is payable, custom sections and the issuer's footer.
+ * What the document of an invoice says: who bills whom, each fee below its subscription, how the total comes about, what of
+ * it was paid or given up when the document was drawn, what is left to pay until when, custom sections and the issuer's
+ * footer.
  *
  * Rules: subscriptions-and-invoices F.6, F.9, F.10.
  */
-export function invoiceModel(parts: InvoiceParts, printed: Printed, { locale, texts }: Language): DocumentModel {
+export function invoiceModel(
+  parts: InvoiceParts,
+  printed: Printed,
+  paid: readonly PaidPart[],
+  { locale, texts }: Language,
+): DocumentModel {
   const { invoice } = parts;
   const format = formatOf(locale, invoice.currency, invoice.timezone);
-  const due = invoice.total_amount_cents > 0;
   return {
     language: locale,
     title: invoice.self_billed ? texts.titles.selfBilledInvoice : texts.titles.invoice,
@@ -26,21 +33,70 @@ export function invoiceModel(parts: InvoiceParts, printed: Printed, { locale, te
     logo: printed.logo_url,
     facts: factsOf(parts, printed, texts, format),
     parties: partiesOf(parts, printed, texts, format),
-    headline: due
-      ? {
-          text: fill(texts.amountDue, { amount: format.amount(invoice.total_amount_cents) }),
-          note: fill(texts.payableUntil, { date: format.date(invoice.payment_due_date) }),
-        }
-      : null,
+    headline: headlineOf(parts, paid, texts, format),
     columns: [
       { label: texts.item, isFigure: false },
       ...[texts.units, texts.unitPrice, texts.tax, texts.amount].map((label) => ({ label, isFigure: true })),
     ],
     tables: tablesOf(parts, texts, format),
-    totals: totalsOf(parts, texts, format),
+    totals: [...totalsOf(parts, texts, format), ...settledTotals(parts, paid, texts, format)],
     notes: notesOf(parts, printed, texts),
     pageLabel: texts.page,
   };
+}
+
+/** What is to be paid until when; of a paid invoice, that it is. */
+function headlineOf(
+  { invoice }: InvoiceParts,
+  paid: readonly PaidPart[],
+  texts: DocumentTexts,
+  format: Format,
+): DocumentModel['headline'] {
+  const left = leftToPay(invoice);
+  if (left > 0)
+    return {
+      text: fill(texts.amountDue, { amount: format.amount(left) }),
+      note: fill(texts.payableUntil, { date: format.date(invoice.payment_due_date) }),
+    };
+  const settled = invoice.total_amount_cents - invoice.total_written_off_amount_cents - creditedOf(invoice);
+  if (settled <= 0) return null;
+  const last = paid.at(-1);
+  return {
+    text: fill(texts.amountPaid, { amount: format.amount(settled) }),
+    note: last ? `${texts.paidOn} ${format.date(dayOf(last, invoice.timezone))}` : texts.paid,
+  };
+}
+
+/** Of an invoice that was marked as paid nothing is left, though nobody recorded how it was paid. */
+const leftToPay = (invoice: InvoiceRow): number =>
+  invoice.payment_status === 'succeeded' ? 0 : Math.max(dueOf(invoice), 0);
+
+const creditedOf = (invoice: InvoiceRow): number => invoice.total_offsetted_credit_note_amount_cents;
+
+const dayOf = ({ created_at }: PaidPart, timezone: string) => created_at.toZonedDateTimeISO(timezone).toPlainDate();
+
+/** Below the total: each payment, what credit notes settled and what was given up, and what is left; nothing while all is due. */
+function settledTotals(
+  { invoice }: InvoiceParts,
+  paid: readonly PaidPart[],
+  texts: DocumentTexts,
+  format: Format,
+): Total[] {
+  const takenOff = (label: string, cents: number): Total[] =>
+    cents === 0 ? [] : [{ label, value: format.amount(-cents), kind: 'plain' }];
+  const left = leftToPay(invoice);
+  const known = paid.reduce((total, part) => total + part.amount_cents, 0);
+  const marked =
+    invoice.total_amount_cents - known - creditedOf(invoice) - invoice.total_written_off_amount_cents - left;
+  const rows = [
+    ...paid.flatMap((part) =>
+      takenOff(`${texts.paidOn} ${format.date(dayOf(part, invoice.timezone))}`, part.amount_cents),
+    ),
+    ...takenOff(texts.paid, isOver(invoice) ? 0 : marked),
+    ...takenOff(texts.credited, creditedOf(invoice)),
+    ...takenOff(texts.writtenOff, invoice.total_written_off_amount_cents),
+  ];
+  return rows.length === 0 ? [] : [...rows, { label: texts.leftToPay, value: format.amount(left), kind: 'grand' }];
 }
 
 function factsOf({ invoice }: InvoiceParts, { customer }: Printed, texts: DocumentTexts, format: Format): Fact[] {

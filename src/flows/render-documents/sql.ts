@@ -1,3 +1,4 @@
+import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
 import type { Address, PartyFacts } from './party.ts';
 
@@ -31,6 +32,21 @@ export async function readPrinted(db: Db, organizationId: string, invoiceId: str
     where invoice.organization_id = ${organizationId} and invoice.id = ${invoiceId}`;
   return row!;
 }
+
+/** A payment that an invoice has got, by the day on which it came in. */
+export interface PaidPart {
+  created_at: Temporal.Instant;
+  amount_cents: number;
+}
+
+/** What payments have settled of an invoice, oldest first. */
+export const listPaidParts = (db: Db, organizationId: string, invoiceId: string) => db<PaidPart[]>`
+  select payment.created_at, share.amount_cents
+  from payment_invoices share
+  join payments payment on payment.organization_id = share.organization_id and payment.id = share.payment_id
+  where share.organization_id = ${organizationId} and share.invoice_id = ${invoiceId}
+    and payment.payment_status = 'succeeded' and share.amount_cents > 0
+  order by payment.created_at, payment.id`;
 
 /** The columns of `entity` that a document prints, its logo apart, which would be copied with every invoice. */
 export const issuerSnapshot = (db: Db) => db`

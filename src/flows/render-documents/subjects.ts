@@ -15,10 +15,10 @@ import { listShares, readPayment } from '../../resources/payments/queries.ts';
 import { creditNoteModel } from './credit-note-model.ts';
 import { eCreditNote } from './e-documents/of-credit-note.ts';
 import { eInvoice } from './e-documents/of-invoice.ts';
-import { ublOf } from './e-documents/ubl.ts';
+import { type EDocument, ublOf } from './e-documents/ubl.ts';
 import { invoiceModel } from './invoice-model.ts';
 import { receiptModel } from './receipt-model.ts';
-import { readPrinted } from './sql.ts';
+import { listPaidParts, readPrinted } from './sql.ts';
 
 /** What can be drawn: how its document is read, or written without a drawing, and who is told when it is there. */
 interface DocumentSubject {
@@ -43,17 +43,30 @@ async function readWholeNote(ctx: Reading, noteId: string) {
   return { parts: { note, invoice, fees }, printed };
 }
 
+/** An invoice as its electronic document says it. */
+export const readEInvoice = async (ctx: Reading, invoiceId: string): Promise<EDocument> =>
+  eInvoice(...(await readWholeInvoice(ctx, invoiceId)));
+
+/** A credit note as its electronic document says it. */
+export async function readENote(ctx: Reading, noteId: string): Promise<EDocument> {
+  const { parts, printed } = await readWholeNote(ctx, noteId);
+  return eCreditNote(parts, printed);
+}
+
 export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> = {
   invoice: {
     async read(ctx, invoiceId) {
-      const [parts, printed] = await readWholeInvoice(ctx, invoiceId);
+      const [[parts, printed], paid] = await Promise.all([
+        readWholeInvoice(ctx, invoiceId),
+        listPaidParts(ctx.db, ctx.organizationId, invoiceId),
+      ]);
       const language = languageOf(printed.customer_locale, printed.issuer.document_locale);
-      return invoiceModel(parts, printed, language);
+      return invoiceModel(parts, printed, paid, language);
     },
     announce: recordInvoiceGenerated,
   },
   invoice_xml: {
-    read: async (ctx, invoiceId) => xmlText(ublOf(eInvoice(...(await readWholeInvoice(ctx, invoiceId))))),
+    read: async (ctx, invoiceId) => xmlText(ublOf(await readEInvoice(ctx, invoiceId))),
     announce: recordInvoiceGenerated,
   },
   credit_note: {
@@ -65,10 +78,7 @@ export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> =
     announce: recordCreditNoteGenerated,
   },
   credit_note_xml: {
-    async read(ctx, noteId) {
-      const { parts, printed } = await readWholeNote(ctx, noteId);
-      return xmlText(ublOf(eCreditNote(parts, printed)));
-    },
+    read: async (ctx, noteId) => xmlText(ublOf(await readENote(ctx, noteId))),
     announce: recordCreditNoteGenerated,
   },
   payment_receipt: {

@@ -1,3 +1,4 @@
+import { printable } from './characters.ts';
 import type { DocumentFonts, FontName } from './fonts.ts';
 
 /** A stretch of text in one font. */
@@ -10,8 +11,9 @@ export interface Run {
 const PLAIN = /^[\n\u0020-\u007e\u00a0-\u017f\u0370-\u03ff\u0400-\u045f\u2010-\u2026\u202f\u20ac]*$/;
 
 /** A text split where its font changes; the text itself where all of it is set in the main font. */
-export function runsOf(text: string, fonts: DocumentFonts): Run[] | string {
-  if (PLAIN.test(text)) return text;
+export function runsOf(written: string, fonts: DocumentFonts): Run[] | string {
+  if (PLAIN.test(written)) return written;
+  const text = printable(written);
   const runs: Run[] = [];
   for (const character of text) {
     const font = fonts.fontOf(character);

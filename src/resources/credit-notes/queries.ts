@@ -71,6 +71,9 @@ export interface CreditNoteRow {
   updated_at: Temporal.Instant;
   items: CreditNoteItemJson[];
   applied_taxes: CreditNoteTaxJson[];
+  /** Of its documents, once they have been made. */
+  document_id: string | null;
+  xml_document_id: string | null;
 }
 
 const columns = (db: Db) => db`
@@ -91,7 +94,13 @@ const columns = (db: Db) => db`
      'base_amount_cents', tax.base_amount_cents, 'amount_cents', tax.amount_cents,
      'amount_currency', tax.amount_currency, 'created_at', tax.created_at) order by tax.id), '[]')
    from credit_note_applied_taxes tax
-   where tax.organization_id = note.organization_id and tax.credit_note_id = note.id) as applied_taxes`;
+   where tax.organization_id = note.organization_id and tax.credit_note_id = note.id) as applied_taxes,
+  (select document.id from documents document
+   where document.organization_id = note.organization_id and document.kind = 'credit_note'
+     and document.subject_id = note.id and document.content is not null) as document_id,
+  (select document.id from documents document
+   where document.organization_id = note.organization_id and document.kind = 'credit_note_xml'
+     and document.subject_id = note.id and document.content is not null) as xml_document_id`;
 
 const tables = (db: Db) => db`
   credit_notes note

@@ -1,7 +1,6 @@
 import type { Context } from '../../platform/context.ts';
 import type { ProviderError } from '../../platform/payments/port.ts';
-import { documentLink } from '../documents/link.ts';
-import { findRenderedDocument } from '../documents/queries.ts';
+import { urlsOf } from '../documents/urls.ts';
 import { isMailed, oweMail } from '../mails/owe-mail.ts';
 import { failureOf } from '../payments/failure.ts';
 import type { PaymentRow } from '../payments/queries.ts';
@@ -21,8 +20,8 @@ export async function recordCreditNoteCreated(ctx: Context, id: string): Promise
 export async function recordCreditNoteGenerated(ctx: Context, id: string): Promise<void> {
   const { db, organizationId } = ctx;
   const note = await readCreditNote(db, organizationId, id);
-  const documentId = await findRenderedDocument(db, organizationId, 'credit_note', id);
-  const shown = { ...(await viewOf(ctx, note)), file_url: await documentLink(db, ctx.config, documentId!) };
+  const urls = await urlsOf(ctx, note);
+  const shown = { ...(await viewOf(ctx, note)), ...urls };
   const { items: _items, applied_taxes: _taxes, error_details: _errors, ...told } = shown;
   tell(ctx, 'credit_note.generated', note, shown, told);
 }

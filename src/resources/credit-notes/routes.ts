@@ -1,10 +1,11 @@
 import type { Context } from '../../platform/context.ts';
 import { limitOf, pageMeta } from '../../platform/lists/pagination.ts';
-import type { Operation } from '../../platform/operation.ts';
+import { type Operation, runsAsFlow } from '../../platform/operation.ts';
 import { checkBillingEntityCodes } from '../billing-entities/queries.ts';
 import { getCustomer } from '../customers/queries.ts';
+import { urlReader } from '../documents/urls.ts';
 import { createCreditNote } from './commands/create.ts';
-import { downloadCreditNote, downloadCreditNoteXml } from './commands/download.ts';
+import { downloadCreditNote } from './commands/download.ts';
 import { estimateCreditNote } from './commands/estimate.ts';
 import {
   deleteAllCreditNoteMetadata,
@@ -148,7 +149,7 @@ export const creditNoteOperations: Operation[] = [
     name: 'downloadCreditNoteXml',
     path: '/credit_notes/:svc_id/download_xml',
     summary: 'Get the electronic document of a credit note',
-    run: downloadCreditNoteXml,
+    run: runsAsFlow,
   },
   {
     ...metadata,
@@ -203,7 +204,9 @@ async function listPage(
     countCreditNotes(db, organizationId, filters),
   ]);
   const fees = await feesOfNotes(ctx, rows);
-  return { credit_notes: rows.map((row) => creditNoteListView(row, fees)), meta: pageMeta(query, total) };
+  const urls = await urlReader(ctx, rows);
+  const views = rows.map((row) => ({ ...creditNoteListView(row, fees), ...urls(row) }));
+  return { credit_notes: views, meta: pageMeta(query, total) };
 }
 
 async function show(ctx: Context, { svc_id }: { svc_id: string }) {

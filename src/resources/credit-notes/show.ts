@@ -1,14 +1,15 @@
 import type { Context } from '../../platform/context.ts';
 import { readCustomer } from '../customers/queries.ts';
+import { urlsOf } from '../documents/urls.ts';
 import { type FeeRow, listFeesByIds } from '../fees/queries.ts';
 import { type CreditNoteRow, readCreditNote } from './queries.ts';
 import { creditNoteView } from './view.ts';
 
-type Reading = Pick<Context, 'db' | 'organizationId'>;
+type Reading = Pick<Context, 'db' | 'config' | 'organizationId'>;
 
 /** Fees that the items of notes give back, by id: one statement, however many. */
 export async function feesOfNotes(
-  { db, organizationId }: Reading,
+  { db, organizationId }: Pick<Reading, 'db' | 'organizationId'>,
   notes: readonly CreditNoteRow[],
 ): Promise<ReadonlyMap<string, FeeRow>> {
   const ids = [...new Set(notes.flatMap(({ items }) => items.flatMap(({ fee_id: id }) => (id === null ? [] : [id]))))];
@@ -19,7 +20,8 @@ export async function feesOfNotes(
 /** A note as it stands alone. */
 export async function viewOf(ctx: Reading, note: CreditNoteRow) {
   const fees = await feesOfNotes(ctx, [note]);
-  return creditNoteView(note, fees, await readCustomer(ctx.db, ctx.organizationId, note.customer_id));
+  const customer = await readCustomer(ctx.db, ctx.organizationId, note.customer_id);
+  return { ...creditNoteView(note, fees, customer), ...(await urlsOf(ctx, note)) };
 }
 
 /** A note of ours, whatever its status: what commands answer. */

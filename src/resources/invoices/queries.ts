@@ -70,6 +70,7 @@ export interface InvoiceRow {
   metadata: InvoiceMetadataJson[];
   /** Its document, once it has been drawn. */
   document_id: string | null;
+  xml_document_id: string | null;
   /** The newest verification of it. Rule: beyond 6.2. */
   last_verification: { status: string; level: string; verified_at: string } | null;
   applied_sections: AppliedSectionJson[];
@@ -106,6 +107,9 @@ const invoiceColumns = (db: Db) => db`
   (select document.id from documents document
    where document.organization_id = invoice.organization_id and document.kind = 'invoice'
      and document.subject_id = invoice.id and document.content is not null) as document_id,
+  (select document.id from documents document
+   where document.organization_id = invoice.organization_id and document.kind = 'invoice_xml'
+     and document.subject_id = invoice.id and document.content is not null) as xml_document_id,
   (select json_build_object('status', verification.status, 'level', verification.level,
      'verified_at', verification.result ->> 'verified_at')
    from verifications verification

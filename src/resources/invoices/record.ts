@@ -1,8 +1,7 @@
 import type { Context } from '../../platform/context.ts';
 import { changedKeys } from '../../platform/records/changes.ts';
 import { type CustomerRow, readCustomer } from '../customers/queries.ts';
-import { documentLink } from '../documents/link.ts';
-import { findRenderedDocument } from '../documents/queries.ts';
+import { urlsOf } from '../documents/urls.ts';
 import { oweMail } from '../mails/owe-mail.ts';
 import { readInvoice } from './queries.ts';
 import { partsOf } from './show.ts';
@@ -102,11 +101,10 @@ export async function recordDisputeLost(ctx: Context, invoiceId: string): Promis
 export async function recordInvoiceGenerated(ctx: Context, invoiceId: string): Promise<void> {
   const { db, organizationId } = ctx;
   const invoice = await readInvoice(db, organizationId, invoiceId);
-  const documentId = await findRenderedDocument(db, organizationId, 'invoice', invoiceId);
   const customer = await readCustomer(db, organizationId, invoice.customer_id);
-  const file_url = await documentLink(db, ctx.config, documentId!);
-  const { metadata: _metadata, applied_taxes: _taxes, ...told } = { ...invoiceListView(invoice, customer), file_url };
-  const shown = { ...invoiceView(await partsOf(ctx, invoice, customer), ctx.now()), file_url };
+  const urls = await urlsOf(ctx, invoice);
+  const { metadata: _metadata, applied_taxes: _taxes, ...told } = { ...invoiceListView(invoice, customer), ...urls };
+  const shown = { ...invoiceView(await partsOf(ctx, invoice, customer), ctx.now()), ...urls };
   ctx.record({
     activity: {
       type: 'invoice.generated',

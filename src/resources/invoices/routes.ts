@@ -4,9 +4,9 @@ import { type Operation, runsAsFlow } from '../../platform/operation.ts';
 import { present } from '../../platform/schema/view.ts';
 import { checkBillingEntityCodes } from '../billing-entities/queries.ts';
 import { getCustomer, listCustomersByIds } from '../customers/queries.ts';
-import { documentLink } from '../documents/link.ts';
+import { urlReader, urlsOf } from '../documents/urls.ts';
 import { deleteInvoice } from './commands/delete.ts';
-import { downloadInvoice, downloadInvoiceXml } from './commands/download.ts';
+import { downloadInvoice } from './commands/download.ts';
 import { loseDispute } from './commands/lose-dispute.ts';
 import { retryInvoice } from './commands/retry.ts';
 import { finalizeAllInvoices, retryAllInvoices, settleRun } from './commands/run-many.ts';
@@ -176,7 +176,7 @@ export const invoiceOperations: Operation[] = [
     name: 'downloadInvoiceXml',
     path: '/invoices/:svc_id/download_xml',
     summary: 'Get the electronic document of an invoice',
-    run: downloadInvoiceXml,
+    run: runsAsFlow,
   },
   {
     ...write,
@@ -256,22 +256,20 @@ async function listPage(
   ]);
   const customers = await listCustomersByIds(db, organizationId, [...new Set(rows.map((row) => row.customer_id))]);
   const byId = new Map(customers.map((customer) => [customer.id, customer]));
+  const urls = await urlReader(ctx, rows);
   return {
-    invoices: rows.map((row) => invoiceListView(row, byId.get(row.customer_id)!)),
+    invoices: rows.map((row) => ({ ...invoiceListView(row, byId.get(row.customer_id)!), ...urls(row) })),
     meta: pageMeta(query, total),
   };
 }
 
 async function show(ctx: Context, { svc_id }: { svc_id: string }) {
   const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
-  const [parts, fileUrl] = await Promise.all([
-    partsOf(ctx, invoice),
-    invoice.document_id === null ? null : documentLink(ctx.db, ctx.config, invoice.document_id),
-  ]);
+  const [parts, urls] = await Promise.all([partsOf(ctx, invoice), urlsOf(ctx, invoice)]);
   return {
     invoice: {
       ...invoiceView(parts, ctx.now()),
-      file_url: fileUrl,
+      ...urls,
       ...present({ last_verification: invoice.last_verification }),
     },
   };

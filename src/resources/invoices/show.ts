@@ -1,5 +1,6 @@
 import type { Context } from '../../platform/context.ts';
 import { readCustomer } from '../customers/queries.ts';
+import { urlsOf } from '../documents/urls.ts';
 import { listFeesOfInvoice } from '../fees/queries.ts';
 import { listShownOfInvoice } from '../subscriptions/queries.ts';
 import { listAppliedThresholds } from '../usage-thresholds/queries.ts';
@@ -8,9 +9,10 @@ import { type InvoiceRow, listLinesOfInvoice, readInvoice } from './queries.ts';
 import { type InvoiceParts, invoiceView } from './view.ts';
 
 /** An invoice of ours on its own, whatever its status: what commands answer. */
-export async function showInvoice(ctx: Pick<Context, 'db' | 'organizationId' | 'now'>, id: string) {
+export async function showInvoice(ctx: Pick<Context, 'db' | 'config' | 'organizationId' | 'now'>, id: string) {
   const invoice = await readInvoice(ctx.db, ctx.organizationId, id);
-  return { invoice: invoiceView(await partsOf(ctx, invoice), ctx.now()) };
+  const [parts, urls] = await Promise.all([partsOf(ctx, invoice), urlsOf(ctx, invoice)]);
+  return { invoice: { ...invoiceView(parts, ctx.now()), ...urls } };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { create } from 'xmlbuilder2';
 import { startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
 
 // Electronic documents: platform P "download_xml", EN 16931 in UBL 2.1.
@@ -14,6 +15,7 @@ beforeAll(async () => {
   await client.put('/organizations', {
     organization: {
       country: 'FR',
+      tax_identification_number: 'FR32123456789',
       city: 'Lyon',
       zipcode: '69001',
       legal_name: 'Fournisseur & Fils',
@@ -175,6 +177,54 @@ test('drafts, unknown records and the other document are kept apart', async () =
   const drawn = (await story.client.post(`/invoices/${invoice.svc_id}/download`)).body.invoice.file_url;
   const written = (await story.client.post(`/invoices/${invoice.svc_id}/download_xml`)).body.invoice.xml_url;
   expect(new URL(drawn).pathname).not.toBe(new URL(written).pathname);
+});
+
+test('what was made is announced once, with the addresses that exist (missing 1.5)', async () => {
+  const invoice = await bill();
+  const announced = () =>
+    until(async () => {
+      const rows = await service.sql<{ payload: string }[]>`
+        select payload from webhook_events where webhook_type = 'invoice.generated' and object_id = ${invoice.svc_id}
+        order by position`;
+      return rows.map(({ payload }) => JSON.parse(payload).invoice);
+    });
+  const { xml_url } = (await story.client.post(`/invoices/${invoice.svc_id}/download_xml`)).body.invoice;
+  const written = await until(async () => ((await announced()).length === 1 ? announced() : undefined));
+  expect(written).toMatchObject([{ file_url: null, xml_url: expect.stringContaining(new URL(xml_url).pathname) }]);
+  await story.client.post(`/invoices/${invoice.svc_id}/download`);
+  const both = await until(async () => ((await announced()).length === 2 ? announced() : undefined));
+  expect(both[1]).toMatchObject({ file_url: expect.stringMatching(/^http/), xml_url: expect.stringMatching(/^http/) });
+  const { invoice: shown } = (await story.client.get(`/invoices/${invoice.svc_id}`)).body;
+  const { invoices } = (await story.client.get('/invoices?per_page=100')).body;
+  const listed = invoices.find((each: Invoice) => each.svc_id === invoice.svc_id);
+  for (const each of [shown, listed])
+    expect(each).toMatchObject({ file_url: expect.stringMatching(/^http/), xml_url: expect.stringMatching(/^http/) });
+});
+
+test('an invoice that receivers would refuse is not handed out', async () => {
+  const made = await story.client.post('/billing_entities', { billing_entity: { name: 'Bare', code: 'bare' } });
+  expect(made.status, made.text).toBe(200);
+  await story.client.post('/customers', {
+    customer: { external_id: 'bare', currency: 'KWD', billing_entity_code: 'bare' },
+  });
+  await story.client.post('/add_ons', {
+    add_on: { name: 'Dinar', code: 'dinar', amount_cents: 1000, amount_currency: 'KWD' },
+  });
+  const { body } = await story.client.post('/invoices', {
+    invoice: { external_customer_id: 'bare', currency: 'KWD', fees: [{ add_on_code: 'dinar', units: 1 }] },
+  });
+  expect(await story.client.post(`/invoices/${body.invoice.svc_id}/download_xml`)).toMatchObject({
+    status: 422,
+    body: {
+      error_details: {
+        'billing_entity.country': ['value_is_mandatory'],
+        'customer.country': ['value_is_mandatory'],
+        'billing_entity.legal_number': ['value_is_mandatory'],
+        currency: ['unsupported_value'],
+      },
+    },
+  });
+  expect(await service.sql`select from documents where subject_id = ${body.invoice.svc_id}`).toHaveLength(0);
 });
 
 test('no external CRM is connected that could know an invoice', async () => {

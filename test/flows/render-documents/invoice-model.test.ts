@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import { decimal } from '../../../src/engine/money/decimal.ts';
 import { invoiceModel } from '../../../src/flows/render-documents/invoice-model.ts';
-import type { Printed } from '../../../src/flows/render-documents/sql.ts';
+import type { PaidPart, Printed } from '../../../src/flows/render-documents/sql.ts';
 import { draw } from '../../../src/platform/documents/draw.ts';
 import { formatOf } from '../../../src/resources/documents/format.ts';
 import { languageOf } from '../../../src/resources/documents/texts/by-locale.ts';
@@ -69,6 +69,11 @@ const parts = (fees: FeeRow[], invoice: object = {}): InvoiceParts =>
       credit_notes_amount_cents: 0,
       prepaid_credit_amount_cents: 0,
       total_amount_cents: 18000,
+      total_paid_amount_cents: 0,
+      total_offsetted_credit_note_amount_cents: 0,
+      total_written_off_amount_cents: 0,
+      status: 'finalized',
+      payment_status: 'pending',
       applied_taxes: [{ tax_name: 'VAT', tax_rate: 20, amount_cents: 3000, fees_amount_cents: 15000 }],
       applied_sections: [{ name: 'bank', display_name: 'How to pay', details: 'IBAN 1' }],
       ...invoice,
@@ -118,8 +123,8 @@ const printed = (customer: object = {}): Printed =>
   }) as unknown as Printed;
 
 const english = languageOf('en', null);
-const modelOf = (fees: FeeRow[], invoice: object = {}, customer: object = {}) =>
-  invoiceModel(parts(fees, invoice), printed(customer), english);
+const modelOf = (fees: FeeRow[], invoice: object = {}, customer: object = {}, paid: PaidPart[] = []) =>
+  invoiceModel(parts(fees, invoice), printed(customer), paid, english);
 const rowsOf = (fees: FeeRow[]) =>
   modelOf(fees).tables.flatMap(({ rows }) => rows.map(({ kind, cells }) => [kind, ...cells]));
 
@@ -249,10 +254,90 @@ describe('what an invoice says', () => {
       ...parts([fee({ subscription_id: null, fee_type: 'add_on', item_name: 'Setup' })]),
       subscriptions: [],
     };
-    const model = invoiceModel(oneOff, printed(), english);
+    const model = invoiceModel(oneOff, printed(), [], english);
     expect(model.tables).toMatchObject([
       { title: null, rows: [{ cells: ['Setup', '200', '€0.05', '20%', '€10.00'] }] },
     ]);
+  });
+});
+
+describe('what was paid of an invoice when its document was drawn', () => {
+  const on = (date: string, amount_cents: number): PaidPart => ({
+    created_at: Temporal.Instant.from(`${date}T12:00:00Z`),
+    amount_cents,
+  });
+  const TOTAL = { label: 'Total', value: '€180.00', kind: 'grand' };
+  const drawn = (invoice: object, paid: PaidPart[] = []) => {
+    const { headline, totals } = modelOf([], invoice, {}, paid);
+    const below = totals.slice(totals.findIndex(({ label }) => label === 'Total') + 1);
+    return {
+      headline,
+      total: totals.find(({ label }) => label === 'Total'),
+      below: below.map(({ label, value }) => [label, value]),
+    };
+  };
+
+  test.each([
+    ['nothing', {}, [], { text: '€180.00 due', note: 'Payable until May 1, 2026' }, []],
+    [
+      'a part',
+      { total_paid_amount_cents: 8000 },
+      [on('2026-04-10', 5000), on('2026-04-12', 3000)],
+      { text: '€100.00 due', note: 'Payable until May 1, 2026' },
+      [
+        ['Paid on Apr 10, 2026', '-€50.00'],
+        ['Paid on Apr 12, 2026', '-€30.00'],
+        ['Left to pay', '€100.00'],
+      ],
+    ],
+    [
+      'all',
+      { total_paid_amount_cents: 18000, payment_status: 'succeeded' },
+      [on('2026-04-10', 18000)],
+      { text: '€180.00 paid', note: 'Paid on Apr 10, 2026' },
+      [
+        ['Paid on Apr 10, 2026', '-€180.00'],
+        ['Left to pay', '€0.00'],
+      ],
+    ],
+    [
+      'all, by hand',
+      { payment_status: 'succeeded' },
+      [],
+      { text: '€180.00 paid', note: 'Paid' },
+      [
+        ['Paid', '-€180.00'],
+        ['Left to pay', '€0.00'],
+      ],
+    ],
+    [
+      'all but what was given up and credited',
+      {
+        total_paid_amount_cents: 10000,
+        total_written_off_amount_cents: 3000,
+        total_offsetted_credit_note_amount_cents: 5000,
+      },
+      [on('2026-04-10', 10000)],
+      { text: '€100.00 paid', note: 'Paid on Apr 10, 2026' },
+      [
+        ['Paid on Apr 10, 2026', '-€100.00'],
+        ['Credited', '-€50.00'],
+        ['Written off', '-€30.00'],
+        ['Left to pay', '€0.00'],
+      ],
+    ],
+    [
+      'nothing, all of it given up',
+      { total_written_off_amount_cents: 18000 },
+      [],
+      null,
+      [
+        ['Written off', '-€180.00'],
+        ['Left to pay', '€0.00'],
+      ],
+    ],
+  ] as const)('%s', (_what, invoice, paid, headline, below) => {
+    expect(drawn(invoice, [...paid])).toEqual({ headline, total: TOTAL, below });
   });
 });
 
@@ -290,7 +375,7 @@ describe('languages', () => {
 
   test.each(LOCALES)('%s has every word, filled in, and can be drawn', async (locale) => {
     const language = languageOf(locale, null);
-    const model = invoiceModel(parts([fee({ charge_id: 'c' })]), printed(), language);
+    const model = invoiceModel(parts([fee({ charge_id: 'c' })]), printed(), [], language);
     const texts = JSON.stringify({ ...model, pageLabel: '' });
     expect(texts).not.toMatch(/\{[a-z]+\}/);
     expect(model.pageLabel).toMatch(/\{page\}.*\{pages\}/);
@@ -300,7 +385,7 @@ describe('languages', () => {
 
   test('a logo that is no picture is left out', async () => {
     const model = {
-      ...invoiceModel(parts([]), printed(), english),
+      ...invoiceModel(parts([]), printed(), [], english),
       logo: 'data:image/png;base64,bm90IGEgcGljdHVyZQ==',
     };
     expect(Buffer.from((await draw(model, null)).bytes.subarray(0, 5)).toString()).toBe('%PDF-');

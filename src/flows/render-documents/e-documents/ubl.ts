@@ -6,6 +6,7 @@ import type { Decimal } from '../../../engine/money/decimal.ts';
 import { toMainUnit } from '../../../engine/money/units.ts';
 import type { XmlElement } from '../../../platform/documents/xml.ts';
 import type { PartyFacts } from '../party.ts';
+import { isVatId } from './vat-id.ts';
 
 /** What an electronic invoice or credit note says, whatever its syntax. Amounts in the currency's smallest unit. */
 export interface EDocument {
@@ -80,8 +81,8 @@ export function ublOf(document: EDocument): XmlElement {
         document.correctedNumber === null
           ? undefined
           : { 'cac:InvoiceDocumentReference': { 'cbc:ID': document.correctedNumber } },
-      'cac:AccountingSupplierParty': { 'cac:Party': partyOf(document.seller) },
-      'cac:AccountingCustomerParty': { 'cac:Party': partyOf(document.buyer) },
+      'cac:AccountingSupplierParty': { 'cac:Party': partyOf(document.seller, sellerNumbers(document)) },
+      'cac:AccountingCustomerParty': { 'cac:Party': partyOf(document.buyer, buyerNumbers(document)) },
       'cac:AllowanceCharge': document.vat
         .filter(({ allowanceCents }) => allowanceCents !== 0)
         .map((share) => ({
@@ -142,9 +143,36 @@ const categoryOf = ({ category, rate }: Pick<ELine, 'category' | 'rate'>, reason
   'cac:TaxScheme': { 'cbc:ID': 'VAT' },
 });
 
-function partyOf(party: PartyFacts): XmlElement {
+/** The numbers of a party as EN 16931 wants them. */
+interface Numbers {
+  /** BT-29: any other. */
+  identification?: string | undefined;
+  tax?: { number: string; scheme: 'VAT' | 'TAX' } | undefined;
+}
+
+/** Nobody shows a VAT number where nothing is subject to VAT (BR-O-02); the number then identifies the seller as such. */
+const isOutsideVat = ({ vat }: EDocument): boolean => vat.length > 0 && vat.every(({ category }) => category === 'O');
+
+/** A number of another tax than VAT is a tax registration (BT-32). */
+function sellerNumbers(document: EDocument): Numbers {
+  const number = document.seller.tax_identification_number;
+  if (!number) return {};
+  if (isOutsideVat(document)) return document.seller.legal_number ? {} : { identification: number };
+  return { tax: { number, scheme: isVatId(number) ? 'VAT' : 'TAX' } };
+}
+
+/** Of a buyer EN 16931 knows VAT numbers only; another one identifies it. */
+function buyerNumbers(document: EDocument): Numbers {
+  const number = document.buyer.tax_identification_number;
+  if (!number) return {};
+  if (isOutsideVat(document) || !isVatId(number)) return { identification: number };
+  return { tax: { number, scheme: 'VAT' } };
+}
+
+function partyOf(party: PartyFacts, { identification, tax }: Numbers): XmlElement {
   const text = (value: string | null) => value || undefined;
   return {
+    'cac:PartyIdentification': identification === undefined ? undefined : { 'cbc:ID': identification },
     'cac:PartyName': { 'cbc:Name': party.name },
     'cac:PostalAddress': {
       'cbc:StreetName': text(party.address_line1),
@@ -154,9 +182,7 @@ function partyOf(party: PartyFacts): XmlElement {
       'cbc:CountrySubentity': text(party.state),
       'cac:Country': party.country === null ? undefined : { 'cbc:IdentificationCode': party.country },
     },
-    'cac:PartyTaxScheme': party.tax_identification_number
-      ? { 'cbc:CompanyID': party.tax_identification_number, 'cac:TaxScheme': { 'cbc:ID': 'VAT' } }
-      : undefined,
+    'cac:PartyTaxScheme': tax && { 'cbc:CompanyID': tax.number, 'cac:TaxScheme': { 'cbc:ID': tax.scheme } },
     'cac:PartyLegalEntity': { 'cbc:RegistrationName': party.name, 'cbc:CompanyID': text(party.legal_number) },
     'cac:Contact':
       party.phone || party.email

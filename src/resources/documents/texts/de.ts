@@ -50,6 +50,10 @@ export const de: DocumentTexts = {
   creditNotes: 'Gutschriften',
   prepaidCredits: 'Guthaben',
   total: 'Gesamtbetrag',
+  paid: 'Bezahlt',
+  credited: 'Gutgeschrieben',
+  writtenOff: 'Abgeschrieben',
+  leftToPay: 'Noch zu zahlen',
   selfBilledNote: 'Diese Rechnung wurde vom Leistungsempfänger ausgestellt (Gutschriftverfahren).',
   page: 'Seite {page} von {pages}',
 };

@@ -50,6 +50,10 @@ export const en: DocumentTexts = {
   creditNotes: 'Credit notes',
   prepaidCredits: 'Prepaid credits',
   total: 'Total',
+  paid: 'Paid',
+  credited: 'Credited',
+  writtenOff: 'Written off',
+  leftToPay: 'Left to pay',
   selfBilledNote: 'This invoice is issued by the customer in the name and on behalf of the supplier (self-billing).',
   page: 'Page {page} of {pages}',
 };

@@ -50,6 +50,10 @@ export const es: DocumentTexts = {
   creditNotes: 'Notas de crédito',
   prepaidCredits: 'Créditos prepagados',
   total: 'Total',
+  paid: 'Pagado',
+  credited: 'Abonado',
+  writtenOff: 'Cancelado contablemente',
+  leftToPay: 'Pendiente de pago',
   selfBilledNote:
     'Facturación por el destinatario: esta factura ha sido expedida por el cliente en nombre y por cuenta del proveedor.',
   page: 'Página {page} de {pages}',

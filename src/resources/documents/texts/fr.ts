@@ -50,6 +50,10 @@ export const fr: DocumentTexts = {
   creditNotes: 'Avoirs',
   prepaidCredits: 'Crédits prépayés',
   total: 'Total',
+  paid: 'Payé',
+  credited: 'Crédité',
+  writtenOff: 'Passé en pertes',
+  leftToPay: 'Reste à payer',
   selfBilledNote: 'Autofacturation : cette facture est émise par le client au nom et pour le compte du fournisseur.',
   page: 'Page {page} sur {pages}',
 };

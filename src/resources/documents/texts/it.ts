@@ -50,6 +50,10 @@ export const it: DocumentTexts = {
   creditNotes: 'Note di credito',
   prepaidCredits: 'Crediti prepagati',
   total: 'Totale',
+  paid: 'Pagato',
+  credited: 'Accreditato',
+  writtenOff: 'Stornato',
+  leftToPay: 'Resta da pagare',
   selfBilledNote: 'Autofatturazione: questa fattura è emessa dal cliente in nome e per conto del fornitore.',
   page: 'Pagina {page} di {pages}',
 };

@@ -50,6 +50,10 @@ export const nb: DocumentTexts = {
   creditNotes: 'Kreditnotaer',
   prepaidCredits: 'Forhåndsbetalte kreditter',
   total: 'Totalt',
+  paid: 'Betalt',
+  credited: 'Kreditert',
+  writtenOff: 'Avskrevet',
+  leftToPay: 'Gjenstår å betale',
   selfBilledNote: 'Selvfakturering: denne fakturaen er utstedt av kunden i leverandørens navn.',
   page: 'Side {page} av {pages}',
 };

@@ -50,6 +50,10 @@ export const ptBr: DocumentTexts = {
   creditNotes: 'Notas de crédito',
   prepaidCredits: 'Créditos pré-pagos',
   total: 'Total',
+  paid: 'Pago',
+  credited: 'Creditado',
+  writtenOff: 'Baixado',
+  leftToPay: 'Resta a pagar',
   selfBilledNote: 'Autofaturamento: esta fatura é emitida pelo cliente em nome e por conta do fornecedor.',
   page: 'Página {page} de {pages}',
 };

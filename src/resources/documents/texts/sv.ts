@@ -50,6 +50,10 @@ export const sv: DocumentTexts = {
   creditNotes: 'Kreditfakturor',
   prepaidCredits: 'Förbetalda krediter',
   total: 'Totalt',
+  paid: 'Betalt',
+  credited: 'Krediterat',
+  writtenOff: 'Avskrivet',
+  leftToPay: 'Kvar att betala',
   selfBilledNote: 'Självfakturering: denna faktura är utfärdad av kunden i leverantörens namn.',
   page: 'Sida {page} av {pages}',
 };

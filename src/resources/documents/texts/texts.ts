@@ -50,6 +50,12 @@ export interface DocumentTexts {
   creditNotes: string;
   prepaidCredits: string;
   total: string;
+  /** Marked as paid, where no payment is known. */
+  paid: string;
+  /** Settled by a credit note of this invoice. */
+  credited: string;
+  writtenOff: string;
+  leftToPay: string;
   selfBilledNote: string;
   /** `{page}`, `{pages}`. */
   page: string;

@@ -45,6 +45,10 @@ export const zhTw: DocumentTexts = {
   creditNotes: '折讓',
   prepaidCredits: '預付點數',
   total: '總計',
+  paid: '已付款',
+  credited: '已折讓',
+  writtenOff: '已沖銷',
+  leftToPay: '尚待支付',
   selfBilledNote: '自開發票：本發票由買方代表賣方開立。',
   page: '第 {page} 頁，共 {pages} 頁',
 };
