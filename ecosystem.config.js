@@ -5,7 +5,11 @@
 
 /** Longer than the 14 s within which a process stops by itself. */
 const KILL_AFTER_MS = 16_000;
-const READY_WITHIN_MS = 15_000;
+/**
+ * A reload keeps the old copy until the new one is ready; after this time pm2 ends the old one all the same, and a copy
+ * that is not ready by then closes the port. Longer than any start: 130 s were seen on a machine with nothing to spare.
+ */
+const READY_WITHIN_MS = 600_000;
 
 const shared = {
   exec_mode: 'cluster',

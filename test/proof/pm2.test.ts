@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -15,6 +15,8 @@ import { Producer } from './producer.ts';
 
 const EVENTS_PER_SECOND = 200;
 const SECONDS = 30;
+/** A copy of the ingress that starts while the file `slow` is there does nothing for this long first. */
+const SLOW_START_MS = 60_000;
 
 let folder: string;
 let services: Services;
@@ -28,6 +30,12 @@ beforeAll(async () => {
   services = await bringServices({ dataDir: join(folder, 'data') });
   sql = connectDatabase(services.databaseUrl, { connections: 2 });
   await migrate(sql);
+  await writeFile(
+    join(folder, 'slow-start.cjs'),
+    `const isIngress = (process.env.pm2_env ?? '').includes('"name":"ingress"');
+     if (isIngress && require('node:fs').existsSync(${JSON.stringify(join(folder, 'slow'))}))
+       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${SLOW_START_MS});`,
+  );
   const port = await choosePort();
   url = `http://127.0.0.1:${port}`;
   const environment = {
@@ -38,7 +46,7 @@ beforeAll(async () => {
     DATABASE_URL: services.databaseUrl,
     REDIS_URL: services.redisUrl,
     DATABASE_POOL: '6',
-    LOG_LEVEL: 'warn',
+    NODE_OPTIONS: `--require ${join(folder, 'slow-start.cjs')}`,
   };
   pm2 = async (...args) =>
     (await promisify(execFile)('npx', ['--no-install', 'pm2', ...args], { cwd: projectRoot(), env: environment }))
@@ -74,4 +82,40 @@ test('scaling and reloading under load loses no request and no job', { timeout: 
   const customers =
     await sql`select external_id from customers where organization_id = ${organization.organization_id}`;
   expect(customers).toHaveLength(producer.customers.size);
+});
+
+test('a reload keeps the port open however long the new copy takes to start', { timeout: 400_000 }, async () => {
+  const statuses = new Set<number>();
+  const use = async () => {
+    const organization = await createOrganization(sql, { name: 'Slowly reloaded', sandbox: false });
+    const producer = new Producer(url, organization.api_key);
+    await producer.run(20, 10);
+    for (const status of producer.statuses.keys()) statuses.add(status);
+  };
+  await writeFile(join(folder, 'slow'), '');
+  const startedAt = performance.now();
+  let reloadedAt: number | undefined;
+  const reloading = pm2('reload', 'ingress').then(() => {
+    reloadedAt = performance.now();
+  });
+  while (reloadedAt === undefined) await use();
+  await reloading;
+  await rm(join(folder, 'slow'));
+  await use();
+  expect(reloadedAt - startedAt).toBeGreaterThan(SLOW_START_MS);
+  // Not one request had to be repeated.
+  expect([...statuses]).toEqual([200]);
+});
+
+test('what a process logs is where "pm2 logs" looks', async () => {
+  const { apps } = await import(join(projectRoot(), 'ecosystem.config.js'));
+  const logs = await Promise.all(
+    (JSON.parse(await pm2('jlist')) as { name: string; pm2_env: { pm_out_log_path: string } }[]).map(
+      async ({ name, pm2_env }) => ({ name, text: await readFile(pm2_env.pm_out_log_path, 'utf8') }),
+    ),
+  );
+  expect(new Set(logs.map(({ name }) => name)).size).toBe(apps.length);
+  for (const { name, text } of logs) {
+    expect(text).toMatch(name === 'ingress' ? /"msg":"ingress listening"/ : /"msg":"pools started"/);
+  }
 });

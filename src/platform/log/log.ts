@@ -15,6 +15,12 @@ export function createLog(options: { level: string; process: string }): Log {
         censor: '[FILTERED]',
       },
     },
-    pino.destination({ sync: false, minLength: 0 }),
+    destination(),
   );
 }
+
+/** pm2 takes what a cluster's copy writes to `process.stdout`, and nothing that goes to the descriptor past it. */
+const destination = (): pino.DestinationStream =>
+  process.env.pm_id === undefined
+    ? pino.destination({ sync: false, minLength: 0 })
+    : { write: (line) => process.stdout.write(line) };

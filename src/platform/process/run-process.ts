@@ -3,6 +3,9 @@ import { createLog, type Log } from '../log/log.ts';
 import { awaitStores, StartRefused } from './await-stores.ts';
 import { stopOnSignal } from './stop.ts';
 
+/** pm2 writes what a process says to a file by itself, a little later. */
+const LAST_WORDS_MS = 300;
+
 /**
  * A whole process of ours: its settings, its stores, then what it does until a signal ends it. Whatever keeps it from
  * starting is one sentence on stderr, and the exit code 1.
@@ -23,7 +26,8 @@ export async function runProcess(
     const sentence = sentenceOf(error);
     if (sentence === undefined) throw error;
     console.error(`${name}: ${sentence}`);
-    process.exit(1);
+    process.exitCode = 1;
+    setTimeout(() => process.exit(), LAST_WORDS_MS);
   }
 }
 
