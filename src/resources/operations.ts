@@ -31,6 +31,7 @@ import { invoiceVerificationOperations } from './invoice-verifications/routes.ts
 import { invoiceOperations } from './invoices/routes.ts';
 import { ledgerOperations } from './ledger/routes.ts';
 import { lifetimeUsageOperations } from './lifetime-usage/routes.ts';
+import { mailOperations } from './mails/routes.ts';
 import { orderFormOperations } from './order-forms/routes.ts';
 import { orderOperations } from './orders/routes.ts';
 import { organizationOperations } from './organizations/routes.ts';
@@ -99,6 +100,7 @@ export const operations: Operation[] = [
   ...paymentOperations,
   ...paymentReceiptOperations,
   ...documentMailOperations,
+  ...mailOperations,
   ...dunningCampaignOperations,
   ...paymentMethodOperations,
   ...paymentProviderOperations,

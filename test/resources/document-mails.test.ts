@@ -177,6 +177,86 @@ describe('live organizations', () => {
     }
   });
 
+  test('each recipient has a state: a permanent refusal is final at once, and nobody gets a mail twice', async () => {
+    const server = await openMailServer({
+      replies: {
+        'gone@acme.test': ['550 5.1.1 no such user'],
+        'busy@acme.test': ['450 4.2.1 try later'],
+        'only@acme.test': ['550 5.1.1 no such user'],
+      },
+    });
+    const live = await startService({ settings: { SMTP_URL: server.url, MAIL_FROM: 'billing@house.test' } });
+    try {
+      const org = await live.org();
+      await mailAll(org);
+      const email = 'here@acme.test, gone@acme.test,busy@acme.test';
+      await org.post('/customers', { customer: { external_id: 'acme', currency: 'USD', email } });
+      const invoice = await oneOff({ client: org } as unknown as Story, 1000);
+      const newest = async () => (await org.get('/mails')).body.mails[0];
+      const first = await until(async () =>
+        (await newest())?.attempts === 1 && (await newest()).error ? newest() : undefined,
+      );
+      expect(first).toMatchObject({
+        status: 'pending',
+        document_type: 'invoice',
+        svc_document_subject_id: invoice.svc_id,
+        sent_at: null,
+        recipients: [
+          { address: 'here@acme.test', kind: 'to', state: 'accepted', error: null },
+          { address: 'gone@acme.test', kind: 'to', state: 'refused', error: expect.stringContaining('550 5.1.1') },
+          { address: 'busy@acme.test', kind: 'to', state: 'deferred', error: expect.stringContaining('450 4.2.1') },
+        ],
+      });
+      const { activity_logs: logs } = (await org.get('/activity_logs?activity_types[]=email.sent')).body;
+      expect(logs[0].activity_object.status).toBe('failed');
+      expect(JSON.parse(logs[0].activity_object.email).to).toEqual(['gone@acme.test']);
+
+      await live.sql`update mails set next_attempt_at = created_at - interval '1 day'`;
+      const producer = createProducer(live.redis, live.config.REDIS_PREFIX);
+      await sweepMails({ sql: live.sql, producer });
+      await producer.close();
+      const second = await until(async () => ((await newest()).status === 'sent' ? newest() : undefined));
+      expect(second.recipients.map(({ state }: { state: string }) => state)).toEqual([
+        'accepted',
+        'refused',
+        'accepted',
+      ]);
+      expect(second).toMatchObject({ attempts: 2, next_attempt_at: null, sent_at: expect.any(String) });
+      expect(server.mails.map(({ to }) => to)).toEqual([['here@acme.test'], ['busy@acme.test']]);
+      expect(server.mails[0]!.data).toContain('Auto-Submitted: auto-generated');
+
+      await org.post(`/invoices/${invoice.svc_id}/resend_email`, { to: ['only@acme.test'] });
+      const refused = await until(async () => ((await newest()).status === 'failed' ? newest() : undefined));
+      expect(refused).toMatchObject({
+        attempts: 1,
+        next_attempt_at: null,
+        recipients: [{ address: 'only@acme.test', state: 'refused' }],
+      });
+    } finally {
+      await live.stop();
+      await server.close();
+    }
+  });
+
+  test('a mail whose content the server refuses for good has failed at once', async () => {
+    const server = await openMailServer({ content: '552 5.3.4 too large' });
+    const live = await startService({ settings: { SMTP_URL: server.url } });
+    try {
+      const org = await live.org();
+      await mailAll(org);
+      await org.post('/customers', { customer: { external_id: 'acme', currency: 'USD', email: 'a@acme.test' } });
+      await oneOff({ client: org } as unknown as Story, 1000);
+      const mail = await until(async () => {
+        const { mails } = (await org.get('/mails')).body;
+        return mails[0]?.status === 'failed' && mails[0];
+      });
+      expect(mail).toMatchObject({ attempts: 1, next_attempt_at: null, error: expect.stringContaining('552') });
+    } finally {
+      await live.stop();
+      await server.close();
+    }
+  });
+
   test('without a mail server nothing is sent, and asking for it is refused', async () => {
     const org = await service.org();
     await mailAll(org);

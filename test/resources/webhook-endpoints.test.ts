@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { mailHandlers } from '../../src/flows/send-mails/jobs.ts';
 import { realNow } from '../../src/platform/clock/real-clock.ts';
 import { createLog } from '../../src/platform/log/log.ts';
-import type { OutgoingMail } from '../../src/platform/mail/mailer.ts';
+import type { Mailer, OutgoingMail } from '../../src/platform/mail/mailer.ts';
 import { WEBHOOK_TYPES } from '../../src/resources/webhook-endpoints/event-types.ts';
 import { disableWebhookEndpoint } from '../../src/resources/webhook-endpoints/writes.ts';
 import { scratchDeps } from '../flows/advance-clock/scratch.ts';
@@ -243,7 +243,13 @@ test('an endpoint that is disabled for its failures is told by mail and in the s
   const [mail] = await mails();
   const payload = { organization_id: organizationId, mail_id: mail!.id };
   const sent: OutgoingMail[] = [];
-  const mailer = { send: async (each: OutgoingMail) => void sent.push(each), close: () => {} };
+  const mailer: Mailer = {
+    async send(each, addresses) {
+      sent.push(each);
+      return addresses.map((address) => ({ address, state: 'accepted', error: null }));
+    },
+    close: () => {},
+  };
   const deps = { ...scratchDeps(service.sql), log: createLog({ level: 'silent', process: 'test' }) };
   await mailHandlers(deps, mailer)['mail.send'](payload, {} as never);
   expect(sent).toMatchObject([{ to: ['ops@acme.test'], text: expect.stringContaining(made.webhook_url) }]);

@@ -1,4 +1,5 @@
-import nodemailer from 'nodemailer';
+import { domainToASCII } from 'node:url';
+import nodemailer, { type SendingError } from 'nodemailer';
 import type { Config } from '../config.ts';
 
 /** A mail as it leaves the house. */
@@ -15,9 +16,21 @@ export interface OutgoingMail {
   attachment: { fileName: string; contentType: string; content: Uint8Array } | null;
 }
 
+/** What the mail server said of one address: it takes the mail, never will, or not now. */
+export interface RecipientState {
+  address: string;
+  state: 'accepted' | 'refused' | 'deferred';
+  error: string | null;
+}
+
 export interface Mailer {
-  /** Hands a mail to the mail server. @throws when it does not take it */
-  send(mail: OutgoingMail): Promise<void>;
+  /**
+   * Hands a mail to the mail server, for these of its addresses.
+   *
+   * @returns what became of each of them
+   * @throws when the server could not be asked: it is away, or turns our login down
+   */
+  send(mail: OutgoingMail, addresses: readonly string[]): Promise<RecipientState[]>;
   close(): void;
 }
 
@@ -47,8 +60,11 @@ export function createMailer({ SMTP_URL, MAIL_FROM }: Pick<Config, 'SMTP_URL' | 
     disableUrlAccess: true,
   });
   return {
-    async send(mail) {
-      await transport.sendMail({
+    async send(mail, addresses) {
+      const message = {
+        envelope: { from: MAIL_FROM, to: addresses },
+        // Answers of absence go to nobody who would read them (RFC 3834).
+        headers: { 'Auto-Submitted': 'auto-generated' },
         messageId: `<${mail.id}@${MAIL_FROM.slice(MAIL_FROM.indexOf('@') + 1)}>`,
         from: { name: mail.senderName ?? '', address: MAIL_FROM },
         ...(mail.replyTo === null ? {} : { replyTo: mail.replyTo }),
@@ -67,8 +83,46 @@ export function createMailer({ SMTP_URL, MAIL_FROM }: Pick<Config, 'SMTP_URL' | 
                   content: Buffer.from(mail.attachment.content),
                 },
               ],
-      });
+      };
+      try {
+        const { rejectedErrors = [] } = await transport.sendMail(message);
+        return statesOf(addresses, rejectedErrors, ACCEPTED);
+      } catch (error) {
+        const { code = '', responseCode = 0, message: words, rejectedErrors = [] } = error as SendingError;
+        if (!OF_THE_MAIL.has(code)) throw error;
+        const rest =
+          responseCode >= PERMANENT ? { state: 'refused' as const, error: words } : { ...DEFERRED, error: words };
+        return statesOf(addresses, rejectedErrors, rest);
+      }
     },
     close: () => transport.close(),
   };
+}
+
+/** Replies of SMTP from here on say that another try would meet the same answer. */
+const PERMANENT = 500;
+/** Errors of the library that the server answered to this mail, to its sender, its recipients or its content. */
+const OF_THE_MAIL = new Set(['EENVELOPE', 'EMESSAGE']);
+const ACCEPTED = { state: 'accepted', error: null } as const;
+const DEFERRED = { state: 'deferred' } as const;
+
+/** The state of each address: its own reply where there was one, else that of the rest. */
+function statesOf(
+  addresses: readonly string[],
+  replies: readonly SendingError[],
+  rest: Omit<RecipientState, 'address'>,
+): RecipientState[] {
+  const byAddress = new Map(replies.map((reply) => [plain(reply.recipient ?? ''), reply]));
+  return addresses.map((address) => {
+    const reply = byAddress.get(plain(address));
+    if (reply === undefined) return { address, ...rest };
+    const state = (reply.responseCode ?? 0) >= PERMANENT ? 'refused' : 'deferred';
+    return { address, state, error: reply.message };
+  });
+}
+
+/** An address as the library hands it on: its domain in small ASCII letters. */
+function plain(address: string): string {
+  const at = address.lastIndexOf('@');
+  return `${address.slice(0, at + 1)}${domainToASCII(address.slice(at + 1))}`;
 }

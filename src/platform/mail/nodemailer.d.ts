@@ -1,7 +1,16 @@
 /** The calls that we use: the published types lag behind the library. */
 declare module 'nodemailer' {
+  export interface SendingError extends Error {
+    code?: string;
+    /** Reply of the server, as 451 or 550. */
+    responseCode?: number;
+    /** Of a reply about one address. */
+    recipient?: string;
+    rejectedErrors?: SendingError[];
+  }
   interface Transport {
-    sendMail(mail: object): Promise<unknown>;
+    /** Resolves when at least one address was taken. */
+    sendMail(mail: object): Promise<{ rejectedErrors?: SendingError[] }>;
     close(): void;
   }
   const nodemailer: { createTransport(options: object): Transport };

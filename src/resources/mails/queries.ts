@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
+import type { RecipientState } from '../../platform/mail/mailer.ts';
 import type { MailDocument } from './owe-mail.ts';
 
 /** A mail that is owed to the mail server, with what is attached. */
@@ -15,6 +16,8 @@ export interface PendingMail {
   reply_to: string | null;
   subject: string;
   body: string;
+  /** After the attempts before this one. */
+  recipient_states: RecipientState[];
   /** This one included. */
   attempts: number;
   file_name: string | null;
@@ -35,27 +38,33 @@ export async function takeMail(
       where organization_id = ${organizationId} and id = ${id} and status = 'pending' and next_attempt_at <= ${now}
       returning *
     )
-    select taken.id, taken.kind, taken.subject_id, taken.recipients, taken.cc, taken.bcc, taken.sender_name, taken.reply_to, taken.subject, taken.body,
-      taken.attempts, document.file_name, document.content_type, document.content
+    select taken.id, taken.kind, taken.subject_id, taken.recipients, taken.cc, taken.bcc, taken.sender_name,
+      taken.reply_to, taken.subject, taken.body, taken.recipient_states, taken.attempts, document.file_name, document.content_type, document.content
     from taken
     left join documents document
       on document.organization_id = taken.organization_id and document.id = taken.document_id`;
   return mail;
 }
 
-export const noteSent = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
-  update mails set status = 'sent', sent_at = ${now}, next_attempt_at = null, error = null
-  where organization_id = ${organizationId} and id = ${id}`;
-
-/** Keeps why an attempt failed; for good without a next one. */
-export const noteFailure = (
+/** Keeps what an attempt came to: the state of each address, and when the next one is due, if any. */
+export const noteAttempt = (
   db: Db,
   organizationId: string,
   id: string,
-  { error, nextAt }: { error: string; nextAt: Temporal.Instant | null },
+  { status, states, error, nextAt, sentAt }: Attempt,
 ) => db`
-  update mails set error = ${error}, next_attempt_at = ${nextAt}, status = ${nextAt === null ? 'failed' : 'pending'}
+  update mails set status = ${status}, recipient_states = ${states as never}::jsonb, error = ${error},
+    next_attempt_at = ${nextAt}, sent_at = ${sentAt}
   where organization_id = ${organizationId} and id = ${id}`;
+
+export interface Attempt {
+  status: 'pending' | 'sent' | 'failed';
+  states: readonly RecipientState[];
+  /** What was refused, and why. */
+  error: string | null;
+  nextAt: Temporal.Instant | null;
+  sentAt: Temporal.Instant | null;
+}
 
 /** Where there is no mail server, a mail stays unsent. */
 export const noteUnsent = (db: Db, organizationId: string, id: string) => db`

@@ -7,8 +7,11 @@ export interface ReceivedMail {
   data: string;
 }
 
-/** A mail server that keeps what it is given, and refuses the first `refused` mails as one that is busy. */
-export async function openMailServer({ refused = 0 } = {}) {
+/**
+ * A mail server that keeps what it is given, and refuses the first `refused` mails as one that is busy. It answers an
+ * address by `replies`, the first of which is used up each time, and a mail by `content` where that is given.
+ */
+export async function openMailServer({ refused = 0, replies = {} as Record<string, string[]>, content = '' } = {}) {
   const mails: ReceivedMail[] = [];
   const sockets = new Set<Socket>();
   let attempts = 0;
@@ -22,13 +25,18 @@ export async function openMailServer({ refused = 0 } = {}) {
     const take = () => {
       attempts += 1;
       if (attempts <= refused) return say('451 busy');
+      if (content !== '') return say(content);
       mails.push(mail);
       return say('250 taken');
     };
     const command = (line: string) => {
       const word = line.slice(0, 4).toUpperCase();
       if (word === 'MAIL') mail = { from: addressOf(line), to: [], data: '' };
-      if (word === 'RCPT') mail.to.push(addressOf(line));
+      if (word === 'RCPT') {
+        const reply = replies[addressOf(line)]?.shift();
+        if (reply !== undefined) return say(reply);
+        mail.to.push(addressOf(line));
+      }
       if (word === 'DATA') isData = true;
       say(word === 'DATA' ? '354 go on' : word === 'QUIT' ? '221 bye' : '250 ok');
     };
