@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { request } from 'undici';
 import { createProducer, type Producer } from '../../src/platform/queue/producer.ts';
 import type { Environment } from '../harness/environment.ts';
 import type { Effort } from '../harness/options.ts';
@@ -14,8 +15,9 @@ const PER_SECOND = 10;
 /** An attack has begun when the neighbour is measured. */
 const HEAD_START_MS = 500;
 /** What an attack leaves behind is waited for so long before the next quiet measurement. */
-const CALM_WITHIN_MS = 15_000;
+const CALM_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 100;
+const AT_ONCE_MS = 50;
 const KINDS = ['writes', 'reads', 'events'] as const;
 
 interface Measured {
@@ -49,8 +51,7 @@ export async function measureNeighbours(environment: Environment, effort: Effort
   await measure(); // warms up
   const all: Measured[] = [];
   for (const attack of attacks) {
-    await stage.limit(attack.name !== 'E2 wallet');
-    await untilCalm(producer);
+    await untilCalm(producer, ingress.url);
     const quiet = await measure();
     const prepared = await attack.prepare?.(stage);
     const raid = begin(attack, stage);
@@ -94,15 +95,17 @@ function begin(attack: Attack, stage: Stage) {
   };
 }
 
-/** Waits until no caller's job is left, so that one attack does not make the quiet of the next one loud. */
-async function untilCalm(producer: Producer): Promise<void> {
+/** Waits until no caller's job is left and the ingress answers at once: no attack makes the quiet of the next one loud. */
+async function untilCalm(producer: Producer, url: string): Promise<void> {
   const deadline = performance.now() + CALM_WITHIN_MS;
-  let left = 1;
-  while (left > 0 && performance.now() < deadline) {
-    const queues = [producer.queue('writes'), producer.queue('events')];
-    const counts = await Promise.all(queues.map((queue) => queue.getJobCountByTypes('waiting', 'active', 'delayed')));
-    left = counts.reduce((sum, count) => sum + count, 0);
+  const queues = [producer.queue('writes'), producer.queue('events')];
+  let isCalm = false;
+  while (!isCalm && performance.now() < deadline) {
     await pause(LOOK_EVERY_MS);
+    const counts = await Promise.all(queues.map((queue) => queue.getJobCountByTypes('waiting', 'active', 'delayed')));
+    const asked = performance.now();
+    await (await request(`${url}/health`)).body.dump();
+    isCalm = counts.every((count) => count === 0) && performance.now() - asked < AT_ONCE_MS;
   }
 }
 

@@ -106,8 +106,8 @@ export const attacks: readonly Attack[] = [
     what: '100 callers hold on one wallet',
     callers: 100,
     gapMs: 0,
-    send: ({ busy, walletId }) =>
-      busy.post(`/wallets/${walletId}/holds`, '{"hold":{"amount_cents":1,"expires_in_seconds":60}}'),
+    send: ({ rich, walletId }) =>
+      rich.post(`/wallets/${walletId}/holds`, '{"hold":{"amount_cents":1,"expires_in_seconds":60}}'),
   },
   {
     name: 'events',

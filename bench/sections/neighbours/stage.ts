@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import { BASE_PATH } from '../../../src/ingress/answer-request.ts';
+import { announceKeys } from '../../../src/platform/redis/announce-keys.ts';
 import { openClient } from '../../data/client.ts';
 import { createBenchOrganization } from '../../data/organization.ts';
 import type { Environment } from '../../harness/environment.ts';
@@ -9,8 +10,6 @@ import { largePlan } from './attacks.ts';
 const PATIENCE_MS = 12_000;
 const CONNECTIONS = 128;
 const LIMITS = { rate_limit_default: 50, rate_limit_events: 500, rate_limit_events_bulk: 10 } as const;
-/** The hot wallet's holds are what is measured there, not the limiter. */
-const WALLET_LIMIT = 1_000_000;
 
 /** Sends whatever it is given. */
 export interface Sender {
@@ -18,17 +17,17 @@ export interface Sender {
   post(path: string, body: string | Buffer, headers?: Record<string, string>): Promise<number>;
 }
 
-/** Two organizations at one service: the busy one has what the attacks need. */
+/** Organizations at one service: the busy one has what the attacks need, and the limits of every new one. */
 export interface Stage {
   busy: Sender;
   busyId: string;
+  /** Another organization without limits, for the holds of its one wallet: they are measured, not the limiter. */
+  rich: Sender;
   walletId: string;
   neighbourKey: string;
   strangerWith(apiKey: string): Sender;
   /** Holds the row of a customer of the busy organization until `end`. */
   lockCustomer(externalId: string): Promise<{ end(): Promise<void> }>;
-  /** Whether the busy organization is bound by the limits of every new one. */
-  limit(isLimited: boolean): Promise<void>;
   /** Drops what attacks still wait for. */
   close(): Promise<void>;
 }
@@ -36,7 +35,9 @@ export interface Stage {
 export async function openStage(environment: Environment, url: string): Promise<Stage> {
   const busy = await createBenchOrganization(environment, 'Bench busy');
   const neighbour = await createBenchOrganization(environment, 'Bench neighbour');
+  const rich = await createBenchOrganization(environment, 'Bench rich');
   const client = openClient(url, busy.apiKey);
+  const banker = openClient(url, rich.apiKey);
   const { billable_metric: metric } = await client.make('/billable_metrics', {
     billable_metric: { name: 'Requests', code: 'requests', aggregation_type: 'count_agg' },
   });
@@ -45,8 +46,8 @@ export async function openStage(environment: Environment, url: string): Promise<
   await client.make('/subscriptions', {
     subscription: { external_customer_id: 'locked', plan_code: 'large', external_id: 'large' },
   });
-  await client.make('/customers', { customer: { external_id: 'rich', currency: 'EUR' } });
-  const { wallet } = await client.make('/wallets', {
+  await banker.make('/customers', { customer: { external_id: 'rich', currency: 'EUR' } });
+  const { wallet } = await banker.make('/wallets', {
     wallet: {
       external_customer_id: 'rich',
       name: 'Hot',
@@ -55,7 +56,8 @@ export async function openStage(environment: Environment, url: string): Promise<
       granted_credits: '1000000',
     },
   });
-  await client.close();
+  await Promise.all([client.close(), banker.close()]);
+  await limit(environment, busy.id);
   const pool = new Pool(url, {
     connections: CONNECTIONS,
     pipelining: 1,
@@ -66,6 +68,7 @@ export async function openStage(environment: Environment, url: string): Promise<
   return {
     busy: senderOf(pool, busy.apiKey),
     busyId: busy.id,
+    rich: senderOf(pool, rich.apiKey),
     walletId: wallet.svc_id,
     neighbourKey: neighbour.apiKey,
     strangerWith: (apiKey) => senderOf(pool, apiKey),
@@ -81,16 +84,19 @@ export async function openStage(environment: Environment, url: string): Promise<
         },
       };
     },
-    async limit(isLimited) {
-      const { rate_limit_default, rate_limit_events, rate_limit_events_bulk } = LIMITS;
-      await sql`
-        update organizations
-        set rate_limit_default = ${isLimited ? rate_limit_default : WALLET_LIMIT},
-          rate_limit_events = ${rate_limit_events}, rate_limit_events_bulk = ${rate_limit_events_bulk}
-        where id = ${busy.id}`;
-    },
     close: () => pool.destroy(),
   };
+}
+
+/** The ingress forgets what it knew with the organization's keys, as after any change of its limits. */
+async function limit({ sql, redis, prefix }: Environment, organizationId: string): Promise<void> {
+  const { rate_limit_default, rate_limit_events, rate_limit_events_bulk } = LIMITS;
+  await sql`
+    update organizations
+    set rate_limit_default = ${rate_limit_default}, rate_limit_events = ${rate_limit_events},
+      rate_limit_events_bulk = ${rate_limit_events_bulk}
+    where id = ${organizationId}`;
+  await announceKeys(redis, prefix)(organizationId);
 }
 
 function senderOf(pool: Pool, apiKey: string): Sender {
