@@ -14,6 +14,7 @@ import {
   writeJson,
 } from './harness/report.ts';
 import { measureBilling } from './sections/billing.ts';
+import { measureHeavyUsage } from './sections/heavy-usage.ts';
 import { measureHttp } from './sections/http.ts';
 import { measureIngest } from './sections/ingest.ts';
 import { measureNeighbours } from './sections/neighbours.ts';
@@ -38,6 +39,7 @@ const sections: Record<SectionName, Section> = {
   billing: { ids: ['G18'], measure: measureBilling },
   window: { ids: ['G19'], measure: measureWindow },
   neighbours: { ids: ['G20', 'G21', 'G22'], measure: measureNeighbours },
+  'heavy-usage': { ids: ['G23'], measure: measureHeavyUsage },
 };
 
 async function run(): Promise<number> {

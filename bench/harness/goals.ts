@@ -44,6 +44,7 @@ export const goals = {
     estimated: true,
   },
   G22: { what: 'neighbour p50, any of the attacks / quiet', floor: 4, goal: 2, ...less(), estimated: true },
+  G23: { what: 'current usage of 240 000 events / of 2 400', floor: 5, goal: 3, ...less() },
 } satisfies Record<string, Goal>;
 
 export type GoalId = keyof typeof goals;

@@ -1,7 +1,17 @@
 import { Command, InvalidArgumentError } from 'commander';
 
 /** What a run without --only measures. */
-const USUAL = ['http', 'ingest', 'write-through', 'usage', 'webhooks', 'queue', 'billing', 'window'] as const;
+const USUAL = [
+  'http',
+  'ingest',
+  'write-through',
+  'usage',
+  'webhooks',
+  'queue',
+  'billing',
+  'window',
+  'heavy-usage',
+] as const;
 /** The neighbours take minutes of their own, so they are asked for by name. */
 export const SECTIONS = [...USUAL, 'neighbours'] as const;
 export type SectionName = (typeof SECTIONS)[number];

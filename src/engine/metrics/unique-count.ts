@@ -9,10 +9,12 @@ import type { MemberEvent } from './usage-event.ts';
  *
  *   add A, remove A, add A, add B, remove C → 2
  *
+ * others  number of values in use that none of the events is about
+ *
  * Rules: usage-and-charges C.2 "unique_count", C.3, C.4.
  */
-export function uniqueCount(events: readonly Omit<MemberEvent, 'timestamp'>[]): Aggregate {
-  const count = activeValues(events).size;
+export function uniqueCount(events: readonly Omit<MemberEvent, 'timestamp'>[], others = 0): Aggregate {
+  const count = activeValues(events).size + others;
   return { units: decimal(count), eventsCount: count };
 }
 

@@ -13,12 +13,13 @@ export const EVER = '-infinity';
 export const sharedRollups = (readings: readonly (Summing | Listing)[]): SharedRequest<RollupRequest>[] =>
   shareRequests(
     readings.flatMap(({ counting: { charge, names }, plan, days }, n) =>
-      plan.hours === null ? [] : [{ n, names, request: rollupRequest(charge, plan.hours, days) }],
+      plan.hours === null ? [] : [{ n, names, request: rollupRequest(charge, plan, plan.hours, days) }],
     ),
   );
 
 function rollupRequest(
-  { externalSubscriptionId, metric, needs }: ChargeToCount,
+  { externalSubscriptionId, metric, needs, isProrated }: ChargeToCount,
+  { raw }: ReadPlan,
   hours: FullHours,
   localDays: readonly Instant[] | null,
 ): RollupRequest {
@@ -35,6 +36,7 @@ function rollupRequest(
     day_to: days?.to.toString() ?? null,
     days: localDays?.map((day) => day.toString()) ?? null,
     amounts: needs === 'amounts',
+    edges: isProrated ? null : raw.map(({ from, to }) => ({ from: from?.toString() ?? EVER, to: to.toString() })),
   };
 }
 

@@ -76,11 +76,12 @@ async function addBuckets(db: Db, organizationId: string, mode: Mode, summings: 
 async function addMembers(db: Db, organizationId: string, mode: Mode, listings: readonly Listing[]): Promise<void> {
   const requests = mode === 'scan' ? [] : sharedRollups(listings);
   const rows = requests.length === 0 ? [] : await listMembers(db, organizationId, requests);
-  for (const { ns, texts, members } of rows) {
-    if (members === null) continue;
+  for (const { ns, texts, settled, members } of rows) {
+    if (settled === null || members === null) continue;
     assert(texts !== null, 'a group is stored before its first member');
     for (const n of ns) {
       const { counting, days } = listings[n]!;
+      counting.rows.push({ texts, settled }); // a group is shown though none of its values is in use any more
       for (const entry of members)
         counting.rows.push(...eventsOfMember(entry, days !== null).map((event) => ({ texts, event })));
     }
@@ -203,6 +204,7 @@ function readOf(rows: readonly Row[]): Omit<ShareRead, 'billedTotal'> {
     portions: portionsOf(false),
     before: portionsOf(true),
     events: inOrder(rows.flatMap(({ event }) => (event ? [event] : []))),
+    settled: rows.reduce((total, { settled = 0 }) => total + settled, 0),
   };
 }
 

@@ -39,4 +39,6 @@ export interface Row {
   portion?: Portion;
   isBefore?: boolean;
   event?: ReadEvent;
+  /** Values of a unique count that are in use and of which nothing else tells. */
+  settled?: number;
 }

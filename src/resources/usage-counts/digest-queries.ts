@@ -4,7 +4,7 @@ import { type RawRequest, selectedEvents } from './queries.ts';
 import { hasAllHours, type RollupRequest } from './rollup-queries.ts';
 
 /** Full hours of a window; `n` is its position. */
-export type DigestedHours = { n: number } & Omit<RollupRequest, 'days' | 'amounts'>;
+export type DigestedHours = { n: number } & Omit<RollupRequest, 'days' | 'amounts' | 'edges'>;
 /** A stretch of a window that is read from its events. */
 export type DigestedEvents = { n: number } & Omit<RawRequest, 'aggregation' | 'first' | 'late_after_id' | 'late_since'>;
 

@@ -29,6 +29,8 @@ export interface ShareRead {
   before: readonly Portion[];
   /** In processing order. */
   events: readonly ReadEvent[];
+  /** Of unique counts: values in use of which no event tells. */
+  settled?: number;
   /** Running total of the last fee. */
   billedTotal: Decimal | undefined;
 }
@@ -49,7 +51,7 @@ export function figuresOf(charge: ChargeToCount, read: ShareRead): Figures {
   if (type === 'weighted_sum_agg') return weightedFigures(charge, read);
   if (type === 'unique_count_agg') {
     const events = read.events.map(memberEvent);
-    return charge.isProrated ? proratedUniqueCount(events, prorationOf(charge)) : uniqueCount(events);
+    return charge.isProrated ? proratedUniqueCount(events, prorationOf(charge)) : uniqueCount(events, read.settled);
   }
   const values = read.events.map(valueEvent);
   if (charge.isProrated) return proratedFigures(charge, read, values);

@@ -36,6 +36,8 @@ export interface RollupRequest {
   days: string[] | null;
   /** Whether the events' own amounts are asked for. */
   amounts: boolean;
+  /** The rest of the window, which is read from events: their values are listed; null: all values are. */
+  edges: { from: string; to: string }[] | null;
 }
 
 /** Counted hours of the charges at the positions `ns`, whose rollup answers; without a count when there is nothing. */
@@ -90,36 +92,55 @@ export type MemberEntry = [value: string, hasAdd: boolean, isMember: boolean, ke
 export interface MemberRow {
   ns: number[];
   texts: Texts | null;
-  /** Null: the rollup answers and there is nothing. */
+  /** How many values of the group are in use that are not listed; null: the rollup answers and there is nothing. */
+  settled: number | null;
   members: MemberEntry[] | null;
 }
 
 /**
- * Members of unique counts, of the charges that `sumBuckets` would answer for: of each group and value its last hour in the
- * window, all of its hours where days matter; and every event of the open batches, which the rows do not have yet.
+ * Members of unique counts, of the charges that `sumBuckets` would answer for. Where days do not matter the last hour in the
+ * window decides on a value, and, unless all are wanted, one that no other group, edge of the window or open batch knows is only counted:
+ * 24 000 values took 0.9 s to list and compare. The others are listed, of each group with their last hour; where days
+ * matter all with all their hours; and every event of the open batches, which the rows do not have yet.
  */
 export const listMembers = (db: Db, organizationId: string, requests: readonly SharedRequest<RollupRequest>[]) => db<
   MemberRow[]
 >`
-  with ${answeringShapes(db, organizationId, requests)}, ${waitingEvents(db, organizationId, 'unique_count_agg')}
-  select scan.ns, grp.properties as texts, listed.members
+  with ${answeringShapes(db, organizationId, requests)}, ${waitingEvents(db, organizationId, 'unique_count_agg')},
+  also_elsewhere as materialized (
+    select distinct scan.s, substring(sha256(convert_to(e.properties ->> scan.field, 'UTF8')) for 16) as value_hash
+    from scan
+    cross join jsonb_to_recordset(scan.edges) as edge ("from" timestamptz, "to" timestamptz)
+    join events e on e.organization_id = ${organizationId} and e.external_subscription_id = scan.subscription
+      and e.code = scan.code and e.timestamp >= edge."from" and e.timestamp < edge."to" and e.deleted_at is null
+    where scan.days is null
+    union
+    select scan.s, substring(sha256(convert_to(waiting.text, 'UTF8')) for 16)
+    from waiting join scan on waiting.n = any (scan.ns)
+    where scan.days is null
+  )
+  select scan.ns, grp.properties as texts, listed.settled, listed.members
   from scan
   left join lateral (
-    select group_hash, jsonb_agg(jsonb_build_array(encode(value_hash, 'hex'), has_add, is_member,
-      ${sortableText(db, db`last_ts`)} || ' ' || ${sortableText(db, db`last_created_at`)} || ' ' || last_id,
-      ${sortableText(db, db`hour`)}, ${sortableText(db, db`last_ts`)})) as members
+    select group_hash, count(*) filter (where not is_listed and is_member) as settled,
+      coalesce(jsonb_agg(jsonb_build_array(encode(value_hash, 'hex'), has_add, is_member,
+        ${sortableText(db, db`last_ts`)} || ' ' || ${sortableText(db, db`last_created_at`)} || ' ' || last_id,
+        ${sortableText(db, db`hour`)}, ${sortableText(db, db`last_ts`)})) filter (where is_listed), '[]') as members
     from (
-      (
-        select distinct on (group_hash, value_hash) group_hash, value_hash, has_add, is_member, last_ts, last_created_at,
+      select last.*, scan.edges is null or elsewhere.value_hash is not null
+          or count(*) over (partition by last.value_hash) > 1 as is_listed
+      from (
+        select distinct on (value_hash, group_hash) group_hash, value_hash, has_add, is_member, last_ts, last_created_at,
           last_id, hour
         from usage_uniques u
         where scan.days is null and u.organization_id = ${organizationId}
           and u.external_subscription_id = scan.subscription and u.shape_id = scan.shape_id
           and u.hour >= scan."from" and u.hour < scan."to"
-        order by group_hash, value_hash, hour desc
-      )
+        order by value_hash, group_hash, hour desc
+      ) last
+      left join also_elsewhere elsewhere on elsewhere.s = scan.s and elsewhere.value_hash = last.value_hash
       union all
-      select group_hash, value_hash, has_add, is_member, last_ts, last_created_at, last_id, hour
+      select group_hash, value_hash, has_add, is_member, last_ts, last_created_at, last_id, hour, true
       from usage_uniques u
       where scan.days is not null and u.organization_id = ${organizationId}
         and u.external_subscription_id = scan.subscription and u.shape_id = scan.shape_id
@@ -130,7 +151,7 @@ export const listMembers = (db: Db, organizationId: string, requests: readonly S
   left join usage_groups grp on grp.organization_id = ${organizationId} and grp.shape_id = scan.shape_id
     and grp.group_hash = listed.group_hash
   union all
-  select array[n], texts, jsonb_build_array(jsonb_build_array(
+  select array[n], texts, 0, jsonb_build_array(jsonb_build_array(
     encode(substring(sha256(convert_to(text, 'UTF8')) for 16), 'hex'), operation = 'add', operation = 'add',
     ${sortableText(db, db`timestamp`)} || ' ' || ${sortableText(db, db`created_at`)} || ' ' || id,
     ${sortableText(db, db`timestamp`)}, ${sortableText(db, db`timestamp`)}))
@@ -157,7 +178,7 @@ const answeringShapes = (db: Db, organizationId: string, requests: readonly Shar
     from jsonb_to_recordset(${JSON.stringify(requests.map(({ request, askers }) => ({ ...request, askers })))}::text::jsonb)
       as request (askers jsonb, subscription text, metric_id uuid, code text, aggregation text, field text,
         "from" timestamptz, "to" timestamptz, day_from timestamptz, day_to timestamptz, days timestamptz[],
-        amounts boolean)
+        amounts boolean, edges jsonb)
   ), answering as materialized (
     select request.*, asker.n, asker.names, shape.id as shape_id, shape.keeps_days
     from request
@@ -167,11 +188,12 @@ const answeringShapes = (db: Db, organizationId: string, requests: readonly Shar
       and shape.field_name is not distinct from request.field and shape.property_names @> asker.names
     where (shape.keeps_amounts or not request.amounts) and ${hasAllHours(db, organizationId)}
   ), scan as materialized (
-    select subscription, aggregation, "from", "to", days, shape_id, array_agg(n) as ns,
+    select s, subscription, code, field, aggregation, "from", "to", days, edges, shape_id, array_agg(n) as ns,
       case when keeps_days then coalesce(day_from, "to") else "to" end as day_from,
       case when keeps_days then coalesce(day_to, "to") else "to" end as day_to
     from answering
-    group by s, subscription, aggregation, "from", "to", days, shape_id, keeps_days, answering.day_from, answering.day_to
+    group by s, subscription, code, field, aggregation, "from", "to", days, edges, shape_id, keeps_days,
+      answering.day_from, answering.day_to
   )`;
 
 /** Whether a `shape` holds all hours of a `request`'s subscription: it is not left to scans, and no repair is pending. */
