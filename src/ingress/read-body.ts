@@ -2,10 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import express, { type Request, type Response } from 'express';
 import { isInteger, isSafeNumber, LosslessNumber, parse as parseLossless } from 'lossless-json';
 import { refuse } from '../platform/refusal.ts';
+import { excessOf } from './json-shape.ts';
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
-// Deeper than any document of the API; our own walks of a body recurse.
-const DEEPEST = 64;
 // A number literal of more than 15 digits, or with an exponent that may leave the range of a double. What stands before a
 // number keeps the digits of ids out: `4e377…` in a text is none. A text that matches all the same is read carefully too.
 const MAYBE_INEXACT = /[[:,\s]-?(?:\d[\d.]{15}|[\d.]{1,15}[eE][+-]?\d{3})/;
@@ -20,7 +19,7 @@ const readers = new Map<number, Reader>();
  * The JSON value of a request's body; undefined when there is none. Numbers keep the decimal value that was written: a
  * literal that a double cannot hold comes out as text, or as a LosslessNumber where `keepLiterals` is set and in metadata.
  *
- * @throws Refusal 400 malformed JSON, 413 too large, 415 another content type, 422 a number beyond a double
+ * @throws Refusal 400 malformed JSON, 413 too large or too many values, 415 another content type, 422 a number beyond a double
  */
 export async function readBody(
   request: Request,
@@ -58,11 +57,16 @@ function refusalOfReader(error: unknown): unknown {
   return error;
 }
 
-/** Value of a JSON text; see readBody. */
+/**
+ * Value of a JSON text; see readBody.
+ *
+ * @throws Refusal 400 what is no JSON or nests too deeply, 413 too many values, 422 a number beyond a double
+ */
 export function parseBody(text: string, keepLiterals: boolean): unknown {
+  const excess = excessOf(text);
+  if (excess !== undefined) throw excess === 'depth' ? refuse.badRequest('invalid JSON') : refuse.tooLarge();
   try {
     const value: unknown = JSON.parse(text);
-    if (isDeeper(value, DEEPEST)) throw refuse.badRequest('invalid JSON');
     if (!MAYBE_INEXACT.test(text)) return value;
     return settleLiterals(
       parseLossless(text, null, {
@@ -80,15 +84,6 @@ export function parseBody(text: string, keepLiterals: boolean): unknown {
     }
     throw error;
   }
-}
-
-/** Whether containers nest deeper than so many levels. */
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (levels === 0) return true;
-  if (Array.isArray(value)) return value.some((each) => isDeeper(each, levels - 1));
-  for (const key in value) if (isDeeper((value as Record<string, unknown>)[key], levels - 1)) return true;
-  return false;
 }
 
 class LiteralError extends Error {

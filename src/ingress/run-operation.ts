@@ -13,7 +13,8 @@ import { readInput, readParams } from './read-input.ts';
 import { type Query, readQuery } from './read-query.ts';
 import { sharedSql } from './shared-sql.ts';
 
-const BODY_LIMIT_BYTES = 5 * 1024 * 1024;
+/** Body of an operation whose row says no more: a plan of 500 charges is half of it. */
+const BODY_LIMIT_BYTES = 1024 * 1024;
 
 /** One request of an operation by a caller who is known. */
 export interface Call {

@@ -115,6 +115,7 @@ export interface Operation {
   revealsSecret?: boolean;
   /** Not counted by the rate limiter while this holds for the caller (polling an advancing clock). */
   uncountedWhile?: (db: Db, caller: { organizationId: string; sandbox: boolean }) => Promise<boolean>;
+  /** Largest body, where 1 MiB is not enough. */
   bodyLimitBytes?: number;
   /** Of the events lane: it reads the body itself, as it arrives. */
   readsOwnBody?: boolean;

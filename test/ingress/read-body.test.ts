@@ -57,3 +57,32 @@ describe('nesting', () => {
     expect(refusalOf(nested(levels))).toMatchObject({ status: 400 });
   });
 });
+
+describe('how much a body may hold', () => {
+  const members = (count: number) => `{${Array.from({ length: count }, (_, n) => `"k${n}":1`).join(',')}}`;
+  const elements = (count: number) => `[${'1,'.repeat(count - 1)}1]`;
+
+  test.each([
+    ['1 000 members of an object', `{"a":${members(1000)},"b":${members(1000)}}`],
+    ['99 000 elements of lists', elements(99_000)],
+    ['quotes, braces and commas within a text', JSON.stringify({ a: '{"},['.repeat(30_000), b: '\\\\"'.repeat(500) })],
+  ])('%s are read', (_, text) => {
+    expect(parseBody(text, false)).toEqual(JSON.parse(text));
+  });
+
+  test.each([
+    ['1 001 members of an object', `{"a":${members(1001)}}`],
+    ['420 000 members', members(420_000)],
+    ['100 000 elements', elements(100_000)],
+    ['1.7 million empty objects', `[${'{},'.repeat(1_700_000)}{}]`],
+  ])('%s are too many', (_, text) => {
+    expect(refusalOf(text)).toMatchObject({ status: 413, code: 'payload_too_large' });
+  });
+
+  test.each(['"', '{"a":"b\\', ']]]]', '{"a":1]', '[1,2'])(
+    '%s is left to the parser, which takes none of it',
+    (text) => {
+      expect(refusalOf(text)).toMatchObject({ status: 400 });
+    },
+  );
+});

@@ -12,6 +12,9 @@ import {
 
 const common = { permission: 'billing_entity', tag: 'billing_entities' } as const;
 
+/** The largest logo, 800 KiB in base64, with room for the rest. */
+const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
+
 const update: Operation = {
   ...common,
   name: 'updateBillingEntity',
@@ -20,6 +23,7 @@ const update: Operation = {
   summary: 'Update a billing entity',
   root: 'billing_entity',
   body: BillingEntityUpdate,
+  bodyLimitBytes: BODY_LIMIT_BYTES,
   answer: BillingEntityDetailsEnvelope,
   kind: 'command',
   run: updateBillingEntity,
@@ -44,6 +48,7 @@ export const billingEntityOperations: Operation[] = [
     summary: 'Create a billing entity',
     root: 'billing_entity',
     body: BillingEntityCreate,
+    bodyLimitBytes: BODY_LIMIT_BYTES,
     answer: BillingEntityEnvelope,
     kind: 'command',
     run: createBillingEntity,

@@ -23,7 +23,6 @@ export const eventCorrectionOperations: Operation[] = [
     summary: 'Amend or retract stored events',
     kind: 'command',
     root: 'correction',
-    bodyLimitBytes: 1024 * 1024,
     body: CorrectionCreate,
     answer: CorrectionEnvelope,
     run: runsAsFlow,

@@ -16,6 +16,8 @@ import {
 } from './schema.ts';
 
 const shared = { permission: 'event', tag: 'events' } as const;
+/** A batch holds a hundred events, of which each may be large. */
+const BATCH_LIMIT_BYTES = 5 * 1024 * 1024;
 const lane = { ...shared, method: 'post', kind: 'events', category: 'events' } as const;
 
 /** Bulk is stored in chunks, by the events lane only (beyond 2). */
@@ -27,7 +29,6 @@ export const eventOperations: Operation[] = [
     name: 'createEvent',
     path: '/events',
     summary: 'Send a usage event',
-    bodyLimitBytes: 1024 * 1024,
     query: CreateEventQuery,
     body: EventBody,
     answer: CreatedEvent,
@@ -38,6 +39,7 @@ export const eventOperations: Operation[] = [
     name: 'createBatchEvents',
     path: '/events/batch',
     summary: 'Send up to 100 usage events, all or nothing, or each for itself with mode=tolerant',
+    bodyLimitBytes: BATCH_LIMIT_BYTES,
     query: CreateEventsQuery,
     body: EventsBody,
     answer: CreatedEvents,

@@ -21,6 +21,9 @@ import {
 import { quoteExtendedView, quoteVersionExtendedView, quoteVersionView, quoteView } from './view.ts';
 
 const common = { permission: 'quote', tag: 'quotes' } as const;
+
+/** The longest content, 500 000 characters of up to three bytes, and the items. */
+const BODY_LIMIT_BYTES = 3 * 1024 * 1024;
 const ofVersion = { ...common, answer: QuoteVersionEnvelope } as const;
 
 export const quoteOperations: Operation[] = [
@@ -32,6 +35,7 @@ export const quoteOperations: Operation[] = [
     summary: 'Create a quote',
     root: 'quote',
     body: QuoteCreate,
+    bodyLimitBytes: BODY_LIMIT_BYTES,
     answer: QuoteEnvelope,
     kind: 'command',
     run: createQuote,
@@ -85,6 +89,7 @@ export const quoteOperations: Operation[] = [
     summary: 'Update a draft of a quote',
     root: 'quote_version',
     body: QuoteVersionUpdate,
+    bodyLimitBytes: BODY_LIMIT_BYTES,
     kind: 'command',
     run: updateQuoteVersion,
   },

@@ -1,0 +1,59 @@
+/** Deepest nesting of a body: deeper than any document of the API; whoever walks a body recurses. */
+const DEEPEST = 64;
+/** Members of one object: no object of the API has a hundred, and properties of an event are hardly more. */
+const MOST_MEMBERS = 1000;
+/** Values of one body: a batch of 100 events with 1 000 properties each. JSON of so many takes 20 ms to parse. */
+const MOST_VALUES = 100_000;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_LIST = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/**
+ * What is too much about a JSON text, found before anything is made of it: `depth` when it nests too deeply, `values` when
+ * it holds too many, or too many in one object. Walks the text once and remembers one number a level. What is no JSON is
+ * left to the parser.
+ */
+export function excessOf(text: string): 'depth' | 'values' | undefined {
+  // Members left to the objects that are open; lists count with all values only.
+  const membersLeft = [Number.POSITIVE_INFINITY];
+  let valuesLeft = MOST_VALUES;
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = endOfText(text, at);
+        break;
+      case COMMA:
+        membersLeft[membersLeft.length - 1]! -= 1;
+        valuesLeft -= 1;
+        if (valuesLeft === 0 || membersLeft.at(-1) === 0) return 'values';
+        break;
+      case OPEN_LIST:
+      case OPEN_OBJECT:
+        if (membersLeft.length > DEEPEST) return 'depth';
+        membersLeft.push(text.charCodeAt(at) === OPEN_OBJECT ? MOST_MEMBERS : Number.POSITIVE_INFINITY);
+        valuesLeft -= 1;
+        if (valuesLeft === 0) return 'values';
+        break;
+      case CLOSE_LIST:
+      case CLOSE_OBJECT:
+        if (membersLeft.length > 1) membersLeft.pop();
+        break;
+    }
+  }
+  return undefined;
+}
+
+/** Place of the quote that ends a text, or the end of all when none does. */
+function endOfText(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes += 1;
+    if (slashes % 2 === 0) return end;
+  }
+  return text.length;
+}
