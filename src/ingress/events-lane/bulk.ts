@@ -19,7 +19,7 @@ export interface BulkDeps {
   /** Stores a chunk; see Coalescer. */
   send(batch: IncomingBatch): Promise<Verdict[]>;
   isFull(): boolean;
-  /** Lines that one request may have. */
+  /** Lines that one request may have, blank ones included. */
   mostLines: number;
   /** How long a chunk waits for a lane that is full. */
   patienceMs: number;
@@ -53,7 +53,6 @@ export async function storeLines(
   let chunk: Sent[] = [];
   let storing: Promise<void> = Promise.resolve();
   let characters = 0;
-  let lines = 0;
 
   async function flush(): Promise<void> {
     await storing;
@@ -65,9 +64,8 @@ export async function storeLines(
   }
 
   try {
-    for await (const line of linesOf(bytes, MOST_LINE_BYTES)) {
-      lines += 1;
-      if (lines > deps.mostLines) {
+    for await (const line of linesOf(bytes, { mostBytes: MOST_LINE_BYTES, mostLines: deps.mostLines })) {
+      if (line.number > deps.mostLines) {
         await flush();
         throw refuse.invalid({ events: ['too_many_events'] });
       }

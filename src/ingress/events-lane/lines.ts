@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 /** A line of a body, blank ones left out; null: longer than the limit. */
 export interface Line {
   /** Counted from 1, blank lines included. */
@@ -7,12 +9,23 @@ export interface Line {
 
 const NEWLINE = 0x0a;
 const BLANK = /^\s*$/;
+/** Lines after which other requests have their turn: one chunk may hold 65 536. */
+const LINES_PER_TURN = 500;
+
+interface LineLimits {
+  mostBytes: number;
+  /** Blank lines count: the first line beyond is the last that is read, and comes out whatever it holds. */
+  mostLines: number;
+}
 
 /**
  * Splits bytes into lines as they arrive. Never holds more than one line; the rest of one that is too long is dropped
  * unread. A last line without newline counts. What is no UTF-8 becomes a text that no JSON parser takes.
  */
-export async function* linesOf(bytes: AsyncIterable<Buffer>, mostBytes: number): AsyncGenerator<Line> {
+export async function* linesOf(
+  bytes: AsyncIterable<Buffer>,
+  { mostBytes, mostLines }: LineLimits,
+): AsyncGenerator<Line> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let number = 1;
   let parts: Buffer[] = [];
@@ -36,9 +49,16 @@ export async function* linesOf(bytes: AsyncIterable<Buffer>, mostBytes: number):
   for await (const chunk of bytes) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
-      add(chunk.subarray(start, end));
+      if (number > mostLines) {
+        yield { number, text: null };
+        return;
+      }
+      if (number % LINES_PER_TURN === 0) await nextTurn();
+      const isEmpty = start === end && length === 0;
+      if (isEmpty) number += 1;
+      else add(chunk.subarray(start, end));
       start = end + 1;
-      const line = take();
+      const line = isEmpty ? undefined : take();
       if (line) yield line;
     }
     if (start < chunk.length) add(chunk.subarray(start));

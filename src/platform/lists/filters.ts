@@ -1,5 +1,5 @@
-import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
+import { parseBound } from '../schema/instant-field.ts';
 
 /**
  * Filters of lists, one shape each (platform D.2). Each says by `meta` what clients send, for the API description. The edge hands queries over with `name[]` folded into `name`: one
@@ -42,15 +42,11 @@ export const booleanFilter = z
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** A calendar day as text; malformed = absent, as the lists of documents have it. */
+/** A calendar day as text; malformed, or in no year from 1 to 9999 = absent, as the lists of documents have it. */
 export const dayFilter = textFilter
   .transform((value) => {
-    if (value === undefined || !DAY.test(value.trim())) return undefined;
-    try {
-      return Temporal.PlainDate.from(value.trim()).toString();
-    } catch {
-      return undefined; // no such day
-    }
+    const day = value?.trim() ?? '';
+    return DAY.test(day) && parseBound(day) ? day : undefined;
   })
   .meta({ type: 'string', format: 'date' });
 

@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
-import { parseInstant } from '../schema/instant-field.ts';
+import { parseBound } from '../schema/instant-field.ts';
 import { textFilter } from './filters.ts';
 
 /** The last instant of a year that Postgres reads as it is written. */
@@ -38,7 +38,7 @@ function bound(
 ): Temporal.Instant | undefined {
   if (value === undefined) return undefined;
   const text = value.trim();
-  const start = parseInstant(text);
+  const start = parseBound(text);
   if (start) return edge(start, text);
   context.addIssue({ code: 'custom', message: 'invalid_date' });
   return z.NEVER;

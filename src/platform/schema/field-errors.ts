@@ -1,18 +1,20 @@
 import type { z } from 'zod';
 import { type FieldErrors, type Refusal, refuse } from '../refusal.ts';
 import { INVALID, MANDATORY, OUT_OF_RANGE, TOO_LONG } from './fields.ts';
+import { ISSUES_MAX } from './sizes.ts';
 
 // The library's own sentences start with a capital.
 const CODE = /^[a-z][a-z0-9_]*$|^[a-z].*[:[]/;
 
 /**
  * All field errors of an input, refused at once: `{field: [codes]}`, nested fields with dotted keys. A rule without a code of
- * its own gets the one of its kind.
+ * its own gets the one of its kind. Of very many, the first hundred are told.
  */
 export function refuseIssues(error: z.ZodError): Refusal {
   const details: Record<string, string[]> = {};
-  const mistyped = new Set(error.issues.filter(({ code }) => code === 'invalid_type').map(fieldOf));
-  for (const issue of error.issues) {
+  const issues = error.issues.slice(0, ISSUES_MAX);
+  const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(fieldOf));
+  for (const issue of issues) {
     const field = fieldOf(issue);
     // Whatever has a length is measured, even a text in the place of a list.
     if (mistyped.has(field) && (issue.code === 'too_big' || issue.code === 'too_small')) continue;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isKeptNumber } from '../../engine/metrics/property-text.ts';
+import { DECIMAL_MAX, LINE_MAX } from './sizes.ts';
 import { isStorable } from './storable.ts';
 
 /**
@@ -16,32 +17,46 @@ export const FORMAT = 'invalid_format';
 const scalarText = (value: unknown): unknown =>
   typeof value === 'number' || typeof value === 'boolean' || isKeptNumber(value) ? String(value) : value;
 
+/** Length of a text: in characters, and in bytes where an index holds it. */
+interface TextSize {
+  max?: number;
+  maxBytes?: number;
+}
+
+const isWithinBytes =
+  ({ maxBytes }: TextSize) =>
+  (value: string): boolean =>
+    maxBytes === undefined || Buffer.byteLength(value) <= maxBytes;
+
 /** Text that must be there and not blank; numbers become their text. */
-export const text = (options: { max?: number } = {}) =>
+export const text = (size: TextSize = {}) =>
   z
     .preprocess(
       scalarText,
-      z.string({ error: (issue) => (issue.input === undefined || issue.input === null ? MANDATORY : INVALID) }),
+      z
+        .string({ error: (issue) => (issue.input === undefined || issue.input === null ? MANDATORY : INVALID) })
+        .max(size.max ?? LINE_MAX, TOO_LONG),
     )
     .refine((value) => value.trim() !== '', MANDATORY)
     .refine(isStorable, FORMAT)
-    .refine((value) => options.max === undefined || value.length <= options.max, TOO_LONG);
+    .refine(isWithinBytes(size), TOO_LONG);
 
 /** Text or null; absent stays absent. */
-export const optionalText = (options: { max?: number } = {}) =>
+export const optionalText = (size: TextSize = {}) =>
   z
     .preprocess(
       scalarText,
       z
         .string(INVALID)
+        .max(size.max ?? LINE_MAX, TOO_LONG)
         .refine(isStorable, FORMAT)
-        .refine((value) => options.max === undefined || value.length <= options.max, TOO_LONG)
+        .refine(isWithinBytes(size), TOO_LONG)
         .nullable(),
     )
     .optional();
 
 /** Text whose null bytes are removed and whose blank form is null: names and addresses of customers (platform E). */
-export const cleanText = (options: { max?: number } = {}) =>
+export const cleanText = (size: TextSize = {}) =>
   z
     .preprocess(
       (value) => {
@@ -52,8 +67,8 @@ export const cleanText = (options: { max?: number } = {}) =>
       },
       z
         .string(INVALID)
+        .max(size.max ?? LINE_MAX, TOO_LONG)
         .refine(isStorable, FORMAT)
-        .refine((value) => options.max === undefined || value.length <= options.max, TOO_LONG)
         .nullable(),
     )
     .optional();
@@ -74,7 +89,7 @@ export const oneOf = <const Words extends readonly [string, ...string[]]>(words:
   z.enum(words, { error: () => INVALID });
 
 const asInteger = (value: unknown): unknown =>
-  typeof value === 'string' && /^[+-]?\d+$/.test(value.trim()) ? Number(value) : value;
+  typeof value === 'string' && value.length <= DECIMAL_MAX && /^[+-]?\d+$/.test(value.trim()) ? Number(value) : value;
 
 /** Whole number, also as numeric text, within safe integers; missing → value_is_mandatory. */
 export const integer = (options: { min?: number; max?: number } = {}) =>
@@ -105,13 +120,13 @@ export const boolean = () =>
 const PLAIN_DECIMAL = /^[+-]?\d+(\.\d+)?([eE][+-]?\d{1,3})?$/;
 
 /**
- * Decimal as number or numeric text; comes out as text so that it never passes through a binary float afterwards. Rules
- * that follow see decimals only. Bad text ends this field and nothing around it: an aborting rule would keep the errors of
- * lists from being renamed.
+ * Decimal as number or numeric text of at most 64 characters; comes out as text so that it never passes through a binary
+ * float afterwards. Rules that follow see decimals only. Bad text ends this field and nothing around it: an aborting rule
+ * would keep the errors of lists from being renamed.
  */
 export const decimalInput = () =>
   z
-    .union([z.string(), z.number()], {
+    .union([z.string().max(DECIMAL_MAX, TOO_LONG), z.number()], {
       error: (issue) => (issue.input === undefined || issue.input === null ? MANDATORY : INVALID),
     })
     .transform((value, context): string => {

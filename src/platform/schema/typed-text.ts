@@ -1,9 +1,11 @@
 import { Temporal } from 'temporal-polyfill';
 import { z } from 'zod';
 import { isZone } from '../../engine/calendar/local-day.ts';
+import { list } from './bounded.ts';
 import { isCountry } from './countries.ts';
-import { cleanText, INVALID } from './fields.ts';
+import { cleanText, INVALID, TOO_LONG } from './fields.ts';
 import { renameErrors } from './flat-errors.ts';
+import { CODES_MAX, LINE_MAX } from './sizes.ts';
 import { isStorable } from './storable.ts';
 
 /**
@@ -17,7 +19,16 @@ const DASHES = /[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]/g;
 const INVISIBLE = /[\0\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/g;
 const EMAIL = /^[^\s@,;:<>()[\]\\"]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
 
-const AnyText = z.string(INVALID).refine(isStorable, INVALID);
+/** Addresses of one customer: a mail goes to all of them. */
+const EMAILS_MAX = 20;
+/** Characters of so many addresses, each 320 at most. */
+const EMAIL_TEXT_MAX = 7000;
+/** Characters of a country or currency code, a locale, a name of a zone, with blanks around them. */
+const WORD_MAX = 100;
+/** Characters of an address of the web: what browsers take. */
+const URL_MAX = 2000;
+
+const AnyText = z.string(INVALID).max(LINE_MAX, TOO_LONG).refine(isStorable, INVALID);
 
 const blankToNull = (value: unknown): unknown => (typeof value === 'string' && value.trim() === '' ? null : value);
 
@@ -34,26 +45,32 @@ export const country = () =>
   clearable(
     z
       .string('not_a_valid_country_code')
+      .max(WORD_MAX, 'not_a_valid_country_code')
       .transform((code) => code.trim().toUpperCase())
       .refine(isCountry, 'not_a_valid_country_code'),
   );
 
 /** A language that documents can be written in. */
 export const locale = () =>
-  z.string('not_a_valid_language_code').refine((code) => LOCALES.has(code), 'not_a_valid_language_code');
+  z
+    .string('not_a_valid_language_code')
+    .max(WORD_MAX, 'not_a_valid_language_code')
+    .refine((code) => LOCALES.has(code), 'not_a_valid_language_code');
 
 /** IANA name of a time zone, in its usual case. */
 export const timeZone = () =>
   z
     .string('invalid_timezone')
+    .max(WORD_MAX, 'invalid_timezone')
     .refine(isZone, 'invalid_timezone')
     .transform((name) => Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId);
 
-/** One or several addresses, separated by commas; look-alike dashes and invisible characters are repaired. */
+/** Up to 20 addresses, separated by commas; look-alike dashes and invisible characters are repaired. */
 export const emails = () =>
   clearable(
     z
       .string('invalid_email_format')
+      .max(EMAIL_TEXT_MAX, TOO_LONG)
       .transform((text) =>
         text
           .replaceAll(DASHES, '-')
@@ -65,13 +82,15 @@ export const emails = () =>
       .refine(
         (text) => isStorable(text) && text.split(',').every((address) => EMAIL.test(address)),
         'invalid_email_format',
-      ),
+      )
+      .refine((text) => text.split(',').length <= EMAILS_MAX, TOO_LONG),
   );
 
 /** Absolute http or https address with a host. */
 export const webUrl = () =>
   z
     .string('url_is_invalid')
+    .max(URL_MAX, 'url_is_invalid')
     .transform((text) => text.trim())
     .refine(isWebUrl, 'url_is_invalid');
 
@@ -87,7 +106,7 @@ export const addressFields = () => ({
 
 /** Array of texts, wrong as a whole when one of them is; null empties it. */
 export const textList = <Item extends z.ZodType<string>>(item: Item = AnyText as unknown as Item) =>
-  resettable(z.array(item, INVALID).check(renameErrors(() => [])), []);
+  resettable(list(item, { max: CODES_MAX }).check(renameErrors(() => [])), []);
 
 function isWebUrl(text: string): boolean {
   return isStorable(text) && /^https?:\/\/[^/?#\s]/i.test(text) && URL.canParse(text) && new URL(text).hostname !== '';

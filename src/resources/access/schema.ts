@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { decimal } from '../../engine/money/decimal.ts';
 import { booleanFilter } from '../../platform/lists/filters.ts';
-import { decimalInput, INVALID, integer, OUT_OF_RANGE, optionalText, text } from '../../platform/schema/fields.ts';
+import {
+  decimalInput,
+  INVALID,
+  integer,
+  OUT_OF_RANGE,
+  optionalText,
+  TOO_LONG,
+  text,
+} from '../../platform/schema/fields.ts';
+import { LINE_MAX } from '../../platform/schema/sizes.ts';
 import { HoldCreate } from '../wallet-holds/schema.ts';
 
 export const isFilled = (value: unknown): boolean => value !== undefined && value !== null;
@@ -12,7 +21,7 @@ export const AccessCheck = z
     external_subscription_id: text(),
     feature_code: optionalText(),
     privilege_code: optionalText(),
-    value: z.union([z.number(), z.boolean(), z.string()], INVALID).nullish(),
+    value: z.union([z.number(), z.boolean(), z.string().max(LINE_MAX, TOO_LONG)], INVALID).nullish(),
     units: z.preprocess(
       (units) => units ?? '1',
       decimalInput().refine((units) => decimal(units).gte(0), OUT_OF_RANGE),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CURRENCIES } from '../../engine/money/currency.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { integer, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
+import { PROSE_MAX } from '../../platform/schema/sizes.ts';
 import { textList } from '../../platform/schema/typed-text.ts';
 import { TaxView } from '../taxes/schema.ts';
 
@@ -14,7 +15,7 @@ const fields = {
   code: text({ max: CODE_MAX }),
   amount_cents: integer({ min: 1 }),
   amount_currency: oneOf(CURRENCIES),
-  description: optionalText(),
+  description: optionalText({ max: PROSE_MAX }),
   tax_codes: textList(),
 };
 

@@ -4,6 +4,15 @@ import { SUBSCRIPTION_STATUSES } from '../../engine/subscriptions/subscription-s
 import { textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { anyValue, list, named } from '../../platform/schema/bounded.ts';
+import { PROSE_MAX } from '../../platform/schema/sizes.ts';
+
+/** Alerts of one request: as many as a subscription has. */
+const ALERTS_MAX = 100;
+/** Thresholds are 20 at most, which the command tells; a few more are read for that. */
+const PARTS_MAX = 200;
+
+const AlertInput = named(anyValue({ max: PARTS_MAX, textMax: PROSE_MAX }), { max: PARTS_MAX });
 
 /** An alert as it was sent: what is wrong with it is told in the order of credits-and-payments G.2, see definition.ts. */
 export type GivenAlert = Record<string, unknown>;
@@ -21,11 +30,14 @@ const contentOf = (body: unknown): unknown => {
 /** One alert, or several under `alerts`. A missing or empty root is 400. */
 export const AlertCreateBody = z.preprocess(
   contentOf,
-  z.union([z.object({ alert: z.looseObject({}) }), z.object({ alerts: z.array(z.unknown()) })]),
+  z.object({
+    alert: AlertInput.optional(),
+    alerts: list(anyValue({ max: PARTS_MAX, textMax: PROSE_MAX }), { max: ALERTS_MAX }).optional(),
+  }),
 );
 export type AlertCreateBody = { alert: GivenAlert } | { alerts: unknown[] };
 
-export const AlertUpdate = z.looseObject({});
+export const AlertUpdate = AlertInput;
 
 const AlertThresholdInput = z.object({
   code: z.string().nullish(),

@@ -5,7 +5,7 @@ import { isCurrency } from '../../engine/money/currency.ts';
 import { booleanFilter, textFilter } from '../../platform/lists/filters.ts';
 import { isCountry } from '../../platform/schema/countries.ts';
 import { INVALID } from '../../platform/schema/fields.ts';
-import { parseInstant } from '../../platform/schema/instant-field.ts';
+import { parseBound } from '../../platform/schema/instant-field.ts';
 
 /** A hundred years: more months than anybody billed. */
 const MOST_MONTHS = 1200;
@@ -29,7 +29,7 @@ const FIRST_DAY = Temporal.PlainDate.from('1970-01-01');
 
 const dayFilter = textFilter.transform((value, context) => {
   if (value === undefined) return undefined;
-  const instant = parseInstant(value);
+  const instant = parseBound(value);
   if (instant === undefined) {
     context.addIssue({ code: 'custom', message: 'invalid_date' });
     return z.NEVER;

@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { anyValue } from '../../platform/schema/bounded.ts';
 import { optionalText } from '../../platform/schema/fields.ts';
 import { instantField } from '../../platform/schema/instant-field.ts';
 import { permissionsOf } from './permissions-input.ts';
 
 const NAME_MAX = 255;
 
-const permissions = z
-  .unknown()
+/** Resources are fifty; a message names a hundred wrong ones. */
+const PERMISSIONS_MAX = 500;
+
+const permissions = anyValue({ max: PERMISSIONS_MAX, textMax: NAME_MAX })
   .transform((value, context) => {
     const { permissions: given, codes } = permissionsOf(value);
     if (given) return given;

@@ -1,15 +1,21 @@
 import { z } from 'zod';
 import { booleanFilter, listFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { list } from '../../platform/schema/bounded.ts';
+import { LINE_MAX } from '../../platform/schema/sizes.ts';
 
 export const AUDIT_MODES = ['incremental', 'full', 'manual'] as const;
 export type AuditMode = (typeof AUDIT_MODES)[number];
 
+/** Checks are thirty. */
+const CHECKS_MAX = 100;
 /** Codes of checks, as the table of beyond 9 has them. */
 const CODE = /^A\d{2}$/;
 
 export const AuditCreate = z.object({
-  checks: z.array(z.string('value_is_invalid').regex(CODE, 'value_is_invalid')).max(100, 'value_is_too_long').nullish(),
+  checks: list(z.string('value_is_invalid').max(LINE_MAX, 'value_is_invalid').regex(CODE, 'value_is_invalid'), {
+    max: CHECKS_MAX,
+  }).nullish(),
 });
 export type AuditCreate = z.infer<typeof AuditCreate>;
 

@@ -3,6 +3,8 @@ import { z } from 'zod';
 const DATA_URI = /^data:image\/(?:png|jpe?g);base64,([A-Za-z0-9+/\s]+={0,2})\s*$/;
 const ANY_DATA_URI = /^data:/;
 const MAX_BYTES = 800 * 1024;
+/** Base64 adds a third, lines and head a little. */
+const MAX_CHARACTERS = 1.5 * MAX_BYTES;
 
 /**
  * Logo as a data URI of a PNG or JPEG, at most 800 KiB. It is stored as sent and shown as `logo_url`, which every place
@@ -14,6 +16,7 @@ export const logo = () =>
       (value) => (typeof value === 'string' && value.trim() === '' ? null : value),
       z
         .string('invalid_content_type')
+        .max(MAX_CHARACTERS, 'invalid_size')
         .refine((text) => DATA_URI.test(text), 'invalid_content_type')
         .refine((text) => !ANY_DATA_URI.test(text) || bytesOf(text) <= MAX_BYTES, 'invalid_size')
         .nullable(),

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { isCurrency } from '../../engine/money/currency.ts';
+import { list } from '../../platform/schema/bounded.ts';
 import { boolean, cleanText, INVALID, integer, oneOf, text } from '../../platform/schema/fields.ts';
 import { flatErrors, renameErrors } from '../../platform/schema/flat-errors.ts';
+import { LINE_MAX, TERM_DAYS_MAX } from '../../platform/schema/sizes.ts';
 import { isStorable } from '../../platform/schema/storable.ts';
 import {
   addressFields,
@@ -25,15 +27,17 @@ const ADJUSTMENTS = ['align_with_finalization_date', 'keep_anchor'] as const;
 const CODE_MAX = 255;
 const FOOTER_MAX = 600;
 const PREFIX_MAX = 10;
-const DAYS_MAX = 2_147_483_647;
+/** Kinds of mails, of which there are three, each told once or twice. */
+const EMAIL_SETTINGS_MAX = 100;
 
-const days = () => resettable(integer({ min: 0, max: DAYS_MAX }), 0);
+const days = () => resettable(integer({ min: 0, max: TERM_DAYS_MAX }), 0);
 
 /** What an organization and a billing entity say about whoever issues documents (platform A.6, F.1). */
 export const issuerFields = {
   default_currency: resettable(
     z
       .string(INVALID)
+      .max(LINE_MAX, INVALID)
       .transform((code) => code.trim().toUpperCase())
       .refine(isCurrency, INVALID),
     'USD',
@@ -46,8 +50,7 @@ export const issuerFields = {
   timezone: resettable(timeZone(), 'UTC'),
   net_payment_term: days(),
   email_settings: resettable(
-    z
-      .array(z.enum(EMAIL_SETTINGS, 'unsupported_value'), 'unsupported_value')
+    list(z.enum(EMAIL_SETTINGS, 'unsupported_value'), { max: EMAIL_SETTINGS_MAX, wrong: 'unsupported_value' })
       .check(renameErrors(() => []))
       .transform((settings) => [...new Set(settings)]),
     [],
@@ -55,6 +58,7 @@ export const issuerFields = {
   // Null puts the generated one back.
   document_number_prefix: z
     .string(INVALID)
+    .max(LINE_MAX, 'value_is_too_long')
     .transform((prefix) => prefix.trim().toUpperCase())
     .refine((prefix) => prefix.length > 0, 'value_is_too_short')
     .refine((prefix) => prefix.length <= PREFIX_MAX, 'value_is_too_long')
@@ -86,21 +90,24 @@ const fields = {
   logo: logo(),
 };
 
+// It stands in the head of mails.
+const entityName = () => text().refine((name) => !/[\r\n]/.test(name), 'invalid_format');
+
 /** Input of `POST /billing_entities`. */
 export const BillingEntityCreate = z
-  .object({ code: text({ max: CODE_MAX }), name: text(), ...fields })
+  .object({ code: text({ max: CODE_MAX }), name: entityName(), ...fields })
   .check(flatErrors({ billing_configuration: '' }));
 export type BillingEntityCreate = z.infer<typeof BillingEntityCreate>;
 
 /** Input of `PUT /billing_entities/{code}`: what is absent stays. */
 export const BillingEntityUpdate = z
   .object({
-    code: clearable(z.string(INVALID)),
-    name: text().optional(),
+    code: clearable(z.string(INVALID).max(LINE_MAX, 'value_is_too_long')),
+    name: entityName().optional(),
     ...fields,
     tax_codes: textList(),
     invoice_custom_section_codes: textList(),
-    dunning_campaign_code: clearable(z.string(INVALID)),
+    dunning_campaign_code: clearable(z.string(INVALID).max(LINE_MAX, 'value_is_too_long')),
   })
   .check(flatErrors({ billing_configuration: '' }));
 export type BillingEntityUpdate = z.infer<typeof BillingEntityUpdate>;

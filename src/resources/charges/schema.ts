@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CHARGE_MODELS } from '../../engine/pricing/charge-models.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { anyValue, list, named } from '../../platform/schema/bounded.ts';
 import { elementErrors } from '../../platform/schema/element-errors.ts';
 import {
   boolean,
@@ -13,6 +14,7 @@ import {
   text,
 } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
+import { SCALAR_MAX } from '../../platform/schema/sizes.ts';
 import { isStorableJson } from '../../platform/schema/storable.ts';
 import { resettable, textList } from '../../platform/schema/typed-text.ts';
 import { TaxView } from '../taxes/schema.ts';
@@ -24,19 +26,30 @@ const CODE_MAX = 300;
 const ownErrors = <Output>() =>
   renameErrors<Output>((path) => (path[0] === 'applied_pricing_unit' ? path.slice(-1) : path.slice(0, 1)));
 
+/** Filters of a charge: each is looked through for every event and priced with every reading of usage. */
+const FILTERS_MAX = 500;
+/** Keys of a filter, of which a metric hardly has ten, and values of a key. */
+const FILTER_KEYS_MAX = 100;
+const FILTER_VALUES_MAX = 500;
+/** Names of properties, and elements of a list in them: tiers of a graduated price above all. */
+const PROPERTIES_MAX = 500;
+/** Characters of a text in properties; amounts are texts. */
+const PROPERTY_TEXT_MAX = 1000;
 /** Deepest nesting of lists and objects in properties; no model has more than four. */
 const MAX_DEPTH = 20;
 
 // Their content is checked against the charge model (usage-and-charges D.4).
-export const Properties = z
-  .record(z.string(), z.unknown(), { error: () => 'invalid_type' })
-  .refine((properties) => isStorableJson(properties, MAX_DEPTH), FORMAT);
+export const Properties = named(anyValue({ max: PROPERTIES_MAX, textMax: PROPERTY_TEXT_MAX }), {
+  max: PROPERTIES_MAX,
+  wrong: { error: () => 'invalid_type' },
+}).refine((properties) => isStorableJson(properties, MAX_DEPTH), FORMAT);
 
 const filterFields = {
   invoice_display_name: optionalText(),
   properties: Properties.nullish(),
-  values: z.record(z.string(), z.array(text(), INVALID), {
-    error: (issue) => (issue.input === undefined || issue.input === null ? MANDATORY : INVALID),
+  values: named(list(text(), { max: FILTER_VALUES_MAX }), {
+    max: FILTER_KEYS_MAX,
+    wrong: { error: (issue) => (issue.input === undefined || issue.input === null ? MANDATORY : INVALID) },
   }),
   cascade_updates: boolean().nullish(),
 };
@@ -50,7 +63,7 @@ export type ChargeFilterUpdate = z.infer<typeof ChargeFilterUpdate>;
 
 /** The pricing unit of a charge; one without a code or rate says nothing of it. Rule: usage-and-charges D.8. */
 const AppliedPricingUnit = z
-  .object({ code: optionalText(), conversion_rate: z.unknown().optional() }, { error: () => INVALID })
+  .object({ code: optionalText(), conversion_rate: anyValue({ max: SCALAR_MAX }).optional() }, { error: () => INVALID })
   .nullish();
 
 const fields = {
@@ -65,7 +78,7 @@ const fields = {
   min_amount_cents: resettable(integer({ min: 0 }), 0),
   accepts_target_wallet: resettable(boolean(), false),
   properties: Properties.nullish(),
-  filters: z.array(ChargeFilterCreate, INVALID).nullish(),
+  filters: list(ChargeFilterCreate, { max: FILTERS_MAX }).nullish(),
   tax_codes: textList(),
   applied_pricing_unit: AppliedPricingUnit,
   cascade_updates: boolean().nullish(),

@@ -14,6 +14,7 @@ import {
   text,
 } from '../../platform/schema/fields.ts';
 import { instantField } from '../../platform/schema/instant-field.ts';
+import { PROSE_MAX } from '../../platform/schema/sizes.ts';
 import { clearable, textList } from '../../platform/schema/typed-text.ts';
 
 export const EXPIRATIONS = ['no_expiration', 'time_limit'] as const;
@@ -28,9 +29,7 @@ const PERCENT_MAX = new Decimal('99999.99999');
 /** Percentage of a coupon: 0 or more; above 100 acts as 100. */
 export const percentage = () =>
   clearable(
-    decimalInput().pipe(
-      z.string().refine((rate) => new Decimal(rate).gte(0) && new Decimal(rate).lte(PERCENT_MAX), OUT_OF_RANGE),
-    ),
+    decimalInput().refine((rate) => new Decimal(rate).gte(0) && new Decimal(rate).lte(PERCENT_MAX), OUT_OF_RANGE),
   );
 
 const reusable = () =>
@@ -45,7 +44,7 @@ const reusable = () =>
 const fields = {
   name: text(),
   code: text({ max: CODE_MAX }),
-  description: optionalText(),
+  description: optionalText({ max: PROSE_MAX }),
   coupon_type: oneOf(COUPON_TYPES),
   amount_cents: clearable(integer({ min: 1 })),
   amount_currency: clearable(oneOf(CURRENCIES)),

@@ -2,9 +2,16 @@ import { z } from 'zod';
 import { CREDIT_NOTE_REASONS, CREDIT_STATUSES, REFUND_STATUSES } from '../../engine/credits/credit-note-states.ts';
 import { amountFilter, booleanFilter, dayFilter, listFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { anyValue } from '../../platform/schema/bounded.ts';
 import { integer, oneOf, optionalText } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
+import { LINE_MAX, PROSE_MAX, SCALAR_MAX } from '../../platform/schema/sizes.ts';
 import { Metadata, metadataErrors } from '../plans/metadata.ts';
+
+/** Fees of an invoice that one note may name. */
+const ITEMS_MAX = 5000;
+const word = anyValue({ max: SCALAR_MAX, textMax: LINE_MAX });
+const items = anyValue({ max: ITEMS_MAX, textMax: LINE_MAX });
 
 const part = () => integer({ min: 0 }).nullish();
 
@@ -13,10 +20,10 @@ const part = () => integer({ min: 0 }).nullish();
  * Rule: credits-and-payments C.2, C.4.
  */
 const Create = z.object({
-  invoice_id: z.unknown().optional(),
-  reason: z.unknown().optional(),
-  items: z.unknown().optional(),
-  description: optionalText(),
+  invoice_id: word.optional(),
+  reason: word.optional(),
+  items: items.optional(),
+  description: optionalText({ max: PROSE_MAX }),
   credit_amount_cents: part(),
   refund_amount_cents: part(),
   offset_amount_cents: part(),
@@ -34,7 +41,7 @@ export const CreditNoteCreateDocumented = z.object({
   }),
 });
 
-export const CreditNoteEstimate = z.object({ invoice_id: z.unknown().optional(), items: z.unknown().optional() });
+export const CreditNoteEstimate = z.object({ invoice_id: word.optional(), items: items.optional() });
 export type CreditNoteEstimate = z.infer<typeof CreditNoteEstimate>;
 export const CreditNoteEstimateDocumented = z.object({
   credit_note: z.object({ invoice_id: z.string(), items: DocumentedItems }),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isCurrency } from '../../engine/money/currency.ts';
 import { booleanFilter, listFilter, metadataFilter, textFilter } from '../../platform/lists/filters.ts';
 import { pageQuery } from '../../platform/lists/pagination.ts';
+import { list } from '../../platform/schema/bounded.ts';
 import { isCountry } from '../../platform/schema/countries.ts';
 import { elementErrors } from '../../platform/schema/element-errors.ts';
 import {
@@ -11,10 +12,12 @@ import {
   integer,
   MANDATORY,
   oneOf,
+  TOO_LONG,
   text,
   withoutNullBytes,
 } from '../../platform/schema/fields.ts';
 import { flatErrors, renameErrors } from '../../platform/schema/flat-errors.ts';
+import { LINE_MAX, TERM_DAYS_MAX } from '../../platform/schema/sizes.ts';
 import {
   addressFields,
   clearable,
@@ -49,10 +52,14 @@ const NAME_MAX = 255;
 const METADATA_MAX = 5;
 const METADATA_KEY_MAX = 20;
 const METADATA_VALUE_MAX = 100;
-const DAYS_MAX = 2_147_483_647;
+/** Systems that a customer may stand in. */
+const INTEGRATIONS_MAX = 100;
+
+/** Ways to pay, of which there are eight. */
+const METHODS_MAX = 100;
 
 const flag = () => resettable(boolean(), false);
-const days = () => clearable(integer({ min: 0, max: DAYS_MAX }));
+const days = () => clearable(integer({ min: 0, max: TERM_DAYS_MAX }));
 
 const BillingConfiguration = z.object({
   invoice_grace_period: days(),
@@ -61,12 +68,12 @@ const BillingConfiguration = z.object({
   document_locale: clearable(locale()),
   payment_provider: clearable(oneOf(['sandbox', ...PAYMENT_PROVIDERS])),
   payment_provider_code: cleanText(),
-  provider_customer_id: cleanText(),
+  // An index holds it beside the method.
+  provider_customer_id: cleanText({ max: NAME_MAX }),
   sync: flag(),
   sync_with_provider: flag(),
   provider_payment_methods: resettable(
-    z
-      .array(z.enum(PROVIDER_PAYMENT_METHODS, INVALID), INVALID)
+    list(z.enum(PROVIDER_PAYMENT_METHODS, INVALID), { max: METHODS_MAX })
       .min(1, MANDATORY)
       .refine((methods) => !methods.includes('link') || methods.includes('card'), INVALID)
       .refine((methods) => !methods.includes('customer_balance') || methods.length === 1, INVALID)
@@ -76,26 +83,26 @@ const BillingConfiguration = z.object({
 });
 
 const MetadataItem = z.object({
-  id: z.string(INVALID).nullish(),
-  svc_id: z.string(INVALID).nullish(),
+  id: z.string(INVALID).max(LINE_MAX, TOO_LONG).nullish(),
+  svc_id: z.string(INVALID).max(LINE_MAX, TOO_LONG).nullish(),
   key: text({ max: METADATA_KEY_MAX }),
   value: text({ max: METADATA_VALUE_MAX }),
   display_in_invoice: resettable(boolean(), false),
 });
 
-const Metadata = z
-  .array(z.preprocess(withoutNullBytes, MetadataItem), INVALID)
-  .max(METADATA_MAX, 'invalid_count')
-  .superRefine((items, context) => {
-    const seen = new Set<string>();
-    for (const [index, { key }] of items.entries()) {
-      if (seen.has(key)) context.addIssue({ code: 'custom', message: 'value_already_exist', path: [index, 'key'] });
-      seen.add(key);
-    }
-  });
+const Metadata = list(z.preprocess(withoutNullBytes, MetadataItem), {
+  max: METADATA_MAX,
+  tooMany: 'invalid_count',
+}).superRefine((items, context) => {
+  const seen = new Set<string>();
+  for (const [index, { key }] of items.entries()) {
+    if (seen.has(key)) context.addIssue({ code: 'custom', message: 'value_already_exist', path: [index, 'key'] });
+    seen.add(key);
+  }
+});
 
 const IntegrationCustomer = z.object({
-  id: z.string(INVALID).nullish(),
+  id: z.string(INVALID).max(LINE_MAX, TOO_LONG).nullish(),
   code: cleanText(),
   external_customer_id: cleanText(),
   integration_type: cleanText(),
@@ -132,7 +139,7 @@ export const CustomerInput = z
     logo_url: clearable(webUrl()),
     ...addressFields(),
     shipping_address: z.object(addressFields(), INVALID).nullish(),
-    currency: clearable(z.string(INVALID).refine(isCurrency, INVALID)),
+    currency: clearable(z.string(INVALID).max(LINE_MAX, INVALID).refine(isCurrency, INVALID)),
     timezone: clearable(timeZone()),
     net_payment_term: days(),
     finalize_zero_amount_invoice: resettable(z.enum(ZERO_AMOUNT_OPTIONS, 'invalid_value'), 'inherit'),
@@ -145,7 +152,10 @@ export const CustomerInput = z
     tax_codes: textList(),
     invoice_custom_section_codes: textList(),
     integration_customers: resettable(
-      z.array(IntegrationCustomer, INVALID).refine(hasEachTypeOnce, 'invalid_count_per_integration_type'),
+      list(IntegrationCustomer, { max: INTEGRATIONS_MAX }).refine(
+        hasEachTypeOnce,
+        'invalid_count_per_integration_type',
+      ),
       [],
     ),
   })

@@ -2,23 +2,32 @@ import { z } from 'zod';
 import { isCurrency } from '../../engine/money/currency.ts';
 import { booleanFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { list } from '../../platform/schema/bounded.ts';
 import { elementErrors } from '../../platform/schema/element-errors.ts';
-import { boolean, INVALID, integer, MANDATORY, optionalText, text } from '../../platform/schema/fields.ts';
+import { boolean, INVALID, integer, MANDATORY, optionalText, TOO_LONG, text } from '../../platform/schema/fields.ts';
+import { LINE_MAX } from '../../platform/schema/sizes.ts';
 
 const CODE_MAX = 255;
 const DESCRIPTION_MAX = 600;
 const BCC_MAX = 10;
 const NUMBER_MAX = 100_000;
+/** One a currency. */
+const THRESHOLDS_MAX = 200;
 const EMAIL = /^[^@\s,]+@[^@\s,]+\.[^@\s,]+$/;
 
 const Threshold = z.object({
-  svc_id: z.string(INVALID).nullish(),
+  svc_id: z.string(INVALID).max(LINE_MAX, TOO_LONG).nullish(),
   amount_cents: integer({ min: 0 }),
-  currency: z.string({ error: () => INVALID }).refine(isCurrency, INVALID),
+  currency: z
+    .string({ error: () => INVALID })
+    .max(LINE_MAX, INVALID)
+    .refine(isCurrency, INVALID),
 });
 
-const Thresholds = z
-  .array(Threshold)
+const Thresholds = list(Threshold, {
+  max: THRESHOLDS_MAX,
+  wrong: { error: ({ input }) => (input === undefined || input === null ? MANDATORY : INVALID) },
+})
   .min(1, MANDATORY)
   .superRefine((items, context) => {
     const seen = new Set<string>();
@@ -35,10 +44,9 @@ const fields = {
   description: optionalText({ max: DESCRIPTION_MAX }),
   days_between_attempts: integer({ min: 1, max: NUMBER_MAX }).optional(),
   max_attempts: integer({ min: 1, max: NUMBER_MAX }).optional(),
-  bcc_emails: z
-    .array(z.string(INVALID).regex(EMAIL, 'invalid_email_format'), INVALID)
-    .max(BCC_MAX, 'value_is_too_long')
-    .optional(),
+  bcc_emails: list(z.string(INVALID).max(LINE_MAX, TOO_LONG).regex(EMAIL, 'invalid_email_format'), {
+    max: BCC_MAX,
+  }).optional(),
 };
 
 /** Input of `POST /dunning_campaigns`. Rule: beyond 12. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SUBSCRIPTION_STATUSES } from '../../engine/subscriptions/subscription-states.ts';
 import { textFilter } from '../../platform/lists/filters.ts';
+import { anyValue } from '../../platform/schema/bounded.ts';
 import { INVALID } from '../../platform/schema/fields.ts';
 import { PrivilegeView } from '../features/schema.ts';
 
@@ -48,11 +49,14 @@ export interface GivenFeature {
 const isRecord = (given: unknown): given is Record<string, unknown> =>
   typeof given === 'object' && given !== null && !Array.isArray(given);
 
+/** Features that are given at once, and privileges of one. */
+const FEATURES_MAX = 500;
+
 /**
  * `{entitlements: {<feature>: {<privilege>: value}}}` as a list, since maps with names of customers' choice lose their
  * order; without the key nothing is given. Values are read once their privileges are known. Rule: platform J.2.
  */
-export const EntitlementsInput = z.unknown().transform((body, context): GivenFeature[] => {
+export const EntitlementsInput = anyValue({ max: FEATURES_MAX }).transform((body, context): GivenFeature[] => {
   const given = isRecord(body) ? (body.entitlements ?? {}) : {};
   if (!isRecord(given)) {
     context.addIssue({ code: 'custom', message: INVALID, path: ['entitlements'] });

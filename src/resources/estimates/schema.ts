@@ -1,18 +1,21 @@
 import { z } from 'zod';
+import { anyValue } from '../../platform/schema/bounded.ts';
 import { FORMAT } from '../../platform/schema/fields.ts';
+import { LINE_MAX, SCALAR_MAX } from '../../platform/schema/sizes.ts';
 import { isStorable } from '../../platform/schema/storable.ts';
 import { FeeObject } from '../fees/schema.ts';
 
-const lenientText = z
-  .unknown()
+/** Properties of an event; a batch holds fewer events. */
+const PROPERTIES_MAX = 1000;
+
+const lenientText = anyValue({ max: SCALAR_MAX, textMax: LINE_MAX })
   .optional()
   .transform((value) => {
     if (typeof value === 'string') return value;
     return typeof value === 'number' ? String(value) : '';
   })
   .refine(isStorable, FORMAT);
-const properties = z
-  .unknown()
+const properties = anyValue({ max: PROPERTIES_MAX })
   .optional()
   .transform(
     (value): Record<string, unknown> =>
@@ -24,7 +27,7 @@ export const EstimatedEvent = z.object({
   external_subscription_id: lenientText,
   code: lenientText,
   transaction_id: lenientText,
-  timestamp: z.unknown().optional(),
+  timestamp: anyValue({ max: SCALAR_MAX, textMax: LINE_MAX }).optional(),
   precise_total_amount_cents: lenientText,
   properties,
 });
@@ -42,7 +45,9 @@ export const EstimateBody = z.object({ event: documented });
 export const EstimatesBody = z.object({ events: z.array(EstimateBody) });
 
 /** The whole body of a batch; its list is checked when it is read. */
-export const EstimatedEvents = z.object({ events: z.unknown().optional() });
+export const EstimatedEvents = z.object({
+  events: anyValue({ max: PROPERTIES_MAX, tooMany: 'too_many_events' }).optional(),
+});
 export type EstimatedEvents = z.infer<typeof EstimatedEvents>;
 
 /** A fee that nobody stored. */

@@ -2,8 +2,10 @@ import { z } from 'zod';
 import { listFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { fromFilter, untilFilter } from '../../platform/lists/time-filters.ts';
-import { boolean, INVALID, integer, MANDATORY, oneOf, text } from '../../platform/schema/fields.ts';
+import { anyValue, named } from '../../platform/schema/bounded.ts';
+import { boolean, integer, MANDATORY, oneOf, text } from '../../platform/schema/fields.ts';
 import { instantField } from '../../platform/schema/instant-field.ts';
+import { LINE_MAX, SCALAR_MAX } from '../../platform/schema/sizes.ts';
 import { parseEvent } from '../events/parse-event.ts';
 import { POLICIES } from '../usage-policies/schema.ts';
 
@@ -16,6 +18,7 @@ export type Part = (typeof PARTS)[number];
 
 /** Most characters of a reason. */
 const REASON_MAX = 255;
+const PROPERTIES = { max: 1000, textMax: 1024 * 1024 };
 const UNSUPPORTED = 'unsupported_value';
 const MUST_BE_BLANK = 'value_must_be_blank';
 
@@ -27,10 +30,9 @@ const FIELDS_OF: Readonly<Record<string, readonly string[]>> = {
 };
 const OWN_FIELDS = [...new Set(Object.values(FIELDS_OF).flat())];
 
-const object = z.custom<object>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  INVALID,
-);
+const word = anyValue({ max: SCALAR_MAX, textMax: LINE_MAX });
+/** As those of an event. */
+const properties = named(anyValue(PROPERTIES), PROPERTIES);
 
 const Sent = z.object({
   kind: oneOf(['amend', 'retract', 'retract_range', 'replace_range']).refine(
@@ -44,9 +46,9 @@ const Sent = z.object({
   external_subscription_id: text(),
   transaction_id: text().nullish(),
   code: text().nullish(),
-  timestamp: z.unknown().optional(),
-  properties: object.nullish(),
-  precise_total_amount_cents: z.unknown().optional(),
+  timestamp: word.optional(),
+  properties: properties.nullish(),
+  precise_total_amount_cents: word.optional(),
   timestamp_from: instantField().nullish(),
   timestamp_to: instantField().nullish(),
   expected_count: integer({ min: 0 }).nullish(),

@@ -4,6 +4,7 @@ import { decimal } from '../../engine/money/decimal.ts';
 import { newId } from '../../platform/ids.ts';
 import type { FieldErrors } from '../../platform/refusal.ts';
 import { FORMAT, INVALID, MANDATORY, OUT_OF_RANGE, TOO_LONG } from '../../platform/schema/fields.ts';
+import { KEY_MAX_BYTES } from '../../platform/schema/sizes.ts';
 import { isStorable } from '../../platform/schema/storable.ts';
 import type { IncomingEvent } from './incoming.ts';
 import { canonicalText, keptNumberText, NotStorable } from './property-json.ts';
@@ -11,8 +12,6 @@ import { readTimestamp } from './timestamps.ts';
 
 export type ParsedEvent = { ok: true; event: IncomingEvent } | { ok: false; errors: FieldErrors };
 
-/** A longer key does not fit into a page of the unique index (usage-and-charges A.2). */
-const KEY_MAX_BYTES = 1000;
 /** Integer digits of numeric(40, 15), and its fractional ones. */
 const AMOUNT_INTEGER_DIGITS = 25;
 const AMOUNT_FRACTION_DIGITS = 15;

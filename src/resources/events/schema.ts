@@ -2,19 +2,27 @@ import { z } from 'zod';
 import { textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { fromFilter, untilMillisecondFilter } from '../../platform/lists/time-filters.ts';
+import { anyValue, list } from '../../platform/schema/bounded.ts';
+import { KEY_MAX_BYTES } from '../../platform/schema/sizes.ts';
 
+/** Properties of an event; the lane counts them before it parses (json-shape.ts). */
+const PROPERTIES_MAX = 1000;
+/** Events of a tolerant batch, unless the operator sets another number. */
+const EVENTS_MAX = 1000;
+
+const key = z.string().max(KEY_MAX_BYTES);
 const EventInput = z.object({
-  transaction_id: z.string(),
-  external_subscription_id: z.string(),
-  code: z.string(),
-  timestamp: z.union([z.number(), z.string()]).nullish(),
-  properties: z.any().optional(),
-  precise_total_amount_cents: z.union([z.string(), z.number()]).nullish(),
+  transaction_id: key,
+  external_subscription_id: key,
+  code: key,
+  timestamp: z.union([z.number(), key]).nullish(),
+  properties: anyValue({ max: PROPERTIES_MAX }).optional(),
+  precise_total_amount_cents: z.union([key, z.number()]).nullish(),
 });
 
 /** Bodies of the writes, as the documentation shows them; the events lane reads them with plain checks. */
 export const EventBody = z.object({ event: EventInput });
-export const EventsBody = z.object({ events: z.array(EventInput) });
+export const EventsBody = z.object({ events: list(EventInput, { max: EVENTS_MAX }) });
 
 /** `explain`: tell what billing makes of the events (beyond 3.1). */
 export const CreateEventQuery = z.object({ explain: textFilter });

@@ -2,12 +2,17 @@ import { z } from 'zod';
 import { VALUE_TYPES } from '../../engine/entitlements/value.ts';
 import { textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { anyValue, list } from '../../platform/schema/bounded.ts';
 import { INVALID, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
 
 /** Characters of codes and names, and of a description. Rule: platform J.1. */
 const NAME_MAX = 255;
 const DESCRIPTION_MAX = 600;
+
+/** Privileges of a feature, with a limit each, and options of one that is chosen from a list. */
+const PRIVILEGES_MAX = 100;
+const OPTIONS_MAX = 500;
 
 /** Times over which a usage limit counts: the charges window, a day or month of the customer's zone, everything. */
 export const PERIODS = ['billing_period', 'day', 'month', 'lifetime'] as const;
@@ -20,14 +25,14 @@ const PrivilegeInput = z.object({
   name: optionalText({ max: NAME_MAX }),
   value_type: oneOf(VALUE_TYPES).nullish(),
   // Whether it fits the type is known once the type is.
-  config: z.unknown().optional(),
+  config: anyValue({ max: OPTIONS_MAX, textMax: NAME_MAX }).optional(),
 });
 export type PrivilegeInput = z.infer<typeof PrivilegeInput>;
 
 const fields = {
   name: optionalText({ max: NAME_MAX }),
   description: optionalText({ max: DESCRIPTION_MAX }),
-  privileges: z.array(PrivilegeInput, INVALID).nullish(),
+  privileges: list(PrivilegeInput, { max: PRIVILEGES_MAX }).nullish(),
 };
 
 // What is wrong with a privilege stands under `privilege.` (platform B.5).
@@ -55,10 +60,13 @@ export type UsageLimitInput = z.infer<typeof UsageLimitInput>;
 export const UsageLimits = z
   .preprocess(
     (body) => (body as { usage_limits?: unknown }).usage_limits,
-    z.array(UsageLimitInput, { error: ({ input }) => (input === undefined ? 'value_is_mandatory' : INVALID) }),
+    list(UsageLimitInput, {
+      max: PRIVILEGES_MAX,
+      wrong: { error: ({ input }) => (input === undefined ? 'value_is_mandatory' : INVALID) },
+    }),
   )
   .check(renameErrors((path) => (path.length < 2 ? ['usage_limits'] : path.slice(1))));
-export const UsageLimitsDocumented = z.object({ usage_limits: z.array(UsageLimitInput) });
+export const UsageLimitsDocumented = z.object({ usage_limits: list(UsageLimitInput, { max: PRIVILEGES_MAX }) });
 
 export const PrivilegeView = z.object({
   code: z.string(),

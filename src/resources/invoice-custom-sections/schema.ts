@@ -2,12 +2,18 @@ import { z } from 'zod';
 import { textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { boolean, cleanText, INVALID, text } from '../../platform/schema/fields.ts';
+import { PROSE_MAX } from '../../platform/schema/sizes.ts';
 import { textList } from '../../platform/schema/typed-text.ts';
 
 /** Longest code: an index of the database holds it. */
 const CODE_MAX = 255;
 
-const fields = { name: text(), description: cleanText(), details: cleanText(), display_name: cleanText() };
+const fields = {
+  name: text(),
+  description: cleanText({ max: PROSE_MAX }),
+  details: cleanText({ max: PROSE_MAX }),
+  display_name: cleanText(),
+};
 
 /** Input of `POST /invoice_custom_sections`. Rule: beyond 14. */
 export const SectionCreate = z.object({ code: text({ max: CODE_MAX }), ...fields });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CURRENCIES } from '../../engine/money/currency.ts';
 import { decimal } from '../../engine/money/decimal.ts';
+import { anyValue, list } from '../../platform/schema/bounded.ts';
 import {
   boolean,
   decimalInput,
@@ -11,6 +12,7 @@ import {
   optionalText,
   text,
 } from '../../platform/schema/fields.ts';
+import { INSTANT_MAX, LINE_MAX, PROSE_MAX, SCALAR_MAX } from '../../platform/schema/sizes.ts';
 import { textList } from '../../platform/schema/typed-text.ts';
 import { SectionChoice } from '../invoice-custom-sections/schema.ts';
 
@@ -18,6 +20,9 @@ const PURCHASE_ORDER_NUMBER_MAX = 255;
 /** Above any quantity anybody sells, and far below what the columns hold. */
 const MOST_UNITS = '1e15';
 const MAX_FEES = 1000;
+/** Read by rules of their own. */
+const INSTANT = { max: SCALAR_MAX, textMax: INSTANT_MAX };
+const WORD = { max: SCALAR_MAX, textMax: LINE_MAX };
 
 const Fee = z.object({
   add_on_code: text(),
@@ -26,10 +31,10 @@ const Fee = z.object({
   units: decimalInput()
     .refine((units) => decimal(units).gte(0) && decimal(units).lt(MOST_UNITS), OUT_OF_RANGE)
     .nullish(),
-  description: optionalText(),
+  description: optionalText({ max: PROSE_MAX }),
   // Both or none, and in order: checked together, so that the refusal names them as `boundaries`.
-  from_datetime: z.unknown().optional(),
-  to_datetime: z.unknown().optional(),
+  from_datetime: anyValue(INSTANT).optional(),
+  to_datetime: anyValue(INSTANT).optional(),
   tax_codes: textList(),
 });
 export type OneOffFee = z.infer<typeof Fee>;
@@ -41,9 +46,9 @@ export const OneOffInvoiceCreate = z.object({
   currency: oneOf(CURRENCIES).nullish(),
   skip_psp: boolean().nullish(),
   purchase_order_number: optionalText({ max: PURCHASE_ORDER_NUMBER_MAX }),
-  fees: z.array(Fee, INVALID).max(MAX_FEES, OUT_OF_RANGE).nullish(),
+  fees: list(Fee, { max: MAX_FEES, tooMany: OUT_OF_RANGE }).nullish(),
   payment_method: z
-    .object({ payment_method_type: z.unknown().optional(), payment_method_id: z.unknown().optional() }, INVALID)
+    .object({ payment_method_type: anyValue(WORD).optional(), payment_method_id: anyValue(WORD).optional() }, INVALID)
     .nullish(),
   invoice_custom_section: SectionChoice,
 });

@@ -2,14 +2,21 @@ import { z } from 'zod';
 import { COUPON_TYPES } from '../../engine/credits/coupon.ts';
 import { CURRENCIES, isCurrency } from '../../engine/money/currency.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { anyValue, list } from '../../platform/schema/bounded.ts';
 import { cleanText, INVALID, integer, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
 import { instantField, parseInstant } from '../../platform/schema/instant-field.ts';
+import { CODES_MAX, INSTANT_MAX, SCALAR_MAX } from '../../platform/schema/sizes.ts';
 import { addressFields, clearable, timeZone } from '../../platform/schema/typed-text.ts';
 import { PERIODS_MAX, percentage } from '../coupons/schema.ts';
 
+/** Coupons that one preview may try, and subscriptions that one invoice may bill. */
+const COUPONS_MAX = 100;
+const SUBSCRIPTIONS_MAX = 500;
+/** Longest code and external id, as where they are stored. */
+const CODE_MAX = 255;
+
 // Known to the interface, and refused by name while nothing stands behind them.
-const notYet = z
-  .unknown()
+const notYet = anyValue({ max: CODES_MAX })
   .optional()
   .refine(
     (value) => value === undefined || value === null || (Array.isArray(value) && value.length === 0),
@@ -17,9 +24,9 @@ const notYet = z
   );
 
 const PreviewCustomer = z.object({
-  external_id: optionalText(),
+  external_id: optionalText({ max: CODE_MAX }),
   name: cleanText({ max: 255 }),
-  currency: clearable(z.string(INVALID).refine(isCurrency, INVALID)),
+  currency: clearable(z.string(INVALID).max(CODE_MAX, INVALID).refine(isCurrency, INVALID)),
   timezone: clearable(timeZone()),
   tax_identification_number: cleanText(),
   ...addressFields(),
@@ -28,8 +35,7 @@ const PreviewCustomer = z.object({
 });
 export type PreviewCustomer = z.infer<typeof PreviewCustomer>;
 
-const TerminatedAt = z
-  .unknown()
+const TerminatedAt = anyValue({ max: SCALAR_MAX, textMax: INSTANT_MAX, tooMany: 'invalid_timestamp' })
   .optional()
   .transform((value, context) => {
     if (value === undefined || value === null) return undefined;
@@ -40,14 +46,14 @@ const TerminatedAt = z
   });
 
 const PreviewSubscriptions = z.object({
-  external_ids: z.array(text(), INVALID).nullish(),
+  external_ids: list(text(), { max: SUBSCRIPTIONS_MAX }).nullish(),
   plan_code: optionalText(),
   terminated_at: TerminatedAt,
 });
 
 /** A stored coupon by its code, or the terms of one that is made up. */
 const PreviewCoupon = z.object({
-  code: optionalText(),
+  code: optionalText({ max: CODE_MAX }),
   name: optionalText(),
   coupon_type: oneOf(COUPON_TYPES).optional(),
   amount_cents: clearable(integer({ min: 1 })),
@@ -61,13 +67,12 @@ export type PreviewCoupon = z.infer<typeof PreviewCoupon>;
 export const InvoicePreview = z.object({
   customer: PreviewCustomer.nullish(),
   plan_code: optionalText(),
-  billing_time: z
-    .unknown()
+  billing_time: anyValue({ max: SCALAR_MAX })
     .optional()
     .transform((value) => (value === 'anniversary' ? 'anniversary' : 'calendar')),
   subscription_at: instantField().nullish(),
   subscriptions: PreviewSubscriptions.nullish(),
-  coupons: z.array(PreviewCoupon, INVALID).nullish(),
+  coupons: list(PreviewCoupon, { max: COUPONS_MAX }).nullish(),
   billing_entity_code: optionalText(),
 });
 export type InvoicePreview = z.infer<typeof InvoicePreview>;

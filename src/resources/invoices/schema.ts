@@ -10,8 +10,10 @@ import {
   textFilter,
 } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { list } from '../../platform/schema/bounded.ts';
 import { elementErrors } from '../../platform/schema/element-errors.ts';
-import { boolean, INVALID, integer, oneOf, text, withoutNullBytes } from '../../platform/schema/fields.ts';
+import { boolean, INVALID, integer, oneOf, TOO_LONG, text, withoutNullBytes } from '../../platform/schema/fields.ts';
+import { LINE_MAX } from '../../platform/schema/sizes.ts';
 import { AppliedTaxObject, FeeObject } from '../fees/schema.ts';
 import { AppliedSectionView } from '../invoice-custom-sections/schema.ts';
 import { SubscriptionObject } from '../subscriptions/schema.ts';
@@ -47,27 +49,24 @@ const METADATA_MAX = 5;
 const METADATA_KEY_MAX = 20;
 const METADATA_VALUE_MAX = 140;
 
-const Metadata = z
-  .array(
-    z.preprocess(
-      withoutNullBytes,
-      z.object({
-        id: z.string(INVALID).nullish(),
-        svc_id: z.string(INVALID).nullish(),
-        key: text({ max: METADATA_KEY_MAX }),
-        value: text({ max: METADATA_VALUE_MAX }),
-      }),
-    ),
-    INVALID,
-  )
-  .max(METADATA_MAX, 'invalid_count')
-  .superRefine((items, context) => {
-    const seen = new Set<string>();
-    for (const [index, { key }] of items.entries()) {
-      if (seen.has(key)) context.addIssue({ code: 'custom', message: 'value_already_exist', path: [index, 'key'] });
-      seen.add(key);
-    }
-  });
+const Metadata = list(
+  z.preprocess(
+    withoutNullBytes,
+    z.object({
+      id: z.string(INVALID).max(LINE_MAX, TOO_LONG).nullish(),
+      svc_id: z.string(INVALID).max(LINE_MAX, TOO_LONG).nullish(),
+      key: text({ max: METADATA_KEY_MAX }),
+      value: text({ max: METADATA_VALUE_MAX }),
+    }),
+  ),
+  { max: METADATA_MAX, tooMany: 'invalid_count' },
+).superRefine((items, context) => {
+  const seen = new Set<string>();
+  for (const [index, { key }] of items.entries()) {
+    if (seen.has(key)) context.addIssue({ code: 'custom', message: 'value_already_exist', path: [index, 'key'] });
+    seen.add(key);
+  }
+});
 
 /** Rule: subscriptions-and-invoices F.10. */
 export const InvoiceUpdate = z

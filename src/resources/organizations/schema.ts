@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { INVALID, oneOf, text } from '../../platform/schema/fields.ts';
+import { INVALID, oneOf, TOO_LONG, text } from '../../platform/schema/fields.ts';
 import { flatErrors } from '../../platform/schema/flat-errors.ts';
+import { LINE_MAX } from '../../platform/schema/sizes.ts';
 import { clearable, resettable } from '../../platform/schema/typed-text.ts';
 import { EMAIL_SETTINGS, issuerConfiguration, issuerFields } from '../billing-entities/schema.ts';
 import { TaxView } from '../taxes/schema.ts';
@@ -24,7 +25,7 @@ const RESERVED_SLUGS: ReadonlySet<string> = new Set(
 export const OrganizationUpdate = z
   .object({
     ...issuerFields,
-    name: clearable(z.string(INVALID)),
+    name: clearable(z.string(INVALID).max(LINE_MAX, TOO_LONG)),
     slug: text()
       .refine((slug) => slug.length >= SLUG_MIN, 'value_is_too_short')
       .refine((slug) => slug.length <= SLUG_MAX, 'value_is_too_long')

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { boolean, cleanText, INVALID } from '../../platform/schema/fields.ts';
+import { LINE_MAX } from '../../platform/schema/sizes.ts';
 import { CONTRACT_PROVIDERS } from '../payment-providers/types.ts';
 
 /** Input of `POST /customers/{external_id}/payment_methods`. Rule: beyond 13.3. */
@@ -19,6 +20,7 @@ export const MethodReference = z
       payment_method_type: z.enum(['provider', 'manual'], { error: () => INVALID }).nullish(),
       payment_method_id: z
         .string(INVALID)
+        .max(LINE_MAX, INVALID)
         .transform((id) => id.trim() || null)
         .nullish(),
     },

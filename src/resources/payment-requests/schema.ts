@@ -2,17 +2,25 @@ import { z } from 'zod';
 import { isCurrency } from '../../engine/money/currency.ts';
 import { listFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
-import { INVALID, text } from '../../platform/schema/fields.ts';
+import { list } from '../../platform/schema/bounded.ts';
+import { INVALID, MANDATORY, TOO_LONG, text } from '../../platform/schema/fields.ts';
+import { LINE_MAX } from '../../platform/schema/sizes.ts';
 import { emails } from '../../platform/schema/typed-text.ts';
 import { MethodReference } from '../payment-methods/schema.ts';
 
 const REQUEST_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 
+/** Invoices that one request asks for: all are locked and shown together. */
+const INVOICES_MAX = 1000;
+
 /** Input of `POST /payment_requests`. Rule: credits-and-payments E.8. */
 export const RequestCreate = z.object({
   external_customer_id: text(),
   email: emails(),
-  svc_invoice_ids: z.array(z.string(INVALID)),
+  svc_invoice_ids: list(z.string(INVALID).max(LINE_MAX, TOO_LONG), {
+    max: INVOICES_MAX,
+    wrong: { error: ({ input }) => (input === undefined || input === null ? MANDATORY : INVALID) },
+  }),
   payment_method: MethodReference,
 });
 export type RequestCreate = z.infer<typeof RequestCreate>;

@@ -1,8 +1,9 @@
-import { Temporal } from 'temporal-polyfill';
+import type { Temporal } from 'temporal-polyfill';
 import { VISIBLE_INVOICE_STATUSES } from '../../engine/invoices/invoice-states.ts';
 import type { Context } from '../../platform/context.ts';
 import { isUuid, newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { parseInstant } from '../../platform/schema/instant-field.ts';
 import { isStorable } from '../../platform/schema/storable.ts';
 import { dueOf } from '../invoices/due.ts';
 import { type InvoiceRow, readInvoice } from '../invoices/queries.ts';
@@ -14,7 +15,6 @@ import { insertPayment, lockPayables } from './writes.ts';
 
 /** Characters of a reference. */
 const REFERENCE_MAX = 40;
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
  * Records a payment that came in by hand: what it pays is no longer due, and an invoice without a rest is `succeeded`.
@@ -70,12 +70,9 @@ async function lockPayable(ctx: Context, id: string): Promise<InvoiceRow> {
 
 function paidAt(value: unknown): Temporal.Instant | undefined {
   if (value === undefined || value === null || value === '') return undefined;
-  try {
-    const text = String(value).trim();
-    return Temporal.Instant.from(DATE.test(text) ? `${text}T00:00:00Z` : text);
-  } catch {
-    throw refuse.invalid({ paid_at: ['invalid_date'] });
-  }
+  const at = parseInstant(String(value));
+  if (!at) throw refuse.invalid({ paid_at: ['invalid_date'] });
+  return at;
 }
 
 async function checkedReference(ctx: Context, invoice: InvoiceRow, body: PaymentCreate): Promise<string> {

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
-import { MANDATORY } from '../../platform/schema/fields.ts';
+import { anyValue } from '../../platform/schema/bounded.ts';
+import { MANDATORY, TOO_LONG } from '../../platform/schema/fields.ts';
+import { LINE_MAX, SCALAR_MAX } from '../../platform/schema/sizes.ts';
 import { MethodReference } from '../payment-methods/schema.ts';
 import { CONTRACT_PROVIDERS } from '../payment-providers/types.ts';
 import { PAYMENT_STATUSES } from './states.ts';
@@ -9,15 +11,20 @@ import { PAYMENT_STATUSES } from './states.ts';
 const asCents = (value: unknown): unknown =>
   typeof value === 'string' && /^\d{1,15}$/.test(value.trim()) ? Number(value) : value;
 
+const word = anyValue({ max: SCALAR_MAX, textMax: LINE_MAX });
+
 /** Input of `POST /payments`; the rest is judged in the order of credits-and-payments E.5. */
 export const PaymentCreate = z.object({
-  invoice_id: z.string({ error: () => MANDATORY }).refine((text) => text.trim() !== '', MANDATORY),
+  invoice_id: z
+    .string({ error: () => MANDATORY })
+    .max(LINE_MAX, TOO_LONG)
+    .refine((text) => text.trim() !== '', MANDATORY),
   amount_cents: z.preprocess(
     asCents,
     z.int({ error: () => 'invalid_value' }).positive({ error: () => 'invalid_value' }),
   ),
-  reference: z.unknown().optional(),
-  paid_at: z.unknown().optional(),
+  reference: word.optional(),
+  paid_at: word.optional(),
 });
 export type PaymentCreate = z.infer<typeof PaymentCreate>;
 

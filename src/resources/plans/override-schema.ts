@@ -1,14 +1,19 @@
 import { z } from 'zod';
 import { CURRENCIES } from '../../engine/money/currency.ts';
+import { anyValue, list } from '../../platform/schema/bounded.ts';
 import { elementErrors } from '../../platform/schema/element-errors.ts';
 import { INVALID, integer, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
+import { LINE_MAX, PROSE_MAX, SCALAR_MAX } from '../../platform/schema/sizes.ts';
 import { textList } from '../../platform/schema/typed-text.ts';
 import { ChargeElement } from '../charges/schema.ts';
 import { FixedChargeOverrideElement } from '../fixed-charges/schema.ts';
 import { CommitmentInput } from '../minimum-commitments/schema.ts';
 import { UsageThresholdsInput } from '../usage-thresholds/schema.ts';
 import { Metadata } from './metadata.ts';
-import { trialPeriod } from './schema.ts';
+import { CHARGES_MAX, trialPeriod } from './schema.ts';
+
+/** A field that no override has: one word, to be compared with the plan's. */
+const word = anyValue({ max: SCALAR_MAX, textMax: LINE_MAX });
 
 /** What a subscription changes of its plan; fields that no override has are refused unless they say what the plan does. */
 export const PlanOverrides = z
@@ -16,7 +21,7 @@ export const PlanOverrides = z
     {
       name: text().optional(),
       invoice_display_name: optionalText(),
-      description: optionalText(),
+      description: optionalText({ max: PROSE_MAX }),
       amount_cents: integer({ min: 0 }).optional(),
       amount_currency: oneOf(CURRENCIES).optional(),
       trial_period: trialPeriod,
@@ -24,13 +29,13 @@ export const PlanOverrides = z
       metadata: Metadata.nullish(),
       minimum_commitment: CommitmentInput,
       usage_thresholds: UsageThresholdsInput.nullish(),
-      charges: z.array(ChargeElement, INVALID).nullish(),
-      fixed_charges: z.array(FixedChargeOverrideElement, INVALID).nullish(),
-      code: z.unknown(),
-      interval: z.unknown(),
-      pay_in_advance: z.unknown(),
-      bill_charges_monthly: z.unknown(),
-      bill_fixed_charges_monthly: z.unknown(),
+      charges: list(ChargeElement, { max: CHARGES_MAX }).nullish(),
+      fixed_charges: list(FixedChargeOverrideElement, { max: CHARGES_MAX }).nullish(),
+      code: word,
+      interval: word,
+      pay_in_advance: word,
+      bill_charges_monthly: word,
+      bill_fixed_charges_monthly: word,
     },
     INVALID,
   )

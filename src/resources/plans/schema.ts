@@ -2,17 +2,18 @@ import { z } from 'zod';
 import { CURRENCIES } from '../../engine/money/currency.ts';
 import { decimal } from '../../engine/money/decimal.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { list } from '../../platform/schema/bounded.ts';
 import { elementErrors } from '../../platform/schema/element-errors.ts';
 import {
   boolean,
   decimalInput,
-  INVALID,
   integer,
   OUT_OF_RANGE,
   oneOf,
   optionalText,
   text,
 } from '../../platform/schema/fields.ts';
+import { PROSE_MAX } from '../../platform/schema/sizes.ts';
 import { textList } from '../../platform/schema/typed-text.ts';
 import { ChargeCreate, ChargeElement, ChargeView } from '../charges/schema.ts';
 import { PlanEntitlementEnvelope } from '../entitlements/schema.ts';
@@ -27,6 +28,8 @@ export const INTERVALS = ['weekly', 'monthly', 'quarterly', 'semiannual', 'yearl
 
 /** Longest code: an index of the database holds it. */
 const CODE_MAX = 255;
+/** Charges of a plan, of usage and fixed ones each: every reading of usage prices them all. */
+export const CHARGES_MAX = 500;
 /** Days of a trial: nobody gives a century away. */
 const MAX_TRIAL_DAYS = 36_525;
 
@@ -39,7 +42,7 @@ const fields = {
   name: text(),
   invoice_display_name: optionalText(),
   code: text({ max: CODE_MAX }),
-  description: optionalText(),
+  description: optionalText({ max: PROSE_MAX }),
   interval: oneOf(INTERVALS),
   pay_in_advance: boolean(),
   amount_cents: integer({ min: 0 }),
@@ -49,7 +52,7 @@ const fields = {
   bill_fixed_charges_monthly: boolean().nullish(),
   tax_codes: textList(),
   metadata: Metadata.nullish(),
-  fixed_charges: z.array(FixedChargeElement, INVALID).nullish(),
+  fixed_charges: list(FixedChargeElement, { max: CHARGES_MAX }).nullish(),
   usage_thresholds: UsageThresholdsInput.nullish(),
   minimum_commitment: CommitmentInput,
   usage_policies: UsagePoliciesInput,
@@ -60,7 +63,7 @@ const fields = {
 
 /** Input of `POST /plans`. Rule: subscriptions-and-invoices A.1. */
 export const PlanCreate = z
-  .object({ ...fields, charges: z.array(ChargeCreate, INVALID).nullish() })
+  .object({ ...fields, charges: list(ChargeCreate, { max: CHARGES_MAX }).nullish() })
   .check(elementErrors('usage_thresholds'))
   .check(elementErrors('charges', 'fixed_charges'))
   .check(metadataErrors());
@@ -68,7 +71,7 @@ export type PlanCreate = z.infer<typeof PlanCreate>;
 
 /** Input of `PUT /plans/{code}`: what is absent stays; `charges` is the whole list. */
 export const PlanUpdate = z
-  .object({ ...z.object(fields).partial().shape, charges: z.array(ChargeElement, INVALID).nullish() })
+  .object({ ...z.object(fields).partial().shape, charges: list(ChargeElement, { max: CHARGES_MAX }).nullish() })
   .check(elementErrors('usage_thresholds'))
   .check(elementErrors('charges', 'fixed_charges'))
   .check(metadataErrors());

@@ -4,17 +4,21 @@ import { ORDER_TYPES, QUOTE_VERSION_STATUSES, QUOTE_VERSION_VOID_REASONS } from 
 import { listFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { fromFilter, untilFilter } from '../../platform/lists/time-filters.ts';
+import { anyValue, list } from '../../platform/schema/bounded.ts';
 import { INVALID, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { instantField } from '../../platform/schema/instant-field.ts';
+import { LINE_MAX, SCALAR_MAX } from '../../platform/schema/sizes.ts';
 
 /** Longest content: a document of some hundred pages. */
 const CONTENT_MAX = 500_000;
+/** Parts of a list of items; structure.ts knows which list takes how many. */
+const PARTS_MAX = 1000;
 const MOST_OWNERS = 50;
 
 // Items are read by billing-items/structure.ts, owners by owners.ts: what is wrong with them depends on more than their form.
 const authored = {
-  billing_items: z.unknown().optional(),
+  billing_items: anyValue({ max: PARTS_MAX }).optional(),
   content: optionalText({ max: CONTENT_MAX }),
   currency: oneOf(CURRENCIES).nullish(),
   billing_entity_code: optionalText(),
@@ -26,7 +30,10 @@ export const QuoteCreate = z.object({
   external_customer_id: text(),
   order_type: oneOf(ORDER_TYPES),
   external_subscription_id: optionalText(),
-  owners: z.array(z.unknown(), INVALID).max(MOST_OWNERS, 'invalid_count').nullish(),
+  owners: list(anyValue({ max: SCALAR_MAX, textMax: LINE_MAX }), {
+    max: MOST_OWNERS,
+    tooMany: 'invalid_count',
+  }).nullish(),
 });
 export type QuoteCreate = z.infer<typeof QuoteCreate>;
 

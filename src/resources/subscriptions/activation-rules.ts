@@ -6,10 +6,16 @@ import type { Context } from '../../platform/context.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { list } from '../../platform/schema/bounded.ts';
 import { findMethod } from '../payment-methods/queries.ts';
 import type { SubscriptionRow } from './queries.ts';
 
 const POSITIVE_OR_ZERO = 'value_must_be_positive_or_zero';
+
+/** More rules than there are types repeat one. */
+const RULES_MAX = 10;
+/** A century: what it ends at can still be written. */
+const TIMEOUT_HOURS_MAX = 876_600;
 
 const ActivationRule = z.object(
   {
@@ -17,7 +23,7 @@ const ActivationRule = z.object(
     timeout_hours: z
       .int(POSITIVE_OR_ZERO)
       .min(0, POSITIVE_OR_ZERO)
-      .max(2_147_483_647, 'value_is_out_of_range')
+      .max(TIMEOUT_HOURS_MAX, 'value_is_out_of_range')
       .nullish()
       .transform((hours) => hours ?? 0),
   },
@@ -25,9 +31,11 @@ const ActivationRule = z.object(
 );
 
 /** What has to happen before a subscription becomes active: at most one rule of a type. */
-export const ActivationRules = z
-  .array(ActivationRule, 'invalid_format')
-  .refine((rules) => new Set(rules.map(({ type }) => type)).size === rules.length, 'duplicated_type');
+export const ActivationRules = list(ActivationRule, {
+  max: RULES_MAX,
+  wrong: 'invalid_format',
+  tooMany: 'duplicated_type',
+}).refine((rules) => new Set(rules.map(({ type }) => type)).size === rules.length, 'duplicated_type');
 export type ActivationRules = z.infer<typeof ActivationRules>;
 
 export const ActivationRuleView = z.object({

@@ -4,9 +4,11 @@ import { SUBSCRIPTION_STATUSES } from '../../engine/subscriptions/subscription-s
 import { booleanFilter, listFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { anyValue } from '../../platform/schema/bounded.ts';
 import { boolean, INVALID, integer, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { instantField } from '../../platform/schema/instant-field.ts';
+import { KEY_MAX_BYTES, LINE_MAX, SCALAR_MAX } from '../../platform/schema/sizes.ts';
 import { SubscriptionEntitlementView } from '../entitlements/schema.ts';
 import { SectionChoice, SelectedSectionView } from '../invoice-custom-sections/schema.ts';
 import { PlanOverrides } from '../plans/override-schema.ts';
@@ -34,7 +36,7 @@ const PaymentMethod = z
   .object(
     {
       payment_method_type: z.enum(['provider', 'manual'], 'invalid_payment_method').nullish(),
-      payment_method_id: z.string('invalid_payment_method').nullish(),
+      payment_method_id: z.string('invalid_payment_method').max(LINE_MAX, 'invalid_payment_method').nullish(),
     },
     'invalid_payment_method',
   )
@@ -64,13 +66,14 @@ const editable = {
   progressive_billing_disabled: boolean().optional(),
 };
 
-const trimmedText = () => text().transform((value) => value.trim());
+// As long as events may name it (usage-and-charges A.2): a longer one could never be metered.
+const externalId = () => text({ maxBytes: KEY_MAX_BYTES }).transform((value) => value.trim());
 
 const SubscriptionCreate = z.object({
   ...editable,
   external_customer_id: text(),
   plan_code: text(),
-  external_id: trimmedText(),
+  external_id: externalId(),
   billing_time: z.preprocess((value) => value ?? 'calendar', oneOf(['calendar', 'anniversary'])),
   subscription_at: instantField().nullish(),
 });
@@ -99,6 +102,7 @@ const contentOf = (body: Record<string, unknown>): object => {
 // What is wrong inside a list is reported under the field; what is no rule at all under the list.
 const listErrors = renameErrors((path) => {
   const [list, , field] = path;
+  if (list === 'lineage_status') return ['status'];
   if (list === 'activation_rules') return [field === 'timeout_hours' ? field : list];
   return list === 'usage_thresholds' && path.length > 2 ? [field!] : path;
 });
@@ -122,8 +126,7 @@ export const SubscriptionCreateDocumented = z.object({
 export const SubscriptionUpdateBody = z.preprocess(
   (body) => ({ ...contentOf(body as Record<string, unknown>), lineage_status: (body as { status?: unknown }).status }),
   SubscriptionUpdate.extend({
-    lineage_status: z
-      .unknown()
+    lineage_status: anyValue({ max: SCALAR_MAX, textMax: LINE_MAX })
       .optional()
       .transform((value) => (typeof value === 'string' ? value : undefined)),
   }).check(listErrors),

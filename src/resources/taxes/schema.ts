@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Decimal } from '../../engine/money/decimal.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { boolean, decimalInput, OUT_OF_RANGE, optionalText, text } from '../../platform/schema/fields.ts';
+import { PROSE_MAX } from '../../platform/schema/sizes.ts';
 import { resettable } from '../../platform/schema/typed-text.ts';
 
 /** Longest code: an index of the database holds it. */
@@ -13,17 +14,16 @@ const blankToAbsent = (value: unknown): unknown =>
   value === null || (typeof value === 'string' && value.trim() === '') ? undefined : value;
 
 // Only what is a number has a size.
-const rate = z
-  .preprocess(blankToAbsent, decimalInput())
-  .pipe(
-    z.string().refine((percent) => new Decimal(percent).gte(0) && new Decimal(percent).lte(RATE_MAX), OUT_OF_RANGE),
-  );
+const rate = z.preprocess(
+  blankToAbsent,
+  decimalInput().refine((percent) => new Decimal(percent).gte(0) && new Decimal(percent).lte(RATE_MAX), OUT_OF_RANGE),
+);
 
 const fields = {
   name: text(),
   code: text({ max: CODE_MAX }),
   rate,
-  description: optionalText(),
+  description: optionalText({ max: PROSE_MAX }),
   applied_to_organization: resettable(boolean(), false),
 };
 

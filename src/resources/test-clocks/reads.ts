@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../platform/context.ts';
 import { pageMeta } from '../../platform/lists/pagination.ts';
 import { type FieldErrors, refuse } from '../../platform/refusal.ts';
-import { parseInstant } from '../../platform/schema/instant-field.ts';
+import { parseBound } from '../../platform/schema/instant-field.ts';
 import { refuseOutsideSandbox } from './outside-sandbox.ts';
 import { getTestClock } from './queries.ts';
 import type { TimelineQuery } from './schema.ts';
@@ -33,7 +33,7 @@ function readRange(query: TimelineQuery): { from: Temporal.Instant | undefined; 
   const errors: FieldErrors = {};
   const read = (name: 'from' | 'to') => {
     const given = query[name];
-    const instant = given === undefined ? undefined : parseInstant(given);
+    const instant = given === undefined ? undefined : parseBound(given);
     if (given !== undefined && !instant) errors[name] = ['invalid_date'];
     return instant;
   };

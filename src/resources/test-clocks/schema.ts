@@ -1,10 +1,14 @@
 import { z } from 'zod';
 import { listFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { anyValue } from '../../platform/schema/bounded.ts';
+import { LINE_MAX, SCALAR_MAX } from '../../platform/schema/sizes.ts';
 
 /** Checked by the commands themselves, so that an organization without test clocks learns that first (403). */
 export const TestClockInput = z.object({
-  frozen_time: z.unknown().optional().meta({ type: 'string', format: 'date-time' }),
+  frozen_time: anyValue({ max: SCALAR_MAX, textMax: LINE_MAX, tooMany: 'invalid_date' })
+    .optional()
+    .meta({ type: 'string', format: 'date-time' }),
 });
 export type TestClockInput = z.infer<typeof TestClockInput>;
 

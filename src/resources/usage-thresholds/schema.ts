@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { boolean, INVALID, integer, optionalText } from '../../platform/schema/fields.ts';
+import { list } from '../../platform/schema/bounded.ts';
+import { boolean, integer, optionalText } from '../../platform/schema/fields.ts';
 
 /** Thresholds of one plan or subscription: nobody needs more, and each is compared with every change of usage. */
 const MOST_THRESHOLDS = 100;
@@ -12,9 +13,7 @@ const UsageThresholdInput = z.object({
 });
 
 /** The list `usage_thresholds` of a plan or subscription. Rules: usage-and-charges G.5, subscriptions-and-invoices A.5. */
-export const UsageThresholdsInput = z
-  .array(UsageThresholdInput, INVALID)
-  .max(MOST_THRESHOLDS, 'too_many_thresholds')
+export const UsageThresholdsInput = list(UsageThresholdInput, { max: MOST_THRESHOLDS, tooMany: 'too_many_thresholds' })
   .superRefine((thresholds, context) => {
     const refuse = (message: string) => context.addIssue({ code: 'custom', message });
     if (thresholds.some(({ amount_cents }) => amount_cents === null)) refuse('missing_amount_cents');

@@ -2,9 +2,13 @@ import { z } from 'zod';
 import { HOLD_STATUSES } from '../../engine/credits/wallet-hold.ts';
 import { listFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { anyValue, named } from '../../platform/schema/bounded.ts';
 import { boolean, INVALID, integer, optionalText } from '../../platform/schema/fields.ts';
 
 const REFERENCE_MAX = 255;
+/** Of an event, and characters of the value of one. */
+const PROPERTIES_MAX = 1000;
+const VALUE_MAX = 1024 * 1024;
 /** Life of a hold that does not say any. Rule: beyond 11.3. */
 const DEFAULT_SECONDS = 300;
 
@@ -36,7 +40,7 @@ const isRecord = (value: unknown): boolean => typeof value === 'object' && value
 /** Input of `POST …/settle`: an event, or what was used; not both. */
 export const HoldSettle = z
   .object({
-    event: z.record(z.string(), z.unknown(), INVALID).nullish(),
+    event: named(anyValue({ max: PROPERTIES_MAX, textMax: VALUE_MAX }), { max: PROPERTIES_MAX }).nullish(),
     amount_cents: integer({ min: 0 }).nullish(),
   })
   .refine(({ event, amount_cents }) => isRecord(event) || typeof amount_cents === 'number', {

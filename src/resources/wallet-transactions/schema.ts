@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { metadataFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
-import { boolean, optionalText, text } from '../../platform/schema/fields.ts';
+import { boolean, optionalText, TOO_LONG, text } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
+import { LINE_MAX } from '../../platform/schema/sizes.ts';
 import { SectionChoice, SelectedSectionView } from '../invoice-custom-sections/schema.ts';
 import { creditsInput, pairsInput, paymentMethodInput, priorityInput } from '../wallets/input.ts';
 import { WalletObject } from '../wallets/schema.ts';
@@ -18,7 +19,7 @@ export const TransactionCreate = z
     paid_credits: creditsInput('paid_credits'),
     granted_credits: creditsInput('granted_credits'),
     voided_credits: creditsInput('voided_credits'),
-    voided_transaction_id: z.string().nullish(),
+    voided_transaction_id: z.string().max(LINE_MAX, TOO_LONG).nullish(),
     invoice_requires_successful_payment: boolean().nullish(),
     ignore_paid_top_up_limits: boolean().nullish(),
     priority: priorityInput(),

@@ -1,18 +1,19 @@
 import { z } from 'zod';
 import { isKeptNumber } from '../../engine/metrics/property-text.ts';
 import { decimal } from '../../engine/money/decimal.ts';
+import { anyValue } from '../../platform/schema/bounded.ts';
 import { withoutNullBytes } from '../../platform/schema/fields.ts';
+import { LINE_MAX, SCALAR_MAX } from '../../platform/schema/sizes.ts';
 
-/** Credits have at most this many digits before the point. Rule: credits-and-payments D.3. */
-const CREDITS = /^\d{1,25}(\.\d*)?$/;
+/** Credits have at most 25 digits before the point, and 64 characters as all decimals. Rule: credits-and-payments D.3. */
+const CREDITS = /^\d{1,25}(\.\d{0,38})?$/;
 
 /**
  * Credits as numeric text, ≥ 0; absent or null is none. Anything else is told with a code of the field's own.
  * Rule: credits-and-payments D.1, D.3.
  */
 export const creditsInput = (field: 'paid_credits' | 'granted_credits' | 'voided_credits') =>
-  z
-    .unknown()
+  anyValue({ max: SCALAR_MAX })
     .optional()
     .transform((value, context): string | null => {
       if (value === undefined || value === null || value === '') return null;
@@ -26,13 +27,14 @@ export const creditsInput = (field: 'paid_credits' | 'granted_credits' | 'voided
 const MOST_PAIRS = 15;
 /** Of wallets and their rules. */
 export const MOST_PAIRS_OF_WALLET = 5;
+/** More are refused unread. */
+const PAIRS_READ_MAX = 1000;
 const KEY_MAX = 20;
 const VALUE_MAX = 100;
 
 /** Pairs of a key and a value that a transaction carries. Rule: credits-and-payments D.3 "metadata". */
 export const pairsInput = (most = MOST_PAIRS) =>
-  z
-    .unknown()
+  anyValue({ max: PAIRS_READ_MAX, tooMany: 'too_many_keys' })
     .optional()
     .transform((value, context) => {
       const pairs = Array.isArray(value) ? value.map(withoutNullBytes) : (value ?? []);
@@ -62,8 +64,7 @@ function faultOfPair(pair: unknown): string | undefined {
 
 /** 1 pays first, 50 last. */
 export const priorityInput = () =>
-  z
-    .unknown()
+  anyValue({ max: SCALAR_MAX })
     .optional()
     .transform((value, context) => {
       if (value === undefined || value === null) return undefined;
@@ -81,6 +82,7 @@ export const paymentMethodInput = () =>
         payment_method_type: z.enum(['provider', 'manual'], 'invalid_payment_method').nullish(),
         payment_method_id: z
           .string('invalid_payment_method')
+          .max(LINE_MAX, 'invalid_payment_method')
           .transform((id) => id.trim() || null)
           .nullish(),
       },

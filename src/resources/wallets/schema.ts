@@ -4,9 +4,11 @@ import { CURRENCIES } from '../../engine/money/currency.ts';
 import { decimal } from '../../engine/money/decimal.ts';
 import { listFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { anyValue } from '../../platform/schema/bounded.ts';
 import {
   boolean,
   decimalInput,
+  INVALID,
   integer,
   OUT_OF_RANGE,
   oneOf,
@@ -15,6 +17,7 @@ import {
 } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { instantField } from '../../platform/schema/instant-field.ts';
+import { CODES_MAX, LINE_MAX } from '../../platform/schema/sizes.ts';
 import { SectionChoice, SelectedSectionView } from '../invoice-custom-sections/schema.ts';
 import { Metadata } from '../plans/metadata.ts';
 import { creditsInput, MOST_PAIRS_OF_WALLET, pairsInput, paymentMethodInput, priorityInput } from './input.ts';
@@ -37,8 +40,8 @@ const shared = {
   paid_top_up_min_amount_cents: limitCents(),
   paid_top_up_max_amount_cents: limitCents(),
   // What is wrong with these two has codes of its own, see limits.ts and rule-input.ts.
-  applies_to: z.unknown().optional(),
-  recurring_transaction_rules: z.unknown().optional(),
+  applies_to: anyValue({ max: CODES_MAX, textMax: LINE_MAX }).optional(),
+  recurring_transaction_rules: anyValue({ max: CODES_MAX }).optional(),
   payment_method: paymentMethodInput(),
   billing_entity_code: optionalText(),
   invoice_custom_section: SectionChoice,
@@ -79,7 +82,7 @@ export type WalletCreate = z.infer<typeof WalletCreate>;
 
 /** Input of `PUT`: what is absent stays; rate and currency never change. */
 export const WalletUpdate = z
-  .object({ ...shared, rate_amount: rate().nullish(), currency: z.string().nullish() })
+  .object({ ...shared, rate_amount: rate().nullish(), currency: z.string().max(LINE_MAX, INVALID).nullish() })
   .check(plainErrors());
 export type WalletUpdate = z.infer<typeof WalletUpdate>;
 

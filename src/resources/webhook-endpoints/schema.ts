@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { targetOf } from '../../platform/http/addresses.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { anyValue } from '../../platform/schema/bounded.ts';
 import { boolean, integer, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
+import { LINE_MAX, PROSE_MAX } from '../../platform/schema/sizes.ts';
+
 import { chosenTypes } from './event-types.ts';
 
 export const URL_IS_INVALID = 'url_is_invalid';
@@ -9,6 +12,8 @@ const SIGNATURE_ALGORITHMS = ['jwt', 'hmac'] as const;
 export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
 
 const NAME_MAX = 255;
+/** Types of events are a hundred. */
+const TYPES_MAX = 1000;
 const OVERLAP_HOURS_MAX = 168;
 
 // Private addresses are the command's business: whether they are allowed is a setting.
@@ -21,13 +26,12 @@ function isOutgoingUrl(value: string): boolean {
   }
 }
 
-const webhookUrl = text()
+const webhookUrl = text({ max: PROSE_MAX })
   .transform((value) => value.trim())
   .refine(isOutgoingUrl, URL_IS_INVALID);
 
 /** Types of events as clients name them; null for all of the contract. */
-export const eventTypes = z
-  .unknown()
+export const eventTypes = anyValue({ max: TYPES_MAX, textMax: LINE_MAX })
   .transform((value, context) => {
     const chosen = chosenTypes(value);
     if ('types' in chosen) return chosen.types;

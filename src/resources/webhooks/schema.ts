@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { listFilter, textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { fromFilter, untilFilter } from '../../platform/lists/time-filters.ts';
-import { boolean, INVALID, integer, oneOf } from '../../platform/schema/fields.ts';
+import { list } from '../../platform/schema/bounded.ts';
+import { boolean, integer, oneOf } from '../../platform/schema/fields.ts';
 import { instantField } from '../../platform/schema/instant-field.ts';
 import { eventTypes } from '../webhook-endpoints/schema.ts';
 
@@ -51,13 +52,16 @@ export const HmacKeyEnvelope = z.object({
   webhook: z.object({ hmac_key: z.string(), former_expires_at: z.iso.datetime().nullable() }),
 });
 
+/** Statuses are four; each may be named again. */
+const STATUSES_MAX = 100;
+
 /** Input of `POST /webhook_endpoints/{id}/replay`: what is absent does not narrow. Both ends of a range belong to it. */
 export const ReplayInput = z.object({
   from: instantField().nullish(),
   to: instantField().nullish(),
   after_sequence: integer({ min: 0 }).nullish(),
   to_sequence: integer({ min: 0 }).nullish(),
-  statuses: z.array(oneOf(DELIVERY_STATUSES), INVALID).nullish(),
+  statuses: list(oneOf(DELIVERY_STATUSES), { max: STATUSES_MAX }).nullish(),
   event_types: eventTypes,
   only_missing: boolean().nullish(),
 });

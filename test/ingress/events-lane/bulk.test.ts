@@ -37,7 +37,8 @@ async function* bytesOf(...chunks: (string | Buffer)[]): AsyncGenerator<Buffer> 
 describe('lines', () => {
   const read = async (most: number, ...chunks: (string | Buffer)[]) => {
     const lines = [];
-    for await (const each of linesOf(bytesOf(...chunks), most)) lines.push([each.number, each.text]);
+    for await (const each of linesOf(bytesOf(...chunks), { mostBytes: most, mostLines: 100 }))
+      lines.push([each.number, each.text]);
     return lines;
   };
 
@@ -51,6 +52,39 @@ describe('lines', () => {
     for (let cut = 0; cut <= text.length; cut += 1)
       expect(await read(10, text.subarray(0, cut), text.subarray(cut))).toEqual(expected);
     expect(await read(10, ...[...text].map((byte) => Buffer.from([byte])))).toEqual(expected);
+  });
+
+  test('are read up to their number, blank ones included', async () => {
+    const limits = { mostBytes: 10, mostLines: 3 };
+    const numbers = async (...chunks: string[]) => {
+      const found = [];
+      for await (const { number } of linesOf(bytesOf(...chunks), limits)) found.push(number);
+      return found;
+    };
+    expect(await numbers('a\n\nb\n')).toEqual([1, 3]);
+    expect(await numbers('\n\n\nb')).toEqual([4]);
+    expect(await numbers('\n\n\n\n')).toEqual([4]);
+    expect(await numbers('\n\r\n', ' \n\n')).toEqual([4]);
+  });
+
+  test('of nothing but newlines cost the first ones only, and let others have their turn', async () => {
+    let chunks = 0;
+    async function* newlines(): AsyncGenerator<Buffer> {
+      for (; chunks < 128; chunks += 1) yield Buffer.alloc(65_536, '\n');
+    }
+    let turns = 0;
+    let isCounting = true;
+    const countTurn = () => {
+      turns += 1;
+      if (isCounting) setImmediate(countTurn);
+    };
+    setImmediate(countTurn);
+    const numbers = [];
+    for await (const { number } of linesOf(newlines(), { mostBytes: 10, mostLines: 10_000 })) numbers.push(number);
+    isCounting = false;
+    expect(numbers).toEqual([10_001]);
+    expect(chunks).toBe(0); // the first chunk was not even asked to be followed
+    expect(turns).toBeGreaterThanOrEqual(19);
   });
 
   test('beyond the limit are told without their text', async () => {

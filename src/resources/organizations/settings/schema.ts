@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyValue, list, named } from '../../../platform/schema/bounded.ts';
 import { boolean, INVALID, integer, oneOf } from '../../../platform/schema/fields.ts';
 import { POLICIES } from '../../usage-policies/schema.ts';
 
@@ -6,6 +7,8 @@ import { POLICIES } from '../../usage-policies/schema.ts';
 const LOGS_DAYS_MAX = 400;
 /** Active wallets of one customer. Rule: beyond 14. */
 const WALLETS_MAX = 100;
+/** Names of properties, and of categories of limits. */
+const WORDS_MAX = 100;
 const UNSUPPORTED = 'unsupported_value';
 
 const usagePolicies = z.object({
@@ -23,8 +26,11 @@ export const SettingsUpdate = z
     /** Access checks refuse customers with an overdue invoice. */
     deny_when_overdue: boolean(),
     usage_policies: usagePolicies.nullable(),
-    personal_properties: z.array(z.unknown(), 'must_be_array').refine((names) => names.length === 0, UNSUPPORTED),
-    rate_limits: z.record(z.string(), z.unknown(), { error: () => 'value_is_invalid' }),
+    personal_properties: list(anyValue({ max: WORDS_MAX }), { max: WORDS_MAX, wrong: 'must_be_array' }).refine(
+      (names) => names.length === 0,
+      UNSUPPORTED,
+    ),
+    rate_limits: named(anyValue({ max: WORDS_MAX }), { max: WORDS_MAX }),
   })
   .partial();
 export type SettingsUpdate = z.infer<typeof SettingsUpdate>;
