@@ -7,10 +7,12 @@ import { isSignedBySandbox, isSignedByStripe } from '../platform/payments/signat
 import { nudge } from '../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../platform/records/system-transaction.ts';
 import { Refusal } from '../platform/refusal.ts';
+import { isStorable } from '../platform/schema/storable.ts';
 import { storeInboundEvent } from '../resources/inbound-events/store.ts';
 import { listProvidersOfType, type ProviderRow } from '../resources/payment-providers/queries.ts';
 import { readSecret } from '../resources/payment-providers/secrets.ts';
 import { FairGate } from './fair-gate.ts';
+import { readProviderEvent } from './provider-event.ts';
 import { addressOf } from './rate-limit.ts';
 import type { WindowStore } from './window-store.ts';
 
@@ -80,9 +82,10 @@ async function take(
   request: Request,
 ): Promise<200 | 400 | 429 | 'unknown' | 'unsigned'> {
   const { provider: type, organization_id: organizationId } = request.params as Record<string, string>;
-  if (!isUuid(organizationId!) || !Buffer.isBuffer(request.body)) return 'unknown';
+  if (!isUuid(organizationId!) || !isStorable(type!) || !Buffer.isBuffer(request.body)) return 'unknown';
   const body = request.body.toString('utf8');
   const code = new URLSearchParams(request.originalUrl.split('?')[1] ?? '').get('code');
+  if (code !== null && !isStorable(code)) return 'unknown';
   const [connection, another] = await listProvidersOfType(deps.sql, organizationId!, type!, code);
   if (!connection || another) return 'unknown';
   if (!(await isSigned(deps, connection, request, body))) {
@@ -92,7 +95,7 @@ async function take(
   }
   const { totalHits } = await windows.increment(connection.id);
   if (totalHits > EVENTS_PER_SECOND) return 429;
-  const event = parsed(body);
+  const event = readProviderEvent(body);
   if (!event) return 400;
   const nudges = await systemTransaction(
     deps,
@@ -114,14 +117,4 @@ async function isSigned(deps: SystemDeps, connection: ProviderRow, request: Requ
   if (secret === undefined) return false;
   if (!isStripe) return isSignedBySandbox(body, header, secret);
   return isSignedByStripe(body, header, secret, Math.trunc(realNow().epochMilliseconds / 1000));
-}
-
-function parsed(body: string): { providerEventId: string; type: string; payload: object } | undefined {
-  try {
-    const event = JSON.parse(body) as { id?: unknown; type?: unknown };
-    if (typeof event.id !== 'string' || typeof event.type !== 'string') return undefined;
-    return { providerEventId: event.id.slice(0, 255), type: event.type.slice(0, 255), payload: event };
-  } catch {
-    return undefined;
-  }
 }

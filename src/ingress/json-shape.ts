@@ -2,7 +2,10 @@
 const DEEPEST = 64;
 /** Members of one object: no object of the API has a hundred, and properties of an event are hardly more. */
 const MOST_MEMBERS = 1000;
-/** Values of one body: a batch of 100 events with 1 000 properties each. JSON of so many takes 20 ms to parse. */
+/**
+ * Commas and opening brackets of one body, which is what it holds or a little more: a batch of 100 events with 1 000
+ * properties each. JSON of so many takes 20 ms to parse.
+ */
 const MOST_VALUES = 100_000;
 
 const QUOTE = 0x22;
@@ -46,6 +49,34 @@ export function excessOf(text: string): 'depth' | 'values' | undefined {
     }
   }
   return undefined;
+}
+
+/** What stands where something nested too deeply was. */
+const TOO_DEEP = '"[nested too deeply]"';
+
+/** A JSON text in which what nests more than 64 levels deep is a text that says so. What is no JSON stays none. */
+export function shallowText(text: string): string {
+  const parts: string[] = [];
+  let depth = 0;
+  let from = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = endOfText(text, at);
+        break;
+      case OPEN_LIST:
+      case OPEN_OBJECT:
+        if (depth === DEEPEST) parts.push(text.slice(from, at), TOO_DEEP);
+        depth += 1;
+        break;
+      case CLOSE_LIST:
+      case CLOSE_OBJECT:
+        depth -= 1;
+        if (depth === DEEPEST) from = at + 1;
+        break;
+    }
+  }
+  return depth > DEEPEST ? text : [...parts, text.slice(from)].join('');
 }
 
 /** Place of the quote that ends a text, or the end of all when none does. */

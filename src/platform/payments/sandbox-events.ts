@@ -1,11 +1,13 @@
 import type { ProviderEvent } from './port.ts';
+import { providerId } from './provider-id.ts';
 
 /** An event of a sandbox connection, as it was stored. Rule: beyond 13.3. */
 export function parseSandboxEvent(payload: Record<string, unknown>): ProviderEvent {
-  const { provider_payment_id: id, provider_refund_id: refundId, status, dispute, error } = payload;
-  if (typeof refundId === 'string' && typeof status === 'string')
+  const { status, dispute, error } = payload;
+  const [id, refundId] = [providerId(payload.provider_payment_id), providerId(payload.provider_refund_id)];
+  if (refundId !== undefined && typeof status === 'string')
     return { kind: 'refund', providerRefundId: refundId, status, metadata: {} };
-  if (typeof id !== 'string') return { kind: 'ignored' };
+  if (id === undefined) return { kind: 'ignored' };
   if (dispute === 'lost' || dispute === 'won')
     return { kind: 'dispute_closed', providerPaymentId: id, isLost: dispute === 'lost', reason: null };
   if (typeof status !== 'string') return { kind: 'ignored' };

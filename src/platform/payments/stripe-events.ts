@@ -1,11 +1,11 @@
 import { fromWire, STRIPE_WIRE } from '../../engine/money/wire.ts';
 import type { ProviderEvent, Received } from './port.ts';
+import { providerId } from './provider-id.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: a stored event is read defensively, field by field
 type Loose = any;
 
-const text = (value: unknown): string | undefined =>
-  typeof value === 'string' ? value : (value as { id?: string } | null)?.id;
+const text = (value: unknown): string | undefined => providerId(value) ?? providerId((value as Loose)?.id);
 
 /** `refund.*` are what newer versions of the API send. */
 const REFUND_TYPES = new Set(['charge.refund.updated', 'refund.updated', 'refund.failed']);

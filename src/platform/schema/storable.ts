@@ -10,3 +10,14 @@ export function isStorableJson(value: unknown, mostDepth: number): boolean {
     Object.entries(value).every(([key, inner]) => isStorable(key) && isStorableJson(inner, mostDepth - 1))
   );
 }
+
+/** A text as Postgres can hold it: without U+0000, and with the sign for a broken character in place of a lone surrogate. */
+export const storableText = (text: string): string => text.replaceAll('\0', '').toWellFormed();
+
+/** The same of every text in a JSON value, names included; its containers nest no deeper than our own walks can go. */
+export function storableJson(value: unknown): unknown {
+  if (typeof value === 'string') return storableText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(storableJson);
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [storableText(name), storableJson(inner)]));
+}
