@@ -1,25 +1,48 @@
 import { isKeptNumber } from '../../engine/metrics/property-text.ts';
 
 const SECRET_KEY =
-  /password|secret|token|api_key|hmac_key|authorization|certificate|private_key|signed_document|logo|otp|ssn/i;
+  /password|secret|token|api_key|hmac_key|authorization|certificate|private_key|signed_document|logo|otp|ssn|(^|_)card(_|$)|card_?number/i;
+const URL_KEY = /(^|_)urls?$/i;
+/** Somebody and their password before the host, and values behind a question mark. */
+const USER_OF_URL = /^([a-z]+:\/\/)[^/?#]*@/i;
+const VALUE_OF_QUERY = /([?&][^=&#]*=)[^&#]*/g;
+const FILTERED = '[FILTERED]';
 const BODY_MAX_BYTES = 64 * 1024;
 const CUT = '[TRUNCATED]';
 
 /**
- * JSON text of a request or an answer for the API log: values under telling keys become "[FILTERED]", texts over 64 KiB
- * are cut with "[TRUNCATED]". Rule: platform H.2.
+ * JSON text of a request or an answer for the API log: values under telling keys become "[FILTERED]", those of pairs with a
+ * telling key too, and what an address carries in its query; texts over 64 KiB are cut with "[TRUNCATED]".
+ * Rule: platform H.2.
  */
 export function redactedText(value: unknown): string | null {
   if (value === null || value === undefined) return null;
-  const text = JSON.stringify(value, (key, inner) =>
-    key !== '' && key !== 'public_key' && SECRET_KEY.test(key) && inner !== null
-      ? '[FILTERED]'
-      : isKeptNumber(inner)
-        ? String(inner)
-        : inner,
-  );
-  return cutText(text);
+  return cutText(JSON.stringify(value, shownUnder));
 }
+
+function shownUnder(key: string, value: unknown): unknown {
+  if (value === null) return null;
+  if (isTelling(key)) return FILTERED;
+  if (isKeptNumber(value)) return String(value);
+  if (URL_KEY.test(key)) return Array.isArray(value) ? value.map(withoutSecrets) : withoutSecrets(value);
+  return isTellingPair(value) ? { ...value, value: FILTERED } : value;
+}
+
+const isTelling = (key: string): boolean => key !== 'public_key' && SECRET_KEY.test(key);
+
+/** `{key, value}`, as metadata lists have them. */
+const isTellingPair = (value: unknown): value is { key: string; value: unknown } =>
+  typeof value === 'object' &&
+  value !== null &&
+  'key' in value &&
+  'value' in value &&
+  typeof value.key === 'string' &&
+  isTelling(value.key);
+
+const withoutSecrets = (address: unknown): unknown =>
+  typeof address === 'string' && /^https?:\/\//i.test(address)
+    ? address.replace(USER_OF_URL, `$1${FILTERED}@`).replaceAll(VALUE_OF_QUERY, `$1${FILTERED}`)
+    : address;
 
 /** The first 64 KiB of a text, with a mark where something is missing. Half of a character is none, and Postgres refuses it. */
 export function cutText(text: string): string {

@@ -52,6 +52,17 @@ export function sandboxMethodOf(input: {
   return behaviour && { type: isCard ? 'card' : 'sepa_debit', last4: number.slice(-4), behaviour };
 }
 
+/** A number with the check digit of a card (Luhn) that is no test card: somebody's own. */
+export function isRealCard(given: string): boolean {
+  const number = given.replaceAll(/[\s-]/g, '');
+  if (!/^\d{12,19}$/.test(number) || Object.hasOwn(CARDS, number)) return false;
+  const sum = [...number].reverse().reduce((total, digit, index) => {
+    const doubled = Number(digit) * (index % 2 === 0 ? 1 : 2);
+    return total + (doubled > 9 ? doubled - 9 : doubled);
+  }, 0);
+  return sum % 10 === 0;
+}
+
 /** Something the provider tells later, on the organization's clock. */
 export type LaterEvent = { afterSeconds: number } & (
   | { tells: 'payment'; type: string; status: string }

@@ -19,9 +19,38 @@ test.each([
   'otp',
   'ssn',
   'hmac_key',
+  'card',
+  'card_number',
+  'cardNumber',
 ])('a value under %s is filtered, however deep it stands', (key) => {
   expect(redactedText({ a: [{ [key]: 'hush', shown: 1 }] })).toBe(`{"a":[{"${key}":"[FILTERED]","shown":1}]}`);
   expect(redactedText({ [key]: { inner: 'hush' } })).toBe(`{"${key}":"[FILTERED]"}`);
+});
+
+test.each(['discarded', 'cardinality', 'provider_payment_methods'])('a value under %s is shown', (key) => {
+  expect(redactedText({ [key]: ['card'] })).toBe(`{"${key}":["card"]}`);
+});
+
+test('a pair with a telling key is filtered as the key alone would be', () => {
+  const metadata = [
+    { key: 'password', value: 'hush' },
+    { key: 'floor', value: '3' },
+  ];
+  expect(JSON.parse(redactedText({ metadata })!)).toEqual({
+    metadata: [{ key: 'password', value: '[FILTERED]' }, metadata[1]],
+  });
+});
+
+test.each([
+  ['https://a.example/hook?token=hush&b=1#top', 'https://a.example/hook?token=[FILTERED]&b=[FILTERED]#top'],
+  ['https://somebody:hush@a.example/hook', 'https://[FILTERED]@a.example/hook'],
+  ['https://a.example/hook', 'https://a.example/hook'],
+  ['no address?token=hush', 'no address?token=hush'],
+])('an address is shown without what it carries: %s', (address, shown) => {
+  expect(JSON.parse(redactedText({ webhook_url: address, webhook_urls: [address] })!)).toEqual({
+    webhook_url: shown,
+    webhook_urls: [shown],
+  });
 });
 
 test('a public key is shown, nothing is no text', () => {
