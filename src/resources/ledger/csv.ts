@@ -61,6 +61,6 @@ function amountOf({ amount_cents, currency }: ExportedRow): string {
 /** A text of a customer's: no spreadsheet takes it for a formula. */
 function cell(text: string | null): string {
   if (text === null) return '';
-  const safe = /^[=+\-@]/.test(text) ? `'${text}` : text;
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
