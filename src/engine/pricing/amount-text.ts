@@ -4,12 +4,20 @@ import { type Decimal, decimal } from '../money/decimal.ts';
 /** Plain digits with an optional fraction and a short exponent, as number libraries print prices; no sign. */
 const AMOUNT = /^\d+(\.\d+)?(e[+-]?\d{1,2})?$/i;
 
-/** Whether a value is an "amount" of charge properties: a text holding a finite decimal ≥ 0. Rule: usage-and-charges D.4. */
-export const isAmountText = (value: unknown): value is string => typeof value === 'string' && AMOUNT.test(value);
+/** Characters of an amount: more than any price has, and few enough to be counted with. */
+export const AMOUNT_TEXT_MAX = 64;
+
+/**
+ * Whether a value is an "amount" of charge properties: a text holding a finite decimal ≥ 0, of at most 64 characters.
+ * Rule: usage-and-charges D.4.
+ */
+export const isAmountText = (value: unknown): value is string => isDecimal(value) && value.length <= AMOUNT_TEXT_MAX;
+
+const isDecimal = (value: unknown): value is string => typeof value === 'string' && AMOUNT.test(value);
 
 /** The decimal of an amount in properties that passed validation. */
 export function amountOf(value: unknown): Decimal {
-  assert(isAmountText(value), 'amounts of stored properties are texts of decimals');
+  assert(isDecimal(value), 'amounts of stored properties are texts of decimals');
   return decimal(value);
 }
 

@@ -1,5 +1,5 @@
 import { type Decimal, decimal, decimalText, min, ONE, ZERO } from '../money/decimal.ts';
-import { isAmountText } from './amount-text.ts';
+import { AMOUNT_TEXT_MAX, isAmountText } from './amount-text.ts';
 import type { Properties } from './charge-model.ts';
 
 /** A range of units with its bounds; `to` null = no end. */
@@ -13,7 +13,7 @@ export interface Range {
 const BOUND = /^\d+(\.\d+)?$/;
 const isBound = (value: unknown): boolean =>
   (typeof value === 'number' && Number.isFinite(value) && value >= 0) ||
-  (typeof value === 'string' && BOUND.test(value.trim()));
+  (typeof value === 'string' && value.length <= AMOUNT_TEXT_MAX && BOUND.test(value.trim()));
 const boundOf = (value: unknown): Decimal => decimal(typeof value === 'string' ? value.trim() : (value as number));
 
 /** How a model words its ranges, and which gaps between them it takes. */
