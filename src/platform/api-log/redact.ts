@@ -1,7 +1,10 @@
 import { isKeptNumber } from '../../engine/metrics/property-text.ts';
 
-const SECRET_KEY =
-  /password|secret|token|api_key|hmac_key|authorization|certificate|private_key|signed_document|logo|otp|ssn|(^|_)card(_|$)|card_?number/i;
+const SECRET_KEY = new RegExp(
+  'password|secret|token|api_key|hmac_key|authorization|certificate|private_key|signed_document|logo|otp|ssn' +
+    '|(^|_)card(_|$)|card_?number',
+  'i',
+);
 const URL_KEY = /(^|_)urls?$/i;
 /** Somebody and their password before the host, and values behind a question mark. */
 const USER_OF_URL = /^([a-z]+:\/\/)[^/?#]*@/i;
