@@ -79,7 +79,7 @@ const Settings = z.object({
   WRITE_TIMEOUT_SECONDS: seconds(10).describe('After it a write answers 504 write_pending'),
   EVENTS_BATCH_MAX_LENGTH: whole(100).describe('Events in one POST /events/batch'),
   TOLERANT_BATCH_MAX_LENGTH: whole(1000).describe('Events in one POST /events/batch?mode=tolerant'),
-  BULK_MAX_LINES: whole(10_000).describe('Lines in one POST /events/bulk'),
+  BULK_MAX_LINES: whole(10_000).describe('Lines in one POST /events/bulk, blank ones included'),
   BULK_MAX_BYTES: whole(33_554_432).describe('Bytes of one POST /events/bulk, unpacked'),
   EVENTS_MAX_WAITING: whole(5000).describe('Events waiting in one process before it answers 503'),
   IDEMPOTENCY_TTL_HOURS: whole(24).describe('Life of an Idempotency-Key'),

@@ -14,7 +14,7 @@ import { operations, operationsByName } from '../../src/resources/operations.ts'
 import { startService, type TestService, UNSCHEDULED } from '../support/service.ts';
 import { booksOf, everythingDone } from './books.ts';
 import { fullBodies, type Sendable } from './full-bodies.ts';
-import { fieldsOf, type JsonSchema, type Mutation, mutationsOf } from './mutations.ts';
+import { fieldsOf, type JsonSchema, type Mutation, mutationsOf, random, YEARS } from './mutations.ts';
 import { buildWorld, paramsOf, pathOf, type World } from './world.ts';
 
 // Every field of every body gone wrong in every way: what is refused is refused in the form of platform B, with codes and
@@ -110,11 +110,13 @@ async function walk(operation: Operation): Promise<unknown[]> {
   const odd: unknown[] = [];
   const kinds = new Set<string>();
   for (const mutation of mutationsOf(schema, body)) {
+    if (mutation.isMany && ran.has(mutation.sign)) continue;
     const answer = await run(operation, mutation.text, mutation.isWord || ran.has(mutation.sign));
     if (answer === undefined) continue;
     ran.add(mutation.sign);
     const fault = faultOf(answer, mutation, namesIn(schema, body));
-    if (fault) odd.push({ operation: operation.name, at: mutation.path.join('.'), fault, sent: mutation.text });
+    if (fault)
+      odd.push({ operation: operation.name, at: mutation.path.join('.'), fault, sent: mutation.text.slice(0, 300) });
     const kind = `${answer.status} ${Object.keys(answer.body?.error_details ?? {}).length === 1}`;
     if (answer.status === 200 || kinds.has(kind)) continue;
     kinds.add(kind);
@@ -144,6 +146,8 @@ test('what events and reads are sent wrongly is accepted, or refused by name', a
     const { body } = sendables[operation.name]!;
     const schema = schemaOf(operation)!;
     for (const mutation of mutationsOf(schema, body)) {
+      if (mutation.isMany && ran.has(mutation.sign)) continue;
+      ran.add(mutation.sign);
       const fault = faultOf(await send(operation, mutation.text), mutation, namesIn(schema, body));
       if (fault)
         odd.push({ operation: operation.name, at: mutation.path.join('.'), fault, sent: mutation.text.slice(0, 300) });
@@ -152,7 +156,16 @@ test('what events and reads are sent wrongly is accepted, or refused by name', a
   expect(odd).toEqual([]);
 });
 
-const ODD_FILTERS = ['1e400', '99999999999999999999', 'nobody-knows', '2026-02-30', 'a%00b'];
+const ODD_FILTERS = [
+  '1e400',
+  '99999999999999999999',
+  'nobody-knows',
+  '2026-02-30',
+  'a%00b',
+  ...YEARS.map(encodeURIComponent),
+  random(5000),
+  `0.${'7'.repeat(12_000)}`, // a line of a request ends at 16 KiB
+];
 
 // They are the same everywhere.
 const PAGES = ['page', 'per_page'];
@@ -169,10 +182,10 @@ test('no filter of a read, whatever it says, is too much for it', async () => {
       ...ODD_FILTERS.map((value) => `${name}=${value}`),
       `${name}[]=a&${name}[]=b`,
       `${name}[a][b]=c`,
-      `${name}=${'x'.repeat(5000)}`,
     ]);
-    for (const query of queries) {
-      const { status, body } = await owner.get(start + query);
+    const answers = await Promise.all(queries.map((query) => owner.get(start + query)));
+    for (const [index, { status, body }] of answers.entries()) {
+      const query = queries[index]!;
       const isKnown =
         [200, 400, 403, 404, 405].includes(status) || detailsFault(body, new Set([...names, ...OTHERS])) === undefined;
       if (!isKnown) odd.push({ operation: operation.name, query: query.slice(0, 100), status, body });

@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+
 /** A JSON Schema, as far as fields are looked up in it. */
 export interface JsonSchema {
   type?: string | string[];
@@ -16,13 +18,27 @@ export interface Mutation {
   isMistyped: boolean;
   /** A field of any text got one more word. */
   isWord: boolean;
+  /** As many elements as a body holds. */
+  isMany: boolean;
   /** What went wrong with which field of which part of a body: alike in operations that share the part. */
   sign: string;
 }
 
-const LONG = 10_000;
-const MANY = 5_000;
-const MOST_CHARACTERS = 300_000;
+/** Hexadecimal text that no index of a database compresses into its pages. */
+export const random = (characters: number): string =>
+  Array.from({ length: Math.ceil(characters / 64) }, (_, n) => hash('sha256', `text ${n}`))
+    .join('')
+    .slice(0, characters);
+
+const LONG = random(4096);
+/** A decimal of more digits than Postgres has. */
+const DIGITS = `0.${'7'.repeat(17_000)}`;
+/** Years that some calendar or column has not. */
+export const YEARS = ['-000001-01-01T00:00:00Z', '0000-01-01', '9999-12-31T23:59:59Z', '+275760-09-13T00:00:00Z'];
+/** Elements that a body holds at all, and that fill it. */
+const MANY = [45_000, 500_000];
+/** Just below the 1 MiB of an ordinary body. */
+const BODY_CHARACTERS = 1_040_000;
 const SIGN_CHARACTERS = 40;
 const WORDS: ReadonlySet<unknown> = new Set([
   true,
@@ -47,11 +63,17 @@ const ODD_VALUES: readonly unknown[] = [
   ' \t',
   'nobody-knows',
   '2026-02-28',
+  ...YEARS,
+  LONG,
+  DIGITS,
   'a\0b',
   'a\ud800b',
   // Beyond a double; JSON.stringify cannot write it.
   Symbol('1e400'),
+  Symbol(DIGITS),
 ];
+/** Stands in a body for what is too long to be written again and again. */
+const PLACE = 'place of many elements';
 
 /** Texts of a body, each with one field gone wrong. */
 export function* mutationsOf(schema: JsonSchema, body: unknown): Generator<Mutation> {
@@ -59,25 +81,33 @@ export function* mutationsOf(schema: JsonSchema, body: unknown): Generator<Mutat
     const isText = kinds.size > 0 && [...kinds].every((kind) => kind === 'string' || kind === 'null');
     const isScalar = kinds.size > 0 && !kinds.has('object') && !kinds.has('array') && !kinds.has('any');
     const value = path.reduce<unknown>((part, name) => (part as Record<string, unknown> | undefined)?.[name], body);
-    const many = isScalar
-      ? ['x'.repeat(LONG)]
-      : [repeat('x'), ...(Array.isArray(value) ? [repeat(value[0] ?? null)] : [])];
-    for (const odd of [...ODD_VALUES, ...many]) {
+    const place = path.slice(-3).join('.');
+    for (const odd of ODD_VALUES) {
       yield {
         path,
         text: writeJson(withValue(body, path, odd)),
         isMistyped: isScalar && typeof odd === 'object' && odd !== null,
         isWord: isText && WORDS.has(odd),
-        sign: `${path.slice(-3).join('.')} ${writeJson(odd).slice(0, SIGN_CHARACTERS)}`,
+        isMany: false,
+        sign: `${place} ${writeJson(odd).slice(0, SIGN_CHARACTERS)}`,
       };
     }
+    if (isScalar) continue;
+    const whole = writeJson(withValue(body, path, PLACE));
+    for (const element of ['1', '{}', ...(Array.isArray(value) ? [writeJson(value[0] ?? null)] : [])]) {
+      for (const times of MANY) {
+        const most = Math.min(times, Math.floor((BODY_CHARACTERS - whole.length) / (element.length + 1)));
+        yield {
+          path,
+          text: whole.replace(`"${PLACE}"`, () => `[${`${element},`.repeat(most - 1)}${element}]`),
+          isMistyped: false,
+          isWord: false,
+          isMany: true,
+          sign: `${place} ${times} ${element.slice(0, SIGN_CHARACTERS)}`,
+        };
+      }
+    }
   }
-}
-
-/** An element many times over, in a body of some hundred kilobytes at most. */
-function repeat(element: unknown): unknown[] {
-  const times = Math.min(MANY, Math.ceil(MOST_CHARACTERS / JSON.stringify(element).length));
-  return Array.from({ length: times }, () => element);
 }
 
 /** JSON text of a value; bigints and symbols as the numbers they stand for. */
