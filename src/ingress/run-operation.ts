@@ -132,7 +132,7 @@ async function runCommand(
     : await deps.commands.run(command, operation.job);
   if (!operation.settle || reply.status !== 200)
     return { status: reply.status, text: reply.body, headers: reply.headers };
-  const settled = await operation.settle(await readContext(deps, identity, signal), JSON.parse(reply.body));
+  const settled = await operation.settle(await readContext(deps, identity, signal), JSON.parse(reply.body), input);
   return { status: reply.status, text: JSON.stringify(settled), headers: reply.headers };
 }
 

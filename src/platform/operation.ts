@@ -131,7 +131,7 @@ export interface Operation {
    * Of a command whose answer tells an outcome that comes after its commit: waits for it in the ingress, with a reading
    * context, and gives the body to answer. The body that `run` gave is the one stored for replays.
    */
-  settle?: (ctx: Context, body: OperationInput) => Promise<object>;
+  settle?: (ctx: Context, body: OperationInput, input: OperationInput) => Promise<object>;
 }
 
 /** `run` of a command that walks through several rooms: the flow of its name does it, see src/flows/commands.ts. */

@@ -102,7 +102,7 @@ test('everything that is sent is stored; null puts back what a new entity has', 
     document_numbering: 'per_billing_entity',
     document_number_prefix: 'FULL',
     finalize_zero_amount_invoice: false,
-    einvoicing: true,
+    einvoicing: false,
     eu_tax_management: true,
   };
   const configuration = {
@@ -170,6 +170,7 @@ const wrong: [object, object][] = [
   [{ billing_configuration: 'x' }, { billing_configuration: ['value_is_invalid'] }],
   [{ einvoicing: true }, { einvoicing: ['country_must_be_present'] }],
   [{ einvoicing: true, country: 'IT' }, { einvoicing: ['country_not_supported'] }],
+  [{ einvoicing: true, country: 'FR' }, { einvoicing: ['unsupported_value'] }],
   [{ eu_tax_management: true }, { eu_tax_management: ['billing_entity_must_be_in_eu'] }],
   [{ eu_tax_management: true, country: 'GB' }, { eu_tax_management: ['billing_entity_must_be_in_eu'] }],
   [{ document_numbering: 'per_organization' }, { document_numbering: ['value_is_invalid'] }],
@@ -219,13 +220,12 @@ describe('a change', () => {
     expect((await acme.get('/billing_entities/nowhere')).body).toEqual(missing);
   });
 
-  test('to a country that does not know e-invoicing is refused while it is on', async () => {
-    await made({ code: 'french', name: 'F', country: 'FR', einvoicing: true, eu_tax_management: true });
+  test('to a country outside the Union is refused while its taxes are managed', async () => {
+    await made({ code: 'french', name: 'F', country: 'FR', eu_tax_management: true });
     expect((await change('french', { country: 'US' })).body.error_details).toEqual({
-      einvoicing: ['country_not_supported'],
       eu_tax_management: ['billing_entity_must_be_in_eu'],
     });
-    expect((await change('french', { country: 'US', einvoicing: false, eu_tax_management: false })).status).toBe(200);
+    expect((await change('french', { country: 'US', eu_tax_management: false })).status).toBe(200);
   });
 
   test('replaces taxes, whatever the case of the codes', async () => {

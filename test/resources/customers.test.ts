@@ -159,7 +159,7 @@ test.each([
   [{ skip_invoice_custom_sections: 'true' }, { skip_invoice_custom_sections: true }],
   [{ currency: 'KWD' }, { currency: 'KWD' }],
   [{ invoice_custom_section_codes: ['unknown'], unknown_field: 1 }, { applicable_invoice_custom_sections: [] }],
-  [{ integration_customers: [{ integration_type: 'xero', integration_code: 'x' }] }, { integration_customers: [] }],
+  [{ integration_customers: [] }, { integration_customers: [] }],
 ])('%o is taken as %o', async (sent, shown) => {
   const options = { beyondContract: 'platform E: texts, numbers and nulls are taken in other forms' };
   expect(await upserted({ external_id: 'spelling', ...sent }, acme, options)).toMatchObject(shown);
@@ -238,6 +238,10 @@ test.each([
   [
     { integration_customers: [{ integration_type: 'xero' }, { integration_type: 'xero' }] },
     { integration_customers: ['invalid_count_per_integration_type'] },
+  ],
+  [
+    { integration_customers: [{ integration_type: 'xero', integration_code: 'x' }] },
+    { integration_customers: ['unsupported_value'] },
   ],
   [
     { skip_invoice_custom_sections: true, invoice_custom_section_codes: ['a'] },

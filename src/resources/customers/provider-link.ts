@@ -23,6 +23,9 @@ const UNLINKED = {
   provider_payment_methods: ['card'],
 };
 
+/** Methods that are only charged while the customer is there: with them alone no invoice would ever be. */
+const NEVER_CHARGED: ReadonlySet<string> = new Set(['customer_balance', 'crypto']);
+
 /**
  * What an upsert does to the link with a payment provider. Naming a provider alone stores it; creating the customer there
  * (`sync_with_provider`) or linking it (`provider_customer_id`) needs a connection. `sandbox` is stored under the name
@@ -56,6 +59,9 @@ export async function providerLink(
   const [connection, another] = await listProvidersNamed(ctx.db, ctx.organizationId, named, code);
   if (!connection) return { changes, faults: { base: ['payment_provider_not_found'] }, endsFormer: false };
   if (another) return { changes, faults: { base: ['payment_provider_code_missing'] }, endsFormer: false };
+  const types = changes.provider_payment_methods ?? stored?.provider_payment_methods ?? ['card'];
+  if (connection.provider_type === 'stripe' && types.length > 0 && types.every((type) => NEVER_CHARGED.has(type)))
+    return { changes, faults: { provider_payment_methods: ['unsupported_value'] }, endsFormer: false };
   const isSame = stored?.payment_provider_id === connection.id;
   Object.assign(changes, {
     payment_provider: contractName(connection),

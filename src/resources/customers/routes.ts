@@ -1,5 +1,6 @@
 import type { Operation } from '../../platform/operation.ts';
 import { CheckoutUrlEnvelope, CustomerEnvelope, CustomerList, PortalUrlEnvelope } from './answers.ts';
+import { awaitProviderCustomer } from './await-provider.ts';
 import { makeCheckoutUrl, showCheckoutUrl } from './checkout-url.ts';
 import { deleteCustomer, upsertCustomer } from './commands.ts';
 import { listCustomersPage, showCustomer, showPortalUrl } from './reads.ts';
@@ -19,6 +20,7 @@ export const customerOperations: Operation[] = [
     answer: CustomerEnvelope,
     kind: 'command',
     run: upsertCustomer,
+    settle: awaitProviderCustomer,
   },
   {
     ...common,

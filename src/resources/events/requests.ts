@@ -60,10 +60,18 @@ export function batchForm(query: Readonly<Record<string, unknown>>): EventsForm 
   return 'tolerant';
 }
 
-/** Whether an explanation is asked for, by the header or in the query (beyond 3.1). */
-export const asksToExplain = (header: unknown, query: Readonly<Record<string, unknown>>): boolean =>
-  (header !== undefined && booleanFilter.parse(header) === true) ||
-  (query.explain !== undefined && (booleanFilter.parse(query.explain) === true || query.explain === 'amount'));
+/**
+ * Whether an explanation is asked for, by the header or in the query (beyond 3.1).
+ *
+ * @throws Refusal 422 explain unsupported_value, of `amount`: what an event adds to an amount is not told
+ */
+export function asksToExplain(header: unknown, query: Readonly<Record<string, unknown>>): boolean {
+  if (query.explain === 'amount') throw refuse.invalid({ explain: ['unsupported_value'] });
+  return (
+    (header !== undefined && booleanFilter.parse(header) === true) ||
+    (query.explain !== undefined && booleanFilter.parse(query.explain) === true)
+  );
+}
 
 /** The transaction id that a refused event was sent with, as text; null when it is none. */
 export function sentTransactionId(sent: unknown): string | null {

@@ -9,7 +9,7 @@ import { deleteInvoice } from './commands/delete.ts';
 import { downloadInvoice } from './commands/download.ts';
 import { loseDispute } from './commands/lose-dispute.ts';
 import { retryInvoice } from './commands/retry.ts';
-import { finalizeAllInvoices, retryAllInvoices, settleRun } from './commands/run-many.ts';
+import { finalizeAllInvoices, retryAllInvoices, settleRun, showRun } from './commands/run-many.ts';
 import { CrmIdSync, syncCrmId } from './commands/sync-crm-id.ts';
 import { updateInvoice } from './commands/update.ts';
 import { voidInvoice } from './commands/void.ts';
@@ -168,6 +168,17 @@ export const invoiceOperations: Operation[] = [
     path: '/invoices/retry_all',
     summary: 'Retry all invoices that have failed',
     run: retryAllInvoices,
+  },
+  {
+    permission: 'invoice',
+    tag: 'invoices',
+    kind: 'read',
+    method: 'get',
+    name: 'findInvoiceRun',
+    path: '/invoices/runs/:svc_id',
+    summary: 'Retrieve a run over many invoices',
+    answer: InvoiceRunEnvelope,
+    run: showRun,
   },
   download,
   { ...download, name: 'downloadInvoicePdf', path: '/invoices/:svc_id/download_pdf', hidden: true },

@@ -3,6 +3,7 @@ import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { discardMethodsOfProvider } from '../payment-methods/writes.ts';
+import { closePagesOfProvider } from '../payments/pages.ts';
 import { findProvider, findProviderById, getProvider, type ProviderRow } from './queries.ts';
 import { recordProvider } from './record.ts';
 import type { ProviderCreate, ProviderUpdate } from './schema.ts';
@@ -97,6 +98,7 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
       update customers set payment_provider_code = ${newCode}, updated_at = ${ctx.now()}
       where organization_id = ${ctx.organizationId} and payment_provider_id = ${stored.id}`;
   }
+  if (changesConsent(stored, body)) await closePagesOfProvider(ctx, stored.id);
   if (isTried) connect(ctx, stored.id);
   const changed = (await findProviderById(ctx.db, ctx.organizationId, stored.id))!;
   recordProvider(ctx, 'updated', changed, stored);
@@ -146,6 +148,11 @@ function refuseLiveKeyInSandbox(ctx: Context, { secret_key: key }: Record<string
   if (ctx.sandbox && key !== undefined && !isTestKey(key))
     throw refuse.invalid({ secret_key: ['live_key_in_sandbox'] });
 }
+
+/** Open pages ask for consent as it was wanted when they were made. Rule: beyond 13.1. */
+const changesConsent = ({ settings }: ProviderRow, body: ProviderUpdate): boolean =>
+  body.require_terms_of_service_consent !== undefined &&
+  body.require_terms_of_service_consent !== (settings.require_terms_of_service_consent ?? false);
 
 const connect = (ctx: Context, id: string): void =>
   ctx.after({ job: CONNECT_JOB, payload: { payment_provider_id: id }, ownRow: true });

@@ -1,11 +1,13 @@
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
+import { askForDocument } from '../documents/ask.ts';
 import type { PaymentRow } from '../payments/queries.ts';
 import { recordReceiptCreated } from './record.ts';
 
 /**
  * Gives a succeeded payment its receipt, once, numbered per customer without gaps (`HOO-4321-001-RCPT-000001`). The
- * customer is locked. Rule: credits-and-payments E.9.
+ * customer is locked. Its document is drawn after the commit: no route of the contract asks for one.
+ * Rule: credits-and-payments E.9.
  */
 export async function makeReceipt(ctx: Context, payment: PaymentRow, billingEntityId: string): Promise<void> {
   const { db, organizationId } = ctx;
@@ -13,7 +15,7 @@ export async function makeReceipt(ctx: Context, payment: PaymentRow, billingEnti
     select from payment_receipts where organization_id = ${organizationId} and payment_id = ${payment.id}`;
   if (known) return;
   const id = newId();
-  await db`
+  const [receipt] = await db<{ number: string }[]>`
     with counted as (
       update customers set payment_receipts_count = payment_receipts_count + 1
       where organization_id = ${organizationId} and id = ${payment.customer_id}
@@ -23,6 +25,8 @@ export async function makeReceipt(ctx: Context, payment: PaymentRow, billingEnti
     select ${id}::uuid, ${organizationId}::uuid, ${payment.id}::uuid, ${payment.customer_id}::uuid,
       ${billingEntityId}::uuid,
       slug || '-RCPT-' || lpad(position::text, greatest(6, length(position::text)), '0'), ${ctx.now()}
-    from counted`;
+    from counted
+    returning number`;
+  await askForDocument(ctx, { kind: 'payment_receipt', subjectId: id, number: receipt!.number });
   await recordReceiptCreated(ctx, id);
 }

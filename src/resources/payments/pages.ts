@@ -87,12 +87,30 @@ export async function closePagesOfInvoice(ctx: Context, invoice: InvoiceRow, sta
   if (status === 'succeeded') await closePages(ctx, invoice.id);
 }
 
+interface ClosedPage {
+  id: string;
+  provider_page_id: string | null;
+}
+
 /** Closes the hosted pages of an invoice, here and at their provider. */
 export async function closePages(ctx: Context, invoiceId: string): Promise<void> {
-  const closed = await ctx.db<{ id: string; provider_page_id: string | null }[]>`
+  const closed = await ctx.db<ClosedPage[]>`
     update payment_pages set closed_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and payable_id = ${invoiceId} and closed_at is null
     returning id, provider_page_id`;
+  oweEnds(ctx, closed);
+}
+
+/** Closes all hosted pages of a connection, here and there: the next one is made by its new settings. */
+export async function closePagesOfProvider(ctx: Context, providerId: string): Promise<void> {
+  const closed = await ctx.db<ClosedPage[]>`
+    update payment_pages set closed_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and payment_provider_id = ${providerId} and closed_at is null
+    returning id, provider_page_id`;
+  oweEnds(ctx, closed);
+}
+
+function oweEnds(ctx: Context, closed: readonly ClosedPage[]): void {
   for (const page of closed) {
     if (page.provider_page_id !== null) ctx.after({ job: OPEN_PAGE_JOB, payload: { page_id: page.id }, ownRow: true });
   }

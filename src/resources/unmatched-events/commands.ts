@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
-import { getRun, insertRun } from './queries.ts';
+import { findRun, getRun, insertRun } from './queries.ts';
 import type { HealCreate } from './schema.ts';
 import { runView } from './view.ts';
 
@@ -19,6 +19,11 @@ export async function healUnmatched(ctx: Context, { body }: { body: HealCreate |
   await insertRun(ctx.db, ctx.organizationId, { id, kind: 'heal', input: selection, created_at: ctx.now() });
   ctx.after({ job: 'heal-events', payload: { ...selection, run_id: id } });
   return { heal: runView(await getRun(ctx.db, ctx.organizationId, id)) };
+}
+
+/** A run that looks at open events again, as it stands. @throws Refusal 404 run */
+export async function showHeal(ctx: Context, { svc_id }: { svc_id: string }) {
+  return { heal: runView(await findRun(ctx.db, ctx.organizationId, ['heal'], svc_id)) };
 }
 
 /** The run as it stands a moment later: most are over by then. */

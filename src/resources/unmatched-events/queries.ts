@@ -1,6 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
+import { isUuid } from '../../platform/ids.ts';
 import { limitOf, type Page } from '../../platform/lists/pagination.ts';
+import { refuse } from '../../platform/refusal.ts';
 import { isoText } from '../events/iso-text.ts';
 import type { ShownEvent } from '../events/view.ts';
 import type { UnmatchedReason } from './match-event.ts';
@@ -98,6 +100,17 @@ export const insertRun = (
 ) => db`
   insert into runs (id, organization_id, kind, input, created_at)
   values (${run.id}, ${organizationId}, ${run.kind}, ${run.input as never}, ${run.created_at})`;
+
+/** A run of one of these kinds. @throws Refusal 404 run */
+export async function findRun(db: Db, organizationId: string, kinds: readonly string[], id: string): Promise<RunRow> {
+  const [row] = isUuid(id)
+    ? await db<RunRow[]>`
+        select id, status, done, total, result, error, created_at, started_at, finished_at from runs
+        where organization_id = ${organizationId} and id = ${id} and kind = any (${kinds as string[]})`
+    : [];
+  if (!row) throw refuse.notFound('run');
+  return row;
+}
 
 export async function getRun(db: Db, organizationId: string, id: string): Promise<RunRow> {
   const [row] = await db<RunRow[]>`

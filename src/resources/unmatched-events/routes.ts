@@ -1,5 +1,5 @@
 import type { Operation } from '../../platform/operation.ts';
-import { healUnmatched, settleHeal } from './commands.ts';
+import { healUnmatched, settleHeal, showHeal } from './commands.ts';
 import { showUnmatched, showUnmatchedSummary } from './reads.ts';
 import { HealCreate, HealEnvelope, UnmatchedList, UnmatchedListQuery, UnmatchedSummary } from './schema.ts';
 
@@ -40,5 +40,15 @@ export const unmatchedEventOperations: Operation[] = [
     answer: HealEnvelope,
     run: healUnmatched,
     settle: settleHeal,
+  },
+  {
+    ...shared,
+    name: 'findHeal',
+    method: 'get',
+    path: '/events/unmatched/heal/:svc_id',
+    summary: 'Retrieve a run that looks at unmatched usage events again',
+    kind: 'read',
+    answer: HealEnvelope,
+    run: showHeal,
   },
 ];

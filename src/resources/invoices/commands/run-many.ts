@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { checkBillingEntityCodes } from '../../billing-entities/queries.ts';
-import { getRun, insertRun } from '../../unmatched-events/queries.ts';
+import { findRun, getRun, insertRun } from '../../unmatched-events/queries.ts';
 import { runView } from '../../unmatched-events/view.ts';
 import type { InvoiceFilters } from '../queries.ts';
 import type { InvoicesQuery } from '../schema.ts';
@@ -38,6 +38,13 @@ async function startRun(ctx: Context, kind: InvoiceRunKind, query: InvoicesQuery
   await insertRun(ctx.db, ctx.organizationId, { id, kind, input, created_at: ctx.now() });
   ctx.after({ job: RUN_STEP, payload: { run_id: id } });
   return { run: runView(await getRun(ctx.db, ctx.organizationId, id)) };
+}
+
+const KINDS: readonly InvoiceRunKind[] = ['invoices_finalize_all', 'invoices_retry_all'];
+
+/** A run over many invoices, as it stands. @throws Refusal 404 run */
+export async function showRun(ctx: Context, { svc_id }: { svc_id: string }) {
+  return { run: runView(await findRun(ctx.db, ctx.organizationId, KINDS, svc_id)) };
 }
 
 /** The run as it stands a moment later: most are over by then. */
