@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const COMMANDS = ['start', 'migrate', 'org', 'doctor', 'health', 'scenario'];
+const COMMANDS = ['start', 'migrate', 'org', 'secrets', 'doctor', 'health', 'scenario'];
 const [name, ...rest] = process.argv.slice(2);
 
 if (!COMMANDS.includes(name)) {

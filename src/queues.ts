@@ -51,6 +51,8 @@ const Command = z.object({
   api_key_id: z.string(),
   request_id: z.string(),
   input: z.unknown(),
+  /** In place of `input` and `request.parameters`, where they hold secrets: the JSON of both, sealed. */
+  sealed: z.string().optional(),
   idempotency: z.object({ scope_hash: z.string(), fingerprint: z.string() }).nullable(),
   request: z.object({
     method: z.string(),

@@ -30,6 +30,7 @@ import { runProcess } from '../src/platform/process/run-process.ts';
 import { openRuntime, type Runtime } from '../src/platform/process/runtime.ts';
 import { type Handlers, serveQueue } from '../src/platform/queue/worker.ts';
 import { announceKeys } from '../src/platform/redis/announce-keys.ts';
+import { sealFormerSecrets, startWithSecrets } from '../src/platform/secrets/start-check.ts';
 import type { QueueName } from '../src/queues.ts';
 import { openCounters } from '../src/resources/access/counters.ts';
 import { operationsByName } from '../src/resources/operations.ts';
@@ -175,12 +176,24 @@ export const pools = {
   ],
   scheduler: (runtime) => {
     const registry = registryOf(runtime.config);
+    // Here and in no other pool: it is started last, when no process of an older version reads what it seals.
+    const sealing = sealFormer(runtime);
     return [
+      { close: () => sealing },
       startScheduler(runtime, registry.rows),
       serve(runtime, 'periodic', TICKS_AT_ONCE, periodicTickHandlers(runtime, registry)),
     ];
   },
 } satisfies Record<string, PoolStart>;
+
+async function sealFormer({ sql, config, log }: Runtime): Promise<void> {
+  try {
+    const texts = await sealFormerSecrets(sql, config);
+    if (texts.sealed + texts.closed > 0) log.info(texts, 'stored secrets of former starts sealed');
+  } catch (error) {
+    log.warn({ err: (error as Error).message }, 'stored secrets of former starts are left for the next one');
+  }
+}
 
 export type PoolName = keyof typeof pools;
 
@@ -213,6 +226,7 @@ const connections: Record<PoolName, (config: Config) => number> = {
  */
 export async function startPools(config: Config, names: PoolName[], log?: Log): Promise<Closable> {
   const runtime = openRuntime(config, names.length === 1 ? names[0]! : 'workers', log);
+  await startWithSecrets(runtime);
   const start = (name: PoolName) =>
     (pools[name] as PoolStart)({ ...runtime, sql: runtime.openDatabase(name, connections[name](config)) });
   const started = (await Promise.all(names.map(start))).flat();

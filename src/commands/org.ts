@@ -1,27 +1,19 @@
 import { Command } from 'commander';
 import { realNow } from '../platform/clock/real-clock.ts';
-import { type Config, loadConfig } from '../platform/config.ts';
-import { connectDatabase, type Sql } from '../platform/db/connect.ts';
-import { migrate } from '../platform/db/migrate.ts';
 import { rotateKey } from '../platform/keys/deployment-keys.ts';
 import { RATE_CATEGORIES } from '../platform/operation.ts';
-import { demandStores } from '../platform/process/await-stores.ts';
 import { keyChangesChannel } from '../platform/redis/channels.ts';
 import { connectPatiently } from '../platform/redis/connect.ts';
 import { Refusal, refuse } from '../platform/refusal.ts';
 import { parseInstant } from '../platform/schema/instant-field.ts';
 import { seconds } from '../platform/schema/view.ts';
-import { defaultDataDir } from '../platform/services/discover.ts';
-import { findRunning } from '../platform/services/run-file.ts';
-import { withServices } from '../platform/services/with-services.ts';
 import { createOrganization } from '../resources/organizations/commands.ts';
 import { listOrganizations } from '../resources/organizations/queries.ts';
 import { type RateLimits, setRateLimits } from '../resources/organizations/rate-limits.ts';
 import { rotateApiKey } from '../resources/organizations/rotate-api-key.ts';
 import { rotateHmacKey } from '../resources/organizations/rotate-hmac-key.ts';
+import { onDatabase, type Place } from './operator/on-database.ts';
 
-/** Stands for a Redis that a command does not need, so that none is started for it. */
-const NO_REDIS = 'redis://none.invalid';
 const PUBLISH_TIMEOUT_MS = 2_000;
 /** Word for a limit that is not the organization's own. */
 const SETTING = 'setting';
@@ -45,7 +37,7 @@ program
   .option('--sandbox', 'it may own a test clock; fixed for life', false)
   .option('--json', 'answer one line of JSON', false)
   .action(({ name, sandbox, json }: { name: string; sandbox: boolean; json: boolean }) =>
-    onDatabase(async ({ sql }) => show(await createOrganization(sql, { name, sandbox }), json)),
+    onDatabase(async ({ sql, config }) => show(await createOrganization(sql, { name, sandbox }, config), json)),
   );
 
 program
@@ -77,7 +69,7 @@ program
   .action((options: Rotation) =>
     onDatabase(
       async (place) => {
-        const rotated = await rotateApiKey(place.sql, rotationOf(options));
+        const rotated = await rotateApiKey(place.sql, rotationOf(options), place.config);
         await announce(place, options.organization, 'the old key');
         show(rotated, options.json);
       },
@@ -94,8 +86,8 @@ program
   .option('--expires-in-hours <number>', 'how long the old key signs, 0 to 168', '24')
   .option('--json', 'answer one line of JSON', false)
   .action(({ organization, expiresInHours, json }: { organization: string; expiresInHours: string; json: boolean }) =>
-    onDatabase(async ({ sql }) =>
-      show(await rotateHmacKey(sql, { organizationId: organization, hours: Number(expiresInHours) }), json),
+    onDatabase(async ({ sql, config }) =>
+      show(await rotateHmacKey(sql, { organizationId: organization, hours: Number(expiresInHours) }, config), json),
     ),
   );
 
@@ -103,9 +95,19 @@ program
   .command('rotate-webhook-key')
   .description('replace the key that signs webhooks by jwt; the old public key stays published for 7 days')
   .action(() =>
-    onDatabase(async ({ sql }) => {
-      await rotateKey(sql, 'webhooks');
+    onDatabase(async (place) => {
+      await rotateKey(place, 'webhooks');
       console.log('Replaced. Running processes sign with the new key within a minute.');
+    }),
+  );
+
+program
+  .command('rotate-link-key')
+  .description('replace the key that signs links to documents and customer pages; links made before keep their time')
+  .action(() =>
+    onDatabase(async (place) => {
+      await rotateKey(place, 'links');
+      console.log('Replaced. Links that were made before stay valid until they expire.');
     }),
   );
 
@@ -139,44 +141,6 @@ try {
 } catch (error) {
   process.exitCode = 1;
   console.error(error instanceof Refusal ? JSON.stringify(error.body) : (error as Error).message);
-}
-
-interface Place {
-  sql: Sql;
-  config: Config;
-  /** Undefined where no Redis was asked for or known. */
-  redisUrl: string | undefined;
-}
-
-/**
- * Runs on the given database, that of a running service, or one that is brought up for the time of the command; Redis
- * likewise, where it is asked for. A given database comes with its own Redis or none.
- */
-async function onDatabase(work: (place: Place) => Promise<void>, asks: { redis?: boolean } = {}): Promise<void> {
-  const running = await findRunning(defaultDataDir());
-  // What the running service was started with, but for what is said here; a given database is not the service's.
-  const config = loadConfig({ ...(process.env.DATABASE_URL ? {} : running?.settings), ...process.env });
-  await demandStores({ DATABASE_URL: config.DATABASE_URL });
-  const known = config.REDIS_URL || running?.redisUrl;
-  const isBrought = asks.redis === true && config.DATABASE_URL === '';
-  const input = {
-    databaseUrl: config.DATABASE_URL,
-    redisUrl: known ?? (isBrought ? undefined : NO_REDIS),
-    log: (line: string) => console.error(line),
-  };
-  await withServices(input, async ({ databaseUrl, redisUrl }) => {
-    const sql = connectDatabase(databaseUrl, {
-      schema: config.DATABASE_SCHEMA,
-      connections: 1,
-      name: 'meterstone org',
-    });
-    try {
-      if (!running) await migrate(sql);
-      await work({ sql, config, redisUrl: redisUrl === NO_REDIS ? undefined : redisUrl });
-    } finally {
-      await sql.end({ timeout: 5 });
-    }
-  });
 }
 
 function rotationOf({ organization: organizationId, lastFour, name, expiresAt: end }: Rotation) {

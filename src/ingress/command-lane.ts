@@ -3,18 +3,26 @@ import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Sql } from '../platform/db/connect.ts';
 import { newId } from '../platform/ids.ts';
-import { linkSecret } from '../platform/keys/deployment-keys.ts';
 import type { Producer } from '../platform/queue/producer.ts';
 import { refuse } from '../platform/refusal.ts';
 import type { Replies } from '../platform/replies/replies.ts';
-import { isSealed, unseal } from '../platform/secrets/seal.ts';
+import { answerPlace, inputPlace, replyPlace, type SealedInput } from '../platform/secrets/places.ts';
+import { isSealed } from '../platform/secrets/seal.ts';
+import { type Deployment, openText, sealText } from '../platform/secrets/secrets.ts';
 import type { CommandJobName, JobPayload } from '../queues.ts';
 import { answeredInTime } from './answered-in-time.ts';
 
 // The caller has waited for the write timeout already.
 const LOOK_UP_TIMEOUT_MS = 1000;
 
-export type Command = Omit<JobPayload<'command.run'>, 'v' | 'from' | 'cid' | 'at'>;
+export type Command = Omit<JobPayload<'command.run'>, 'v' | 'from' | 'cid' | 'at' | 'sealed'>;
+
+/** How a command travels. */
+interface Travel {
+  job?: CommandJobName;
+  /** The input holds secrets: only its worker may read it. */
+  isSecret?: boolean;
+}
 
 export interface CommandAnswer {
   status: number;
@@ -36,17 +44,35 @@ export interface CommandLaneDeps {
  */
 export function createCommandLane(deps: CommandLaneDeps) {
   const timeoutMs = deps.config.WRITE_TIMEOUT_SECONDS * 1000;
+  const deployment = { db: deps.sql, config: deps.config };
   return {
-    async run(command: Command, job: CommandJobName = 'command.run'): Promise<CommandAnswer> {
+    async run(command: Command, { job = 'command.run', isSecret = false }: Travel = {}): Promise<CommandAnswer> {
       const cid = newId();
+      const sent = isSecret ? await sealedCommand(deployment, cid, command) : command;
       const reply = deps.replies.wait(cid, timeoutMs);
-      const payload: JobPayload<'command.run'> = { v: 1, from: deps.processId, cid, at: realNowMs(), ...command };
+      const payload: JobPayload<'command.run'> = {
+        v: 1,
+        from: deps.processId,
+        cid,
+        at: realNowMs(),
+        ...sent,
+      };
       // Not awaited: with Redis away the call waits for it, and the caller must not. Its failure shows as no answer.
       deps.producer.add(job, payload, { id: cid }).catch(() => {});
       const answer = (await reply) as CommandAnswer | undefined;
-      return answer ?? (await lookUp(deps, command, cid));
+      if (!answer) return lookUp(deps, command, cid);
+      return isSealed(answer.body)
+        ? { ...answer, body: await openText(deployment, answer.body, replyPlace(cid)) }
+        : answer;
     },
   };
+}
+
+/** The command without anything of its input in plain text. */
+async function sealedCommand(deployment: Deployment, cid: string, { input, request, ...facts }: Command) {
+  const secrets: SealedInput = { input, parameters: request.parameters };
+  const sealed = await sealText(deployment, JSON.stringify(secrets), inputPlace(cid));
+  return { ...facts, input: null, request: { ...request, parameters: null }, sealed };
 }
 
 export type CommandLane = ReturnType<typeof createCommandLane>;
@@ -66,6 +92,7 @@ export async function lookUp(
       and http_status is not null and not is_digest`;
   const [row] = await answeredInTime(look, LOOK_UP_TIMEOUT_MS).catch(() => []); // not to be seen now: pending
   if (!row) throw refuse.writePending(command.request_id);
-  const body = isSealed(row.body) ? unseal(row.body, config.SECRETS_KEY ?? (await linkSecret(sql))) : row.body;
+  const place = answerPlace(scopeHash);
+  const body = isSealed(row.body) ? await openText({ db: sql, config }, row.body, place) : row.body;
   return { status: row.http_status, body, headers: row.headers ?? {} };
 }

@@ -78,7 +78,7 @@ function answering(deps: Deps, serve: (visit: Visit) => Promise<void>) {
 async function visitOf(deps: Deps, request: Request, response: Response, signal: AbortSignal) {
   const { sql, config, log } = deps;
   const token = request.params.token as string;
-  const { customer, now } = await admit(sql, token);
+  const { customer, now } = await admit({ db: sql, config }, token);
   const ctx: Context = {
     organizationId: customer.organization_id,
     sandbox: customer.sandbox,

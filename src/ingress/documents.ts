@@ -19,7 +19,10 @@ const LOOK_EVERY_MS = 100;
  * `/documents/{id}`: the file behind a signed link, for browsers without a key. Counts for the caller's address, as every
  * call without a key does. Drawing happens in the documents pool, never here.
  */
-export function mountDocuments(root: Express, deps: Pick<EdgeDeps, 'sql' | 'log' | 'limiters' | 'wire'>): void {
+export function mountDocuments(
+  root: Express,
+  deps: Pick<EdgeDeps, 'sql' | 'config' | 'log' | 'limiters' | 'wire'>,
+): void {
   root.get(`${DOCUMENTS_PATH}/:id`, async (request, response) => {
     const requestId = requestIdOf(request);
     response.setHeader('X-Request-Id', requestId);
@@ -38,11 +41,16 @@ export function mountDocuments(root: Express, deps: Pick<EdgeDeps, 'sql' | 'log'
   });
 }
 
-async function serve({ sql }: Pick<EdgeDeps, 'sql'>, request: Request, response: Response): Promise<void> {
+async function serve(
+  { sql, config }: Pick<EdgeDeps, 'sql' | 'config'>,
+  request: Request,
+  response: Response,
+): Promise<void> {
   // The app parses no queries; this route reads its own.
   const query = new URL(request.originalUrl, 'http://documents').searchParams;
   const documentId = request.params.id as string;
-  await checkDocumentLink(sql, { documentId, expires: query.get('expires'), signature: query.get('signature') });
+  const link = { documentId, expires: query.get('expires'), signature: query.get('signature') };
+  await checkDocumentLink({ db: sql, config }, link);
   const file = await awaitFile(sql, documentId, response, PATIENCE_MS);
   if (!file) throw refuse.unavailable();
   response.setHeader('Cache-Control', 'private, max-age=3600');

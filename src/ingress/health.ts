@@ -8,6 +8,7 @@ import type { Metrics } from '../platform/metrics/metrics.ts';
 import type { SharedMetrics } from '../platform/metrics/shared-metrics.ts';
 import type { Producer } from '../platform/queue/producer.ts';
 import { ping, standingQueues } from '../platform/queue/progress.ts';
+import { unknownKeys } from '../platform/secrets/start-check.ts';
 import { type QueueName, queues } from '../queues.ts';
 import { countSteps } from '../resources/after-steps/queries.ts';
 import { countOpenByCheck, lastSuccesses } from '../resources/audits/queries.ts';
@@ -25,23 +26,33 @@ export function mountHealth(
   const startedAtMs = realNowMs();
   // So that a start waits for a job of each queue, not for the workers' next ping.
   for (const name of Object.keys(queues) as QueueName[]) void ping(deps.producer.queue(name)).catch(() => {}); // workers ping too
+  // Counted until nothing is missing: the settings of a process do not change, and it seals with a key that it has.
+  let isComplete = false;
+  const missingKeys = async () => {
+    if (isComplete) return [];
+    const unknown = await within(unknownKeys(deps.sql, deps.config));
+    isComplete = unknown?.length === 0;
+    return unknown;
+  };
   app.get('/health', (_request, response) => {
     response.json({ status: 'ok' });
   });
   app.get('/ready', async (_request, response) => {
-    const [schema, redis, standing] = await Promise.all([
+    const [schema, redis, standing, unknown] = await Promise.all([
       within(schemaState(deps.sql)),
       within(deps.redis.ping().then(() => true)),
       within(standingQueues(deps.redis, deps.config.REDIS_PREFIX, startedAtMs)),
+      missingKeys(),
     ]);
     const isSchemaUsable = schema !== undefined && schema.state !== 'behind';
-    const ready = isSchemaUsable && redis === true && standing?.length === 0;
+    const ready = isSchemaUsable && redis === true && standing?.length === 0 && unknown?.length === 0;
     response.status(ready ? 200 : 503).json({
       status: ready ? 'ready' : 'not ready',
       postgres: schema !== undefined,
       schema: schema?.state ?? 'unknown',
       redis: redis === true,
       standing_queues: standing ?? Object.keys(queues),
+      ...(unknown?.length ? { code: 'secrets_key_unknown', secrets_keys: unknown } : {}),
     });
   });
   app.get('/metrics', operatorOnly(deps.config), async (_request, response) => {

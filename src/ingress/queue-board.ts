@@ -25,15 +25,23 @@ const POLICY = [
 /** Links to style sheets of other sites: the library's page asks one of them for its fonts. */
 const FOREIGN_STYLES = /<link\b[^>]*\bhref="https?:[^>]*>/g;
 
+/** What a payload may show: names of operations and jobs, times and ids; whatever else it carries is the client's. */
+const SHOWN = /^(v|operation|job|at|cid|from|sandbox)$|_ids?$/;
+
 /** The queue board, read-only: waiting, running and failed jobs of every queue. Loads nothing from elsewhere. */
 export function mountQueueBoard(app: Express, deps: { producer: Producer; config: Config }): void {
   if (!deps.config.QUEUE_BOARD) return;
   const adapter = new ExpressAdapter();
   adapter.setBasePath(BOARD_PATH);
   createBullBoard({
-    queues: (Object.keys(queues) as QueueName[]).map(
-      (name) => new BullMQAdapter(deps.producer.queue(name), { readOnlyMode: true, description: queues[name].purpose }),
-    ),
+    queues: (Object.keys(queues) as QueueName[]).map((name) => {
+      const queue = new BullMQAdapter(deps.producer.queue(name), {
+        readOnlyMode: true,
+        description: queues[name].purpose,
+      });
+      queue.setFormatter('data', (payload) => idsOf(payload as Record<string, unknown>));
+      return queue;
+    }),
     serverAdapter: adapter,
   });
   const board = adapter.getRouter() as Express;
@@ -54,3 +62,7 @@ const withPolicy: RequestHandler = (_request, response, next) => {
   response.setHeader('Content-Security-Policy', POLICY);
   next();
 };
+
+/** The ids of a payload. */
+const idsOf = (payload: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(payload).filter(([name]) => SHOWN.test(name)));

@@ -3,6 +3,7 @@ import { readOrganizationNow } from '../platform/clock/organization-clock.ts';
 import type { Context } from '../platform/context.ts';
 import { Answer, type Operation } from '../platform/operation.ts';
 import { assert, refuse } from '../platform/refusal.ts';
+import { holdsSecret } from '../platform/schema/secret-field.ts';
 import { jobs } from '../queues.ts';
 import type { Identity } from './authenticate.ts';
 import type { EdgeDeps, Outcome } from './edge.ts';
@@ -129,7 +130,10 @@ async function runCommand(
         key: `${identity.organizationId}|${gathers.keyOf(input)}`,
         isAlone: gathers.isAlone(input),
       })
-    : await deps.commands.run(command, operation.job);
+    : await deps.commands.run(command, {
+        ...(operation.job ? { job: operation.job } : {}),
+        isSecret: holdsSecret(operation.body),
+      });
   if (!operation.settle || reply.status !== 200)
     return { status: reply.status, text: reply.body, headers: reply.headers };
   const settled = await operation.settle(await readContext(deps, identity, signal), JSON.parse(reply.body), input);

@@ -10,6 +10,7 @@ import type { Producer } from '../platform/queue/producer.ts';
 import { keyChangesChannel } from '../platform/redis/channels.ts';
 import { connectImpatiently, connectPatiently } from '../platform/redis/connect.ts';
 import { openReplies } from '../platform/replies/replies.ts';
+import { startWithSecrets } from '../platform/secrets/start-check.ts';
 import { version } from '../platform/version.ts';
 import { BASE_PATH, READ_TIMEOUT_MS } from './answer-request.ts';
 import { createApp, literalFirst } from './app.ts';
@@ -64,6 +65,7 @@ export async function startIngress(
 ): Promise<Ingress> {
   const processId = randomUUID();
   const runtime = openRuntime(config, 'ingress', log, { statementTimeoutMs: READ_TIMEOUT_MS });
+  await startWithSecrets(runtime);
   const prefix = config.REDIS_PREFIX;
   const limiterRedis = connectImpatiently(config.REDIS_URL, 'ingress limiter', limiterTimeoutMs);
   const subscriber = connectPatiently(config.REDIS_URL, 'ingress replies');

@@ -33,6 +33,24 @@ function isFontFile(path: string): boolean {
   }
 }
 
+const SECRETS_KEY_BYTES = 32;
+/** Ids that stand for SECRETS_KEY and for the key that is kept in the database. */
+const RESERVED_KEY_IDS = ['default', 'deployment'];
+
+/** `a:<base64>,b:<base64>`; what is wrong is said without showing any key. */
+function readSecretsKeys(text: string, refuse: (message: string) => void): { id: string; bytes: Buffer }[] {
+  const keys = text.split(',').map((part) => {
+    const [, id = '', base64 = ''] = /^\s*([^:]*):(.*?)\s*$/.exec(part) ?? [];
+    const bytes = Buffer.from(base64, 'base64');
+    if (!/^[a-z0-9-]{1,20}$/.test(id)) refuse('takes "id:key" with an id of a-z, 0-9 and "-", 20 characters at most');
+    else if (RESERVED_KEY_IDS.includes(id)) refuse(`takes no key with the id "${id}"`);
+    else if (bytes.length !== SECRETS_KEY_BYTES) refuse(`takes 32 bytes in base64 as key "${id}"`);
+    return { id, bytes };
+  });
+  if (new Set(keys.map(({ id }) => id)).size < keys.length) refuse('takes each id once');
+  return keys;
+}
+
 /**
  * Every setting of the service: environment variable, unit, default, meaning. The process refuses to start on a bad
  * value and names it. README.md prints this table; `npm start` fills DATABASE_URL and REDIS_URL in by itself.
@@ -132,7 +150,16 @@ const Settings = z.object({
   TEST_CLOCK_MAX_SPAN_YEARS: whole(5).describe('Farthest advance of a test clock'),
   TEST_CLOCK_MAX_STEPS: whole(100_000).describe('Instants with work in one advance'),
   HOLD_MAX_SECONDS: whole(86_400).describe('Longest life of a wallet hold'),
-  SECRETS_KEY: z.string().min(16).optional().describe('Key that encrypts stored provider secrets and one-time answers'),
+  SECRETS_KEYS: z
+    .string()
+    .transform((text, issues) => readSecretsKeys(text, (message) => issues.addIssue(message)))
+    .optional()
+    .describe('Keys that seal stored secrets, `id:base64(32 bytes)[,id:…]`: the first seals, all open'),
+  SECRETS_KEY: z
+    .string()
+    .min(16)
+    .optional()
+    .describe('A text in place of SECRETS_KEYS, or beside it while `npm run secrets -- status` counts key `default`'),
   STRIPE_API_URL: z.url().optional().describe('Address of the Stripe API, where it is not Stripe itself: tests'),
   QUEUE_BOARD: flag(true).describe('Serve the queue board at /queues'),
   QUEUE_BOARD_PASSWORD: z

@@ -5,6 +5,8 @@ import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { projectRoot } from '../../src/platform/project-root.ts';
 import { keyChangesChannel } from '../../src/platform/redis/channels.ts';
+import { hmacKeyPlace } from '../../src/platform/secrets/places.ts';
+import { openText } from '../../src/platform/secrets/secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
@@ -87,9 +89,12 @@ test('create prints one line of JSON; list shows the organization; rotate-key gi
     former_expires_at: expect.stringMatching(/Z$/),
   });
   const { sql } = database;
-  expect(await sql`select hmac_key, former_hmac_key from organizations where id = ${id}`).toEqual([
-    { hmac_key: replaced.hmac_key, former_hmac_key: organization.hmac_key },
-  ]);
+  const [stored] = await sql<{ hmac_key: string; former_hmac_key: string }[]>`
+    select hmac_key, former_hmac_key from organizations where id = ${organization.organization_id}`;
+  const opened = (text: string) => openText({ db: sql, config: {} }, text, hmacKeyPlace(organization.organization_id));
+  expect(stored!.hmac_key).toMatch(/^v2:deployment:/);
+  expect(await opened(stored!.hmac_key)).toBe(replaced.hmac_key);
+  expect(await opened(stored!.former_hmac_key)).toBe(organization.hmac_key);
   const logged = await sql`select log_event from security_logs where organization_id = ${id} order by id`;
   expect(logged.map(({ log_event }) => log_event)).toEqual(['api_key.rotated', 'webhook_endpoint.updated']);
 });

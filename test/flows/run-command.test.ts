@@ -262,7 +262,7 @@ test('an answer that reveals a secret is stored sealed and replayed in clear', a
   const body = { webhook_endpoint: { webhook_url: 'http://127.0.0.1:9999/hook' } };
   const first = await org.post('/webhook_endpoints', body, keyed('k-secret'));
   expect(first.body.webhook_endpoint.secret).toMatch(/^whsec_/);
-  const [row] = await service.sql<{ body: string }[]>`select body from idempotency_keys where body like 'sealed:%'`;
+  const [row] = await service.sql<{ body: string }[]>`select body from idempotency_keys where body like 'v2:test:%'`;
   expect(row!.body).not.toContain('whsec_');
   expect((await org.post('/webhook_endpoints', body, keyed('k-secret'))).text).toBe(first.text);
 });

@@ -90,7 +90,7 @@ async function visit(path: string, options: { method?: string; headers?: Record<
 /** A token with claims of one's choice, signed as ours are. */
 async function signed(claims: object): Promise<string> {
   const payload = Buffer.from(JSON.stringify(claims)).toString('base64url');
-  const secret = await linkSecret(service.sql);
+  const secret = await linkSecret({ db: service.sql, config: service.config });
   return `/customer-portal/${payload}.${createHmac('sha256', secret).update(payload).digest('base64url')}`;
 }
 
@@ -280,7 +280,7 @@ describe('the page', () => {
     }
     const token = (await portalOf(client, 'busy')).split('/').at(-1)!;
     const { roundTrips, body } = await countReads(service, async (sql) => {
-      const { customer } = await admit(sql, token);
+      const { customer } = await admit({ db: sql, config: service.config }, token);
       const ctx = readingAt(service, sql, customer.organization_id, NOW);
       return readPortal(ctx, customer, pagesOf(new URLSearchParams()));
     });

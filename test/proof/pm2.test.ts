@@ -10,6 +10,7 @@ import { projectRoot } from '../../src/platform/project-root.ts';
 import { bringServices, type Services } from '../../src/platform/services/discover.ts';
 import { choosePort } from '../../src/platform/services/ports.ts';
 import { createOrganization } from '../../src/resources/organizations/commands.ts';
+import { TEST_SECRETS_KEYS } from '../support/service.ts';
 import { ready } from './processes.ts';
 import { Producer } from './producer.ts';
 
@@ -47,6 +48,7 @@ beforeAll(async () => {
     REDIS_URL: services.redisUrl,
     DATABASE_POOL: '6',
     NODE_OPTIONS: `--require ${join(folder, 'slow-start.cjs')}`,
+    SECRETS_KEYS: TEST_SECRETS_KEYS,
   };
   pm2 = async (...args) =>
     (await promisify(execFile)('npx', ['--no-install', 'pm2', ...args], { cwd: projectRoot(), env: environment }))

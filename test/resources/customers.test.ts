@@ -541,7 +541,7 @@ describe('links', () => {
     expect(claims).toEqual({ sub: svc_id, exp: expect.any(Number), aud: 'portal' });
     expect(claims.exp - before).toBeGreaterThanOrEqual(12 * 3600);
     expect(claims.exp - before).toBeLessThan(12 * 3600 + 60);
-    const secret = await linkSecret(service.sql);
+    const secret = await linkSecret({ db: service.sql, config: service.config });
     expect(signature).toBe(createHmac('sha256', secret).update(payload!).digest('base64url'));
   });
 

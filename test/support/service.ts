@@ -20,6 +20,9 @@ const PATIENT_WRITE_SECONDS = 60;
 /** Every pool but the one of the ticks: real time neither audits nor repairs what a test breaks by hand. */
 export const UNSCHEDULED = (Object.keys(pools) as PoolName[]).filter((name) => name !== 'scheduler');
 
+/** One key for every test service: what one seals, another on the same database opens. */
+export const TEST_SECRETS_KEYS = `test:${Buffer.alloc(32, 'k').toString('base64')}`;
+
 export interface TestService {
   url: string;
   config: Config;
@@ -54,6 +57,7 @@ export async function startService(
     WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'true',
     WRITE_TIMEOUT_SECONDS: String(PATIENT_WRITE_SECONDS),
     DATABASE_POOL: '6',
+    SECRETS_KEYS: TEST_SECRETS_KEYS,
     ...options.settings,
   });
   const log = createLog({ level: config.LOG_LEVEL, process: 'test' });
@@ -70,7 +74,7 @@ export async function startService(
     ingress,
     client,
     async org({ sandbox = false, name = 'Acme' } = {}) {
-      const organization = await createOrganization(database.sql, { name, sandbox });
+      const organization = await createOrganization(database.sql, { name, sandbox }, config);
       return { ...client(organization.api_key), organization };
     },
     async stop() {

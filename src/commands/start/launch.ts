@@ -1,8 +1,10 @@
 import { once } from 'node:events';
-import { doubtfulSettings, loadConfig } from '../../platform/config.ts';
+import { type Config, doubtfulSettings, loadConfig } from '../../platform/config.ts';
 import { demandStores } from '../../platform/process/await-stores.ts';
+import { configuredKeys } from '../../platform/secrets/secrets.ts';
 import { bringServices, defaultDataDir } from '../../platform/services/discover.ts';
 import { alreadyRunning, claimRun } from '../../platform/services/run-file.ts';
+import { localSecretsKey } from '../../platform/services/secrets-file.ts';
 import { announce } from './announce.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { addressesOf, choosePublicPort } from './service-address.ts';
@@ -26,7 +28,7 @@ export interface LaunchInput {
  */
 export async function launch({ say, undo, stop }: LaunchInput): Promise<void> {
   const startedAt = performance.now();
-  const config = loadConfig();
+  const given = loadConfig();
   for (const line of doubtfulSettings()) say(line);
   const dataDir = defaultDataDir();
 
@@ -35,6 +37,8 @@ export async function launch({ say, undo, stop }: LaunchInput): Promise<void> {
   const runFile = claim.claimed;
   undo.push(() => runFile.remove());
 
+  const secrets = await secretsKeyOf(given, dataDir, say);
+  const config = loadConfig({ ...process.env, ...secrets });
   const addresses = addressesOf(config, await choosePublicPort(config, say));
   await demandStores(config);
   const services = await timed(say, 'Postgres and Redis are ready', () =>
@@ -44,7 +48,7 @@ export async function launch({ say, undo, stop }: LaunchInput): Promise<void> {
   if (stop.aborted) return;
 
   const demo = await timed(say, 'the database is up to date', () =>
-    prepareDatabase(services.databaseUrl, config.DATABASE_SCHEMA, dataDir),
+    prepareDatabase(services.databaseUrl, config, dataDir, say),
   );
   if (stop.aborted) return;
 
@@ -68,6 +72,7 @@ export async function launch({ say, undo, stop }: LaunchInput): Promise<void> {
       DATABASE_URL: services.databaseUrl,
       REDIS_URL: services.redisUrl,
       PORT: String(addresses.port),
+      ...secrets,
     }),
     onRestart: () => noteRun().catch((error: Error) => say(`run.json could not be written: ${error.message}`)),
   });
@@ -81,6 +86,14 @@ export async function launch({ say, undo, stop }: LaunchInput): Promise<void> {
 
   say(announce({ addresses, demo, dataDir, seconds: secondsSince(startedAt) }));
   if (!stop.aborted) await once(stop, 'abort');
+}
+
+/** SECRETS_KEYS of the data folder, where the settings have no key: made at the first start. Rule: finance 1.3. */
+async function secretsKeyOf(config: Config, dataDir: string, say: (line: string) => void) {
+  if (configuredKeys(config).length > 0) return {};
+  const { madeAt, SECRETS_KEYS } = await localSecretsKey(dataDir);
+  if (madeAt) say(`a key for stored secrets was made: back up ${madeAt}, but not beside the database`);
+  return { SECRETS_KEYS };
 }
 
 async function timed<T>(say: (line: string) => void, done: string, work: () => Promise<T>): Promise<T> {

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
+import type { Config } from '../../platform/config.ts';
 import { connectDatabase, type Sql } from '../../platform/db/connect.ts';
 import { migrate } from '../../platform/db/migrate.ts';
+import { checkSecrets, sealFormerSecrets } from '../../platform/secrets/start-check.ts';
 import { readJson, writePrivateJson } from '../../platform/services/small-file.ts';
 import { type CreatedOrganization, createOrganization, digestOfKey } from '../../resources/organizations/commands.ts';
 
@@ -15,11 +17,21 @@ export interface Demo {
  *
  * @returns that organization; undefined in a database that belongs to others, to which nothing is added
  */
-export async function prepareDatabase(databaseUrl: string, schema: string, dataDir: string): Promise<Demo | undefined> {
-  const sql = connectDatabase(databaseUrl, { schema, connections: 2, name: 'meterstone start' });
+export async function prepareDatabase(
+  databaseUrl: string,
+  config: Config,
+  dataDir: string,
+  say: (line: string) => void,
+): Promise<Demo | undefined> {
+  const sql = connectDatabase(databaseUrl, {
+    schema: config.DATABASE_SCHEMA,
+    connections: 2,
+    name: 'meterstone start',
+  });
   try {
     await migrate(sql);
-    const demo = await findOrCreateDemo(sql, join(dataDir, 'demo.json'));
+    await prepareSecrets(sql, config, say);
+    const demo = await findOrCreateDemo(sql, config, join(dataDir, 'demo.json'));
     return demo && { name: demo.name, apiKey: demo.api_key };
   } catch (error) {
     throw new Error(`the database could not be prepared: ${describe(error)}`, { cause: error });
@@ -28,15 +40,27 @@ export async function prepareDatabase(databaseUrl: string, schema: string, dataD
   }
 }
 
+/** No other process of this database reads yet what is sealed here. */
+async function prepareSecrets(sql: Sql, config: Config, say: (line: string) => void): Promise<void> {
+  const unknown = await checkSecrets(sql, config);
+  if (unknown.length > 0)
+    throw new Error(
+      `SECRETS_KEYS lacks the key "${unknown.join('", "')}", which sealed stored secrets of this database`,
+    );
+  const { sealed, closed } = await sealFormerSecrets(sql, config);
+  if (sealed > 0) say(`${sealed} stored secrets were sealed with the key of this service`);
+  if (closed > 0) say(`${closed} stored secrets do not open: npm run secrets -- verify names them`);
+}
+
 /** One file serves several databases, e.g. when DATABASE_URL is set now and then. */
-async function findOrCreateDemo(sql: Sql, file: string): Promise<CreatedOrganization | undefined> {
+async function findOrCreateDemo(sql: Sql, config: Config, file: string): Promise<CreatedOrganization | undefined> {
   const known = (await readJson<CreatedOrganization[]>(file)) ?? [];
   for (const organization of known) {
     if (await keyWorks(sql, organization.api_key)) return organization;
   }
   const [other] = await sql`select 1 from organizations limit 1`;
   if (other) return undefined;
-  const created = await createOrganization(sql, { name: 'Demo', sandbox: true });
+  const created = await createOrganization(sql, { name: 'Demo', sandbox: true }, config);
   await writePrivateJson(file, [...known, created]);
   return created;
 }

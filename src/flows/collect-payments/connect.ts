@@ -39,7 +39,7 @@ export async function connectProvider(
     }
   }
   await transact(deps, organizationId, async (ctx) => {
-    const sealed = inbound ? (await sealSecrets(ctx, { inbound_secret: inbound.secret })).secrets : {};
+    const sealed = inbound ? (await sealSecrets(ctx, id, { inbound_secret: inbound.secret })).secrets : {};
     await ctx.db`
       update payment_providers set status = ${refusal === null ? 'connected' : 'failing'},
         last_error = ${refusal ?? inboundRefusal}, secrets = secrets || ${sealed as never}::jsonb,

@@ -1,10 +1,13 @@
 import { realNowMs } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
+import type { Sql } from '../../platform/db/connect.ts';
 import { type Target, targetOf } from '../../platform/http/addresses.ts';
 import { describeTrouble, type Outgoing } from '../../platform/http/outgoing.ts';
 import type { SigningKey } from '../../platform/keys/deployment-keys.ts';
 import { hmacSignature, jwtSignature, standardSignature } from '../../platform/keys/webhook-signatures.ts';
 import { publicUrl } from '../../platform/public-url.ts';
+import { endpointSecretPlace, hmacKeyPlace } from '../../platform/secrets/places.ts';
+import { openText } from '../../platform/secrets/secrets.ts';
 import { headerName } from '../../platform/wire-prefix.ts';
 import { bodyOf } from '../../resources/webhooks/body.ts';
 import type { DueDelivery, EndpointOfDelivery } from './sql.ts';
@@ -30,6 +33,8 @@ export interface Outcome {
 export interface AttemptDeps {
   config: Config;
   outgoing: Outgoing;
+  /** Where sealed keys and secrets are opened. */
+  sql: Sql;
   signingKey: () => Promise<SigningKey>;
 }
 
@@ -52,7 +57,8 @@ export function attempts(deps: AttemptDeps): (endpoint: EndpointOfDelivery) => P
     replay: headerName('X-Svc-Replay', prefix),
   };
 
-  return async (endpoint) => {
+  return async (stored) => {
+    const endpoint = await withOpenSecrets(deps, stored);
     const sign = await signer(deps, endpoint, publicUrl(config));
     const secrets = secretsInForce(endpoint);
     const target = readTarget(endpoint.webhook_url, config.WEBHOOK_ALLOW_PRIVATE_NETWORKS);
@@ -97,6 +103,19 @@ const failed = (delivery: DueDelivery, error: unknown): Outcome => ({
   retryAfterMs: undefined,
   gone: false,
 });
+
+/** The endpoint with its secrets in plain text: opened once for a job, before anything is sent. */
+async function withOpenSecrets({ sql, config }: AttemptDeps, stored: EndpointOfDelivery): Promise<EndpointOfDelivery> {
+  const deployment = { db: sql, config };
+  const place = endpointSecretPlace(stored.webhook_endpoint_id);
+  const { secret, former_secret: former, hmac_key: hmacKey } = stored;
+  return {
+    ...stored,
+    secret: await openText(deployment, secret, place),
+    former_secret: former === null ? null : await openText(deployment, former, place),
+    hmac_key: await openText(deployment, hmacKey, hmacKeyPlace(stored.organization_id)),
+  };
+}
 
 // The key is loaded here, once and before anything is sent: a database that is away must not look like a failed attempt.
 async function signer(

@@ -32,7 +32,8 @@ export function deliveryHandlers(
     attemptMs: config.WEBHOOK_TIMEOUT_SECONDS * 1000,
   });
   const line = openLine(Math.max(1, Math.floor(config.CONCURRENCY_WEBHOOKS * SHARE_OF_ORGANIZATION)));
-  const attemptsAt = attempts({ config, outgoing: deps.outgoing, signingKey: webhookSigningKey(deps.sql) });
+  const { sql, outgoing } = deps;
+  const attemptsAt = attempts({ config, outgoing, sql, signingKey: webhookSigningKey({ db: sql, config }) });
   const sending: Deps = {
     ...deps,
     attemptsAt,

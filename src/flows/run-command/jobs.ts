@@ -4,6 +4,8 @@ import { isLockTimeout, isPassing } from '../../platform/db/refusal-of-database.
 import type { Handlers, JobInfo } from '../../platform/queue/worker.ts';
 import { Outage, refuse } from '../../platform/refusal.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
+import { replyPlace } from '../../platform/secrets/places.ts';
+import { sealText, UnknownSecretsKey } from '../../platform/secrets/secrets.ts';
 import type { CommandJobName } from '../../queues.ts';
 import { type CommandDeps, type CommandJob, type CommandReply, runCommand, TwinRunning } from './run-command.ts';
 
@@ -16,8 +18,8 @@ export function commandHandlers(
   deps: CommandDeps & { redis: Redis },
   name: CommandJobName = 'command.run',
 ): Partial<Pick<Handlers, CommandJobName>> {
-  const answer = (job: CommandJob, reply: CommandReply) =>
-    publishReply(deps.redis, deps.config.REDIS_PREFIX, job.from, job.cid, reply);
+  const answer = async (job: CommandJob, reply: CommandReply) =>
+    publishReply(deps.redis, deps.config.REDIS_PREFIX, job.from, job.cid, await travelForm(deps, job, reply));
   return {
     async [name](job: CommandJob, info: JobInfo) {
       if (realNowMs() - job.at > OLDEST_COMMAND_MS) {
@@ -38,13 +40,23 @@ const nobodyWaitsFor = (deps: CommandDeps, job: CommandJob): boolean =>
 const isLate = ({ config }: CommandDeps, job: CommandJob): boolean =>
   realNowMs() - job.at >= config.WRITE_TIMEOUT_SECONDS * 1000;
 
+/** An answer that reveals a secret passes Redis sealed. */
+async function travelForm({ sql, config, operations }: CommandDeps, job: CommandJob, reply: CommandReply) {
+  if (!operations.get(job.operation)?.revealsSecret || reply.status >= 400) return reply;
+  return { ...reply, body: await sealText({ db: sql, config }, reply.body, replyPlace(job.cid)) };
+}
+
+/** Troubles that pass: another attempt may do better, and the caller is asked to come again. */
+const isTrouble = (error: unknown): boolean =>
+  isPassing(error) || error instanceof Outage || error instanceof UnknownSecretsKey;
+
 export async function attempt(deps: CommandDeps, job: CommandJob, info: JobInfo): Promise<CommandReply> {
   try {
     return await runCommand(deps, job);
   } catch (error) {
     const twin = error instanceof TwinRunning || isLockTimeout(error);
     if (twin && !isLate(deps, job)) return info.comeBack(TWIN_DELAY_MS);
-    if ((isPassing(error) || error instanceof Outage) && !info.lastAttempt) throw error;
+    if (isTrouble(error) && !info.lastAttempt) throw error;
     return failed(deps, job, error);
   }
 }
@@ -52,7 +64,7 @@ export async function attempt(deps: CommandDeps, job: CommandJob, info: JobInfo)
 /** The answer of a command that could not be run. */
 export function failed(deps: CommandDeps, job: CommandJob, error: unknown): CommandReply {
   deps.log.error({ operation: job.operation, command: job.cid, err: error }, 'command failed');
-  const refusal = isPassing(error) || error instanceof Outage ? refuse.unavailable() : undefined;
+  const refusal = isTrouble(error) ? refuse.unavailable() : undefined;
   const body = refusal?.body ?? { status: 500, error: 'Internal Server Error' };
   return {
     status: refusal?.status ?? 500,

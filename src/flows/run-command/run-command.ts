@@ -9,7 +9,6 @@ import type { Config } from '../../platform/config.ts';
 import type { Context } from '../../platform/context.ts';
 import type { Db, Sql, Tx } from '../../platform/db/connect.ts';
 import { refusalOfDatabase } from '../../platform/db/refusal-of-database.ts';
-import { linkSecret } from '../../platform/keys/deployment-keys.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { Answer, type Operation } from '../../platform/operation.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
@@ -23,7 +22,9 @@ import {
 } from '../../platform/records/write-records.ts';
 import { assert, Refusal, refuse } from '../../platform/refusal.ts';
 import { OUT_OF_RANGE } from '../../platform/schema/fields.ts';
-import { isSealed, seal, unseal } from '../../platform/secrets/seal.ts';
+import { answerPlace, inputPlace, type SealedInput } from '../../platform/secrets/places.ts';
+import { isSealed } from '../../platform/secrets/seal.ts';
+import { openText, sealText } from '../../platform/secrets/secrets.ts';
 import { toWire } from '../../platform/wire-prefix.ts';
 import type { JobPayload } from '../../queues.ts';
 import { claimKey, finishKey, freeKey, readKey } from './idempotency.ts';
@@ -65,7 +66,8 @@ export class TwinRunning extends Error {}
  * A refused command is rolled back to its savepoint and its answer committed. Running it again under the same key or
  * the same command id replays the answer. Rule: README decisions 5 to 7, beyond 2.
  */
-export async function runCommand(deps: CommandDeps, job: CommandJob): Promise<CommandReply> {
+export async function runCommand(deps: CommandDeps, queued: CommandJob): Promise<CommandReply> {
+  const job = await openedInput(deps, queued);
   try {
     return await runOnce(deps, job);
   } catch (error) {
@@ -80,6 +82,14 @@ export async function runCommand(deps: CommandDeps, job: CommandJob): Promise<Co
 export function keyOfCommand(job: CommandJob): { scopeHash: Buffer; fingerprint: Buffer } {
   const scopeHash = job.idempotency ? Buffer.from(job.idempotency.scope_hash, 'hex') : commandScope(job);
   return { scopeHash, fingerprint: job.idempotency ? Buffer.from(job.idempotency.fingerprint, 'hex') : scopeHash };
+}
+
+/** The command with its input as the ingress read it. */
+async function openedInput({ sql, config }: CommandDeps, job: CommandJob): Promise<CommandJob> {
+  if (job.sealed === undefined) return job;
+  const text = await openText({ db: sql, config }, job.sealed, inputPlace(job.cid));
+  const { input, parameters } = JSON.parse(text) as SealedInput;
+  return { ...job, input, request: { ...job.request, parameters } };
 }
 
 async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): Promise<CommandReply> {
@@ -106,7 +116,9 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
     }
     const { reply, now, records } = refusal ? refused(refusal, realNow()) : await attempt(deps, tx, job, operation);
     const finished = realNow();
-    const stored = isStored(reply) ? await storedForm(deps, tx, operation, job.input, reply) : undefined;
+    const stored = isStored(reply)
+      ? await storedForm(deps, tx, { operation, input: job.input, scopeHash }, reply)
+      : undefined;
     const [nudges] = await Promise.all([
       writeRecords(
         tx,
@@ -190,7 +202,7 @@ async function replay(
   const headers = stored.headers ?? {};
   const body = stored.is_digest
     ? await shownAgain(deps, tx, job, stored.body ?? '')
-    : await shownForm(deps, tx, stored.body ?? '');
+    : await shownForm(deps, tx, scopeHash, stored.body ?? '');
   // A redelivered job answers as the first time; only a repeated request is marked as a replay.
   if (!job.idempotency || stored.request_id === job.request_id)
     return { reply: { status: stored.http_status, body, headers }, isRepeat: false };
@@ -199,16 +211,22 @@ async function replay(
 }
 
 /** An answer that reveals a secret once is stored sealed, a large one as a digest (beyond 2). */
-export async function storedForm(deps: CommandDeps, tx: Tx, operation: Operation, input: unknown, reply: CommandReply) {
+export async function storedForm(
+  { config, operations }: CommandDeps,
+  tx: Tx,
+  { operation, input, scopeHash }: { operation: Operation; input: unknown; scopeHash: Buffer },
+  reply: CommandReply,
+) {
   if (reply.status >= 400) return { ...reply, isDigest: false };
+  // On the transaction's own connection: one more from the pool would wait for those who wait for this one's locks.
   if (operation.revealsSecret)
-    return { ...reply, body: seal(reply.body, await sealingSecret(deps, tx)), isDigest: false };
-  const digest = digestOf(deps.operations, operation, input, reply.body);
+    return { ...reply, body: await sealText({ db: tx, config }, reply.body, answerPlace(scopeHash)), isDigest: false };
+  const digest = digestOf(operations, operation, input, reply.body);
   return digest ? { ...reply, body: JSON.stringify(digest), isDigest: true } : { ...reply, isDigest: false };
 }
 
-const shownForm = async (deps: CommandDeps, tx: Tx, body: string): Promise<string> =>
-  isSealed(body) ? unseal(body, await sealingSecret(deps, tx)) : body;
+const shownForm = async ({ config }: CommandDeps, tx: Tx, scopeHash: Buffer, body: string): Promise<string> =>
+  isSealed(body) ? openText({ db: tx, config }, body, answerPlace(scopeHash)) : body;
 
 /** The body of a large answer, of the record as it is now. */
 async function shownAgain(deps: CommandDeps, tx: Tx, job: CommandJob, digest: string): Promise<string> {
@@ -226,10 +244,6 @@ async function shownAgain(deps: CommandDeps, tx: Tx, job: CommandJob, digest: st
   };
   return readAgain(context, deps.operations, deps.operations.get(job.operation)!, JSON.parse(digest));
 }
-
-// Of the transaction's own connection: one more from the pool would wait for those who wait for this transaction's locks.
-const sealingSecret = async ({ config }: CommandDeps, tx: Tx): Promise<string> =>
-  config.SECRETS_KEY ?? (await linkSecret(tx));
 
 // The answer is logged as it travels (README decision 3).
 export const apiLogRow = ({ config }: CommandDeps, job: CommandJob, reply: CommandReply, at: Temporal.Instant) => ({

@@ -124,10 +124,10 @@ async function writeAnswers(
   const stored = await Promise.all(
     answered
       .filter(({ reply }) => isStored(reply))
-      .map(async ({ job: each, scopeHash, reply }) => ({
-        scopeHash,
-        reply: await storedForm(deps, tx, deps.operations.get(each.operation)!, each.input, reply),
-      })),
+      .map(async ({ job: { operation: name, input }, scopeHash, reply }) => {
+        const operation = deps.operations.get(name)!;
+        return { scopeHash, reply: await storedForm(deps, tx, { operation, input, scopeHash }, reply) };
+      }),
   );
   const freed = answered.filter(({ reply }) => !isStored(reply)).map(({ scopeHash }) => scopeHash);
   const meta = { organizationId: job.organization_id, sandbox: job.sandbox, actor: actorOf(job), now: finished };

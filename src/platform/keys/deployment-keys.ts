@@ -5,6 +5,7 @@ import type { Temporal } from 'temporal-polyfill';
 import { realNow, realNowMs } from '../clock/real-clock.ts';
 import type { Db, Sql } from '../db/connect.ts';
 import { newId } from '../ids.ts';
+import { configuredKeys, type Deployment, openText, privateKeyPlace, sealText } from '../secrets/secrets.ts';
 
 /** What a key of the deployment is for: the RSA pair that signs webhooks, the secret that signs links. */
 type Purpose = 'webhooks' | 'links';
@@ -53,21 +54,31 @@ const findCurrent = async (db: Db, purpose: Purpose): Promise<KeyRow | undefined
   return row;
 };
 
-/** The key in force; made by whoever needs it first, once for all processes. */
-async function currentKey(db: Db, purpose: Purpose): Promise<KeyRow> {
+/** The key in force; made by whoever needs it first, once for all processes. Its private half is as it is stored. */
+async function currentKey(deployment: Deployment, purpose: Purpose): Promise<KeyRow> {
+  const { db } = deployment;
   const found = await findCurrent(db, purpose);
   if (found) return found;
+  const id = newId();
   const { publicKey, privateKey } = await makeKey(purpose);
   await db`
     insert into deployment_keys (id, purpose, public_key, private_key, created_at)
-    values (${newId()}, ${purpose}, ${publicKey}, ${privateKey}, ${realNow()})
+    values (${id}, ${purpose}, ${publicKey}, ${await storedForm(deployment, id, privateKey)}, ${realNow()})
     on conflict (purpose) where retired_at is null do nothing`;
   return (await findCurrent(db, purpose))!;
 }
 
+/** Sealed where the settings have a key. The deployment's own one lies beside it in the same table and would hide nothing. */
+const storedForm = async (deployment: Deployment, id: string, privateKey: string): Promise<string> =>
+  configuredKeys(deployment.config).length === 0 ? privateKey : sealText(deployment, privateKey, privateKeyPlace(id));
+
+const privateKeyOf = (deployment: Deployment, row: Pick<KeyRow, 'id' | 'private_key'>): Promise<string> =>
+  openText(deployment, row.private_key, privateKeyPlace(row.id));
+
 /** Public halves of the webhook keys that receivers may meet, newest first; the first one signs. */
-export async function webhookPublicKeys(db: Db): Promise<PublicKey[]> {
-  await currentKey(db, 'webhooks');
+export async function webhookPublicKeys(deployment: Deployment): Promise<PublicKey[]> {
+  const { db } = deployment;
+  await currentKey(deployment, 'webhooks');
   const validSince = realNow().subtract({ hours: RETIRED_VALID_HOURS });
   const rows = await db<{ id: string; public_key: string }[]>`
     select id, public_key from deployment_keys
@@ -77,25 +88,48 @@ export async function webhookPublicKeys(db: Db): Promise<PublicKey[]> {
 }
 
 /** Secret that signs links to documents and portals; Base64 of 32 random bytes. */
-export const linkSecret = async (db: Db): Promise<string> => (await currentKey(db, 'links')).private_key;
+export const linkSecret = async (deployment: Deployment): Promise<string> =>
+  privateKeyOf(deployment, await currentKey(deployment, 'links'));
 
-/** Retires the key in force and puts a new one in its place; a retired signing pair stays published for 7 days. */
-export async function rotateKey(sql: Sql, purpose: Purpose, now: Temporal.Instant = realNow()): Promise<void> {
+/**
+ * Secrets by which a link may be signed, the one in force first. A retired one opens links until the last that it signed
+ * has ended.
+ *
+ * hours  life of the links in question
+ */
+export async function linkSecrets(deployment: Deployment, hours: number): Promise<string[]> {
+  const { db } = deployment;
+  const validSince = realNow().subtract({ hours });
+  const rows = await db<{ id: string; private_key: string }[]>`
+    select id, private_key from deployment_keys
+    where purpose = 'links' and (retired_at is null or retired_at > ${validSince})
+    order by retired_at desc nulls first, id desc`;
+  return Promise.all(rows.map((row) => privateKeyOf(deployment, row)));
+}
+
+/** Retires the key in force and puts a new one in its place; what a retired one has signed stays valid for its time. */
+export async function rotateKey(
+  { sql, config }: { sql: Sql; config: Deployment['config'] },
+  purpose: Purpose,
+  now: Temporal.Instant = realNow(),
+): Promise<void> {
+  const id = newId();
   const { publicKey, privateKey } = await makeKey(purpose);
   await sql.begin(async (tx) => {
+    const stored = await storedForm({ db: tx, config }, id, privateKey);
     await tx`update deployment_keys set retired_at = ${now} where purpose = ${purpose} and retired_at is null`;
     await tx`
       insert into deployment_keys (id, purpose, public_key, private_key, created_at)
-      values (${newId()}, ${purpose}, ${publicKey}, ${privateKey}, ${now})`;
+      values (${id}, ${purpose}, ${publicKey}, ${stored}, ${now})`;
   });
 }
 
 /** The signing pair as this process uses it: imported once, looked up again every minute. */
-export function webhookSigningKey(db: Db): () => Promise<SigningKey> {
+export function webhookSigningKey(deployment: Deployment): () => Promise<SigningKey> {
   let cached: { key: Promise<SigningKey>; untilMs: number } | undefined;
   return () => {
     if (!cached || realNowMs() >= cached.untilMs) {
-      const key = loadSigningKey(db);
+      const key = loadSigningKey(deployment);
       cached = { key, untilMs: realNowMs() + CACHE_MS };
       key.catch(() => {
         cached = undefined; // the next caller asks again
@@ -105,7 +139,7 @@ export function webhookSigningKey(db: Db): () => Promise<SigningKey> {
   };
 }
 
-async function loadSigningKey(db: Db): Promise<SigningKey> {
-  const row = await currentKey(db, 'webhooks');
-  return { kid: row.id, privateKey: await importPKCS8(row.private_key, SIGNING_ALGORITHM) };
+async function loadSigningKey(deployment: Deployment): Promise<SigningKey> {
+  const row = await currentKey(deployment, 'webhooks');
+  return { kid: row.id, privateKey: await importPKCS8(await privateKeyOf(deployment, row), SIGNING_ALGORITHM) };
 }

@@ -2,25 +2,58 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-const MARK = 'sealed:';
+const KEY_BYTES = 32;
+const MARK = 'v2:';
+const FORMER_MARK = 'sealed:';
 
-const keyOf = (secret: string): Buffer => Buffer.from(hkdfSync('sha256', secret, '', 'stored answers', 32));
-
-/** Text encrypted with AES-256-GCM under a key derived from `secret`; begins with a mark of its own. */
-export function seal(text: string, secret: string): string {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', keyOf(secret), nonce);
-  const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-  return MARK + sealed.toString('base64');
+/** A key by its name; the name stands in every text that the key has sealed. */
+export interface SealingKey {
+  id: string;
+  /** 32 bytes. */
+  bytes: Buffer;
 }
 
-/** Whether a stored text was sealed: answers of the API are JSON and never begin like this. */
-export const isSealed = (text: string): boolean => text.startsWith(MARK);
+/** Where a sealed text belongs: moved elsewhere, it does not open. */
+export interface Place {
+  table: string;
+  row: string;
+  /** What the text is, not the column: a former secret of a row is the same field as the present one. */
+  field: string;
+}
 
-/** What was sealed. Throws when the secret is another one or the text was changed. */
-export function unseal(text: string, secret: string): string {
-  const sealed = Buffer.from(text.slice(MARK.length), 'base64');
-  const decipher = createDecipheriv('aes-256-gcm', keyOf(secret), sealed.subarray(0, NONCE_BYTES));
+/** The key that a text of any length stands for. */
+export const keyOfText = (secret: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, '', 'stored answers', KEY_BYTES));
+
+/** `v2:<key id>:<base64(nonce ‖ ciphertext ‖ tag)>`, AES-256-GCM bound to its place. Rule: finance 1.3. */
+export function sealWith(key: SealingKey, text: string, place: Place): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key.bytes, nonce).setAAD(additionalData(place));
+  const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+  return `${MARK}${key.id}:${sealed.toString('base64')}`;
+}
+
+/** What was sealed. @throws Error when the key or the place is another one, or the text was changed */
+export const openWith = (key: SealingKey, sealed: string, place: Place): string =>
+  decrypt(key.bytes, sealed.slice(MARK.length + key.id.length + 1), additionalData(place));
+
+/** What was sealed in the first form, `sealed:<base64>`, which knew neither keys by name nor places. */
+export const openFormer = (bytes: Buffer, sealed: string): string => decrypt(bytes, sealed.slice(FORMER_MARK.length));
+
+/** Name of the key that sealed a text; undefined of any other text. */
+export const keyIdOf = (text: string): string | undefined => /^v2:([a-z0-9-]{1,20}):/.exec(text)?.[1];
+
+export const isFormerForm = (text: string): boolean => text.startsWith(FORMER_MARK);
+
+/** Whether a text is sealed, in either form. */
+export const isSealed = (text: string): boolean => keyIdOf(text) !== undefined || isFormerForm(text);
+
+const additionalData = ({ table, row, field }: Place): Buffer => Buffer.from(`${table}:${row}:${field}`);
+
+function decrypt(key: Buffer, base64: string, additional?: Buffer): string {
+  const sealed = Buffer.from(base64, 'base64');
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, NONCE_BYTES));
+  if (additional) decipher.setAAD(additional);
   decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
   return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString('utf8');
 }

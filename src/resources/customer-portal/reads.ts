@@ -3,9 +3,10 @@ import type { Proration } from '../../engine/metrics/proration.ts';
 import { AmountOutOfRange, type Cents } from '../../engine/money/cents.ts';
 import { type Decimal, sum } from '../../engine/money/decimal.ts';
 import { realNow } from '../../platform/clock/real-clock.ts';
+import type { Config } from '../../platform/config.ts';
 import type { Context } from '../../platform/context.ts';
 import type { Db } from '../../platform/db/connect.ts';
-import { linkSecret } from '../../platform/keys/deployment-keys.ts';
+import { linkSecrets } from '../../platform/keys/deployment-keys.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { type CurrencyBalance, sumCustomer } from '../ledger/customer-balance.ts';
 import { listSubscriptionsShown, type SubscriptionShown } from '../subscriptions/queries.ts';
@@ -71,11 +72,17 @@ export interface Portal {
  * @throws Refusal 401, when the token is none of ours, has expired or its customer is deleted
  * Rule: platform F.4.
  */
-export async function admit(db: Db, token: string): Promise<{ customer: PortalCustomer; now: Instant }> {
+export async function admit(
+  { db, config }: { db: Db; config: Config },
+  token: string,
+): Promise<{ customer: PortalCustomer; now: Instant }> {
   const read = readToken(token);
   if (read === undefined) throw refuse.unauthorized();
-  const [secret, customer] = await Promise.all([linkSecret(db), findPortalCustomer(db, read.customerId)]);
-  if (!isSigned(read, secret) || customer === undefined) throw refuse.unauthorized();
+  const [secrets, customer] = await Promise.all([
+    linkSecrets({ db, config }, config.PORTAL_TOKEN_TTL_HOURS),
+    findPortalCustomer(db, read.customerId),
+  ]);
+  if (!secrets.some((secret) => isSigned(read, secret)) || customer === undefined) throw refuse.unauthorized();
   return { customer, now: customer.frozen_time ?? realNow() };
 }
 

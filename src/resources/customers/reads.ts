@@ -42,5 +42,5 @@ export async function showCustomer(ctx: Context, { external_id }: { external_id:
 /** Link to the customer's own page, see portalUrl. @throws Refusal 404 customer */
 export async function showPortalUrl(ctx: Context, { external_id }: { external_id: string }) {
   const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);
-  return { customer: { portal_url: portalUrl(ctx.config, await linkSecret(ctx.db), customer.id) } };
+  return { customer: { portal_url: portalUrl(ctx.config, await linkSecret(ctx), customer.id) } };
 }

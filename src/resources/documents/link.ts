@@ -3,7 +3,7 @@ import { realNowMs } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { isUuid } from '../../platform/ids.ts';
-import { linkSecret } from '../../platform/keys/deployment-keys.ts';
+import { linkSecret, linkSecrets } from '../../platform/keys/deployment-keys.ts';
 import { publicUrl } from '../../platform/public-url.ts';
 import { refuse } from '../../platform/refusal.ts';
 
@@ -23,7 +23,7 @@ export async function documentLinks(
 ): Promise<Map<string, string>> {
   if (documentIds.length === 0) return new Map();
   const expires = Math.floor(realNowMs() / 1000) + config.DOCUMENT_LINK_TTL_HOURS * 3600;
-  const secret = await linkSecret(db);
+  const secret = await linkSecret({ db, config });
   return new Map(documentIds.map((id) => [id, addressOf(config, secret, id, expires)]));
 }
 
@@ -34,16 +34,19 @@ export async function documentLinks(
  * @throws Refusal 403 link_expired
  */
 export async function checkDocumentLink(
-  db: Db,
+  deployment: { db: Db; config: Config },
   link: { documentId: string; expires: unknown; signature: unknown },
 ): Promise<void> {
   const { documentId, expires, signature } = link;
   if (!isUuid(documentId) || typeof expires !== 'string' || typeof signature !== 'string')
     throw refuse.forbidden('invalid_signature');
-  const expected = Buffer.from(signatureOf(await linkSecret(db), documentId, expires));
   const given = Buffer.from(signature);
-  if (given.length !== expected.length || !timingSafeEqual(given, expected))
-    throw refuse.forbidden('invalid_signature');
+  const secrets = await linkSecrets(deployment, deployment.config.DOCUMENT_LINK_TTL_HOURS);
+  const isOurs = secrets.some((secret) => {
+    const expected = Buffer.from(signatureOf(secret, documentId, expires));
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
+  if (!isOurs) throw refuse.forbidden('invalid_signature');
   if (Number(expires) * 1000 < realNowMs()) throw refuse.forbidden('link_expired');
 }
 

@@ -3,6 +3,8 @@ import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Sql } from '../../platform/db/connect.ts';
 import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { hmacKeyPlace } from '../../platform/secrets/places.ts';
+import { type SecretSettings, sealText } from '../../platform/secrets/secrets.ts';
 import { documentNumberPrefix } from '../billing-entities/document-number-prefix.ts';
 import { allPermissions } from './permissions.ts';
 
@@ -18,11 +20,14 @@ export interface CreatedOrganization {
  * Makes an organization with its default billing entity (same id), one API key with every permission and an HMAC key.
  * An operator's command: it is not reachable over HTTP. Rule: platform A.6.
  *
+ * config  keys that seal the HMAC key; without one the deployment's own does
+ *
  * @throws Refusal 422 name, when blank
  */
 export async function createOrganization(
   sql: Sql,
   input: { name: string; sandbox: boolean },
+  config: SecretSettings = {},
 ): Promise<CreatedOrganization> {
   const name = input.name.trim();
   if (name === '') throw refuse.invalid({ name: ['value_is_mandatory'] });
@@ -32,9 +37,10 @@ export async function createOrganization(
   const now = realNow();
   const prefix = documentNumberPrefix(name, id);
   await sql.begin(async (tx) => {
+    const sealedKey = await sealText({ db: tx, config }, hmacKey, hmacKeyPlace(id));
     await tx`
       insert into organizations (id, name, slug, hmac_key, sandbox, document_number_prefix, created_at, updated_at)
-      values (${id}, ${name}, ${slugOf(name, id)}, ${hmacKey}, ${input.sandbox}, ${prefix}, ${now}, ${now})`;
+      values (${id}, ${name}, ${slugOf(name, id)}, ${sealedKey}, ${input.sandbox}, ${prefix}, ${now}, ${now})`;
     await tx`
       insert into billing_entities (id, organization_id, code, name, document_number_prefix, created_at, updated_at)
       values (${id}, ${id}, ${snakeCase(name)}, ${name}, ${prefix}, ${now}, ${now})`;

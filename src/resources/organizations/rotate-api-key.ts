@@ -5,6 +5,8 @@ import type { Sql } from '../../platform/db/connect.ts';
 import { isUuid, newId } from '../../platform/ids.ts';
 import { writeSecurityLogs } from '../../platform/records/security-log.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { hmacKeyPlace } from '../../platform/secrets/places.ts';
+import { openText, type SecretSettings } from '../../platform/secrets/secrets.ts';
 import { type CreatedOrganization, digestOfKey } from './commands.ts';
 import { OPERATOR } from './operator.ts';
 
@@ -26,6 +28,7 @@ interface KeyRow {
 export async function rotateApiKey(
   sql: Sql,
   input: { organizationId: string; lastFour?: string; name?: string; expiresAt?: Temporal.Instant },
+  config: SecretSettings = {},
 ): Promise<CreatedOrganization> {
   const now = realNow();
   const { organizationId, expiresAt = now } = input;
@@ -57,7 +60,7 @@ export async function rotateApiKey(
       organization_id: organizationId,
       name: organization.name,
       api_key: value,
-      hmac_key: organization.hmac_key,
+      hmac_key: await openText({ db: tx, config }, organization.hmac_key, hmacKeyPlace(organizationId)),
     };
   });
 }

@@ -6,6 +6,7 @@ import { isUuid } from '../../platform/ids.ts';
 import { writeSecurityLogs } from '../../platform/records/security-log.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { seconds } from '../../platform/schema/view.ts';
+import type { SecretSettings } from '../../platform/secrets/secrets.ts';
 import { replaceHmacKey } from '../webhooks/writes.ts';
 import { OPERATOR } from './operator.ts';
 
@@ -20,6 +21,7 @@ const OVERLAP_HOURS_MAX = 168;
 export async function rotateHmacKey(
   sql: Sql,
   { organizationId, hours }: { organizationId: string; hours: number },
+  config: SecretSettings = {},
 ): Promise<{ organization_id: string; hmac_key: string; former_expires_at: string }> {
   if (!Number.isSafeInteger(hours) || hours < 0 || hours > OVERLAP_HOURS_MAX)
     throw refuse.invalid({ expires_in_hours: ['value_is_out_of_range'] });
@@ -29,7 +31,7 @@ export async function rotateHmacKey(
   const resources = { rotated: 'hmac_key', former_expires_at: seconds(formerUntil) };
   return sql.begin(async (tx) => {
     const { count } = isUuid(organizationId)
-      ? await replaceHmacKey(tx, organizationId, hmacKey, formerUntil)
+      ? await replaceHmacKey({ db: tx, config }, organizationId, hmacKey, formerUntil)
       : { count: 0 };
     if (count === 0) throw refuse.notFound('organization');
     await writeSecurityLogs(tx, { organizationId, actor: OPERATOR, realNow: now }, [

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { isRealCard } from '../../platform/payments/sandbox.ts';
 import { boolean, cleanText, INVALID } from '../../platform/schema/fields.ts';
+import { secret } from '../../platform/schema/secret-field.ts';
 import { LINE_MAX } from '../../platform/schema/sizes.ts';
 import { CONTRACT_PROVIDERS } from '../payment-providers/types.ts';
 
@@ -11,8 +12,8 @@ export const cardNumber = () =>
 
 /** Input of `POST /customers/{external_id}/payment_methods`. Rule: beyond 13.3. */
 export const MethodCreate = z.object({
-  card_number: cardNumber(),
-  iban: cleanText(),
+  card_number: secret(cardNumber()),
+  iban: secret(cleanText()),
   payment_provider_code: cleanText(),
   set_as_default: boolean().optional(),
 });

@@ -7,7 +7,7 @@ import { closePagesOfProvider } from '../payments/pages.ts';
 import { findProvider, findProviderById, getProvider, type ProviderRow } from './queries.ts';
 import { recordProvider } from './record.ts';
 import type { ProviderCreate, ProviderUpdate } from './schema.ts';
-import { sealSecrets } from './secrets.ts';
+import { demandKeyFor, sealSecrets } from './secrets.ts';
 import { isTestKey } from './test-keys.ts';
 import type { ProviderType } from './types.ts';
 import { providerView } from './view.ts';
@@ -39,8 +39,9 @@ export const CONNECT_JOB = 'payment.connect';
  * (`unverified` until then).
  *
  * @throws Refusal 422 type, of a sandbox outside sandbox organizations or a provider that cannot be connected yet; code;
- *   the mandatory secret; in a sandbox a live key, or any real connection beside a test clock
- * Rules: beyond 13.1, finance 1.2.
+ *   the mandatory secret; in a sandbox a live key, or any real connection beside a test clock; a secret outside
+ *   sandboxes, where no key seals it (secrets_key_missing)
+ * Rules: beyond 13.1, finance 1.2, 1.3.
  */
 export async function createProvider(ctx: Context, { body }: { body: ProviderCreate }) {
   const known = CONNECTABLE[body.type];
@@ -52,7 +53,9 @@ export async function createProvider(ctx: Context, { body }: { body: ProviderCre
   if (await findProvider(ctx.db, ctx.organizationId, body.code))
     throw refuse.invalid({ code: ['value_already_exist'] });
   const id = newId();
-  const sealed = await sealSecrets(ctx, secretsOf(body));
+  const given = secretsOf(body);
+  demandKeyFor(ctx, given);
+  const sealed = await sealSecrets(ctx, id, given);
   await ctx.db`
     insert into payment_providers (id, organization_id, provider_type, emulates, code, name, success_redirect_url,
       secrets, secrets_last4, settings, status, created_at, updated_at)
@@ -83,7 +86,8 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
     throw refuse.invalid({ code: ['value_already_exist'] });
   const given = secretsOf(body);
   refuseLiveKeyInSandbox(ctx, given);
-  const sealed = await sealSecrets(ctx, given);
+  demandKeyFor(ctx, given);
+  const sealed = await sealSecrets(ctx, stored.id, given);
   const isTried = stored.provider_type !== 'sandbox' && (given.secret_key !== undefined || newCode !== stored.code);
   await ctx.db`
     update payment_providers set code = ${newCode}, name = ${body.name ?? stored.name},

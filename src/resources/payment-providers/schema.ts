@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { listFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { boolean, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
+import { secret } from '../../platform/schema/secret-field.ts';
 import { clearable, webUrl } from '../../platform/schema/typed-text.ts';
 import { CONTRACT_PROVIDERS, PROVIDER_TYPES } from './types.ts';
 
@@ -14,8 +15,8 @@ const fields = {
   name: text({ max: CODE_MAX }),
   success_redirect_url: clearable(webUrl().refine((url) => url.length <= URL_MAX, 'value_is_too_long')),
   emulates: oneOf(CONTRACT_PROVIDERS).optional(),
-  secret_key: optionalText({ max: SECRET_MAX }),
-  webhook_secret: optionalText({ max: SECRET_MAX }),
+  secret_key: secret(optionalText({ max: SECRET_MAX })),
+  webhook_secret: secret(optionalText({ max: SECRET_MAX })),
   supports_3ds: boolean().optional(),
   require_terms_of_service_consent: boolean().optional(),
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { cleanText, oneOf } from '../../platform/schema/fields.ts';
+import { secret } from '../../platform/schema/secret-field.ts';
 import { cardNumber } from '../payment-methods/schema.ts';
 
 export const Confirmation = z.object({ outcome: oneOf(['succeeded', 'failed']) });
@@ -9,7 +10,7 @@ export const ConfirmationEnvelope = z.object({
   confirmation: z.object({ svc_payment_id: z.uuid(), outcome: z.enum(['succeeded', 'failed']) }),
 });
 
-export const CheckoutFinish = z.object({ card_number: cardNumber(), iban: cleanText() });
+export const CheckoutFinish = z.object({ card_number: secret(cardNumber()), iban: secret(cleanText()) });
 export type CheckoutFinish = z.infer<typeof CheckoutFinish>;
 export const CheckoutEnvelope = z.object({ checkout: z.object({ svc_payment_method_id: z.uuid() }) });
 

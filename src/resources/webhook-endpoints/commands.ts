@@ -4,6 +4,8 @@ import type { Context } from '../../platform/context.ts';
 import { RefusedAddress, resolvesToPrivate, targetOf } from '../../platform/http/addresses.ts';
 import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { endpointSecretPlace } from '../../platform/secrets/places.ts';
+import { sealText } from '../../platform/secrets/secrets.ts';
 import { countWebhookEndpoints, getWebhookEndpoint, lockWebhookEndpoint, type WebhookEndpointRow } from './queries.ts';
 import { recordEndpoint } from './record.ts';
 import {
@@ -53,7 +55,7 @@ export async function createWebhookEndpoint(ctx: Context, { body }: { body: Webh
     created_at: ctx.now(),
   };
   const secret = newSecret();
-  await insertWebhookEndpoint(ctx.db, endpoint, secret);
+  await insertWebhookEndpoint(ctx.db, endpoint, await sealText(ctx, secret, endpointSecretPlace(endpoint.id)));
   recordEndpoint(ctx, 'created', endpoint);
   return { webhook_endpoint: { ...webhookEndpointView(endpoint), secret } };
 }
@@ -112,7 +114,8 @@ export async function rotateWebhookSecret(ctx: Context, { svc_id, body }: { svc_
   const endpoint = await lockWebhookEndpoint(ctx.db, ctx.organizationId, svc_id);
   const secret = newSecret();
   const formerUntil = realNow().add({ hours: body?.expires_in_hours ?? OVERLAP_HOURS });
-  await replaceSecret(ctx.db, ctx.organizationId, endpoint.id, secret, formerUntil);
+  const sealed = await sealText(ctx, secret, endpointSecretPlace(endpoint.id));
+  await replaceSecret(ctx.db, ctx.organizationId, endpoint.id, sealed, formerUntil);
   recordEndpoint(ctx, 'updated', endpoint, endpoint);
   return { webhook_endpoint: { ...webhookEndpointView(endpoint), secret } };
 }

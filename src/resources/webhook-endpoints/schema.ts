@@ -3,6 +3,7 @@ import { targetOf } from '../../platform/http/addresses.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { anyValue } from '../../platform/schema/bounded.ts';
 import { boolean, integer, oneOf, optionalText, text } from '../../platform/schema/fields.ts';
+import { secret } from '../../platform/schema/secret-field.ts';
 import { LINE_MAX, PROSE_MAX } from '../../platform/schema/sizes.ts';
 
 import { chosenTypes } from './event-types.ts';
@@ -26,9 +27,12 @@ function isOutgoingUrl(value: string): boolean {
   }
 }
 
-const webhookUrl = text({ max: PROSE_MAX })
-  .transform((value) => value.trim())
-  .refine(isOutgoingUrl, URL_IS_INVALID);
+// A query of the receiver's own (`?token=…`) is a secret of the receiver.
+const webhookUrl = secret(
+  text({ max: PROSE_MAX })
+    .transform((value) => value.trim())
+    .refine(isOutgoingUrl, URL_IS_INVALID),
+);
 
 /** Types of events as clients name them; null for all of the contract. */
 export const eventTypes = anyValue({ max: TYPES_MAX, textMax: LINE_MAX })

@@ -13,11 +13,11 @@ export const ENDPOINT_IS_DISABLED = 'the endpoint is disabled';
 export const lockNumberOfEndpoints = (db: Db, organizationId: string) => db`
   select pg_advisory_xact_lock(hashtextextended('webhook_endpoints of ' || ${organizationId}::text, 0))`;
 
-export const insertWebhookEndpoint = (db: Db, endpoint: WebhookEndpointRow, secret: string) => db`
+export const insertWebhookEndpoint = (db: Db, endpoint: WebhookEndpointRow, sealedSecret: string) => db`
   insert into webhook_endpoints (id, organization_id, webhook_url, name, signature_algo, event_types, secret, status,
     disabled_at, disabled_reason, created_at, updated_at)
   values (${endpoint.id}, ${endpoint.organization_id}, ${endpoint.webhook_url}, ${endpoint.name},
-    ${endpoint.signature_algo}, ${endpoint.event_types}, ${secret}, ${endpoint.status}, ${endpoint.disabled_at},
+    ${endpoint.signature_algo}, ${endpoint.event_types}, ${sealedSecret}, ${endpoint.status}, ${endpoint.disabled_at},
     ${endpoint.disabled_reason}, ${endpoint.created_at}, ${endpoint.created_at})`;
 
 /** Stores what a client may change. */
@@ -89,11 +89,11 @@ export const replaceSecret = (
   db: Db,
   organizationId: string,
   id: string,
-  secret: string,
+  sealedSecret: string,
   formerUntil: Temporal.Instant,
 ) => db`
   update webhook_endpoints
-  set former_secret = webhook_endpoints.secret, former_secret_expires_at = ${formerUntil}, secret = ${secret}
+  set former_secret = webhook_endpoints.secret, former_secret_expires_at = ${formerUntil}, secret = ${sealedSecret}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Removes an endpoint and its deliveries. */

@@ -65,7 +65,7 @@ export async function sendTestEvent(ctx: Context, { svc_id }: { svc_id: string }
  */
 export async function rotateHmacKey(ctx: Context, { body }: { body?: SecretRotation }) {
   const formerUntil = realNow().add({ hours: body?.expires_in_hours ?? OVERLAP_HOURS });
-  await replaceHmacKey(ctx.db, ctx.organizationId, randomUUID(), formerUntil);
+  await replaceHmacKey(ctx, ctx.organizationId, randomUUID(), formerUntil);
   // It signs for all endpoints at once: a change of theirs (platform H.3).
   ctx.record({
     security: {
@@ -73,7 +73,7 @@ export async function rotateHmacKey(ctx: Context, { body }: { body?: SecretRotat
       resources: { rotated: 'hmac_key', former_expires_at: seconds(formerUntil) },
     },
   });
-  return { webhook: hmacKeyView(await getHmacKey(ctx.db, ctx.organizationId)) };
+  return { webhook: hmacKeyView(await getHmacKey(ctx, ctx.organizationId)) };
 }
 
 // The delivery's own row owes the work; the sweeper of deliveries makes up for a lost job.

@@ -4,6 +4,8 @@ import { isUuid } from '../../platform/ids.ts';
 import { countMatching, type Total } from '../../platform/lists/count.ts';
 import { limitOf, type Page } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { hmacKeyPlace } from '../../platform/secrets/places.ts';
+import { type Deployment, openText } from '../../platform/secrets/secrets.ts';
 import type { HttpStatusFilter } from './http-statuses.ts';
 import type { DeliveryStatus } from './schema.ts';
 
@@ -116,8 +118,8 @@ export interface HmacKeyRow {
 }
 
 /** Secret of the organization's `hmac` signatures. */
-export async function getHmacKey(db: Db, organizationId: string): Promise<HmacKeyRow> {
-  const [row] = await db<HmacKeyRow[]>`
+export async function getHmacKey(deployment: Deployment, organizationId: string): Promise<HmacKeyRow> {
+  const [row] = await deployment.db<HmacKeyRow[]>`
     select hmac_key, former_hmac_key_expires_at from organizations where id = ${organizationId}`;
-  return row!;
+  return { ...row!, hmac_key: await openText(deployment, row!.hmac_key, hmacKeyPlace(organizationId)) };
 }

@@ -40,17 +40,17 @@ export async function settleTestEvent(ctx: Context, answer: { webhook: DeliveryV
 
 /** Public keys of the `jwt` signature: the newest, and all that a receiver may still meet (platform G.5, G.7). */
 export async function showJsonPublicKey(ctx: Context) {
-  const keys = (await webhookPublicKeys(ctx.db)).map(({ kid, pem }) => ({ kid, public_key: wrappedPublicKey(pem) }));
+  const keys = (await webhookPublicKeys(ctx)).map(({ kid, pem }) => ({ kid, public_key: wrappedPublicKey(pem) }));
   return { webhook: { public_key: keys[0]!.public_key }, public_keys: keys };
 }
 
 /** The newest public key as plain text; deprecated in favour of the JSON one. */
 export async function showPublicKey(ctx: Context) {
-  const [newest] = await webhookPublicKeys(ctx.db);
+  const [newest] = await webhookPublicKeys(ctx);
   return new Answer(null, { text: wrappedPublicKey(newest!.pem) });
 }
 
 /** The secret of the `hmac` signature. */
 export async function showHmacKey(ctx: Context) {
-  return { webhook: hmacKeyView(await getHmacKey(ctx.db, ctx.organizationId)) };
+  return { webhook: hmacKeyView(await getHmacKey(ctx, ctx.organizationId)) };
 }

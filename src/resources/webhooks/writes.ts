@@ -1,6 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
 import { NAMED_ONLY_WEBHOOK_TYPES, SECOND_WEBHOOK_NAMES } from '../../platform/records/write-records.ts';
+import { hmacKeyPlace } from '../../platform/secrets/places.ts';
+import { type Deployment, sealText } from '../../platform/secrets/secrets.ts';
 import type { WebhookEndpointRow } from '../webhook-endpoints/queries.ts';
 import type { ReplayInput } from './schema.ts';
 
@@ -93,7 +95,15 @@ const hears = (db: Db, types: string[] | null) =>
         or ${SECOND_WEBHOOK_NAMES as never}::jsonb ->> event.webhook_type = any (${types}))`;
 
 /** A new key in place of the present one, which signs until `formerUntil` instead of it, in real time. */
-export const replaceHmacKey = (db: Db, organizationId: string, hmacKey: string, formerUntil: Temporal.Instant) => db`
-  update organizations
-  set former_hmac_key = organizations.hmac_key, former_hmac_key_expires_at = ${formerUntil}, hmac_key = ${hmacKey}
-  where id = ${organizationId}`;
+export async function replaceHmacKey(
+  deployment: Deployment,
+  organizationId: string,
+  hmacKey: string,
+  formerUntil: Temporal.Instant,
+): Promise<{ count: number }> {
+  const sealed = await sealText(deployment, hmacKey, hmacKeyPlace(organizationId));
+  return deployment.db`
+    update organizations
+    set former_hmac_key = organizations.hmac_key, former_hmac_key_expires_at = ${formerUntil}, hmac_key = ${sealed}
+    where id = ${organizationId}`;
+}

@@ -77,7 +77,7 @@ test('a signature by jwt is verified with the published key', async () => {
   await stage.emit(organization, customers(1));
   await settled(endpointId, 1);
   const [hook] = hooks.hooks;
-  const [published] = await webhookPublicKeys(stage.database.sql);
+  const [published] = await webhookPublicKeys({ db: stage.database.sql, config: {} });
   const { payload, protectedHeader } = await compactVerify(
     hook!.headers['x-svc-signature'] as string,
     createPublicKey(published!.pem),

@@ -1,0 +1,55 @@
+import { type Config, loadConfig } from '../../platform/config.ts';
+import { connectDatabase, type Sql } from '../../platform/db/connect.ts';
+import { migrate } from '../../platform/db/migrate.ts';
+import { demandStores } from '../../platform/process/await-stores.ts';
+import { demandSecretsKey } from '../../platform/secrets/start-check.ts';
+import { defaultDataDir } from '../../platform/services/discover.ts';
+import { findRunning } from '../../platform/services/run-file.ts';
+import { readLocalSecretsKey } from '../../platform/services/secrets-file.ts';
+import { withServices } from '../../platform/services/with-services.ts';
+
+/** Stands for a Redis that a command does not need, so that none is started for it. */
+const NO_REDIS = 'redis://none.invalid';
+
+/** Where a command of the operator works. */
+export interface Place {
+  sql: Sql;
+  config: Config;
+  /** Undefined where no Redis was asked for or known. */
+  redisUrl: string | undefined;
+}
+
+/**
+ * Runs on the given database, that of a running service, or one that is brought up for the time of the command; Redis
+ * likewise, where it is asked for. A given database comes with its own Redis or none.
+ */
+export async function onDatabase(work: (place: Place) => Promise<void>, asks: { redis?: boolean } = {}): Promise<void> {
+  const dataDir = defaultDataDir();
+  const running = await findRunning(dataDir);
+  const isGiven = Boolean(process.env.DATABASE_URL);
+  // What the running service was started with, but for what is said here; a given database is not the service's.
+  const settings = isGiven ? {} : { ...running?.settings, ...(await readLocalSecretsKey(dataDir)) };
+  const config = loadConfig({ ...settings, ...process.env });
+  demandSecretsKey(config);
+  await demandStores({ DATABASE_URL: config.DATABASE_URL });
+  const known = config.REDIS_URL || running?.redisUrl;
+  const isBrought = asks.redis === true && config.DATABASE_URL === '';
+  const input = {
+    databaseUrl: config.DATABASE_URL,
+    redisUrl: known ?? (isBrought ? undefined : NO_REDIS),
+    log: (line: string) => console.error(line),
+  };
+  await withServices(input, async ({ databaseUrl, redisUrl }) => {
+    const sql = connectDatabase(databaseUrl, {
+      schema: config.DATABASE_SCHEMA,
+      connections: 2,
+      name: 'meterstone operator',
+    });
+    try {
+      if (!running) await migrate(sql);
+      await work({ sql, config, redisUrl: redisUrl === NO_REDIS ? undefined : redisUrl });
+    } finally {
+      await sql.end({ timeout: 5 });
+    }
+  });
+}

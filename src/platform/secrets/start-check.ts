@@ -1,0 +1,102 @@
+import { type Config, ConfigError } from '../config.ts';
+import type { Sql } from '../db/connect.ts';
+import type { Runtime } from '../process/runtime.ts';
+import {
+  configuredKeys,
+  DEFAULT_KEY_ID,
+  DEPLOYMENT_KEY_ID,
+  rememberDeploymentKey,
+  UnknownSecretsKey,
+} from './secrets.ts';
+import { countByKey, FORMER_FORM, NOT_SEALED, openSample, sealAgain } from './stored-secrets.ts';
+
+// Any number of our own: one process at a time seals again.
+const SEAL_AGAIN_LOCK = 7_236_104_412;
+
+/** Without a key of its own a dump of the database opens every secret in it: refused where it is for real. */
+export function demandSecretsKey(config: Config, environment = process.env.NODE_ENV): void {
+  if (environment !== 'production' || configuredKeys(config).length > 0) return;
+  throw new ConfigError(
+    'SECRETS_KEYS is missing: NODE_ENV=production demands a key for stored secrets, "id:base64 of 32 bytes", for ' +
+      'example "a:" and what `openssl rand -base64 32` prints; keep it where the backups of the database are not',
+  );
+}
+
+/** Ids of keys that have sealed something and that the settings do not have. */
+export async function unknownKeys(sql: Sql, config: Config): Promise<string[]> {
+  const known = new Set([...configuredKeys(config).map(({ id }) => id), DEPLOYMENT_KEY_ID, NOT_SEALED, FORMER_FORM]);
+  return [...new Set((await countByKey(sql)).map(({ key }) => key))].filter((key) => !known.has(key)).sort();
+}
+
+/**
+ * What a process proves before it works: its keys open what is stored. A key of another value under a known name, or a
+ * SECRETS_KEY that does not open the first form, ends the start.
+ *
+ * @returns ids of keys that the settings lack: the process starts, `/ready` names them
+ * @throws ConfigError naming the setting
+ */
+export async function checkSecrets(sql: Sql, config: Config): Promise<string[]> {
+  const unknown = await unknownKeys(sql, config);
+  if (configuredKeys(config).length === 0) {
+    await rememberDeploymentKey(sql, config).catch((error: Error) => {
+      if (!(error instanceof UnknownSecretsKey)) throw error; // it is among the unknown ones
+    });
+  }
+  const spoilt = (await openSample(sql, config)).filter(({ key }) => !unknown.includes(key));
+  // What the deployment's own keys would open stays closed with them: the missing key is what is to be named.
+  const [first] =
+    unknown.length > 0 ? spoilt.filter(({ key }) => key !== DEPLOYMENT_KEY_ID && key !== FORMER_FORM) : spoilt;
+  if (first) {
+    const setting =
+      first.key === FORMER_FORM || first.key === DEFAULT_KEY_ID ? 'SECRETS_KEY' : `key "${first.key}" of SECRETS_KEYS`;
+    throw new ConfigError(
+      `${setting} does not open ${first.table}.${first.column} of row ${first.id}: it is not the key that sealed it`,
+    );
+  }
+  return unknown;
+}
+
+/**
+ * The check of a process at its start; where it fails the process lets go of what it has opened. A database that does
+ * not answer now is left to what watches it; `/ready` asks again.
+ *
+ * @throws ConfigError naming the setting
+ */
+export async function startWithSecrets({ sql, config, log, close }: Runtime): Promise<void> {
+  try {
+    demandSecretsKey(config);
+    const unknown = await checkSecrets(sql, config);
+    if (unknown.length > 0) log.error({ keys: unknown }, 'SECRETS_KEYS lacks keys that have sealed stored secrets');
+  } catch (error) {
+    if (!(error instanceof ConfigError)) {
+      log.warn({ err: (error as Error).message }, 'stored secrets could not be checked');
+      return;
+    }
+    await close();
+    throw error;
+  }
+}
+
+/**
+ * Seals with the first key what older versions or a start without a key have left. One process at a time; the others go
+ * on without.
+ *
+ * @returns how many texts were sealed, and how many no key opens
+ */
+export async function sealFormerSecrets(sql: Sql, config: Config): Promise<{ sealed: number; closed: number }> {
+  const nothing = { sealed: 0, closed: 0 };
+  if (configuredKeys(config).length === 0) return nothing;
+  const connection = await sql.reserve();
+  try {
+    const [lock] = await connection<{ taken: boolean }[]>`select pg_try_advisory_lock(${SEAL_AGAIN_LOCK}) as taken`;
+    if (!lock!.taken) return nothing;
+    try {
+      const { sealed, closed } = await sealAgain(connection as unknown as Sql, config, 'former');
+      return { sealed, closed: closed.length };
+    } finally {
+      await connection`select pg_advisory_unlock(${SEAL_AGAIN_LOCK})`;
+    }
+  } finally {
+    connection.release();
+  }
+}

@@ -1,0 +1,32 @@
+import { randomBytes } from 'node:crypto';
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readText } from './small-file.ts';
+
+const KEY_BYTES = 32;
+/** Tells two data folders apart: a key that was lost and made again has another name. */
+const ID_BYTES = 4;
+
+const fileOf = (dataDir: string): string => join(dataDir, 'secrets.key');
+
+/** The setting SECRETS_KEYS that `npm start` made for its data folder; nothing where it made none. */
+export async function readLocalSecretsKey(dataDir: string): Promise<{ SECRETS_KEYS?: string }> {
+  const text = (await readText(fileOf(dataDir)))?.trim();
+  return text ? { SECRETS_KEYS: text } : {};
+}
+
+/**
+ * The key of a data folder, made when missing: beside the database, not in it, for this user only.
+ *
+ * @returns the setting, and where a new one was written
+ */
+export async function localSecretsKey(dataDir: string): Promise<{ SECRETS_KEYS: string; madeAt?: string }> {
+  const { SECRETS_KEYS: known } = await readLocalSecretsKey(dataDir);
+  if (known !== undefined) return { SECRETS_KEYS: known };
+  const file = fileOf(dataDir);
+  const made = `local-${randomBytes(ID_BYTES).toString('hex')}:${randomBytes(KEY_BYTES).toString('base64')}`;
+  // Complete or not there: half a key would lock the secrets that the whole one sealed.
+  await writeFile(`${file}.new`, `${made}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+  return { SECRETS_KEYS: made, madeAt: file };
+}
