@@ -3,6 +3,8 @@ import { mailHandlers } from '../../src/flows/send-mails/jobs.ts';
 import { realNow } from '../../src/platform/clock/real-clock.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import type { Mailer, OutgoingMail } from '../../src/platform/mail/mailer.ts';
+import { endpointSecretPlace } from '../../src/platform/secrets/places.ts';
+import { openText } from '../../src/platform/secrets/secrets.ts';
 import { WEBHOOK_TYPES } from '../../src/resources/webhook-endpoints/event-types.ts';
 import { disableWebhookEndpoint } from '../../src/resources/webhook-endpoints/writes.ts';
 import { scratchDeps } from '../flows/advance-clock/scratch.ts';
@@ -200,7 +202,11 @@ test('a rotated secret is shown once, and the former one overlaps', async () => 
     const [row] = await service.sql<{ former_secret: string; hours: number }[]>`
       select former_secret, round(extract(epoch from former_secret_expires_at - clock_timestamp()) / 3600)::int as hours
       from webhook_endpoints where id = ${made.svc_id}`;
-    return row;
+    const deployment = { db: service.sql, config: service.config };
+    return {
+      hours: row!.hours,
+      former_secret: await openText(deployment, row!.former_secret, endpointSecretPlace(made.svc_id)),
+    };
   };
   expect(await stored()).toEqual({ former_secret: made.secret, hours: 24 });
   await org.post(path, { expires_in_hours: 168 });
