@@ -4,6 +4,7 @@ import { refuse } from '../platform/refusal.ts';
 import { answeredInTime } from './answered-in-time.ts';
 import type { Identity } from './authenticate.ts';
 import type { EdgeDeps, Outcome } from './edge.ts';
+import { ignoredHeader } from './ignored.ts';
 import { addressOf, type EdgeLocals, type RateFigures } from './rate-limit.ts';
 import { answerOfError } from './refusals.ts';
 import { requestIdOf } from './request-id.ts';
@@ -34,7 +35,7 @@ export function answerRequest(
     response.once('close', () => ending.abort());
     try {
       const identity = await authenticate(deps, request, response);
-      call = { operation, request, response, identity, requestId, sent: undefined, signal: ending.signal };
+      call = { operation, request, response, identity, requestId, sent: undefined, signal: ending.signal, ignored: [] };
       const uncounted = operation.uncountedWhile?.(deps.sql, identity);
       if (!uncounted || !(await answeredInTime(uncounted, READ_TIMEOUT_MS))) {
         await deps.limiters.organization[operation.category ?? 'default'](request, response);
@@ -50,6 +51,8 @@ export function answerRequest(
       if (isLogged && call) deps.uncommitted.note(call, deps.wire.answer(outcome));
     }
     locals.rate ??= await figuresOfUncounted(deps, operation, request, response);
+    if (call && call.ignored.length > 0)
+      outcome = { ...outcome, headers: { ...outcome.headers, ...ignoredHeader(call.ignored) } };
     const answer = deps.wire.answer(outcome);
     if (outcome.status >= 500) ending.abort();
     if (outcome.stream === undefined) send(response, answer, locals.rate);

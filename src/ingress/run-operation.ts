@@ -8,6 +8,7 @@ import { jobs } from '../queues.ts';
 import type { Identity } from './authenticate.ts';
 import type { EdgeDeps, Outcome } from './edge.ts';
 import { type Idempotency, idempotencyOf } from './idempotency-key.ts';
+import { unknownFields, unknownFilters } from './ignored.ts';
 import { loggedRequest, pathOf } from './logged-request.ts';
 import { readBody } from './read-body.ts';
 import { readInput, readParams } from './read-input.ts';
@@ -28,6 +29,8 @@ export interface Call {
   signal: AbortSignal;
   /** Parameters of path, query and body as the caller wrote them, once they are read: for the API log. */
   sent: object | undefined;
+  /** Filters and fields that nobody knows, once they are read: for the warning header. */
+  ignored: string[];
 }
 
 /**
@@ -61,7 +64,12 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
     if (idempotency === null) return deps.events.answer(operation.name, sent);
     return runCommand(deps, call, await deps.events.input(operation.name, sent), idempotency);
   }
+  const filters = unknownFilters(operation, sentQuery, query);
+  // In a sandbox a misspelt filter is a mistake to be found; elsewhere a client may be newer than this service.
+  if (identity.sandbox && filters.length > 0)
+    throw refuse.invalid(Object.fromEntries(filters.map((name) => [name, ['value_must_be_blank']])));
   const input = { ...params, ...readInput(operation, query, body) };
+  call.ignored = [...filters, ...unknownFields(operation.body, rootOf(operation, body))];
   if (operation.kind === 'command') return runCommand(deps, call, input, idempotency);
   if (operation.writesWhen?.(input)) return runCommand(deps, call, input, sentKey(call, query, body));
   if (operation.computedBy) {
@@ -73,6 +81,9 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   const ctx = await readContext(deps, identity, call.signal);
   return toOutcome(await operation.run(ctx, { ...input, ...form }));
 }
+
+const rootOf = ({ root }: Operation, body: unknown): unknown =>
+  root === undefined ? body : (body as Record<string, unknown> | undefined)?.[root];
 
 const acceptsCsv = (request: Request): boolean => /^\s*text\/csv\b/i.test(request.headers.accept ?? '');
 

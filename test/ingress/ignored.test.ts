@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { ignoredHeader, unknownFields } from '../../src/ingress/ignored.ts';
+import { startService, type TestService } from '../support/service.ts';
+
+describe('fields that a schema does not know', () => {
+  const Charge = z.object({ code: z.string(), properties: z.record(z.string(), z.unknown()) });
+  const Plan = z
+    .object({ name: z.string(), charges: z.array(Charge).nullish(), free: z.unknown().transform((value) => value) })
+    .transform((plan) => plan);
+  const fields = { name: 'a', charges: [{ code: 'b', properties: { anything: 1 } }], free: { any: 1 } };
+
+  test.each<[object, string[]]>([
+    [fields, []],
+    [{ ...fields, nmae: 'a' }, ['nmae']],
+    [{ charges: [{ code: 'a' }, { cdoe: 'b' }] }, ['charges[1].cdoe']],
+    [{ constructor: 1, __proto__x: 2 }, ['constructor', '__proto__x']],
+    [{ charges: 'none' }, []],
+  ])('%j: %j', (value, expected) => {
+    expect(unknownFields(Plan, value)).toEqual(expected);
+  });
+
+  test('of a list of thousands a few are named', () => {
+    const charges = Array.from({ length: 5000 }, () => ({ cdoe: 'b' }));
+    expect(unknownFields(Plan, { charges }).length).toBeLessThan(30);
+  });
+
+  test('a header holds visible characters only', () => {
+    const header = ignoredHeader(['a\r\nX-Evil: 1', 'ü', '\ud800', 'x'.repeat(5000)])['X-Svc-Ignored']!;
+    expect(header).toMatch(/^[\x21-\x7e ]+$/);
+    expect(header.length).toBeLessThan(500);
+  });
+});
+
+describe('over HTTP', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startService({ pools: ['writes'] });
+  });
+  afterAll(() => service.stop());
+
+  test('an unknown filter of a list is refused in a sandbox and named elsewhere', async () => {
+    const [sandbox, live] = [await service.org({ sandbox: true }), await service.org()];
+    const path = '/payment_receipts?external_customer_id=acme&per_page=5&other[]=1';
+    const refused = await sandbox.get(path);
+    expect([refused.status, refused.body.error_details]).toEqual([
+      422,
+      { external_customer_id: ['value_must_be_blank'], other: ['value_must_be_blank'] },
+    ]);
+    const named = await live.get(path);
+    expect([named.status, named.headers['x-svc-ignored']]).toEqual([200, 'external_customer_id, other']);
+    for (const org of [sandbox, live]) {
+      const known = await org.get('/invoices?status[]=draft&metadata[a]=b&page=1&billing_entity_codes[]=');
+      expect([known.status, known.headers['x-svc-ignored']]).toEqual([200, undefined]);
+    }
+  });
+
+  test('unknown fields of a body are ignored and named, in sandboxes too', async () => {
+    for (const sandbox of [true, false]) {
+      const org = await service.org({ sandbox });
+      const customer = { external_id: 'acme', nmae: 'Acme', billing_configuration: { document_lcoale: 'en' } };
+      const answer = await org.post('/customers', { customer });
+      expect([answer.status, answer.headers['x-svc-ignored']]).toEqual([
+        200,
+        'nmae, billing_configuration.document_lcoale',
+      ]);
+      const plain = await org.post('/customers', { customer: { external_id: 'acme', name: 'Acme' } });
+      expect(plain.headers['x-svc-ignored']).toBeUndefined();
+    }
+  });
+});
