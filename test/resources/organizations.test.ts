@@ -102,7 +102,7 @@ describe('refused', () => {
     org = await service.org();
     await change(await service.org(), { slug: 'taken' });
     await change(org, { country: 'FR' });
-    await org.put('/billing_entities/acme', { billing_entity: { einvoicing: true, eu_tax_management: true } });
+    await org.put('/billing_entities/acme', { billing_entity: { eu_tax_management: true } });
   });
 
   test.each([
@@ -126,12 +126,10 @@ describe('refused', () => {
     [{ billing_configuration: { invoice_grace_period: -1 } }, { invoice_grace_period: ['value_is_out_of_range'] }],
     [{ billing_configuration: { invoice_footer: 'x'.repeat(601) } }, { invoice_footer: ['value_is_too_long'] }],
     [{ webhook_url: 'ftp://x.io' }, { webhook_url: ['url_is_invalid'] }],
-    [{ country: 'IT' }, { einvoicing: ['country_not_supported'] }],
     [
       { country: 'US', name: 'Other' },
       {
         name: ['value_is_frozen'],
-        einvoicing: ['country_not_supported'],
         eu_tax_management: ['billing_entity_must_be_in_eu'],
       },
     ],
@@ -164,7 +162,7 @@ describe('rotating a key', () => {
     const { organization_id, api_key, hmac_key } = org.organization;
     await service.sql`
       update api_keys set permissions = '{"customer": ["read"]}', name = 'shop' where organization_id = ${organization_id}`;
-    const rotated = await rotateApiKey(service.sql, { organizationId: organization_id });
+    const rotated = await rotateApiKey(service.sql, { organizationId: organization_id }, service.config);
     expect(rotated).toEqual({ organization_id, name: 'Rotated', api_key: expect.any(String), hmac_key });
     expect((await service.client(api_key).get('/customers')).status).toBe(401);
     const client = service.client(rotated.api_key);
@@ -190,11 +188,11 @@ describe('rotating a key', () => {
     const { organization } = await service.org();
     const organizationId = organization.organization_id;
     const expiresAt = Temporal.Instant.from('2099-01-01T00:00:00Z');
-    const second = await rotateApiKey(service.sql, { organizationId, expiresAt, name: 'second' });
+    const second = await rotateApiKey(service.sql, { organizationId, expiresAt, name: 'second' }, service.config);
     expect((await service.client(organization.api_key).get('/customers')).status).toBe(200);
-    await expect(rotateApiKey(service.sql, { organizationId })).rejects.toThrow('last_four');
+    await expect(rotateApiKey(service.sql, { organizationId }, service.config)).rejects.toThrow('last_four');
     const lastFour = organization.api_key.slice(-4);
-    const third = await rotateApiKey(service.sql, { organizationId, lastFour });
+    const third = await rotateApiKey(service.sql, { organizationId, lastFour }, service.config);
     const listed = await listOrganizations(service.sql, Temporal.Instant.from('2090-01-01T00:00:00Z'));
     expect(listed.find((each) => each.id === organizationId)!.keys).toEqual([
       second.api_key.slice(-4),
@@ -212,8 +210,12 @@ describe('rotating a key', () => {
   test('into the past, or of an unknown key, is refused', async () => {
     const organizationId = (await service.org()).organization.organization_id;
     const expiresAt = Temporal.Instant.from('2020-01-01T00:00:00Z');
-    await expect(rotateApiKey(service.sql, { organizationId, expiresAt })).rejects.toThrow('invalid_date');
-    await expect(rotateApiKey(service.sql, { organizationId, lastFour: '----' })).rejects.toThrow('api_key');
+    await expect(rotateApiKey(service.sql, { organizationId, expiresAt }, service.config)).rejects.toThrow(
+      'invalid_date',
+    );
+    await expect(rotateApiKey(service.sql, { organizationId, lastFour: '----' }, service.config)).rejects.toThrow(
+      'api_key',
+    );
   });
 });
 

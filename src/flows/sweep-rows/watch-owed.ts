@@ -42,13 +42,15 @@ export function watchOwed(deps: WatchDeps, lostAfterMs = LOST_AFTER_MS, lookEver
     if (closed) return;
     clearTimeout(timer);
     timer = setTimeout(() => {
-      sweeping = next().then(plan);
+      // When to come again is asked at the end: a connection may have been lost meanwhile.
+      sweeping = sweep().then((isDone) => plan(isDone ? untilNext() : TRY_AGAIN_MS));
     }, ms);
   };
   const untilSuspected = () => suspectedAtMs + lostAfterMs - realNowMs();
+  const untilNext = () => (sweptForMs < suspectedAtMs ? Math.max(untilSuspected(), 0) : lookEveryMs);
 
-  /** Sweeps, and answers after how many ms to come again. */
-  async function next(): Promise<number> {
+  /** @returns whether it went through */
+  async function sweep(): Promise<boolean> {
     try {
       if (sweptForMs < suspectedAtMs && untilSuspected() <= 0) {
         const since = suspectedAtMs;
@@ -57,11 +59,11 @@ export function watchOwed(deps: WatchDeps, lostAfterMs = LOST_AFTER_MS, lookEver
       } else {
         await sweepIdle(deps, OLD_AFTER_MS);
       }
-      return sweptForMs < suspectedAtMs ? Math.max(untilSuspected(), 0) : lookEveryMs;
+      return true;
     } catch (error) {
       if (!closed) deps.log.warn({ err: (error as Error).message }, 'sweep of owed work failed, it is tried again');
       suspectedAtMs = realNowMs(); // rows of this sweep may have been taken without a nudge
-      return TRY_AGAIN_MS;
+      return false;
     }
   }
 

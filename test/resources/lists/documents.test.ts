@@ -3,7 +3,7 @@ import { type Invoice, openStory, type Story } from '../../flows/bill-subscripti
 import { credit, pay } from '../../flows/credit-notes/support.ts';
 import type { ClientAnswer } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
-import { ALL, expectLists } from './reading.ts';
+import { ALL, expectLists, unknown } from './reading.ts';
 
 // Filters and order of what customers are asked to pay and have paid (platform D.2). Every amount is there once: it is the
 // name of its record.
@@ -150,7 +150,7 @@ test('/invoices', async () => {
     total,
     [900, 1000],
     [
-      ['external_customer_id=zed&customer_external_id=zed', ALL],
+      ['external_customer_id=zed&customer_external_id=zed', unknown('external_customer_id', 'customer_external_id')],
       ['amount_to=900', [900]],
       ['payment_status=lost', { payment_status: 'value_is_invalid' }],
     ],
@@ -214,7 +214,7 @@ test('/credit_notes', async () => {
     total,
     [200, 150, 300],
     [
-      ['external_customer_id=zed', ALL],
+      ['external_customer_id=zed', unknown('external_customer_id')],
       ['types=credit', [300]],
     ],
   );
@@ -279,7 +279,7 @@ test('/payments and /payment_receipts', async () => {
     amount,
     [100, 1000],
     [
-      ['external_customer_id=zed', ALL],
+      ['external_customer_id=zed', unknown('external_customer_id')],
       [`invoice_id=${partly.svc_id}`, [100]],
     ],
   );
@@ -331,7 +331,7 @@ test('/payment_requests', async () => {
     amount,
     [400],
     [
-      ['external_customer_id=acme', ALL],
+      ['external_customer_id=acme', unknown('external_customer_id')],
       ['currency=USD', []],
     ],
   );

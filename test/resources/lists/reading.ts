@@ -5,6 +5,10 @@ export const ALL = 'all';
 /** What a query finds, as labels in the order of the list; or the refusal by field. */
 export type Found = readonly (string | number)[] | typeof ALL | { readonly [field: string]: string };
 
+/** How a sandbox refuses filters that the list does not know. */
+export const unknown = (...filters: string[]): Found =>
+  Object.fromEntries(filters.map((filter) => [filter, 'value_must_be_blank']));
+
 /** Compares what a list shows for each query; all wrong ones are told together. */
 export async function expectLists(
   client: Client,

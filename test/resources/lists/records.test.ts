@@ -3,7 +3,7 @@ import { openStory, type Story } from '../../flows/bill-subscriptions/story.ts';
 import type { ClientAnswer } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
-import { ALL, expectLists } from './reading.ts';
+import { ALL, expectLists, unknown } from './reading.ts';
 
 // Filters and order of the catalog, of subscriptions and wallets (platform D.2). Business time stands still, so that ids
 // decide wherever times do.
@@ -44,7 +44,7 @@ test('the catalog: newest first', async () => {
       ['c', 'b'],
       [
         ['page=2&per_page=1', ['b']],
-        ['code=b&status[]=x', ALL],
+        ['code=b&status[]=x', unknown('code', 'status')],
       ],
     );
   }
@@ -86,7 +86,7 @@ test('/taxes by name, /coupons by state and end', async () => {
     codeOf,
     ['forever', 'twin', 'early', 'late', 'over'],
     [
-      ['status=active', ALL],
+      ['status=active', unknown('status')],
       ['page=2&per_page=2', ['early', 'late']],
     ],
   );
@@ -138,7 +138,7 @@ test('/applied_coupons', async () => {
     coupon,
     ['y', 'x'],
     [
-      ['external_customer_id=zed', ALL],
+      ['external_customer_id=zed', unknown('external_customer_id')],
       ['status=active', ['x']],
     ],
   );
@@ -214,7 +214,7 @@ test('/subscriptions', async () => {
     id,
     ['s3', 's1'],
     [
-      ['external_customer_id=zed', ALL],
+      ['external_customer_id=zed', unknown('external_customer_id')],
       ['status=pending', ['s2']],
     ],
   );
