@@ -326,7 +326,9 @@ function isKnown(field: string, codes: unknown, names: ReadonlySet<string>): boo
     const errors = (codes as { errors?: object }).errors ?? (codes as object);
     return /^\d+$/.test(field) && Object.entries(errors).every(([inner, each]) => isKnown(inner, each, names));
   }
-  const isNamed = field.split(/[.:]/).every((part) => /^\d+$/.test(part) || names.has(part));
+  // A filter with members of members is unknown as a whole: `code[a][b]`.
+  const [name] = field.split('[');
+  const isNamed = name!.split(/[.:]/).every((part) => /^\d+$/.test(part) || names.has(part));
   const areCodes = codes.every((code) => CODES.has(code) || TELLING.test(code));
   return isNamed && areCodes && codes.length > 0 && new Set(codes).size === codes.length;
 }

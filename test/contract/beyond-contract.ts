@@ -182,9 +182,14 @@ export function ruleBeyond({ method, path, status, requestBody, responseBody }: 
 export const ruleBeyondBody = (body: unknown): string | undefined =>
   BEYOND.find((row) => 'field' in row && row.path === undefined && holds(body, row))?.rule;
 
-function holds(value: unknown, row: { field: string; is: (value: unknown) => boolean }): boolean {
-  if (!isObject(value)) return false;
-  return Object.entries(value).some(([name, inner]) => (name === row.field && row.is(inner)) || holds(inner, row));
+/** Deeper than any body of the contract; the service takes none below it. */
+const DEEPEST = 64;
+
+function holds(value: unknown, row: { field: string; is: (value: unknown) => boolean }, depth = 0): boolean {
+  if (!isObject(value) || depth > DEEPEST) return false;
+  return Object.entries(value).some(
+    ([name, inner]) => (name === row.field && row.is(inner)) || holds(inner, row, depth + 1),
+  );
 }
 
 function valuesAt(value: unknown, [name, ...rest]: string[]): unknown[] {

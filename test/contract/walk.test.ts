@@ -267,6 +267,8 @@ function call(client: Client, operation: Operation): Promise<ClientAnswer> {
 const PARENTS: Readonly<Record<string, string>> = {
   'audits/findings': 'audit_finding',
   'events/corrections': 'event_correction',
+  'events/unmatched/heal': 'run',
+  'invoices/runs': 'run',
   'ledger/transactions': 'ledger_transaction',
   'sandbox/checkouts': 'checkout',
   'sandbox/payments': 'payment',

@@ -205,6 +205,8 @@ export async function buildWorld(client: Client): Promise<World> {
   const event = await found('/webhook_events', 'webhook_events');
   const { verification } = await made(`/invoices/${invoice.svc_id}/verify`, {});
   const { audit } = await made('/audits', {});
+  const { heal } = await made('/events/unmatched/heal', {});
+  const { run } = await made('/invoices/retry_all', {});
   const payment = await found('/payments', 'payments', ({ payment_status }) => payment_status === 'succeeded');
   const receipt = await found('/payment_receipts', 'payment_receipts');
   const entry = await found('/ledger/entries', 'ledger_entries');
@@ -256,12 +258,12 @@ export async function buildWorld(client: Client): Promise<World> {
       ...walletOf,
     },
     dunning_campaigns: { code: 'campaign' },
-    events: { transaction_id: 'event', svc_id: correction.svc_id },
+    events: { transaction_id: 'event', svc_id: correction.svc_id, heal_id: heal.svc_id },
     features: { code: 'seats', privilege_code: 'max' },
     fees: { svc_id: invoice.fees[0].svc_id },
     inbound_events: { svc_id: inboundEvent.svc_id },
     invoice_custom_sections: { code: 'terms' },
-    invoices: { svc_id: invoice.svc_id, fee_id: invoice.fees[0].svc_id },
+    invoices: { svc_id: invoice.svc_id, fee_id: invoice.fees[0].svc_id, run_id: run.svc_id },
     ledger: { svc_id: entry.svc_transaction_id },
     order_forms: { svc_id: form.svc_id },
     orders: { svc_id: order.svc_id },

@@ -132,7 +132,12 @@ describe('every other read of events, metrics, plans, subscriptions, fees and us
     await client.post('/plans/plan2/entitlements', { entitlements: { seats: { max: 10 } } });
     const [invoice] = await story.invoices(1);
     const filters = await client.get('/plans/plan2/charges/paid/filters');
-    params.events = { transaction_id: 'paid-1', svc_id: corrected.correction.svc_id };
+    const { body: healing } = await client.post('/events/unmatched/heal');
+    params.events = {
+      transaction_id: 'paid-1',
+      svc_id: corrected.correction.svc_id,
+      heal_id: healing.heal.svc_id,
+    };
     params.billable_metrics = { code: 'paid' };
     params.pricing_units = { code: 'credit' };
     params.plans = {

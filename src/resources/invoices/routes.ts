@@ -175,7 +175,7 @@ export const invoiceOperations: Operation[] = [
     kind: 'read',
     method: 'get',
     name: 'findInvoiceRun',
-    path: '/invoices/runs/:svc_id',
+    path: '/invoices/runs/:run_id',
     summary: 'Retrieve a run over many invoices',
     answer: InvoiceRunEnvelope,
     run: showRun,

@@ -22,8 +22,8 @@ export async function healUnmatched(ctx: Context, { body }: { body: HealCreate |
 }
 
 /** A run that looks at open events again, as it stands. @throws Refusal 404 run */
-export async function showHeal(ctx: Context, { svc_id }: { svc_id: string }) {
-  return { heal: runView(await findRun(ctx.db, ctx.organizationId, ['heal'], svc_id)) };
+export async function showHeal(ctx: Context, { heal_id: id }: { heal_id: string }) {
+  return { heal: runView(await findRun(ctx.db, ctx.organizationId, ['heal'], id)) };
 }
 
 /** The run as it stands a moment later: most are over by then. */

@@ -45,7 +45,7 @@ export const unmatchedEventOperations: Operation[] = [
     ...shared,
     name: 'findHeal',
     method: 'get',
-    path: '/events/unmatched/heal/:svc_id',
+    path: '/events/unmatched/heal/:heal_id',
     summary: 'Retrieve a run that looks at unmatched usage events again',
     kind: 'read',
     answer: HealEnvelope,

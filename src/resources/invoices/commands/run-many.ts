@@ -43,8 +43,8 @@ async function startRun(ctx: Context, kind: InvoiceRunKind, query: InvoicesQuery
 const KINDS: readonly InvoiceRunKind[] = ['invoices_finalize_all', 'invoices_retry_all'];
 
 /** A run over many invoices, as it stands. @throws Refusal 404 run */
-export async function showRun(ctx: Context, { svc_id }: { svc_id: string }) {
-  return { run: runView(await findRun(ctx.db, ctx.organizationId, KINDS, svc_id)) };
+export async function showRun(ctx: Context, { run_id: id }: { run_id: string }) {
+  return { run: runView(await findRun(ctx.db, ctx.organizationId, KINDS, id)) };
 }
 
 /** The run as it stands a moment later: most are over by then. */
