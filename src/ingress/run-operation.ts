@@ -78,9 +78,24 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
     return { status, text, headers };
   }
   const form = operation.alsoCsv && acceptsCsv(request) ? { asCsv: true } : {};
-  const ctx = await readContext(deps, identity, call.signal);
-  return toOutcome(await operation.run(ctx, { ...input, ...form }));
+  const read = async () => {
+    const ctx = await readContext(deps, identity, call.signal);
+    return toOutcome(await operation.run(ctx, { ...input, ...form }));
+  };
+  try {
+    return await read();
+  } catch (error) {
+    if (call.signal.aborted || !isStruckByMistake(error)) throw error;
+    return read();
+  }
 }
+
+/**
+ * Postgres cancels what a connection runs when the request arrives: now and then that is the statement after the one that was
+ * meant. A read that is hit so is made once more; one that took too long ends with another text.
+ */
+const isStruckByMistake = (error: unknown): boolean =>
+  (error as { code?: unknown } | null)?.code === '57014' && /user request/.test((error as Error).message);
 
 const rootOf = ({ root }: Operation, body: unknown): unknown =>
   root === undefined ? body : (body as Record<string, unknown> | undefined)?.[root];

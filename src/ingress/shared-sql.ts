@@ -13,8 +13,14 @@ interface Statement extends PendingQuery<never[]> {
 type Handler = ((statement: Statement) => void) & { debug?: unknown };
 
 /**
- * The pool as one read of an organization has it: its statements wait for the organization's share of the connections, and
- * what still runs or waits when `signal` is aborted is cancelled in Postgres.
+ * Only a statement that still runs so long after its answer is cancelled. Postgres cancels what a connection runs when the
+ * request arrives there, which for a statement that is about to end is somebody else's next one.
+ */
+const CANCEL_AFTER_MS = 1000;
+
+/**
+ * The pool as one read of an organization has it: its statements wait for the organization's share of the connections, what
+ * waits when `signal` is aborted is not sent any more, and what still runs a second later is cancelled in Postgres.
  *
  * gate  of all reads of this process, one key an organization
  */
@@ -26,12 +32,13 @@ export function sharedSql(sql: Sql, gate: FairGate, organizationId: string, sign
     statement.canceller(statement).catch(() => {});
     statement.canceller = null;
   };
-  signal.addEventListener('abort', () => made.forEach(cancel), { once: true });
+  const cancelLater = (cancelAll: () => void) => void setTimeout(cancelAll, CANCEL_AFTER_MS).unref();
+  signal.addEventListener('abort', () => cancelLater(() => made.forEach(cancel)), { once: true });
 
   /** Cancels a statement that begins for an answer that was given already. */
   const follow = (statement: Statement) => {
     made.add(statement);
-    if (signal.aborted) setImmediate(cancel, statement);
+    if (signal.aborted) cancelLater(() => cancel(statement));
   };
 
   /** Holds a place of the share from the moment the driver is to send the statement until it is answered. */

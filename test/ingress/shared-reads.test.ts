@@ -37,10 +37,27 @@ const quick = probe('quick', async ({ db }: Context) => {
 });
 const broken = probe('broken', async ({ db }: Context) => db`select 1 / 0`);
 
+/** Struck by the cancelling of another read's statement, as often as `strikes` says. */
+let strikes = 0;
+const struck = probe('struck', async ({ db }: Context) => {
+  const [own] = await db<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  if (strikes > 0) {
+    strikes -= 1;
+    setTimeout(
+      () =>
+        void service.sql`select pg_cancel_backend(pid) from pg_stat_activity where query like '%struck%'
+      and state = 'active' and pid <> pg_backend_pid()`.catch(() => {}),
+      100,
+    );
+    await db`select pg_sleep(5), 'struck'`;
+  }
+  return { isThere: own!.pid > 0 };
+});
+
 let service: TestService;
 beforeAll(async () => {
   service = await startService({
-    operations: [slow, slowTransaction, quick, broken],
+    operations: [slow, slowTransaction, quick, broken, struck],
     pools: [],
     settings: { DATABASE_POOL: String(POOL) },
   });
@@ -96,3 +113,12 @@ test.each(['/slow', '/slow_transaction'])(
     expect((await greedy.get('/quick')).status).toBe(200);
   },
 );
+
+test('a read that is hit by the cancelling of another one is made once more, and once only', async () => {
+  const org = await service.org();
+  strikes = 1;
+  expect(await org.get('/struck')).toMatchObject({ status: 200, body: { isThere: true } });
+  strikes = 2;
+  expect(await org.get('/struck')).toMatchObject({ status: 503 });
+  strikes = 0;
+});
