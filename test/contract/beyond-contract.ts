@@ -36,6 +36,9 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 
 const UNLISTED = new Set<unknown>(['BHD', 'IQD', 'IRR', 'JOD', 'KWD', 'LYD', 'OMR', 'TND']);
 const isUnlistedCurrency = (value: unknown): boolean => UNLISTED.has(value);
+/** Zones of the oracle's worlds that the contract's list lacks. */
+const isUnlistedZone = (value: unknown): boolean => value === 'Australia/Lord_Howe';
+const UNAVAILABLE = 503;
 
 const NUMBERS = 'platform E "input numbers": numeric texts where a number is expected and vice versa';
 const NULLS = 'platform E "absent vs null": null clears';
@@ -47,7 +50,16 @@ const KEEPS = 'platform E "absent vs null": absent leaves as is';
  */
 const BEYOND: readonly Beyond[] = [
   { rule: 'platform E "countries": ISO 3166-1 and XK', field: 'country', is: (value) => value === 'XK' },
-  { rule: 'platform E "currencies": more than the contract lists', field: 'currency', is: isUnlistedCurrency },
+  ...['currency', 'amount_currency', 'plan_amount_currency'].map((field) => ({
+    rule: 'platform E "currencies": more than the contract lists',
+    field,
+    is: isUnlistedCurrency,
+  })),
+  ...['timezone', 'applicable_timezone'].map((field) => ({
+    rule: 'platform E "timezones": every zone of IANA',
+    field,
+    is: isUnlistedZone,
+  })),
   { rule: 'platform E "emails": several', field: 'email', is: (value) => isText(value) && String(value).includes(',') },
   {
     rule: 'usage-and-charges A.2: properties hold any JSON values',
@@ -159,6 +171,8 @@ const BEYOND: readonly Beyond[] = [
   { rule: NULLS, request: /(POST|PUT) \/plans/, at: 'plan.charges', is: isNull },
   { rule: NULLS, request: /(POST|PUT) \/plans/, at: 'plan.charges.*.code', is: isNull },
   { rule: NULLS, request: /(POST|PUT) \/plans/, at: 'plan.metadata', is: isNull },
+  { rule: NULLS, request: /POST \/plans/, at: 'plan.charges.*.properties.fixed_amount', is: isNull },
+  { rule: NULLS, request: /POST \/plans/, at: 'plan.charges.*.filters.*.properties.fixed_amount', is: isNull },
   { rule: NULLS, request: /(POST|PUT) \/plans/, at: 'charge.applied_pricing_unit', is: isNull },
   { rule: NULLS, request: /POST \/subscriptions$/, at: 'subscription.name', is: isNull },
   { rule: NULLS, request: /PUT \/billable_metrics/, at: 'billable_metric.recurring', is: isNull },
@@ -167,6 +181,7 @@ const BEYOND: readonly Beyond[] = [
 
 /** The rule by which an exchange goes beyond the contract, or undefined. */
 export function ruleBeyond({ method, path, status, requestBody, responseBody }: Talk): string | undefined {
+  if (status === UNAVAILABLE) return 'platform B.1: any operation may answer 503';
   const [route] = path.split('?');
   return BEYOND.find((row) => {
     if ('field' in row)
