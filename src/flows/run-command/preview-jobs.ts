@@ -10,7 +10,7 @@ import type { Handlers } from '../../platform/queue/worker.ts';
 import { assert, Refusal, refuse } from '../../platform/refusal.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
 import { OUT_OF_RANGE } from '../../platform/schema/fields.ts';
-import { actorOf, type CommandDeps, type CommandJob, type CommandReply } from './run-command.ts';
+import { type CommandDeps, type CommandJob, type CommandReply, silentContext } from './run-command.ts';
 
 /** A preview that takes longer is given up: within the write timeout, so that its caller hears of it. */
 const MOST_MS = 8000;
@@ -92,20 +92,8 @@ async function withinTime<Result>(
   }
 }
 
-async function contextOf(deps: CommandDeps, tx: Tx, job: CommandJob): Promise<Context> {
-  const now = await readOrganizationNow(tx, job.organization_id, job.sandbox);
-  return {
-    organizationId: job.organization_id,
-    sandbox: job.sandbox,
-    actor: actorOf(job),
-    db: withoutRowLocks(tx),
-    config: deps.config,
-    log: deps.log,
-    now: () => now,
-    record: () => assert(false, 'a preview records nothing'),
-    after: () => assert(false, 'a preview owes nothing'),
-  };
-}
+const contextOf = async (deps: CommandDeps, tx: Tx, job: CommandJob): Promise<Context> =>
+  silentContext(deps, withoutRowLocks(tx), job, await readOrganizationNow(tx, job.organization_id, job.sandbox));
 
 const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null)?.code;
 /** Canceled: by its statement's time, or by that of the whole preview. */

@@ -228,20 +228,23 @@ export async function storedForm(
 const shownForm = async ({ config }: CommandDeps, tx: Tx, scopeHash: Buffer, body: string): Promise<string> =>
   isSealed(body) ? openText({ db: tx, config }, body, answerPlace(scopeHash)) : body;
 
+/** The context of a command that may leave nothing behind it: no record, no owed work. `now` as the command is to see it. */
+export const silentContext = (deps: CommandDeps, tx: Tx, job: CommandJob, now: Temporal.Instant): Context => ({
+  organizationId: job.organization_id,
+  sandbox: job.sandbox,
+  actor: actorOf(job),
+  db: tx,
+  config: deps.config,
+  log: deps.log,
+  now: () => now,
+  record: () => assert(false, `${job.operation} records nothing here`),
+  after: () => assert(false, `${job.operation} owes nothing here`),
+});
+
 /** The body of a large answer, of the record as it is now. */
 async function shownAgain(deps: CommandDeps, tx: Tx, job: CommandJob, digest: string): Promise<string> {
   const now = await readOrganizationNow(tx, job.organization_id, job.sandbox);
-  const context: Context = {
-    organizationId: job.organization_id,
-    sandbox: job.sandbox,
-    actor: actorOf(job),
-    db: tx,
-    config: deps.config,
-    log: deps.log,
-    now: () => now,
-    record: () => assert(false, 'a read records nothing'),
-    after: () => assert(false, 'a read owes nothing'),
-  };
+  const context = silentContext(deps, tx, job, now);
   return readAgain(context, deps.operations, deps.operations.get(job.operation)!, JSON.parse(digest));
 }
 

@@ -7,7 +7,7 @@ import { isLockTimeout } from '../../platform/db/refusal-of-database.ts';
 import type { Gathering } from '../../platform/operation.ts';
 import { nudge } from '../../platform/records/nudge.ts';
 import { emptyRecords, type Nudges, writeRecords } from '../../platform/records/write-records.ts';
-import { assert, Refusal } from '../../platform/refusal.ts';
+import { Refusal } from '../../platform/refusal.ts';
 import { claimKeys, finishKeys, freeKeys } from './idempotency.ts';
 import {
   actorOf,
@@ -17,6 +17,7 @@ import {
   type CommandReply,
   isStored,
   keyOfCommand,
+  silentContext,
   storedForm,
   TwinRunning,
 } from './run-command.ts';
@@ -94,20 +95,8 @@ async function decide(
   }
 }
 
-async function contextOf(deps: CommandDeps, tx: Tx, job: CommandJob): Promise<Context> {
-  const now = await lockOrganizationNow(tx, job.organization_id, job.sandbox);
-  return {
-    organizationId: job.organization_id,
-    sandbox: job.sandbox,
-    actor: actorOf(job),
-    db: tx,
-    config: deps.config,
-    log: deps.log,
-    now: () => now,
-    record: () => assert(false, 'gathered commands record nothing'),
-    after: () => assert(false, 'gathered commands owe nothing'),
-  };
-}
+const contextOf = async (deps: CommandDeps, tx: Tx, job: CommandJob): Promise<Context> =>
+  silentContext(deps, tx, job, await lockOrganizationNow(tx, job.organization_id, job.sandbox));
 
 const replyOf = (verdict: object | Refusal): CommandReply =>
   verdict instanceof Refusal
