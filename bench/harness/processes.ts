@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,6 +7,8 @@ import { choosePort } from '../../src/platform/services/ports.ts';
 import type { Environment } from './environment.ts';
 
 const STOP_WITHIN_MS = 16_000;
+/** Production starts with no service without one; what it seals is dropped with the bench's schema. */
+const SECRETS_KEYS = `bench:${randomBytes(32).toString('base64')}`;
 
 /** Folder of the compiled code: dist/.bench. */
 const compiled = fileURLToPath(new URL('../..', import.meta.url));
@@ -56,6 +59,7 @@ export const settingsOf = (environment: Environment): Record<string, string> => 
   REDIS_URL: environment.redisUrl,
   REDIS_PREFIX: environment.prefix,
   NODE_ENV: 'production',
+  SECRETS_KEYS,
 });
 
 function untilReady(child: ChildProcess, program: string, logFile: string): Promise<void> {
