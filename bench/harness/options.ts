@@ -14,6 +14,13 @@ const USUAL = [
 ] as const;
 /** The neighbours take minutes of their own, so they are asked for by name. */
 export const SECTIONS = [...USUAL, 'neighbours'] as const;
+/** What the neighbours stand (findings A1 to A8, E2). */
+export const ATTACK_NAMES = [
+  ...(['A1', 'A2', 'A3', 'A4', 'A5', 'A6', 'A7', 'A8'] as const),
+  'E2 locked',
+  'E2 wallet',
+  'events',
+] as const;
 export type SectionName = (typeof SECTIONS)[number];
 
 /** How long and how often everything is measured (performance-design 10). */
@@ -32,6 +39,10 @@ export interface Effort {
   bursts: number;
   /** A neighbour is measured so long in quiet, and so long under each attack. */
   neighbourSeconds: number;
+  /** So many times, each in quiet and then under attack. */
+  neighbourRounds: number;
+  /** Names of the attacks to measure; all without it. */
+  attacks?: readonly string[] | undefined;
 }
 
 export interface Options {
@@ -41,6 +52,9 @@ export interface Options {
   json: string | undefined;
   effort: Effort;
 }
+
+/** An attack that is asked for by name is looked at closely: its p99 of one round is a single slow answer. */
+const ROUNDS_OF_NAMED = 3;
 
 const FULL: Effort = {
   rounds: 5,
@@ -54,6 +68,7 @@ const FULL: Effort = {
   burst: 10_000,
   bursts: 1,
   neighbourSeconds: 10,
+  neighbourRounds: 1,
 };
 
 const QUICK: Effort = {
@@ -68,6 +83,7 @@ const QUICK: Effort = {
   burst: 300,
   bursts: 3,
   neighbourSeconds: 4,
+  neighbourRounds: 1,
 };
 
 export function readOptions(args: string[]): Options {
@@ -77,6 +93,11 @@ export function readOptions(args: string[]): Options {
     .option('--quick', 'fewer rounds and rows, under 3 minutes', false)
     .option('--absolute', 'also print rates and times of this machine', false)
     .option('--window-rows <events>', 'events of the great window', rowsOf)
+    .option(
+      '--attacks <names>',
+      `some attacks of the neighbours, ${ROUNDS_OF_NAMED} rounds each: "E2 wallet,A5"`,
+      attacksOf,
+    )
     .option('--json <file>', 'write the result as JSON')
     .parse(args, { from: 'user' });
   const given = command.opts<{
@@ -84,15 +105,27 @@ export function readOptions(args: string[]): Options {
     quick: boolean;
     absolute: boolean;
     windowRows?: number;
+    attacks?: string[];
     json?: string;
   }>();
-  const effort = given.quick ? QUICK : FULL;
-  return { ...given, json: given.json, effort: { ...effort, windowRows: given.windowRows ?? effort.windowRows } };
+  const usual = given.quick ? QUICK : FULL;
+  const { attacks, windowRows = usual.windowRows } = given;
+  const named = attacks === undefined ? {} : { attacks, neighbourRounds: ROUNDS_OF_NAMED };
+  return { ...given, json: given.json, effort: { ...usual, windowRows, ...named } };
 }
 
 function rowsOf(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError(`${text} is no number of rows`);
   return Number(text);
+}
+
+function attacksOf(text: string): string[] {
+  const names = text.split(',').filter((name) => name !== '');
+  for (const name of names) {
+    if (!ATTACK_NAMES.includes(name as (typeof ATTACK_NAMES)[number]))
+      throw new InvalidArgumentError(`there is no attack ${name}`);
+  }
+  return names;
 }
 
 function sectionsOf(text: string): SectionName[] {

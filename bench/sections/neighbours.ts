@@ -6,9 +6,9 @@ import type { Environment } from '../harness/environment.ts';
 import type { Effort } from '../harness/options.ts';
 import { runProgram, startProcess } from '../harness/processes.ts';
 import { emptyFindings, type Findings } from '../harness/report.ts';
-import { type Ratio, spreadOf } from '../harness/rounds.ts';
+import { median, type Ratio, spreadOf } from '../harness/rounds.ts';
 import type { Latencies, NeighbourLoad, NeighbourResult } from '../load/messages.ts';
-import { type Attack, attacks } from './neighbours/attacks.ts';
+import { type Attack, type AttackName, attacks } from './neighbours/attacks.ts';
 import { openStage, type Stage } from './neighbours/stage.ts';
 
 const PER_SECOND = 10;
@@ -50,7 +50,8 @@ export async function measureNeighbours(environment: Environment, effort: Effort
     });
   await measure(); // warms up
   const all: Measured[] = [];
-  for (const attack of attacks) {
+  const asked = attacks.filter(({ name }) => effort.attacks?.includes(name) ?? true);
+  for (const attack of asked.flatMap((each) => new Array<Attack>(effort.neighbourRounds).fill(each))) {
     await untilCalm(producer, ingress.url);
     const quiet = await measure();
     const prepared = await attack.prepare?.(stage);
@@ -62,10 +63,12 @@ export async function measureNeighbours(environment: Environment, effort: Effort
     all.push({ attack, quiet, attacked, answers, sentForSeconds });
     findings.notes.push(...tableOf(all.at(-1)!));
   }
-  const named = (name: string) => all.find(({ attack }) => attack.name === name)!;
-  findings.ratios.G20 = spread(named('E2 locked'), 'p50Ms', ['writes', 'events']);
-  findings.ratios.G21 = spread(named('E2 wallet'), 'p99Ms', KINDS);
-  findings.ratios.G22 = spreadOf(all.map((each) => spread(each, 'p50Ms', KINDS).greatest));
+  const named = (name: AttackName) => all.filter(({ attack }) => attack.name === name);
+  const [locked, wallet] = [named('E2 locked'), named('E2 wallet')];
+  if (locked.length > 0) findings.ratios.G20 = spread(locked, 'p50Ms', ['writes', 'events']);
+  if (wallet.length > 0) findings.ratios.G21 = spread(wallet, 'p99Ms', KINDS);
+  if (asked.length === attacks.length)
+    findings.ratios.G22 = spreadOf(all.map((each) => spread([each], 'p50Ms', KINDS).greatest));
   await stage.close();
   await producer.close();
   await Promise.all([ingress.stop(), workers.stop()]);
@@ -109,9 +112,10 @@ async function untilCalm(producer: Producer, url: string): Promise<void> {
   }
 }
 
-function spread(measured: Measured, figure: 'p50Ms' | 'p99Ms', kinds: readonly (keyof NeighbourResult)[]): Ratio {
-  const ratios = kinds.map((kind) => measured.attacked[kind][figure] / measured.quiet[kind][figure]);
-  return { ...spreadOf(ratios), median: Math.max(...ratios) };
+/** Of the kind that suffers most, each by its median over the rounds. */
+function spread(rounds: Measured[], figure: 'p50Ms' | 'p99Ms', kinds: readonly (keyof NeighbourResult)[]): Ratio {
+  const ratios = kinds.map((kind) => rounds.map(({ attacked, quiet }) => attacked[kind][figure] / quiet[kind][figure]));
+  return { ...spreadOf(ratios.flat()), median: Math.max(...ratios.map(median)) };
 }
 
 const HEADINGS = ['', 'p50 quiet', 'attack', 'p99 quiet', 'attack', 'failed'];

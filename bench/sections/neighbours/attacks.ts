@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
+import type { ATTACK_NAMES } from '../../harness/options.ts';
 import type { Stage } from './stage.ts';
+
+export type AttackName = (typeof ATTACK_NAMES)[number];
 
 /** One organization's way to hold up the others (findings A1 to A8, E2): what it sends again and again. */
 export interface Attack {
-  name: string;
+  name: AttackName;
   what: string;
   callers: number;
   /** Least time between two requests of a caller. */
