@@ -79,6 +79,54 @@ export function shallowText(text: string): string {
   return depth > DEEPEST ? text : [...parts, text.slice(from)].join('');
 }
 
+/** Members of the outermost container that a shortened text keeps, and values of each container within it. */
+const MOST_KEPT = 100;
+const MOST_KEPT_WITHIN = MOST_VALUES / MOST_KEPT;
+/** What stands where something that held too many values was. */
+const TOO_MANY = '"[too many values]"';
+
+/**
+ * A JSON object without its largest parts, of at most 100 000 values: each inner container of more than 1 000 values is a
+ * text that says so, and the object keeps its first 100 members; nothing reads what stands behind these. The inner ones go
+ * first, so that the parts around a long list stay. What is no object is left to the parser.
+ */
+export function shortText(text: string): string {
+  const parts: string[] = [];
+  // Containers that are open: where they begin, what was kept before them, and the commas and containers found in them.
+  const open: { at: number; from: number; parts: number; values: number }[] = [];
+  let from = 0;
+  let members = 1;
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = endOfText(text, at);
+        break;
+      case COMMA:
+        if (open.length === 1) members += 1;
+        if (open.length > 1) open.at(-1)!.values += 1;
+        if (members > MOST_KEPT) return [...parts, text.slice(from, at), '}'].join('');
+        break;
+      case OPEN_LIST:
+      case OPEN_OBJECT:
+        open.push({ at, from, parts: parts.length, values: 1 });
+        break;
+      case CLOSE_LIST:
+      case CLOSE_OBJECT: {
+        const closed = open.pop();
+        if (!closed || open.length === 0) break;
+        if (closed.values <= MOST_KEPT_WITHIN) open.at(-1)!.values += closed.values;
+        else {
+          parts.length = closed.parts;
+          parts.push(text.slice(closed.from, closed.at), TOO_MANY);
+          from = at + 1;
+        }
+        break;
+      }
+    }
+  }
+  return [...parts, text.slice(from)].join('');
+}
+
 /** Place of the quote that ends a text, or the end of all when none does. */
 function endOfText(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {

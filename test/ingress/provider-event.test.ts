@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { readProviderEvent } from '../../src/ingress/provider-event.ts';
 
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const nested = (levels: number) => `${'['.repeat(levels)}1${']'.repeat(levels)}`;
 
 describe('an event of a provider', () => {
@@ -29,10 +31,13 @@ describe('an event of a provider', () => {
     expect(read).toMatchObject({ providerEventId: 'e', type: 't' });
   });
 
-  test('with long names is known by their first 255 characters', () => {
-    const read = readProviderEvent(JSON.stringify({ id: `\0${'i'.repeat(253)}😀${'x'.repeat(5000)}`, type: 't\0' }))!;
-    expect(read.providerEventId).toBe(`${'i'.repeat(253)}\ufffd`);
-    expect(read.type).toBe('t');
+  test('with long or odd names is known by their beginning and a digest, so that two stay two', () => {
+    const idOf = (id: string) => readProviderEvent(JSON.stringify({ id, type: 't\0' })).providerEventId;
+    const long = `${'i'.repeat(189)}😀${'x'.repeat(5000)}`;
+    expect(idOf(long)).toBe(`${'i'.repeat(189)}\ufffd-${sha256(long)}`);
+    expect(idOf(`${long}x`)).not.toBe(idOf(long));
+    expect(idOf('e\0')).not.toBe(idOf('e'));
+    expect(idOf('i'.repeat(255))).toBe('i'.repeat(255));
   });
 
   test.each([
@@ -41,13 +46,57 @@ describe('an event of a provider', () => {
     '[]',
     '"x"',
     '{"id":"e"}',
+    '{"id":"","type":"t"}',
     '{"id":1,"type":"t"}',
     `{"id":"e","type":"t","a":${'['.repeat(90)}`,
-  ])('is not %j', (body) => {
-    expect(readProviderEvent(body)).toBeUndefined();
+  ])('that is none is kept under the digest of its body: %j', (body) => {
+    const payload = { not_understood: body };
+    expect(readProviderEvent(body)).toEqual({ providerEventId: sha256(body), type: 'not_understood', payload });
   });
 
-  test('never holds a hundred thousand values', () => {
-    expect(readProviderEvent(`{"id":"e","type":"t","a":[${'1,'.repeat(100_000)}1]}`)).toBeUndefined();
+  test('that is none is kept in part', () => {
+    expect(readProviderEvent(`\0${'x'.repeat(900_000)}`).payload).toEqual({ not_understood: 'x'.repeat(999) });
+  });
+
+  test('keeps the last one of two members of a name', () => {
+    expect(readProviderEvent('{"id":"a","type":"t","id":"e"}').payload).toEqual({ id: 'e', type: 't' });
+  });
+
+  test('is read behind a byte order mark', () => {
+    expect(readProviderEvent('\ufeff{"id":"e","type":"t"}').providerEventId).toBe('e');
+  });
+});
+
+describe('an event of a provider with more than a hundred thousand values', () => {
+  const many = `[${'1,'.repeat(100_000)}1]`;
+  const members = (count: number) => Array.from({ length: count }, (_, n) => `"k${n}":1`).join();
+  const TOO_MANY = '[too many values]';
+
+  test('loses its largest parts and keeps what stands around them', () => {
+    const body = `{"data":{"object":{"lines":[{"of":${many}},[1,2]],"id":"pi_1","s":"],["}},"id":"e","type":"t"}`;
+    expect(readProviderEvent(body)).toEqual({
+      providerEventId: 'e',
+      type: 't',
+      payload: { data: { object: { lines: [{ of: TOO_MANY }, [1, 2]], id: 'pi_1', s: '],[' } }, id: 'e', type: 't' },
+    });
+  });
+
+  test('has at most a thousand values in each of its parts', () => {
+    const [fits, exceeds] = [members(1000), members(1001)];
+    const { payload } = readProviderEvent(`{"id":"e","type":"t","a":{${fits}},"b":{${exceeds}},"c":${many}}`);
+    expect(payload).toMatchObject({ b: TOO_MANY, c: TOO_MANY });
+    expect(Object.keys((payload as { a: object }).a)).toHaveLength(1000);
+  });
+
+  test('nests as little as any other', () => {
+    const { payload } = readProviderEvent(`{"id":"e","type":"t","a":${nested(20_000)},"b":${many}}`);
+    expect(JSON.stringify(payload)).toContain('[nested too deeply]');
+    expect(payload).toMatchObject({ b: TOO_MANY });
+  });
+
+  test('keeps its first hundred members', () => {
+    const { payload } = readProviderEvent(`{"id":"e","type":"t",${members(150_000)}}`);
+    expect(Object.keys(payload)).toHaveLength(100);
+    expect(payload).toMatchObject({ id: 'e', k97: 1 });
   });
 });

@@ -245,7 +245,7 @@ test('the number of a real card goes into no log', async () => {
 });
 
 describe('a signed event of a provider', () => {
-  const tell = async (body: string, code = 'sb') => {
+  const tell = async (body: string | Buffer, code = 'sb') => {
     const { organization_id } = org.organization;
     const { statusCode } = await request(
       `${service.url}/webhooks/sandbox/${organization_id}?code=${encodeURIComponent(code)}`,
@@ -270,6 +270,11 @@ describe('a signed event of a provider', () => {
       'long',
       JSON.stringify({ id: random(5000), type: 'long', provider_payment_id: random(5000), status: 'succeeded' }),
     ],
+    ['many', `{"id":"e5","type":"many","data":[${'1,'.repeat(200_000)}1]}`],
+    ['members', `{"id":"e6","type":"members",${Array.from({ length: 60_000 }, (_, n) => `"k${n}":1`)}}`],
+    ['twice', '{"id":"e7","type":"odd","type":"twice"}'],
+    ['bytes', Buffer.from('{"id":"e8","type":"bytes","data":"\xff\xc0"}', 'latin1')],
+    ['not_understood', '{"id":"e9"'],
   ])('is stored and handled whatever it holds: %s', async (type, body) => {
     expect(await tell(body)).toBe(200);
     expect(await payloadOf(type)).toHaveLength(1);

@@ -10,6 +10,15 @@ const text = (value: unknown): string | undefined => providerId(value) ?? provid
 /** `refund.*` are what newer versions of the API send. */
 const REFUND_TYPES = new Set(['charge.refund.updated', 'refund.updated', 'refund.failed']);
 
+/** Metadata holds texts only; what was shortened or is something else names nothing of ours. */
+const textsOf = (metadata: Loose): Record<string, string> =>
+  Object.fromEntries(Object.entries<Loose>(metadata ?? {}).filter(([, value]) => typeof value === 'string'));
+
+/** The provider's message for a refused payment: longer ones than any of its own are cut. */
+const MESSAGE_MAX = 1000;
+const messageOf = (value: unknown): string =>
+  typeof value === 'string' ? value.slice(0, MESSAGE_MAX).toWellFormed() : '';
+
 function receivedOf({ amount_received: wire, currency }: Loose): { received?: Received } {
   if (!Number.isSafeInteger(wire) || wire <= 0 || typeof currency !== 'string') return {};
   const code = currency.toUpperCase();
@@ -29,9 +38,14 @@ export function parseStripeEvent(event: Record<string, unknown>): ProviderEvent 
       providerPaymentId: id,
       status: String(object.status),
       ...receivedOf(object),
-      metadata: object.metadata ?? {},
+      metadata: textsOf(object.metadata),
       ...(fault
-        ? { error: { code: fault.decline_code ?? fault.code ?? 'card_declined', message: fault.message ?? '' } }
+        ? {
+            error: {
+              code: text(fault.decline_code) ?? text(fault.code) ?? 'card_declined',
+              message: messageOf(fault.message),
+            },
+          }
         : {}),
     };
   }
@@ -74,7 +88,7 @@ export function parseStripeEvent(event: Record<string, unknown>): ProviderEvent 
       kind: 'refund',
       providerRefundId: id,
       status: String(object.status),
-      metadata: object.metadata ?? {},
+      metadata: textsOf(object.metadata),
       ...(code ? { error: { code, message: code } } : {}),
     };
   }
