@@ -2,6 +2,7 @@ import { realNow } from '../platform/clock/real-clock.ts';
 import type { Sql } from '../platform/db/connect.ts';
 import type { Log } from '../platform/log/log.ts';
 import type { Producer } from '../platform/queue/producer.ts';
+import { stepJob } from '../platform/records/nudge.ts';
 import { refuse } from '../platform/refusal.ts';
 import { countSteps, listSteps, reviveSteps, STEP_STATES, type StepState } from '../resources/after-steps/queries.ts';
 import { stepView } from '../resources/after-steps/view.ts';
@@ -43,11 +44,7 @@ async function rerun(deps: StepsDeps, which: { id: string } | { job: string | un
   const revived = await reviveSteps(deps.sql, which, now);
   await deps.producer.addMany(
     'step.run',
-    revived.map((step) => ({
-      payload: { step_id: step.id, organization_id: step.organization_id },
-      // Another id than that of the nudge that failed, whose job may still be stored.
-      options: { id: `step-${step.id}-${now.epochMilliseconds}` },
-    })),
+    revived.map((step) => stepJob(step, `${now.epochMilliseconds}`)),
   );
   if (revived.length > 0) deps.log.info({ ...which, steps: revived.length }, 'failed steps run again by the operator');
   return { steps: revived.map(({ id }) => ({ id })) };

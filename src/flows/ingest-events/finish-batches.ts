@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../platform/context.ts';
 import type { Db, Sql } from '../../platform/db/connect.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
+import { stepJob } from '../../platform/records/nudge.ts';
 import { holdMatching } from '../../resources/unmatched-events/lock.ts';
 import { finishBatches as endBatches, listOpenBatches, takeBatchEvents, takeLostBatches } from './finish-sql.ts';
 import { addLateRollups } from './late-rollups.ts';
@@ -52,7 +53,7 @@ export async function finishBatchStep(ctx: Context, { batch_id }: { batch_id: st
   const owed = createOwed();
   for (const watched of await finishBatches(ctx.db, [batch_id], owed))
     ctx.after({ job: 'periodic.work', payload: workOf(watched, ctx.now()), ownRow: true });
-  for (const { id } of owed.steps) ctx.after({ job: 'step.run', payload: { step_id: id }, ownRow: true });
+  for (const step of owed.steps) ctx.after({ job: 'step.run', payload: stepJob(step).payload, ownRow: true });
 }
 
 /**

@@ -2,6 +2,7 @@ import { realNow } from '../../platform/clock/real-clock.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
+import { stepJob } from '../../platform/records/nudge.ts';
 import type { EventToMatch } from '../../resources/unmatched-events/match-event.ts';
 import type { MatchedEvent } from './match-all.ts';
 import {
@@ -22,9 +23,16 @@ export interface BillInAdvance {
   event_ids: string[];
 }
 
+/** A step as it was stored, with the customer whose rows it locks. */
+interface StoredStep {
+  id: string;
+  organization_id: string;
+  customer_id: string | null;
+}
+
 /** The after-steps that stored events leave: those that bill them in advance, and those that tell of missing wallets. */
 export interface OwedInAdvance {
-  readonly steps: { id: string; organization_id: string; job: string; payload: BillInAdvance | MissingWallets }[];
+  readonly steps: StoredStep[];
   /** Leaves the steps of matched events, in the transaction that ends their batches. */
   store(tx: Db, matched: readonly MatchedEvent<EventForWallet>[]): Promise<void>;
   /** After the commit: puts the jobs of all steps into their queue. Lost ones are made up by the row sweeper. */
@@ -39,25 +47,30 @@ export function createOwed(): OwedInAdvance {
       const own = [...stepsOf(matched), ...walletSteps(await findMissingWallets(tx, matched))];
       if (own.length === 0) return;
       const now = realNow();
-      await tx`
+      const stored = await tx<StoredStep[]>`
         insert into after_steps (id, organization_id, job, payload, created_at, enqueued_at)
         select id, organization_id, job, payload, ${now}, ${now}
-        from jsonb_to_recordset(${own as never}::jsonb) as step (id uuid, organization_id uuid, job text, payload jsonb)`;
-      steps.push(...own);
+        from jsonb_to_recordset(${own as never}::jsonb) as step (id uuid, organization_id uuid, job text, payload jsonb)
+        returning id, organization_id, customer_of_work(organization_id, payload) as customer_id`;
+      steps.push(...stored);
     },
     async nudge(producer) {
       if (steps.length === 0) return;
-      const jobs = steps.map(({ id, organization_id }) => ({
-        payload: { step_id: id, organization_id },
-        options: { id: `step-${id}` },
-      }));
+      const jobs = steps.map((step) => stepJob(step));
       await producer.addMany('step.run', jobs).catch(() => {}); // see above
     },
   };
 }
 
+interface NewStep {
+  id: string;
+  organization_id: string;
+  job: string;
+  payload: BillInAdvance | MissingWallets;
+}
+
 /** One step for some events of a subscription. */
-function stepsOf(matched: readonly MatchedEvent<EventToMatch>[]): OwedInAdvance['steps'] {
+function stepsOf(matched: readonly MatchedEvent<EventToMatch>[]): NewStep[] {
   const bySubscription = new Map<string, { organizationId: string; ids: string[] }>();
   for (const { event, subscription, isPaidInAdvance } of matched) {
     if (!isPaidInAdvance || !subscription) continue;
@@ -79,7 +92,7 @@ function stepsOf(matched: readonly MatchedEvent<EventToMatch>[]): OwedInAdvance[
   });
 }
 
-const walletSteps = (missing: Map<string, string[]>): OwedInAdvance['steps'] =>
+const walletSteps = (missing: Map<string, string[]>): NewStep[] =>
   [...missing].map(([organizationId, ids]) => ({
     id: newId(),
     organization_id: organizationId,

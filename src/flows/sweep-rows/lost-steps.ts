@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Sql } from '../../platform/db/connect.ts';
 import type { SweepDeps } from '../../platform/periodic-job.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
+import { stepJob } from '../../platform/records/nudge.ts';
 
 /** A step that is older than this without having been done has lost its job. */
 const LOST_AFTER_SECONDS = 120;
@@ -26,11 +27,10 @@ export async function nudgeLostSteps(
     const steps = await takeLostSteps(deps.sql, realNow, lostSince);
     await deps.producer.addMany(
       'step.run',
-      steps.map((step) => ({
-        payload: { step_id: step.id, organization_id: step.organization_id },
-        // Another id than the first nudge, whose failed job may still be stored.
-        options: { id: `step-${step.id}-${by}`, forgetFailed: true },
-      })),
+      steps.map((step) => {
+        const { payload, options } = stepJob(step, by);
+        return { payload, options: { ...options, forgetFailed: true } };
+      }),
     );
     if (steps.length < PAGE) return;
   }
@@ -41,7 +41,7 @@ const lostSinceOf = (sql: Sql, realNow: Temporal.Instant, lostSince: Temporal.In
     else ${realNow.subtract({ seconds: LOST_AFTER_SECONDS })}::timestamptz end`;
 
 const takeLostSteps = (sql: Sql, realNow: Temporal.Instant, lostSince: Temporal.Instant) => sql<
-  { id: string; organization_id: string }[]
+  { id: string; organization_id: string; customer_id: string | null }[]
 >`
   update after_steps set enqueued_at = ${realNow}
   where id in (
@@ -57,4 +57,4 @@ const takeLostSteps = (sql: Sql, realNow: Temporal.Instant, lostSince: Temporal.
     order by step.enqueued_at
     limit ${PAGE}
     for update of step skip locked)
-  returning id, organization_id`;
+  returning id, organization_id, customer_of_work(organization_id, payload) as customer_id`;

@@ -24,10 +24,7 @@ export async function nudge(producer: Producer, organizationId: string, nudges: 
   );
   const stepJobs = nudges.steps
     .filter((step) => step.dueNow)
-    .map((step) => ({
-      payload: { step_id: step.id, organization_id: organizationId },
-      options: { id: `step-${step.id}` },
-    }));
+    .map((step) => stepJob({ id: step.id, organization_id: organizationId, customer_id: step.customerId }));
   await Promise.allSettled([
     nudges.accessChanges && nudges.accessChanges.length > 0
       ? producer.accessChanged(organizationId, nudges.accessChanges)
@@ -37,6 +34,20 @@ export async function nudge(producer: Producer, organizationId: string, nudges: 
     ...(nudges.jobs ?? []).map((job) => producer.add(job.name as JobName, job.payload as never)),
   ]);
 }
+
+/**
+ * The job of an after-step.
+ *
+ * by  part of the job's id where the step was nudged before: the job of that nudge may have failed and still be stored
+ */
+export const stepJob = (step: { id: string; organization_id: string; customer_id: string | null }, by?: string) => ({
+  payload: {
+    step_id: step.id,
+    organization_id: step.organization_id,
+    ...(step.customer_id === null ? {} : { customer_key: step.customer_id }),
+  },
+  options: { id: by === undefined ? `step-${step.id}` : `step-${step.id}-${by}` },
+});
 
 function chunks<Item>(items: Item[], size: number): Item[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>

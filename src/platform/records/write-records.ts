@@ -38,10 +38,18 @@ export interface RecordsMeta {
   realNow: Temporal.Instant;
 }
 
+/** A step that was written, as far as its job has to know it. */
+export interface StepToNudge {
+  id: string;
+  dueNow: boolean;
+  /** Customer of the record that its payload names (migration 0143). */
+  customerId: string | null;
+}
+
 /** Jobs to nudge after commit. */
 export interface Nudges {
   deliveries: { id: string; webhook_endpoint_id: string }[];
-  steps: { id: string; dueNow: boolean }[];
+  steps: StepToNudge[];
   /** Jobs of owed work that has a row of its own. */
   jobs?: { name: string; payload: object }[];
   /** Every ingress is to forget what it knows with the organization's keys. */
@@ -111,7 +119,7 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
     payload: step.payload,
     due_at: step.dueAt?.toString() ?? null,
   }));
-  const written = db<({ id: string; webhook_endpoint_id: string } | { id: null; access: string | null })[]>`
+  const written = db<WrittenRow[]>`
     with activity as (
       insert into activity_logs (id, organization_id, activity_type, activity_source, activity_object,
         activity_object_changes, api_key_id, resource_id, resource_type, external_customer_id,
@@ -126,6 +134,7 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
       insert into after_steps (id, organization_id, job, payload, due_at, created_at, enqueued_at)
       select id, ${meta.organizationId}::uuid, job, payload, due_at, ${meta.realNow}, ${meta.realNow}
       from jsonb_to_recordset(${stepRows as never}::jsonb) as row (id uuid, job text, payload jsonb, due_at timestamptz)
+      returning id, customer_of_work(organization_id, payload) as customer_id
     ), event as (
       insert into webhook_events (id, organization_id, webhook_type, object_type, object_id, customer_id, occurred_at, payload, created_at)
       select id, ${meta.organizationId}::uuid, webhook_type, object_type, object_id, customer_id, ${meta.now}, payload, ${meta.realNow}
@@ -142,24 +151,32 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
                    or ${SECOND_WEBHOOK_NAMES as never}::jsonb ->> event.webhook_type = any (endpoint.event_types) end
       returning id, webhook_endpoint_id
     )
-    select id, webhook_endpoint_id, null as access from delivery
+    select 'delivery' as what, id, webhook_endpoint_id, null::uuid as customer_id, null as access from delivery
     union all
-    select null, null, current_setting('meterstone.access', true)`.execute(); // sent at once, so that the timeline's counter is locked after it
+    select 'step', id, null, customer_id, null from step
+    union all
+    select 'access', null, null, null, current_setting('meterstone.access', true)`.execute(); // sent at once, so that the timeline's counter is locked after it
   const lines = meta.sandbox ? [...records.activities.map(activityLine), ...events.map(webhookLine)] : [];
   const [rows] = await Promise.all([
     written,
     writeTimeline(db, { organizationId: meta.organizationId, at: meta.now, realNow: meta.realNow }, lines),
   ]);
+  const customers = new Map(rows.flatMap((row) => (row.what === 'step' ? [[row.id, row.customer_id] as const] : [])));
   return {
     deliveries: rows.flatMap((row) =>
-      row.id === null ? [] : [{ id: row.id, webhook_endpoint_id: row.webhook_endpoint_id }],
+      row.what === 'delivery' ? [{ id: row.id, webhook_endpoint_id: row.webhook_endpoint_id }] : [],
     ),
-    steps: steps.map((step) => ({ id: step.id, dueNow: step.dueAt === undefined })),
+    steps: steps.map(({ id, dueAt }) => ({ id, dueNow: dueAt === undefined, customerId: customers.get(id) ?? null })),
     jobs,
     keysChanged,
-    accessChanges: rows.flatMap((row) => (row.id === null ? scopesOf(row.access) : [])),
+    accessChanges: rows.flatMap((row) => (row.what === 'access' ? scopesOf(row.access) : [])),
   };
 }
+
+type WrittenRow =
+  | { what: 'delivery'; id: string; webhook_endpoint_id: string }
+  | { what: 'step'; id: string; customer_id: string | null }
+  | { what: 'access'; access: string | null };
 
 async function readAccessChanges(db: Db): Promise<string[]> {
   const [row] = await db<{ access: string | null }[]>`select current_setting('meterstone.access', true) as access`;

@@ -49,7 +49,7 @@ export const listSteps = (sql: Sql, filter: { state?: StepState; job?: string })
  * @returns the steps, to be nudged after the statement
  */
 export const reviveSteps = (sql: Sql, which: { id: string } | { job: string | undefined }, realNow: Temporal.Instant) =>
-  sql<{ id: string; organization_id: string }[]>`
+  sql<{ id: string; organization_id: string; customer_id: string | null }[]>`
     with revived as (
       update after_steps set attempts = 0, failed_at = null, error = null, enqueued_at = ${realNow}
       where id in (
@@ -58,10 +58,11 @@ export const reviveSteps = (sql: Sql, which: { id: string } | { job: string | un
         order by created_at, id
         limit ${MOST_STEPS_RERUN}
         for update skip locked)
-      returning id, organization_id, payload ->> 'run_id' as run_id
+      returning id, organization_id, customer_of_work(organization_id, payload) as customer_id,
+        payload ->> 'run_id' as run_id
     ), runs_again as (
       update runs set status = 'pending', error = null, finished_at = null
       from revived
       where runs.organization_id = revived.organization_id and runs.id::text = revived.run_id and runs.status = 'failed'
     )
-    select id, organization_id from revived`;
+    select id, organization_id, customer_id from revived`;
