@@ -3,8 +3,9 @@ import type { Express, Request, Response } from 'express';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Sql } from '../platform/db/connect.ts';
 import { refuse } from '../platform/refusal.ts';
+import { headerName } from '../platform/wire-prefix.ts';
 import { checkDocumentLink, DOCUMENTS_PATH } from '../resources/documents/link.ts';
-import { readFile } from '../resources/documents/queries.ts';
+import { readFile, type StoredFile } from '../resources/documents/queries.ts';
 import type { EdgeDeps } from './edge.ts';
 import type { EdgeLocals } from './rate-limit.ts';
 import { answerOfError } from './refusals.ts';
@@ -14,6 +15,8 @@ import { send } from './send.ts';
 /** A document that is still being drawn is waited for; what takes longer comes with the next try. */
 const PATIENCE_MS = 10_000;
 const LOOK_EVERY_MS = 100;
+/** Characters of a file that no font has, percent-encoded: a header holds no others. */
+const MISSING = 'X-Svc-Missing-Characters';
 
 /**
  * `/documents/{id}`: the file behind a signed link, for browsers without a key. Counts for the caller's address, as every
@@ -54,15 +57,13 @@ async function serve(
   const file = await awaitFile(sql, documentId, response, PATIENCE_MS);
   if (!file) throw refuse.unavailable();
   response.setHeader('Cache-Control', 'private, max-age=3600');
+  if (file.missing_characters !== '')
+    response.setHeader(headerName(MISSING, config.WIRE_PREFIX), encodeURIComponent(file.missing_characters));
   sendFile(response, file, 'inline');
 }
 
 /** A file that is there as a whole. */
-interface DrawnFile {
-  file_name: string;
-  content_type: string;
-  content: Uint8Array;
-}
+type DrawnFile = StoredFile & { content: Uint8Array };
 
 /**
  * The file of a document once it has been drawn; undefined when that takes longer than `patienceMs` or the caller leaves.

@@ -6,6 +6,7 @@ import type { SweepDeps } from '../../platform/periodic-job.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
 import { nudge } from '../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../platform/records/system-transaction.ts';
+import { namedMissing } from '../../resources/documents/missing.ts';
 import { findPendingDocument, storeDocument, takeLostDocuments } from '../../resources/documents/queries.ts';
 import { releaseMails } from '../../resources/mails/post-mail.ts';
 import { documentSubjects } from './subjects.ts';
@@ -26,14 +27,16 @@ export function documentHandlers(deps: SystemDeps & { renderer: Renderer }): Pic
       const model = await subject.read({ db: sql, organizationId }, document.subject_id);
       const { bytes: content, missing } =
         model instanceof Uint8Array ? { bytes: model, missing: '' } : await renderer.render(model);
-      if (missing !== '') log.warn({ organizationId, documentId: id, missing }, 'no font has these characters');
+      if (missing !== '')
+        log.warn({ organizationId, documentId: id, missing: namedMissing(missing) }, 'no font has these characters');
       const sandbox = await isSandbox(sql, organizationId);
       const nudges = await systemTransaction(
         deps,
         { id: organizationId, sandbox },
         (tx) => readOrganizationNow(tx, organizationId, sandbox),
         async (ctx) => {
-          const isOurs = await storeDocument(ctx.db, organizationId, id, content, realNow());
+          const drawn = { content, missing: namedMissing(missing) };
+          const isOurs = await storeDocument(ctx.db, organizationId, id, drawn, realNow());
           if (!isOurs) return;
           await subject.announce(ctx, document.subject_id);
           await releaseMails(ctx, id);

@@ -11,6 +11,7 @@ import type { Db } from '../../platform/db/connect.ts';
 import { isUuid } from '../../platform/ids.ts';
 import { containsPattern } from '../../platform/lists/filters.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { missingCharacters } from '../documents/missing.ts';
 
 export interface CreditNoteItemJson {
   id: string;
@@ -73,6 +74,7 @@ export interface CreditNoteRow {
   applied_taxes: CreditNoteTaxJson[];
   /** Of its documents, once they have been made. */
   document_id: string | null;
+  missing_characters: string | null;
   xml_document_id: string | null;
 }
 
@@ -98,6 +100,7 @@ const columns = (db: Db) => db`
   (select document.id from documents document
    where document.organization_id = note.organization_id and document.kind = 'credit_note'
      and document.subject_id = note.id and document.content is not null) as document_id,
+  ${missingCharacters(db, 'credit_note', 'note')},
   (select document.id from documents document
    where document.organization_id = note.organization_id and document.kind = 'credit_note_xml'
      and document.subject_id = note.id and document.content is not null) as xml_document_id`;

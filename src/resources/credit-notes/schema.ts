@@ -6,6 +6,7 @@ import { anyValue } from '../../platform/schema/bounded.ts';
 import { integer, oneOf, optionalText } from '../../platform/schema/fields.ts';
 import { renameErrors } from '../../platform/schema/flat-errors.ts';
 import { LINE_MAX, PROSE_MAX, SCALAR_MAX } from '../../platform/schema/sizes.ts';
+import { MissingCharacters } from '../documents/missing.ts';
 import { Metadata, metadataErrors } from '../plans/metadata.ts';
 
 /** Fees of an invoice that one note may name. */
@@ -130,6 +131,7 @@ const CreditNoteListObject = z.object({
   precise_coupons_adjustment_amount_cents: z.string(),
   self_billed: z.boolean(),
   file_url: TextOrNull,
+  missing_characters: MissingCharacters,
   xml_url: TextOrNull,
   created_at: z.string(),
   updated_at: z.string(),

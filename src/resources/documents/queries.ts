@@ -59,19 +59,26 @@ export async function findPendingDocument(
   return row;
 }
 
-/** Keeps a drawn document, whoever was first. @returns whether it was this one */
+/** Keeps a drawn document with the characters that it lacks, whoever was first. @returns whether it was this one */
 export async function storeDocument(
   db: Db,
   organizationId: string,
   id: string,
-  content: Uint8Array,
+  { content, missing }: { content: Uint8Array; missing: string },
   realNow: Temporal.Instant,
 ): Promise<boolean> {
   const [row] = await db<{ id: string }[]>`
-    update documents set content = ${Buffer.from(content)}, rendered_at = ${realNow}
+    update documents set content = ${Buffer.from(content)}, missing_characters = ${missing}, rendered_at = ${realNow}
     where organization_id = ${organizationId} and id = ${id} and content is null
     returning id`;
   return row !== undefined;
+}
+
+export interface StoredFile {
+  file_name: string;
+  content_type: string;
+  content: Uint8Array | null;
+  missing_characters: string;
 }
 
 /**
@@ -79,12 +86,9 @@ export async function storeDocument(
  *
  * @returns `content` null while it is being drawn; undefined for an unknown id
  */
-export async function readFile(
-  db: Db,
-  id: string,
-): Promise<{ file_name: string; content_type: string; content: Uint8Array | null } | undefined> {
-  const [row] = await db<{ file_name: string; content_type: string; content: Uint8Array | null }[]>`
-    select file_name, content_type, content from documents where id = ${id}`;
+export async function readFile(db: Db, id: string): Promise<StoredFile | undefined> {
+  const [row] = await db<StoredFile[]>`
+    select file_name, content_type, content, missing_characters from documents where id = ${id}`;
   return row;
 }
 

@@ -1,15 +1,18 @@
 import type { Context } from '../../platform/context.ts';
 import { documentLinks } from './link.ts';
+import { missingOf } from './missing.ts';
 
-/** Ids of what has been made for a subject; null where nothing has. A row of an invoice or a credit note can be passed. */
+/** What has been made for a subject; null where nothing has. A row of an invoice or a credit note can be passed. */
 interface Drawn {
   document_id: string | null;
+  missing_characters: string | null;
   xml_document_id: string | null;
 }
 
 export interface DocumentUrls {
   file_url: string | null;
   xml_url: string | null;
+  missing_characters?: string;
 }
 
 /** Addresses of the documents of one subject. */
@@ -28,5 +31,9 @@ export async function urlReader(
     ids.filter((id) => id !== null),
   );
   const urlOf = (id: string | null): string | null => (id === null ? null : (links.get(id) ?? null));
-  return ({ document_id, xml_document_id }) => ({ file_url: urlOf(document_id), xml_url: urlOf(xml_document_id) });
+  return ({ document_id, xml_document_id, missing_characters }) => ({
+    file_url: urlOf(document_id),
+    xml_url: urlOf(xml_document_id),
+    ...missingOf(missing_characters),
+  });
 }

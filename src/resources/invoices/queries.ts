@@ -13,6 +13,7 @@ import { isUuid } from '../../platform/ids.ts';
 import { containsPattern } from '../../platform/lists/filters.ts';
 import { metadataCondition } from '../../platform/lists/metadata-condition.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { missingCharacters } from '../documents/missing.ts';
 import type { AppliedTaxJson } from '../fees/queries.ts';
 import { type AppliedSectionJson, appliedSections } from '../invoice-custom-sections/applied.ts';
 
@@ -70,6 +71,7 @@ export interface InvoiceRow {
   metadata: InvoiceMetadataJson[];
   /** Its document, once it has been drawn. */
   document_id: string | null;
+  missing_characters: string | null;
   xml_document_id: string | null;
   /** The newest verification of it. Rule: beyond 6.2. */
   last_verification: { status: string; level: string; verified_at: string } | null;
@@ -107,6 +109,7 @@ const invoiceColumns = (db: Db) => db`
   (select document.id from documents document
    where document.organization_id = invoice.organization_id and document.kind = 'invoice'
      and document.subject_id = invoice.id and document.content is not null) as document_id,
+  ${missingCharacters(db, 'invoice', 'invoice')},
   (select document.id from documents document
    where document.organization_id = invoice.organization_id and document.kind = 'invoice_xml'
      and document.subject_id = invoice.id and document.content is not null) as xml_document_id,

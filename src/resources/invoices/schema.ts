@@ -14,6 +14,7 @@ import { list } from '../../platform/schema/bounded.ts';
 import { elementErrors } from '../../platform/schema/element-errors.ts';
 import { boolean, INVALID, integer, oneOf, TOO_LONG, text, withoutNullBytes } from '../../platform/schema/fields.ts';
 import { LINE_MAX } from '../../platform/schema/sizes.ts';
+import { MissingCharacters } from '../documents/missing.ts';
 import { AppliedTaxObject, FeeObject } from '../fees/schema.ts';
 import { AppliedSectionView } from '../invoice-custom-sections/schema.ts';
 import { SubscriptionObject } from '../subscriptions/schema.ts';
@@ -149,6 +150,7 @@ const InvoiceListObject = z.object({
   version_number: z.int(),
   self_billed: z.boolean(),
   file_url: TextOrNull,
+  missing_characters: MissingCharacters,
   xml_url: TextOrNull,
   web_url: TextOrNull,
   created_at: z.string(),

@@ -3,6 +3,7 @@ import type { Db } from '../../platform/db/connect.ts';
 import { isUuid } from '../../platform/ids.ts';
 import { limitOf, type Page } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
+import { missingCharacters } from '../documents/missing.ts';
 
 export interface ReceiptRow {
   id: string;
@@ -13,13 +14,15 @@ export interface ReceiptRow {
   created_at: Temporal.Instant;
   /** Its document, once it has been drawn. */
   document_id: string | null;
+  missing_characters: string | null;
 }
 
 const columns = (db: Db) => db`
   receipt.id, receipt.payment_id, receipt.customer_id, receipt.billing_entity_id, receipt.number, receipt.created_at,
   (select document.id from documents document
    where document.organization_id = receipt.organization_id and document.kind = 'payment_receipt'
-     and document.subject_id = receipt.id and document.content is not null) as document_id`;
+     and document.subject_id = receipt.id and document.content is not null) as document_id,
+  ${missingCharacters(db, 'payment_receipt', 'receipt')}`;
 
 /** @throws Refusal 404 payment_receipt */
 export async function getReceipt(db: Db, organizationId: string, id: string): Promise<ReceiptRow> {

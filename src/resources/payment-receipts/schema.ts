@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
+import { MissingCharacters } from '../documents/missing.ts';
 import { PaymentView } from '../payments/schema.ts';
 
 export const ReceiptView = z.object({
   svc_id: z.uuid(),
   number: z.string(),
   file_url: z.string().nullable(),
+  missing_characters: MissingCharacters,
   xml_url: z.string().nullable(),
   payment: PaymentView,
   created_at: z.string(),

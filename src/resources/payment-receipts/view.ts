@@ -1,4 +1,5 @@
 import { seconds } from '../../platform/schema/view.ts';
+import { missingOf } from '../documents/missing.ts';
 import type { PaymentRow } from '../payments/queries.ts';
 import { paymentView } from '../payments/view.ts';
 import type { ReceiptRow } from './queries.ts';
@@ -10,6 +11,7 @@ export const receiptView = (row: ReceiptRow, payment: PaymentRow, fileUrl: strin
   number: row.number,
   file_url: fileUrl,
   xml_url: null,
+  ...missingOf(row.missing_characters),
   payment: paymentView(payment),
   created_at: seconds(row.created_at),
 });

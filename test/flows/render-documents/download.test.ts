@@ -47,6 +47,49 @@ const download = async (id: string) => {
   return answer.body.invoice.file_url as string;
 };
 
+test('an invoice, its notification and its file say which characters no font has', async () => {
+  const hook = await openHookReceiver();
+  await org.post('/webhook_endpoints', {
+    webhook_endpoint: { webhook_url: hook.url, event_types: ['invoice.generated', 'payment_receipt.generated'] },
+  });
+  await org.post('/customers', { customer: { external_id: 'tamil', name: 'தமிழ் Ltd 東京 தமிழ்' } });
+  const customer = { external_customer_id: 'tamil', currency: 'EUR' };
+  const made = await org.post('/invoices', { invoice: { ...customer, fees: [{ add_on_code: 'setup', units: 1 }] } });
+  const id = made.body.invoice.svc_id;
+  expect(made.body.invoice).not.toHaveProperty('missing_characters');
+  const file = await fetch(here(await download(id)));
+  expect(decodeURIComponent(file.headers.get('x-svc-missing-characters')!)).toBe('தமிழ்');
+
+  const MISSING = { missing_characters: 'தமிழ்' };
+  expect((await org.post(`/invoices/${id}/download`)).body.invoice).toMatchObject(MISSING);
+  expect((await org.get(`/invoices/${id}`)).body.invoice).toMatchObject(MISSING);
+  const listed = (await org.get('/invoices?external_customer_id=tamil')).body.invoices;
+  expect(listed).toMatchObject([MISSING]);
+  const [fee] = (await org.get(`/fees?external_customer_id=tamil`)).body.fees;
+  const note = await org.post('/credit_notes', {
+    credit_note: { invoice_id: id, credit_amount_cents: 100, items: [{ fee_id: fee.svc_id, amount_cents: 100 }] },
+  });
+  const noted = `/credit_notes/${note.body.credit_note.svc_id}`;
+  await fetch(here((await org.post(`${noted}/download`)).body.credit_note.file_url));
+  expect((await org.get(noted)).body.credit_note).toMatchObject(MISSING);
+  await org.post('/payments', { payment: { invoice_id: id, amount_cents: 4900, reference: 'cash' } });
+  const told = (type: string) =>
+    hook.hooks
+      .map(({ body }) => JSON.parse(body) as { webhook_type: string; [object: string]: unknown })
+      .find(({ webhook_type }) => webhook_type === type);
+  expect((await until(async () => told('invoice.generated'))).invoice).toMatchObject(MISSING);
+  expect((await until(async () => told('payment_receipt.generated'))).payment_receipt).toMatchObject(MISSING);
+  const [receipt] = (await org.get(`/payment_receipts?invoice_id=${id}`)).body.payment_receipts;
+  expect(receipt).toMatchObject(MISSING);
+  await hook.close();
+});
+
+test('a document with all of its characters names none', async () => {
+  const file = await fetch(here(await download(invoiceId)));
+  expect(file.headers.has('x-svc-missing-characters')).toBe(false);
+  expect((await org.get(`/invoices/${invoiceId}`)).body.invoice).not.toHaveProperty('missing_characters');
+});
+
 test('a download answers the invoice with an address that serves the document without a key', async () => {
   const url = await download(invoiceId);
   const file = await fetch(here(url));
