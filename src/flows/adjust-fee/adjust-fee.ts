@@ -11,7 +11,7 @@ import {
 import type { AdjustedFeeInput } from '../../resources/adjusted-fees/schema.ts';
 import { getFee } from '../../resources/fees/queries.ts';
 import { feeView } from '../../resources/fees/view.ts';
-import type { InvoiceRow } from '../../resources/invoices/queries.ts';
+import { getVisibleInvoice, type InvoiceRow } from '../../resources/invoices/queries.ts';
 import { lockVisibleInvoice } from '../../resources/invoices/writes.ts';
 import { keyOf } from '../build-invoice/adjustments.ts';
 import { refreshDraft } from '../build-invoice/finalize-draft.ts';
@@ -52,8 +52,10 @@ export async function createAdjustedFee(ctx: Context, { svc_id, body }: Input) {
 }
 
 /** The fee that an adjustment would make; nothing is stored. */
-export const previewAdjustedFee = (ctx: Context, input: Input) =>
-  imagine(ctx, (imagined) => createAdjustedFee(imagined.at(ctx.now()), input));
+export async function previewAdjustedFee(ctx: Context, input: Input) {
+  const { customer_id: customerId } = await getVisibleInvoice(ctx.db, ctx.organizationId, input.svc_id);
+  return imagine(ctx, { customerId, couponCodes: [] }, (imagined) => createAdjustedFee(imagined.at(ctx.now()), input));
+}
 
 /**
  * Takes an adjustment back: the draft is computed anew without it.

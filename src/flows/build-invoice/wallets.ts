@@ -61,5 +61,6 @@ export async function storeWalletPayments(
     update invoices set prepaid_granted_credit_amount_cents = nullif(${granted}::bigint, 0),
       prepaid_purchased_credit_amount_cents = nullif(${purchased}::bigint, 0)
     where organization_id = ${ctx.organizationId} and id = ${invoice.invoiceId}`;
-  await refreshWallets(ctx, invoice.payer.id);
+  // What is left on them shows on no invoice.
+  if (!invoice.staysUnnumbered) await refreshWallets(ctx, invoice.payer.id);
 }

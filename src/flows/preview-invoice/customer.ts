@@ -7,14 +7,13 @@ import type { InvoicePreview } from '../../resources/invoices/preview-schema.ts'
 /**
  * The customer that a preview is about: a stored one, with what the input says differently, or one that is made up.
  *
- * @throws Refusal 404 customer
+ * @throws Refusal 422 of its attributes
  */
 export async function previewedCustomer(
   ctx: Context,
   { customer, billing_entity_code: code }: InvoicePreview,
 ): Promise<{ id: string; external_id: string }> {
   const { external_id: externalId, integration_customers: _none, ...attributes } = customer!;
-  if (externalId) await getCustomer(ctx.db, ctx.organizationId, externalId);
   const body = { external_id: externalId ?? newId(), ...attributes };
   if (!externalId) await upsertCustomer(ctx, { body: { ...body, ...(code ? { billing_entity_code: code } : {}) } });
   else if (Object.keys(attributes).length > 0) await upsertCustomer(ctx, { body });

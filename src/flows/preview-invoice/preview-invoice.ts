@@ -7,6 +7,7 @@ import type { Context } from '../../platform/context.ts';
 import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { getBillingEntity } from '../../resources/billing-entities/queries.ts';
+import { getCustomer } from '../../resources/customers/queries.ts';
 import type { InvoicePreview } from '../../resources/invoices/preview-schema.ts';
 import { showInvoice } from '../../resources/invoices/show.ts';
 import { createSubscription } from '../../resources/subscriptions/commands/create.ts';
@@ -41,7 +42,11 @@ export async function previewInvoice(ctx: Context, { body }: { body: Input }) {
   const wanted = body.subscriptions?.external_ids ?? [];
   if (wanted.length > 0 && !body.customer.external_id) throw refuse.invalid({ customer: ['must_be_persisted'] });
 
-  return imagine(ctx, async (imagined) => {
+  const stored = body.customer.external_id
+    ? await getCustomer(ctx.db, ctx.organizationId, body.customer.external_id)
+    : undefined;
+  const couponCodes = (body.coupons ?? []).flatMap(({ code }) => code || []);
+  return imagine(ctx, { customerId: stored?.id ?? null, couponCodes }, async (imagined) => {
     const present = imagined.at(ctx.now());
     const customer = await previewedCustomer(present, body);
     await giveCoupons(present, customer, body.coupons);

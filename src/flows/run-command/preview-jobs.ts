@@ -5,7 +5,7 @@ import { realNowMs } from '../../platform/clock/real-clock.ts';
 import type { Context } from '../../platform/context.ts';
 import type { Tx } from '../../platform/db/connect.ts';
 import { isPassing, refusalOfDatabase } from '../../platform/db/refusal-of-database.ts';
-import { withoutRowLocks } from '../../platform/db/without-row-locks.ts';
+import { withoutLocks } from '../../platform/db/without-locks.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
 import { assert, Refusal, refuse } from '../../platform/refusal.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
@@ -14,13 +14,13 @@ import { type CommandDeps, type CommandJob, type CommandReply, silentContext } f
 
 /** A preview that takes longer is given up: within the write timeout, so that its caller hears of it. */
 const MOST_MS = 8000;
-/** What it imagines may meet a row that is being written: it does not wait in line for it. */
+/** A draft that is imagined with another fee may be under way elsewhere: it does not wait in line for it. */
 const LOCK_TIMEOUT_MS = 1000;
 /** A row that was written after the preview's view of the data was taken: the next view has it. */
 const TRIES = 3;
 
 /**
- * Handler of previews: reads of one view of the data, which lock no row before they compute and store nothing. One whose
+ * Handler of previews: reads of one view of the data, which lock nothing that others wait for and store nothing. One whose
  * caller no longer waits is not run. Rules: README decision 19, subscriptions-and-invoices F.16.
  */
 export function previewHandlers(deps: CommandDeps & { redis: Redis }): Pick<Handlers, 'preview.run'> {
@@ -61,11 +61,16 @@ async function preview(deps: CommandDeps, job: CommandJob, untilMs: number, trie
   const operation = deps.operations.get(job.operation);
   assert(operation, `operation ${job.operation} is in the table`);
   const run = deps.flows?.[operation.name] ?? operation.run;
+  let answer: object | null = null;
+  const done = new Error('taken back');
   try {
-    return (await deps.sql.begin('isolation level repeatable read', (tx) =>
-      withinTime(deps, tx, untilMs, async () => run(await contextOf(deps, tx, job), job.input)),
-    )) as object | null;
+    await deps.sql.begin('isolation level repeatable read', async (tx) => {
+      answer = await withinTime(deps, tx, untilMs, async () => run(await contextOf(deps, tx, job), job.input));
+      throw done; // nothing is committed, whatever the operation did
+    });
+    return answer;
   } catch (error) {
+    if (error === done) return answer;
     if (!isOutdated(error) || tries <= 1 || realNowMs() >= untilMs) throw error;
     return preview(deps, job, untilMs, tries - 1);
   }
@@ -93,7 +98,7 @@ async function withinTime<Result>(
 }
 
 const contextOf = async (deps: CommandDeps, tx: Tx, job: CommandJob): Promise<Context> =>
-  silentContext(deps, withoutRowLocks(tx), job, await readOrganizationNow(tx, job.organization_id, job.sandbox));
+  silentContext(deps, withoutLocks(tx), job, await readOrganizationNow(tx, job.organization_id, job.sandbox));
 
 const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null)?.code;
 /** Canceled: by its statement's time, or by that of the whole preview. */
