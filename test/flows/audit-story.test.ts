@@ -330,6 +330,12 @@ test.each<[string, string, () => string[], () => string[]]>([
     ],
   ],
   [
+    'A26',
+    'a sum that left its holds',
+    () => [`update wallet_held set held_cents = held_cents + 1 where ${org()}`],
+    () => [`update wallet_held set held_cents = held_cents - 1 where ${org()}`],
+  ],
+  [
     'A28',
     'a migration that was not applied',
     () => [`update schema_migrations set name = 'x' where name = '0034_create_verifications_and_audits.sql'`],

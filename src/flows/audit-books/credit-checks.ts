@@ -45,6 +45,24 @@ export const CREDIT_CHECKS: readonly Check[] = [
       limit ${MOST_FINDINGS}`,
   },
   {
+    code: 'A26',
+    mustHold: "what a wallet's holds take is the sum of those that count",
+    resourceType: 'Wallet',
+    find: ({ db, organizationId }) => db<Finding[]>`
+      select held.wallet_id as resource_id, cents::text as expected, held.held_cents::text as actual,
+        jsonb_build_object('counted_until', held.counted_until) as details
+      from wallet_held held
+      cross join lateral (
+        select coalesce(sum(amount_cents), 0) as cents
+        from wallet_holds hold
+        where hold.organization_id = held.organization_id and hold.wallet_id = held.wallet_id
+          and (hold.awaits_refresh or hold.status = 'open' and hold.expires_at > held.counted_until)
+      ) counted
+      where held.organization_id = ${organizationId} and held.held_cents <> counted.cents
+      order by held.wallet_id
+      limit ${MOST_FINDINGS}`,
+  },
+  {
     code: 'A21',
     mustHold: 'a note that refunds something knows within a day what becomes of the refund',
     resourceType: 'CreditNote',

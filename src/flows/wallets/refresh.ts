@@ -5,7 +5,7 @@ import { spreadUsage } from '../../engine/credits/wallet-usage.ts';
 import { AmountOutOfRange, type Cents, subtractCents } from '../../engine/money/cents.ts';
 import type { Context } from '../../platform/context.ts';
 import { evaluateWalletAlerts } from '../../resources/alerts/wallet-alerts.ts';
-import { forgetSettled } from '../../resources/wallet-holds/writes.ts';
+import { forgetSettled, listAwaiting } from '../../resources/wallet-holds/writes.ts';
 import { worthOf } from '../../resources/wallet-transactions/movements.ts';
 import { dropWalletMarks, listWalletMarks } from '../../resources/wallets/marks.ts';
 import { listActiveWallets, readWallet, type WalletRow } from '../../resources/wallets/queries.ts';
@@ -70,6 +70,8 @@ async function refresh(ctx: Context, customerId: string): Promise<void> {
   );
   const ruleOf = (wallet: WalletRow) =>
     rules.find((rule) => rule.wallet_id === wallet.id && isInForce(rule, ctx.now()));
+  // Before the usage is read: what is settled meanwhile, it may not contain.
+  const settled = await listAwaiting(db, organizationId, customerId);
   const amounts = await usageOfCustomer(ctx, payer);
   for (const currency of new Set(wallets.map((wallet) => wallet.currency))) {
     const own = wallets.filter((wallet) => wallet.currency === currency);
@@ -86,7 +88,7 @@ async function refresh(ctx: Context, customerId: string): Promise<void> {
     );
     for (const wallet of own) await follow(ctx, wallet, spread.get(wallet.id)!, ruleOf(wallet));
   }
-  await forgetSettled(db, organizationId, customerId);
+  await forgetSettled(db, organizationId, settled);
 }
 
 async function follow(ctx: Context, wallet: WalletRow, usageCents: Cents, rule: RuleRow | undefined): Promise<void> {

@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
 import type { Period as LimitPeriod } from '../features/schema.ts';
 import type { MetricToCount } from '../usage-counts/request.ts';
+import { heldCentsAt } from '../wallet-holds/held.ts';
 
 /** A limit of a feature's usage with the metric that it counts. */
 export interface LimitRow {
@@ -58,14 +59,12 @@ export async function readStanding(
   const [row] = await db<[Standing]>`
     with wallet as materialized (
       select wallet.id, wallet.priority, wallet.created_at, wallet.code, wallet.currency, wallet.balance_cents, wallet.ongoing_balance_cents,
-        coalesce(held.cents, 0)::bigint as held_cents, held.ends_at
+        ${heldCentsAt(db, now)} as held_cents,
+        (select min(hold.expires_at) from wallet_holds hold
+          where hold.organization_id = wallet.organization_id and hold.wallet_id = wallet.id and hold.status = 'open'
+            and hold.expires_at > ${now}) as ends_at
       from wallets wallet
-      left join lateral (
-        select sum(hold.amount_cents) as cents, min(hold.expires_at) filter (where hold.status = 'open') as ends_at
-        from wallet_holds hold
-        where hold.wallet_id = wallet.id and hold.organization_id = wallet.organization_id
-          and (hold.status = 'open' and hold.expires_at > ${now} or hold.awaits_refresh)
-      ) held on true
+      join wallet_held held on held.organization_id = wallet.organization_id and held.wallet_id = wallet.id
       where wallet.organization_id = ${organizationId} and wallet.customer_id = ${customerId} and wallet.status = 'active'
     )
     select pg_current_snapshot()::text as snapshot,

@@ -4,7 +4,8 @@ import type { Context } from '../../platform/context.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { isUuid } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
-import { findHolds, type HoldRow, listHeldCents } from './queries.ts';
+import { countHeld, lockHeld } from './held.ts';
+import { findHolds, type HoldRow } from './queries.ts';
 import { changeHolds, insertHolds } from './writes.ts';
 
 /** The wallet of a book, locked until the transaction ends. */
@@ -47,14 +48,15 @@ export async function openBook(ctx: Context, walletId: string, needs: BookNeeds)
   const { db, organizationId } = ctx;
   const wallet = await lockAlone(db, organizationId, walletId);
   if (!wallet) throw refuse.notFound('wallet');
-  const [[held], holds, subscriptions] = await Promise.all([
-    listHeldCents(db, organizationId, [wallet.id], ctx.now()),
+  const [, [held], holds, subscriptions] = await Promise.all([
+    lockHeld(db, organizationId, [wallet.id]),
+    countHeld(db, organizationId, [wallet.id], ctx.now()),
     findHolds(db, organizationId, { walletId: wallet.id, ids: needs.holdIds }, ctx.now()),
     findSubscriptions(db, organizationId, wallet.customer_id, needs.externalSubscriptionIds),
   ]);
   return {
     wallet,
-    heldCents: cents(held?.held_cents ?? 0),
+    heldCents: cents(held!.held_cents),
     holds: new Map(holds.map((hold) => [hold.id, hold])),
     subscriptions: new Set(subscriptions.map(({ external_id }) => external_id)),
     made: new Set(),

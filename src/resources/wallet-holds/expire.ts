@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../platform/context.ts';
 import type { Db } from '../../platform/db/connect.ts';
+import { countHeld, lockHeldOfHolds } from './held.ts';
 import { holdView } from './view.ts';
 import { closeExpired } from './writes.ts';
 
@@ -14,7 +15,13 @@ export interface ExpiringHolds {
  * Rule: beyond 11.3.
  */
 export async function expireTogether(ctx: Context, { hold_ids }: ExpiringHolds): Promise<void> {
-  for (const hold of await closeExpired(ctx.db, ctx.organizationId, hold_ids, ctx.now())) {
+  const { db, organizationId } = ctx;
+  const walletIds = await lockHeldOfHolds(db, organizationId, hold_ids);
+  const [, closed] = await Promise.all([
+    countHeld(db, organizationId, walletIds, ctx.now()),
+    closeExpired(db, organizationId, hold_ids, ctx.now()),
+  ]);
+  for (const hold of closed) {
     ctx.record({
       webhook: {
         type: 'wallet_hold.expired',

@@ -84,16 +84,3 @@ export async function countHolds(
     select count(*) from ${tables(db)} where ${matching(db, organizationId, filters, now)}`;
   return row!.count;
 }
-
-/**
- * What lowers the available credit of wallets at `now`, in cents: open holds whose time is not over, and settled ones
- * whose event the ongoing balance does not contain yet. Wallets without any are left out.
- *
- * Rule: beyond 11.3 "available".
- */
-export const listHeldCents = (db: Db, organizationId: string, walletIds: readonly string[], now: Temporal.Instant) =>
-  db<{ wallet_id: string; held_cents: Cents }[]>`
-    select wallet_id, sum(amount_cents)::bigint as held_cents from wallet_holds
-    where organization_id = ${organizationId} and wallet_id = any (${walletIds as string[]}::uuid[])
-      and (status = 'open' and expires_at > ${now} or awaits_refresh)
-    group by wallet_id`;

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
+import { lockHeld } from './held.ts';
 import { type HoldRow, holdColumns } from './queries.ts';
 
 /** Stores new holds of one wallet. */
@@ -29,10 +30,7 @@ const jsonOf = (hold: HoldRow) => ({
   settlement_digest: hold.settlement_digest && Buffer.from(hold.settlement_digest).toString('hex'),
 });
 
-/**
- * Ends those of the holds whose time is over, as they are then. One that is being changed is left to the next time: no
- * one waits, so that sets and commands on many holds cannot wait for each other in a circle.
- */
+/** Ends those of the holds whose time is over, as they are then. One that is being changed is left to the next time. */
 export const closeExpired = (db: Db, organizationId: string, ids: readonly string[], now: Temporal.Instant) => db<
   (HoldRow & { customer_id: string })[]
 >`
@@ -52,9 +50,31 @@ export const closeExpired = (db: Db, organizationId: string, ids: readonly strin
   join wallets wallet on wallet.organization_id = hold.organization_id and wallet.id = hold.wallet_id
   order by hold.expires_at, hold.id`;
 
-/** Ongoing balances of a customer's wallets contain the events of what was settled before: it no longer counts. */
-export const forgetSettled = (db: Db, organizationId: string, customerId: string) => db`
-  update wallet_holds hold set awaits_refresh = false
+/** Holds of a customer's wallets that were settled with an event and still count. */
+export const listAwaiting = (db: Db, organizationId: string, customerId: string) => db<
+  { id: string; wallet_id: string }[]
+>`
+  select hold.id, hold.wallet_id
   from wallets wallet
-  where hold.organization_id = ${organizationId} and hold.awaits_refresh and wallet.id = hold.wallet_id
-    and wallet.organization_id = ${organizationId} and wallet.customer_id = ${customerId}`;
+  join wallet_holds hold on hold.wallet_id = wallet.id and hold.organization_id = wallet.organization_id
+    and hold.awaits_refresh
+  where wallet.organization_id = ${organizationId} and wallet.customer_id = ${customerId}`;
+
+/** The ongoing balances contain the events of settled holds: these no longer count. */
+export async function forgetSettled(
+  db: Db,
+  organizationId: string,
+  settled: readonly { id: string; wallet_id: string }[],
+): Promise<void> {
+  if (settled.length === 0) return;
+  await Promise.all([
+    lockHeld(
+      db,
+      organizationId,
+      settled.map(({ wallet_id }) => wallet_id),
+    ),
+    db`
+      update wallet_holds set awaits_refresh = false
+      where organization_id = ${organizationId} and id = any (${settled.map(({ id }) => id)}::uuid[]) and awaits_refresh`,
+  ]);
+}
