@@ -89,7 +89,13 @@ export const jobs = {
   'events.store': {
     queue: 'events',
     // The items are checked by the ingress that made them; parsing thousands again would cost more than storing them.
-    payload: z.object({ v: z.literal(1), ...Caller, batches: z.array(z.unknown()) }),
+    // With an organization it holds that one's events alone, which are kept out of the way of the others.
+    payload: z.object({
+      v: z.literal(1),
+      ...Caller,
+      organization_id: z.string().optional(),
+      batches: z.array(z.unknown()),
+    }),
   },
   'events.finish-batch': { queue: 'aggregation', payload: z.object({ batch_ids: z.array(z.string()) }) },
   'rollup.build-shape': {

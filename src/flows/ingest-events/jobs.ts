@@ -7,31 +7,42 @@ import type { Producer } from '../../platform/queue/producer.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
 import { explainBatch } from '../../resources/events/explain/explain-batch.ts';
-import { type IncomingBatch, STORING_FAILED, type Verdict } from '../../resources/events/incoming.ts';
+import { HELD, type IncomingBatch, STORING_FAILED, type Verdict } from '../../resources/events/incoming.ts';
 import { type PackedBatch, unpackBatch } from '../../resources/events/packed.ts';
 import { isoOfMs } from '../../resources/events/timestamps.ts';
 import { finishBatches } from './finish-batches.ts';
-import { createMerger } from './merger.ts';
+import { createMerger, createMergersApart } from './merger.ts';
 import { nudgeWatchers, type Watched } from './nudge-watchers.ts';
 import { createOwed } from './owe-in-advance.ts';
 import { type StoreDeps, storeEvents } from './store-events.ts';
+import { type SharedVerdicts, storeShared } from './store-shared.ts';
+
+/** Locks of an organization that is stored apart are waited for as those of commands; then its job is tried again. */
+const APART_PATIENCE_MS = 5000;
 
 /**
  * Handler of `events.store`: stores the batches of a job together with those of other jobs and tells the ingress process
- * that waits what became of each event: null when all were stored as sent. Rule: performance-design 3.3.
+ * that waits what became of each event: null when all were stored as sent. Jobs of one organization share nothing with
+ * the others'; events that would hold others up are answered with HELD, and come again in such a job.
+ * Rules: performance-design 3.3, README decision 19.
  */
 export function storeHandlers(
   deps: StoreDeps & { redis: Redis; config: Config; metrics: Metrics },
 ): Pick<Handlers, 'events.store'> {
-  const store = createMerger((batches) => storeEvents(deps, batches));
+  const shared = createMerger((batches) => storeShared(deps, batches));
+  const apart = createMergersApart<SharedVerdicts>((batches) =>
+    storeEvents({ ...deps, patienceMs: APART_PATIENCE_MS }, batches),
+  );
   const reply = (job: { from: string; cid: string }, answer: unknown) =>
     publishReply(deps.redis, deps.config.REDIS_PREFIX, job.from, job.cid, answer);
   return {
     async 'events.store'(job, info) {
-      let verdicts: Verdict[];
+      let verdicts: (Verdict | typeof HELD)[];
       try {
         const batches = (job.batches as PackedBatch[]).map(unpackBatch);
-        verdicts = (await explained(deps.sql, batches, await store(batches))).flat();
+        const { organization_id: id } = job;
+        const stored = await (id === undefined ? shared(batches) : apart(id, batches));
+        verdicts = (await explained(deps.sql, batches, stored)).flat();
       } catch (error) {
         if (info.lastAttempt) await reply(job, STORING_FAILED);
         throw error;
@@ -44,15 +55,25 @@ export function storeHandlers(
 }
 
 /** The verdicts, with what billing makes of the events where a request asked for it; others pay nothing (beyond 3.1). */
-async function explained(sql: Sql, batches: readonly IncomingBatch[], verdicts: Verdict[][]): Promise<Verdict[][]> {
-  if (batches.every((batch) => batch.explain === undefined)) return verdicts;
+async function explained(
+  sql: Sql,
+  batches: readonly IncomingBatch[],
+  verdicts: SharedVerdicts[],
+): Promise<(Verdict | typeof HELD)[][]> {
   const now = isoOfMs(realNowExactMs());
-  return Promise.all(batches.map((batch, index) => explainBatch(sql, batch, verdicts[index]!, now)));
+  return Promise.all(
+    batches.map((batch, index) => {
+      const own = verdicts[index]!;
+      if (own === HELD) return batch.events.map(() => HELD);
+      return batch.explain === undefined ? own : explainBatch(sql, batch, own, now);
+    }),
+  );
 }
 
-function count(metrics: Metrics, verdicts: readonly Verdict[]): void {
+function count(metrics: Metrics, verdicts: readonly (Verdict | typeof HELD)[]): void {
   const counts = { stored: 0, conflict: 0, replayed: 0, refused: 0 };
-  for (const verdict of verdicts) counts[nameOf(verdict)] += 1;
+  // What is held comes again and is counted then.
+  for (const verdict of verdicts) if (verdict !== HELD) counts[nameOf(verdict)] += 1;
   for (const [verdict, events] of Object.entries(counts)) {
     if (events > 0) metrics.eventsStored.inc({ verdict }, events);
   }

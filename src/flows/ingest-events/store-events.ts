@@ -20,6 +20,10 @@ export interface StoreDeps {
   finisher?: Pick<FinisherNudge, 'add'>;
   /** Counters of access checks; without them what they keep ends by itself within a minute. */
   counters?: Pick<AccessCounters, 'add'>;
+  /** How long a lock is waited for; without one, as long as statements may run. */
+  patienceMs?: number;
+  /** Fails as a whole where a value cannot be stored: what else is in the statement is not to wait for the search. */
+  isShared?: boolean;
 }
 
 /** Events from which two statements of half of them cost less time than one. */
@@ -89,7 +93,7 @@ async function storeOrSplit(deps: StoreDeps, batches: readonly IncomingBatch[]):
   try {
     return await storeOnce(deps, batches);
   } catch (error) {
-    if (!isDataError(error)) throw error;
+    if (deps.isShared || !isDataError(error)) throw error;
     deps.log.warn({ batches: batches.length, err: (error as Error).message }, 'a value cannot be stored');
     if (batches.length === 1) return [await refuseCulprits(deps, batches[0]!)];
     const half = Math.ceil(batches.length / 2);
@@ -152,7 +156,7 @@ async function attempt<Result>(
   for (let tried = 1; ; tried += 1) {
     const catalogs = await catalogsOf(deps, batches);
     try {
-      const run = async (db: Db) => then(await storeBatches(db, batches, catalogs, now));
+      const run = async (db: Db) => then(await storeBatches(db, batches, catalogs, now, deps.patienceMs));
       return needsTransaction ? ((await deps.sql.begin(run)) as Result) : await run(deps.sql);
     } catch (error) {
       if ((error as { code?: string }).code !== '40P01' || tried === DEADLOCK_TRIES) throw error;

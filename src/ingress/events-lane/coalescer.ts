@@ -1,12 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { realNowMs } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
-import { newId } from '../../platform/ids.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
-import { refuse } from '../../platform/refusal.ts';
 import type { Replies } from '../../platform/replies/replies.ts';
-import { type IncomingBatch, STORING_FAILED, type Verdict } from '../../resources/events/incoming.ts';
-import { packBatch } from '../../resources/events/packed.ts';
+import type { IncomingBatch, Verdict } from '../../resources/events/incoming.ts';
+import { MOST_BYTES, openStoreLane, type StoreLane, type Waiting } from './store-lane.ts';
 
 export interface CoalescerDeps {
   producer: Pick<Producer, 'add'>;
@@ -33,188 +30,75 @@ export interface Coalescer {
   stop(): Promise<void>;
 }
 
-interface Waiting {
-  batch: IncomingBatch;
-  bytes: number;
-  requestId: string;
-  resolve(verdicts: Verdict[]): void;
-  reject(error: unknown): void;
-}
-
-interface StoreJob {
-  requests: Waiting[];
-  events: number;
-  bytes: number;
-}
-
-const MOST_IN_FLIGHT = 2;
-/**
- * A second job is sent beside one in flight only when it holds this many events: smaller ones are cheaper together.
- * Measured with 100 connections: half as many events again a second as with one job in flight, at the same processor time.
- */
-const WORTH_A_SECOND = 30;
-const MOST_EVENTS = 500;
-const MOST_BYTES = 512 * 1024;
 /** Text of an event beside its properties and keys, in a job. */
 const EVENT_BYTES = 220;
-/** A send that takes longer gives its place up: the job of a killed worker must not hold back those of the others. */
-const SLOW_SEND_MS = 200;
+/**
+ * An organization whose events were held travels apart so long, then shares jobs again. What it costs the others to hold
+ * it, about a second, is so a thirtieth of their time at most.
+ */
+const APART_MS = 30_000;
 
 /**
- * Adaptive coalescing: a request joins the next job, which is sent on the next turn of the event loop while none is in
- * flight, or one and it is worth a second, else when one ends. At low load a job holds one request; under load it grows by
- * itself. Organizations take turns in filling it, so that one with thousands of events keeps no other one waiting.
- * Rule: performance-design 3.1, README decision 19.
+ * Sends all organizations' events in shared jobs, since hundreds of small requests cost little together. Apart, in jobs of
+ * their own that find no place but their organization's share, go those that would hold up the others: a request larger
+ * than a job, and for a while the events of an organization that was held. Rule: README decision 19.
  */
 export function createCoalescer(deps: CoalescerDeps): Coalescer {
-  const timeoutMs = deps.config.WRITE_TIMEOUT_SECONDS * 1000;
-  const open = createTurns();
   const waitingOf = new Map<string, number>();
-  let inFlight = 0;
   let waiting = 0;
-  let isScheduled = false;
-  const sending = new Set<Promise<void>>();
+  const apart = new Map<string, StoreLane>();
+  /** Until when the events of an organization travel apart. */
+  const apartUntilMs = new Map<string, number>();
+  const laneDeps = {
+    producer: deps.producer,
+    replies: deps.replies,
+    processId: deps.processId,
+    timeoutMs: deps.config.WRITE_TIMEOUT_SECONDS * 1000,
+    left: (requests: readonly Waiting[]) => {
+      for (const request of requests) count(request, -1);
+    },
+    held(request: Waiting) {
+      const now = realNowMs();
+      for (const [id, untilMs] of apartUntilMs) if (untilMs <= now) apartUntilMs.delete(id);
+      apartUntilMs.set(request.batch.organization_id, now + APART_MS);
+      enter(request);
+    },
+  };
+  const shared = openStoreLane(laneDeps);
 
-  const maySend = (): boolean => open.events > 0 && (inFlight === 0 || (inFlight < MOST_IN_FLIGHT && isWorthASecond()));
-  // Full, or half of all that wait: two jobs of a size keep this process and the storing worker busy in turns.
-  const isWorthASecond = (): boolean =>
-    open.bytes > MOST_BYTES ||
-    open.events >= Math.min(MOST_EVENTS + 1, Math.max(WORTH_A_SECOND, waiting / MOST_IN_FLIGHT));
-
-  function count(requests: readonly Waiting[], sign: 1 | -1): void {
-    for (const { batch } of requests) {
-      const events = sign * batch.events.length;
-      const left = (waitingOf.get(batch.organization_id) ?? 0) + events;
-      if (left === 0) waitingOf.delete(batch.organization_id);
-      else waitingOf.set(batch.organization_id, left);
-      waiting += events;
-    }
+  function count({ batch }: Waiting, sign: 1 | -1): void {
+    const events = sign * batch.events.length;
+    const left = (waitingOf.get(batch.organization_id) ?? 0) + events;
+    if (left === 0) waitingOf.delete(batch.organization_id);
+    else waitingOf.set(batch.organization_id, left);
+    waiting += events;
   }
 
-  function schedule(): void {
-    if (isScheduled || !maySend()) return;
-    isScheduled = true;
-    setImmediate(() => {
-      isScheduled = false;
-      sendDue();
-    });
+  function enter(request: Waiting): void {
+    count(request, 1);
+    const id = request.batch.organization_id;
+    const goesApart = request.bytes > MOST_BYTES || (apartUntilMs.get(id) ?? 0) > realNowMs();
+    (goesApart ? laneOf(id) : shared).add(request);
   }
 
-  function sendDue(): void {
-    while (maySend()) start(open.take());
-  }
-
-  function start(job: StoreJob): void {
-    inFlight += 1;
-    let holdsPlace = true;
-    const giveUpPlace = () => {
-      if (!holdsPlace) return;
-      holdsPlace = false;
-      inFlight -= 1;
-      sendDue();
-    };
-    const timer = setTimeout(giveUpPlace, SLOW_SEND_MS);
-    const sent = deliver(job, () => {
-      clearTimeout(timer);
-      giveUpPlace();
-    }).finally(() => sending.delete(sent));
-    sending.add(sent);
-  }
-
-  /** The next job is on its way before the requests of this one are answered: meanwhile the worker has something to do. */
-  async function deliver(job: StoreJob, ended: () => void): Promise<void> {
-    const cid = newId();
-    const answer = deps.replies.wait(cid, timeoutMs);
-    const batches = job.requests.map((request) => packBatch(request.batch));
-    const added = deps.producer.add('events.store', { v: 1, from: deps.processId, cid, at: realNowMs(), batches });
-    // Rejected: Redis refused the job. Never settled: Redis is away, and the answer's timeout speaks first.
-    const failed = new Promise((resolve) => added.catch(() => resolve(STORING_FAILED)));
-    const reply = Promise.race([answer, failed]);
-    // What Redis has not taken fills this process even after its requests were answered.
-    void Promise.allSettled([added, reply]).then(() => count(job.requests, -1));
-    const outcome = await reply;
-    ended();
-    await nextTurn();
-    settle(job, outcome);
+  function laneOf(id: string): StoreLane {
+    for (const [other, lane] of apart) if (lane.isIdle()) apart.delete(other);
+    const lane = apart.get(id) ?? openStoreLane(laneDeps, id);
+    apart.set(id, lane);
+    return lane;
   }
 
   return {
-    send(batch, requestId) {
-      return new Promise((resolve, reject) => {
-        const request = { batch, bytes: bytesOf(batch), requestId, resolve, reject };
-        count([request], 1);
-        open.add(request);
-        schedule();
-      });
-    },
+    send: (batch, requestId) =>
+      new Promise((resolve, reject) => enter({ batch, bytes: bytesOf(batch), requestId, resolve, reject })),
     isFull(organizationId) {
       const left = deps.config.EVENTS_MAX_WAITING - waiting;
       return left <= 0 || (waitingOf.get(organizationId) ?? 0) > left;
     },
     async stop() {
-      while (open.events > 0) start(open.take());
-      await Promise.allSettled(sending);
-    },
-  };
-}
-
-/** Requests that wait for a job. */
-interface Turns {
-  readonly events: number;
-  readonly bytes: number;
-  add(request: Waiting): void;
-  /** The next job: one request of each organization in turn, while they fit; a larger one goes alone. */
-  take(): StoreJob;
-}
-
-function createTurns(): Turns {
-  /** By organization, in the order of their turns. */
-  const lines = new Map<string, Waiting[]>();
-  let events = 0;
-  let bytes = 0;
-
-  const fits = (job: StoreJob, { batch, bytes: more }: Waiting): boolean =>
-    job.requests.length === 0 || (job.events + batch.events.length <= MOST_EVENTS && job.bytes + more <= MOST_BYTES);
-
-  function move(job: StoreJob, organizationId: string, line: Waiting[]): void {
-    const request = line.shift()!;
-    job.requests.push(request);
-    job.events += request.batch.events.length;
-    job.bytes += request.bytes;
-    // To the end of the round, in this job and in the next.
-    lines.delete(organizationId);
-    if (line.length > 0) lines.set(organizationId, line);
-  }
-
-  return {
-    get events() {
-      return events;
-    },
-    get bytes() {
-      return bytes;
-    },
-    add(request) {
-      const { organization_id: id } = request.batch;
-      const line = lines.get(id);
-      if (line) line.push(request);
-      else lines.set(id, [request]);
-      events += request.batch.events.length;
-      bytes += request.bytes;
-    },
-    take() {
-      const job: StoreJob = { requests: [], events: 0, bytes: 0 };
-      let moved = true;
-      while (moved) {
-        moved = false;
-        for (const [organizationId, line] of [...lines]) {
-          if (!fits(job, line[0]!)) continue;
-          move(job, organizationId, line);
-          moved = true;
-        }
-      }
-      events -= job.events;
-      bytes -= job.bytes;
-      return job;
+      // First the shared ones: what of them is held goes apart.
+      await shared.stop();
+      await Promise.all([...apart.values()].map((lane) => lane.stop()));
     },
   };
 }
@@ -225,16 +109,3 @@ const bytesOf = (batch: IncomingBatch): number =>
       sum + EVENT_BYTES + event.properties.length + event.transaction_id.length + event.external_subscription_id.length,
     0,
   );
-
-/** Gives every request its part of the reply. */
-function settle({ requests }: StoreJob, reply: unknown): void {
-  let position = 0;
-  for (const { batch, requestId, resolve, reject } of requests) {
-    const count = batch.events.length;
-    if (reply === undefined) reject(refuse.writePending(requestId));
-    else if (reply === STORING_FAILED) reject(refuse.unavailable());
-    else if (reply === null) resolve(new Array<Verdict>(count).fill(0));
-    else resolve((reply as Verdict[]).slice(position, position + count));
-    position += count;
-  }
-}

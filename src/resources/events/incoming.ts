@@ -51,5 +51,11 @@ export const isAccepted = (verdict: Verdict): verdict is Exclude<Verdict, 1 | { 
 /** Verdicts in the order of the events; null = all stored as sent. */
 export type Verdicts = Verdict[] | null;
 
+/**
+ * In place of the verdicts of events that may not hold up those of other organizations: nothing of their request is
+ * stored, and it is to come again in a job of its own organization.
+ */
+export const HELD = 'held';
+
 /** Reply to a job that failed for good: its requests are answered 503. */
 export const STORING_FAILED = 'failed';

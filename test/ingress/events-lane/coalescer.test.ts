@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createCoalescer } from '../../../src/ingress/events-lane/coalescer.ts';
-import { type IncomingBatch, STORING_FAILED, type Verdict } from '../../../src/resources/events/incoming.ts';
+import { HELD, type IncomingBatch, STORING_FAILED, type Verdict } from '../../../src/resources/events/incoming.ts';
 import { type PackedBatch, unpackBatch } from '../../../src/resources/events/packed.ts';
 
 interface Sent {
   cid: string;
+  organization_id?: string;
   batches: PackedBatch[];
 }
 
@@ -63,6 +64,56 @@ const turn = () => vi.advanceTimersByTimeAsync(0);
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
+
+describe('events that would hold up others', () => {
+  const owners = (jobs: Sent[]) => jobs.map((job) => job.organization_id);
+
+  test('travel apart once they were held, for half a minute, and the others go on together', async () => {
+    const { coalescer, jobs, reply } = wall();
+    const [first, other] = [coalescer.send(batch(2, 10, 'a'), ''), coalescer.send(batch(1, 10, 'b'), '')];
+    await turn();
+    reply(0, [HELD, HELD, 0]);
+    expect(await other).toEqual([0]);
+    await turn();
+    expect(owners(jobs)).toEqual([undefined, 'a']);
+    const [later, neighbour] = [coalescer.send(batch(1, 10, 'a'), ''), coalescer.send(batch(1, 10, 'b'), '')];
+    await turn();
+    expect(owners(jobs)).toEqual([undefined, 'a', undefined]);
+    reply(2, null);
+    expect(await neighbour).toEqual([0]);
+    reply(1, [0, 1]);
+    expect(await first).toEqual([0, 1]);
+    await turn();
+    expect(owners(jobs)).toEqual([undefined, 'a', undefined, 'a']);
+    reply(3, null);
+    expect(await later).toEqual([0]);
+    await vi.advanceTimersByTimeAsync(30_000);
+    void coalescer.send(batch(1, 10, 'a'), '');
+    await turn();
+    expect(owners(jobs)).toEqual([undefined, 'a', undefined, 'a', undefined]);
+  });
+
+  test('are answered within the time of their first job', async () => {
+    const { coalescer, jobs, reply } = wall();
+    const held = coalescer.send(batch(1), 'me').catch((error) => error);
+    await turn();
+    await vi.advanceTimersByTimeAsync(6000);
+    reply(0, [HELD]);
+    await turn();
+    await turn();
+    expect(owners(jobs)).toEqual([undefined, 'o']);
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(await held).toMatchObject({ status: 504 });
+  });
+
+  test('travel apart when they are larger than a job', async () => {
+    const { coalescer, jobs } = wall();
+    void coalescer.send(batch(3, 200_000, 'a'), '');
+    void coalescer.send(batch(1, 10, 'b'), '');
+    await turn();
+    expect(owners(jobs).sort()).toEqual(['a', undefined]);
+  });
+});
 
 describe('coalescing', () => {
   test('requests of one turn travel together, and those that come while a job is in flight', async () => {

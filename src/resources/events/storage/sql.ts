@@ -3,6 +3,10 @@ import { isoText } from '../iso-text.ts';
 import { plainArray, textArray } from './array-literal.ts';
 import type { Columns } from './columns.ts';
 
+/** From here to its end the transaction waits no longer than this for a lock. */
+export const waitForLocks = (db: Db, patienceMs: number) => db`
+  select set_config('lock_timeout', ${String(patienceMs)}, true)`;
+
 /** The test clocks of sandboxes, `for share` until the transaction ends; the others get none meanwhile (beyond 1.2). */
 export const holdClocks = (db: Db, organizationIds: readonly string[]) => db<
   { organization_id: string; present: string; status: string }[]
@@ -15,15 +19,26 @@ export const holdClocks = (db: Db, organizationIds: readonly string[]) => db<
  * locks are taken first, in order. Records touched hours of shapes in building, and the batch whose asynchronous steps are
  * owed. One statement: all or nothing.
  *
+ * batch.patienceMs  how long it waits for a lock; without one as long as its transaction does
+ *
  * @returns ids of the events that were not inserted: their key is taken, or their organization's version is another; and
  *   the number of the transaction, in a row without an id
  */
-export const insertEvents = (db: Db, columns: Columns, batch: { id: string; now: string }) => {
+export const insertEvents = (
+  db: Db,
+  columns: Columns,
+  batch: { id: string; now: string; patienceMs?: number | undefined },
+) => {
   const { organizations, events, buckets, groups, dirty } = columns;
+  const patience = batch.patienceMs === undefined ? null : String(batch.patienceMs);
   return db<({ id: string } | { id: null; transaction: string })[]>`
   with fresh as materialized (
     select array_agg(hold_shapes_version(used.id) = used.version) as flags
-    from unnest(${organizations.ids}::uuid[], ${organizations.versions}::bigint[]) as used (id, version)
+    from (
+      select set_config('lock_timeout', coalesce(${patience}, current_setting('lock_timeout')), true) as ms offset 0
+    ) as patience
+    cross join unnest(${organizations.ids}::uuid[], ${organizations.versions}::bigint[]) as used (id, version)
+    where patience.ms is not null -- the first lock is taken here, after it is known how long to wait
   ), input as materialized (
     select row.*, ((select flags from fresh)::boolean[])[row.o] as is_fresh
     from unnest(

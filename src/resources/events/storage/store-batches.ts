@@ -8,7 +8,7 @@ import { eventText } from '../view.ts';
 import { byKey, columnsOf, type EventRow, type NewGroup, newGroupsOf } from './columns.ts';
 import { type LimitedUsage, limitedUsageOf } from './limited-usage.ts';
 import { type PreparedEvent, prepareEvent } from './prepare.ts';
-import { findStored, holdClocks, insertEvents, type StoredEvent } from './sql.ts';
+import { findStored, holdClocks, insertEvents, type StoredEvent, waitForLocks } from './sql.ts';
 
 export interface StoreOutcome {
   /** By batch, in the order of its events; undefined: the organization's catalog was stale, nothing was stored. */
@@ -59,8 +59,9 @@ export const needTransaction = (batches: readonly IncomingBatch[]): boolean =>
  * another one a conflict. A conflict or a refusal in an atomic batch leaves nothing of the batch stored. An event of a
  * sandbox whose test clock advances is refused.
  *
- * catalogs  of all organizations of the batches
- * now       real time as ISO text
+ * catalogs    of all organizations of the batches
+ * now         real time as ISO text
+ * patienceMs  how long a lock is waited for; without one as long as the transaction does
  *
  * Rules: performance-design 3.3 and 4.1, usage-and-charges A.4 to A.6, beyond 1.2.
  */
@@ -69,9 +70,10 @@ export async function storeBatches(
   batches: readonly IncomingBatch[],
   catalogs: ReadonlyMap<string, Catalog>,
   now: string,
+  patienceMs?: number,
 ): Promise<StoreOutcome> {
   const sandboxes = [...new Set(batches.filter((batch) => batch.sandbox).map((batch) => batch.organization_id))];
-  const presents = sandboxes.length === 0 ? NO_CLOCKS : await presentsOf(db, sandboxes);
+  const presents = sandboxes.length === 0 ? NO_CLOCKS : await presentsOf(db, sandboxes, patienceMs);
   // Sent ahead without waiting: what follows is executed after it.
   const ahead = batches.some(isAllOrNothing) ? [db.unsafe(`savepoint ${SAVEPOINT}`).execute()] : [];
 
@@ -84,7 +86,9 @@ export async function storeBatches(
     );
     const newGroups = newGroupsOf(rows);
     const inserted =
-      rows.length === 0 ? [] : insertEvents(db, columnsOf(rows.sort(byKey), versions, newGroups), { id: batchId, now });
+      rows.length === 0
+        ? []
+        : insertEvents(db, columnsOf(rows.sort(byKey), versions, newGroups), { id: batchId, now, patienceMs });
     const [answered] = await Promise.all([inserted, ...ahead.splice(0)]);
     const missing = new Set(answered.flatMap(({ id }) => (id === null ? [] : [id])));
     const stored = await storedInstead(db, rows, missing);
@@ -136,8 +140,14 @@ const mayKeepDays = ({ aggregation_type, keeps_days }: LiveShape): boolean =>
   sumsUpToDays(aggregation_type) && !keeps_days;
 
 /** Present of each sandbox with a test clock, or the refusal while it advances. */
-async function presentsOf(db: Db, sandboxes: readonly string[]): Promise<Map<string, string | Refusal>> {
-  const held = await holdClocks(db, sandboxes);
+async function presentsOf(
+  db: Db,
+  sandboxes: readonly string[],
+  patienceMs: number | undefined,
+): Promise<Map<string, string | Refusal>> {
+  // Sent ahead without waiting.
+  const ahead = patienceMs === undefined ? undefined : waitForLocks(db, patienceMs).execute();
+  const [held] = await Promise.all([holdClocks(db, sandboxes), ahead]);
   return new Map(
     held.map(({ organization_id, present, status }) => [
       organization_id,
