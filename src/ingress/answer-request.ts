@@ -1,6 +1,7 @@
 import type { Request, Response } from 'express';
 import type { Operation } from '../platform/operation.ts';
-import { refuse } from '../platform/refusal.ts';
+import { Refusal, refuse } from '../platform/refusal.ts';
+import { bodyWithPlaces } from '../platform/schema/error-places.ts';
 import { answeredInTime } from './answered-in-time.ts';
 import type { Identity } from './authenticate.ts';
 import type { EdgeDeps, Outcome } from './edge.ts';
@@ -35,7 +36,8 @@ export function answerRequest(
     response.once('close', () => ending.abort());
     try {
       const identity = await authenticate(deps, request, response);
-      call = { operation, request, response, identity, requestId, sent: undefined, signal: ending.signal, ignored: [] };
+      const unread = { sent: undefined, read: undefined, ignored: [] };
+      call = { operation, request, response, identity, requestId, signal: ending.signal, ...unread };
       const uncounted = operation.uncountedWhile?.(deps.sql, identity);
       if (!uncounted || !(await answeredInTime(uncounted, READ_TIMEOUT_MS))) {
         await deps.limiters.organization[operation.category ?? 'default'](request, response);
@@ -46,7 +48,8 @@ export function answerRequest(
       if (operation.isLogged) deps.uncommitted.note(call, deps.wire.answer(outcome));
     } catch (error) {
       const answer = answerOfError(error, deps.log, { requestId, operation: operation.name });
-      outcome = { status: answer.status, text: JSON.stringify(answer.body), headers: answer.headers };
+      const body = error instanceof Refusal ? bodyWithPlaces(operation, call?.read ?? {}, error) : answer.body;
+      outcome = { status: answer.status, text: JSON.stringify(body), headers: answer.headers };
       const isLogged = operation.kind === 'command' || operation.isLogged;
       if (isLogged && call) deps.uncommitted.note(call, deps.wire.answer(outcome));
     }

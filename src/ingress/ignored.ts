@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { queryFields } from '../platform/lists/query-fields.ts';
 import type { Operation } from '../platform/operation.ts';
-import { queryFields } from './openapi-query.ts';
 import type { Query } from './read-query.ts';
 
 /** Names in one answer at most, and characters of each: enough to find the mistake. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { queryFields } from '../platform/lists/query-fields.ts';
 import type { Operation } from '../platform/operation.ts';
 
 type Parameter = {
@@ -9,13 +10,6 @@ type Parameter = {
   style?: 'deepObject' | 'form';
   explode?: boolean;
 };
-
-/** Fields of a query by name; a query that is rewritten as a whole is shown as it is sent. */
-export function queryFields(operation: Operation): Record<string, z.ZodType> | undefined {
-  let schema: unknown = operation.query;
-  while (schema instanceof z.ZodPipe) schema = schema.in;
-  return schema instanceof z.ZodObject ? (schema.shape as Record<string, z.ZodType>) : undefined;
-}
 
 /**
  * Parameters of an operation's query as clients send them: lists by `name[]`, values by key as `name[key]`, with the types

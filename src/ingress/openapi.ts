@@ -7,6 +7,7 @@ import {
 } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import type { Operation } from '../platform/operation.ts';
+import { ErrorPlaces } from '../platform/schema/error-places.ts';
 import { queryParameters } from './openapi-query.ts';
 import { type OpenApi, withSharedSchemas } from './openapi-schemas.ts';
 
@@ -18,6 +19,7 @@ const ErrorBody = z.object({
   code: z.string().optional(),
   resource: z.string().optional(),
   error_details: z.record(z.string(), z.unknown()).optional(),
+  error_places: ErrorPlaces.optional(),
 });
 
 const ERRORS: Record<number, string> = {

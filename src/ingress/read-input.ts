@@ -24,7 +24,7 @@ export function readParams(operation: Operation, request: Request): Record<strin
  * @throws Refusal 400 without the root key, 422 with the codes of the fields
  */
 export const readInput = (operation: Operation, query: Query, body: unknown): { query: unknown; body: unknown } => ({
-  query: parse(operation.query, query),
+  query: parseQuery(operation.query, query),
   body: parseRoot(operation, body),
 });
 
@@ -38,10 +38,10 @@ function resourceOf(path: string, param: string): string {
     .replace(/s$/, '');
 }
 
-function parse(schema: Operation['query'], value: Query): unknown {
+function parseQuery(schema: Operation['query'], value: Query): unknown {
   if (!schema) return {};
   const parsed = schema.safeParse(value);
-  if (!parsed.success) throw refuseIssues(parsed.error);
+  if (!parsed.success) throw refuseIssues(parsed.error, { isQuery: true });
   return parsed.data;
 }
 

@@ -18,6 +18,8 @@ import { sharedSql } from './shared-sql.ts';
 /** Body of an operation whose row says no more: a plan of 500 charges is half of it. */
 const BODY_LIMIT_BYTES = 1024 * 1024;
 
+const UNKNOWN_FILTER = 'value_must_be_blank';
+
 /** One request of an operation by a caller who is known. */
 export interface Call {
   operation: Operation;
@@ -29,6 +31,8 @@ export interface Call {
   signal: AbortSignal;
   /** Parameters of path, query and body as the caller wrote them, once they are read: for the API log. */
   sent: object | undefined;
+  /** The query and what the body's root holds, as the house knows them, once they are read: for the places of errors. */
+  read: { query: Query; body?: unknown } | undefined;
   /** Filters and fields that nobody knows, once they are read: for the warning header. */
   ignored: string[];
 }
@@ -47,6 +51,7 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   const params = deps.wire.params(sentParams);
   const sentQuery = readQuery(request.url);
   const query = deps.wire.query(sentQuery);
+  call.read = { query };
   if (operation.kind === 'events') {
     deps.handOver.refuseIfInVain('events');
     if (deps.events.isFull(identity.organizationId)) throw refuse.unavailable();
@@ -57,6 +62,7 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   const sentBody = takesBody ? await readBody(request, response, bodyOptions(operation)) : undefined;
   call.sent = { ...sentQuery, ...deps.wire.sentParams(sentParams), ...(typeof sentBody === 'object' ? sentBody : {}) };
   const body = deps.wire.body(sentBody);
+  call.read = { query, body: rootOf(operation, body) };
   const idempotency = takesBody ? readIdempotency(call, query, body) : null;
   if (operation.kind === 'events') {
     const countMore = () => deps.limiters.organization[operation.category ?? 'default'](request, response);
@@ -67,7 +73,10 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   const filters = unknownFilters(operation, sentQuery, query);
   // In a sandbox a misspelt filter is a mistake to be found; elsewhere a client may be newer than this service.
   if (identity.sandbox && filters.length > 0)
-    throw refuse.invalid(Object.fromEntries(filters.map((name) => [name, ['value_must_be_blank']])));
+    throw refuse.invalid(
+      Object.fromEntries(filters.map((name) => [name, [UNKNOWN_FILTER]])),
+      filters.map((name) => ({ field: name, code: UNKNOWN_FILTER, path: [name], isQuery: true })),
+    );
   const input = { ...params, ...readInput(operation, query, body) };
   call.ignored = [...filters, ...unknownFields(operation.body, rootOf(operation, body))];
   if (operation.kind === 'command') return runCommand(deps, call, input, idempotency);

@@ -1,3 +1,5 @@
+import { type FoundPlace, placesOf } from './found-places.ts';
+
 /** Codes of one or several fields: `{rate: ['value_is_out_of_range']}`. */
 export type FieldErrors = Record<string, unknown>;
 
@@ -5,12 +7,15 @@ export type FieldErrors = Record<string, unknown>;
 export class Refusal extends Error {
   readonly status: number;
   readonly body: Record<string, unknown>;
+  /** Where in the input the codes were found, as far as whoever refuses knows it. */
+  readonly places: readonly FoundPlace[];
 
-  constructor(status: number, body: Record<string, unknown>) {
+  constructor(status: number, body: Record<string, unknown>, places: readonly FoundPlace[] = []) {
     super(`${status} ${JSON.stringify(body)}`);
     this.name = 'Refusal';
     this.status = status;
     this.body = { status, ...body };
+    this.places = places;
   }
 }
 
@@ -37,8 +42,12 @@ export const refuse = {
   notAllowed: (code: string) => new Refusal(405, { error: 'Method Not Allowed', code }),
   tooLarge: () => new Refusal(413, { error: 'Payload Too Large', code: 'payload_too_large' }),
   unsupportedMediaType: () => new Refusal(415, { error: 'Unsupported Media Type', code: 'unsupported_media_type' }),
-  invalid: (details: FieldErrors) =>
-    new Refusal(422, { error: 'Unprocessable Entity', code: 'validation_errors', error_details: onceEach(details) }),
+  invalid: (details: FieldErrors, places: readonly FoundPlace[] = placesOf(details)) =>
+    new Refusal(
+      422,
+      { error: 'Unprocessable Entity', code: 'validation_errors', error_details: onceEach(details) },
+      places,
+    ),
   thirdParty: (provider: string, error: string) =>
     new Refusal(422, {
       error: 'Unprocessable Entity',

@@ -62,6 +62,23 @@ export const documentationInWire = (text: string, prefix: string): string =>
     .replace(/\bexecute_in_svc\b/g, `${PREFIXED_VALUE}${prefix}`)
     .replace(/\bX-Svc-[A-Za-z-]+/g, (name) => headerName(name, prefix));
 
+/** Places of errors: names and values of ours in them stand in texts. */
+const PLACES = 'error_places';
+/** Up to the first name after a map of names that customers chose. */
+const OWN_NAMES = new RegExp(`^.*?(?:(?:^|\\.)(?:${[...FOREIGN_MAPS].join('|')})(?=[.[])|$)`);
+
+/** `svc_id` in the path of an error, and the one listed value that carries the prefix. */
+function renamedPlace(place: unknown, { from, to }: Direction): unknown {
+  if (!isPlainObject(place)) return place;
+  const { path, allowed } = place as { path?: unknown; allowed?: unknown };
+  const renamedNames = (own: string) => own.replaceAll(new RegExp(`(?<=^|\\.)${from}_`, 'g'), `${to}_`);
+  return {
+    ...place,
+    ...(typeof path === 'string' ? { path: path.replace(OWN_NAMES, renamedNames) } : {}),
+    ...(Array.isArray(allowed) ? { allowed: renamedMode(allowed, from, to) } : {}),
+  };
+}
+
 interface Direction {
   from: string;
   to: string;
@@ -77,6 +94,7 @@ function renamed(value: unknown, direction: Direction): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       if (FOREIGN_MAPS.has(key) && isPlainObject(inner)) return [key, inner];
+      if (key === PLACES && Array.isArray(inner)) return [key, inner.map((place) => renamedPlace(place, direction))];
       if (key === PREFIXED_ENUM) return [key, renamedMode(inner, from, to)];
       if (CODE_KEY.test(key) && !isPlainObject(inner)) return [key, renamedCode(inner, direction)];
       const name = key.startsWith(`${from}_`) ? to + key.slice(from.length) : key;

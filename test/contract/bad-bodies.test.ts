@@ -312,13 +312,29 @@ function faultOf({ status, body }: Answered, mutation: Mutation, names: Readonly
 }
 
 function detailsFault(body: Answered['body'], names: ReadonlySet<string>): unknown {
-  const { status, error, code, error_details, ...more } = body;
+  const { status, error, code, error_details, error_places = [], ...more } = body;
   if (status !== 422 || error !== 'Unprocessable Entity' || Object.keys(more).length > 0) return body;
   if (code === 'stripe_required') return Object.keys(error_details).length > 0 ? body : undefined;
   if (code !== 'validation_errors') return body;
   const odd = Object.entries(error_details).filter(([field, codes]) => !isKnown(field, codes, names));
-  return odd.length > 0 || Object.keys(error_details).length === 0 ? Object.fromEntries(odd.slice(0, 3)) : undefined;
+  if (odd.length > 0 || Object.keys(error_details).length === 0) return Object.fromEntries(odd.slice(0, 3));
+  return error_places.length > 100 ? error_places.length : error_places.find((place: object) => !isPlace(place));
 }
+
+const isPlace = ({
+  path,
+  code,
+  allowed = [],
+  ...more
+}: {
+  path?: string;
+  code?: string;
+  allowed?: unknown[];
+}): boolean =>
+  /^[A-Za-z_][\w-]*(\.[A-Za-z_][\w-]*|\[\d+\]|\["(?:[^"\\]|\\.)*"\])*$/.test(path ?? '') &&
+  (CODES.has(code!) || TELLING.test(code!)) &&
+  allowed.length <= 50 &&
+  Object.keys(more).length === 0;
 
 function isKnown(field: string, codes: unknown, names: ReadonlySet<string>): boolean {
   if (!Array.isArray(codes)) {

@@ -105,7 +105,10 @@ test('a payment request asks for overdue invoices of one currency and one billin
           payment_request: { external_customer_id: 'acme', svc_invoice_ids: sent },
         })
       ).body,
-    ).toEqual(invalid({ svc_invoice_ids: [code] }));
+    ).toEqual({
+      ...invalid({ svc_invoice_ids: [code] }),
+      error_places: [{ path: 'payment_request.svc_invoice_ids', code: expect.any(String) }],
+    });
   await story.advance('2024-05-03T08:00:00Z');
   expect(await ask(dollars, euros)).toEqual(notAllowed('invoices_have_different_currencies'));
   expect(await ask(dollars, branch)).toEqual(notAllowed('invoices_have_different_billing_entities'));

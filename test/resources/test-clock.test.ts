@@ -65,7 +65,7 @@ describe('a test clock', () => {
     const org = await service.org({ sandbox: true });
     const answer = await org.post('/test_clock', { test_clock: { note: 'x', ...test_clock } });
     expect(answer.status).toBe(422);
-    expect(answer.body).toEqual({
+    expect({ ...answer.body, error_places: undefined }).toEqual({
       status: 422,
       error: 'Unprocessable Entity',
       code: 'validation_errors',

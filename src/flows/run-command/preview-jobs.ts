@@ -10,7 +10,7 @@ import type { Handlers } from '../../platform/queue/worker.ts';
 import { assert, Refusal, refuse } from '../../platform/refusal.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
 import { OUT_OF_RANGE } from '../../platform/schema/fields.ts';
-import { type CommandDeps, type CommandJob, type CommandReply, silentContext } from './run-command.ts';
+import { type CommandDeps, type CommandJob, type CommandReply, replyOfRefusal, silentContext } from './run-command.ts';
 
 /** A preview that takes longer is given up: within the write timeout, so that its caller hears of it. */
 const MOST_MS = 8000;
@@ -43,7 +43,8 @@ async function answerOf(deps: CommandDeps, job: CommandJob, untilMs: number): Pr
     return { status: 200, body: JSON.stringify(await preview(deps, job, untilMs, TRIES)), headers: {} };
   } catch (error) {
     const refusal = refusalFor(error);
-    if (refusal) return { status: refusal.status, body: JSON.stringify(refusal.body), headers: retryAfter(refusal) };
+    const operation = deps.operations.get(job.operation);
+    if (refusal && operation) return { ...replyOfRefusal(operation, job.input, refusal), headers: retryAfter(refusal) };
     deps.log.error({ operation: job.operation, command: job.cid, err: error }, 'preview failed');
     return { status: 500, body: JSON.stringify({ status: 500, error: 'Internal Server Error' }), headers: {} };
   }

@@ -21,6 +21,7 @@ import {
   writeRecords,
 } from '../../platform/records/write-records.ts';
 import { assert, Refusal, refuse } from '../../platform/refusal.ts';
+import { bodyWithPlaces } from '../../platform/schema/error-places.ts';
 import { OUT_OF_RANGE } from '../../platform/schema/fields.ts';
 import { answerPlace, inputPlace, type SealedInput } from '../../platform/secrets/places.ts';
 import { isSealed } from '../../platform/secrets/seal.ts';
@@ -114,7 +115,9 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
       if (isRepeat && isLogged) await writeApiLogs(tx, [apiLogRow(deps, job, reply, asked)], asked);
       return { reply, nudges: { deliveries: [], steps: [] } };
     }
-    const { reply, now, records } = refusal ? refused(refusal, realNow()) : await attempt(deps, tx, job, operation);
+    const { reply, now, records } = refusal
+      ? refused(operation, job, refusal, realNow())
+      : await attempt(deps, tx, job, operation);
     const finished = realNow();
     const stored = isStored(reply)
       ? await storedForm(deps, tx, { operation, input: job.input, scopeHash }, reply)
@@ -175,13 +178,19 @@ async function attempt(deps: CommandDeps, tx: Tx, job: CommandJob, operation: Op
     const refusal = error instanceof AmountOutOfRange ? refuse.invalid({ base: [OUT_OF_RANGE] }) : error;
     if (!(refusal instanceof Refusal)) throw refusal;
     await tx.unsafe('rollback to savepoint command');
-    return refused(refusal, now);
+    return refused(operation, job, refusal, now);
   }
 }
 
+export const replyOfRefusal = (operation: Operation, input: unknown, refusal: Refusal): CommandReply => ({
+  status: refusal.status,
+  body: JSON.stringify(bodyWithPlaces(operation, input ?? {}, refusal)),
+  headers: {},
+});
+
 /** A command that changed nothing. */
-const refused = (refusal: Refusal, now: Temporal.Instant) => ({
-  reply: { status: refusal.status, body: JSON.stringify(refusal.body), headers: {} } as CommandReply,
+const refused = (operation: Operation, { input }: CommandJob, refusal: Refusal, now: Temporal.Instant) => ({
+  reply: replyOfRefusal(operation, input, refusal),
   now,
   records: emptyRecords() as Records,
 });

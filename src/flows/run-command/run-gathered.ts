@@ -17,6 +17,7 @@ import {
   type CommandReply,
   isStored,
   keyOfCommand,
+  replyOfRefusal,
   silentContext,
   storedForm,
   TwinRunning,
@@ -87,20 +88,20 @@ async function decide(
       await contextOf(deps, tx, jobs[0]!),
       jobs.map(({ operation, input }) => ({ operation, input })),
     );
-    return verdicts.map(replyOf);
+    return verdicts.map((verdict, index) => replyOf(deps, jobs[index]!, verdict));
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     await tx.unsafe('rollback to savepoint command');
-    return jobs.map(() => replyOf(error));
+    return jobs.map((job) => replyOf(deps, job, error));
   }
 }
 
 const contextOf = async (deps: CommandDeps, tx: Tx, job: CommandJob): Promise<Context> =>
   silentContext(deps, tx, job, await lockOrganizationNow(tx, job.organization_id, job.sandbox));
 
-const replyOf = (verdict: object | Refusal): CommandReply =>
+const replyOf = (deps: CommandDeps, { operation, input }: CommandJob, verdict: object | Refusal): CommandReply =>
   verdict instanceof Refusal
-    ? { status: verdict.status, body: JSON.stringify(verdict.body), headers: {} }
+    ? replyOfRefusal(deps.operations.get(operation)!, input, verdict)
     : { status: 200, body: JSON.stringify(verdict), headers: {} };
 
 async function writeAnswers(

@@ -1,5 +1,7 @@
 import type { FieldErrors } from '../../platform/refusal.ts';
+import type { ErrorPlace } from '../../platform/schema/error-places.ts';
 import { errorsOf } from '../../resources/events/answers.ts';
+import { placesOfEvent } from '../../resources/events/error-places.ts';
 import type { IncomingEvent, Verdict } from '../../resources/events/incoming.ts';
 
 /** Errors that an answer lists; more are only counted. */
@@ -9,6 +11,8 @@ interface LineError {
   line: number;
   transaction_id: string | null;
   error_details: FieldErrors;
+  /** Within the event of the line. */
+  error_places?: ErrorPlace[];
 }
 
 /** What became of the lines of a bulk request, as far as it has come. Rule: beyond 3.4. */
@@ -26,8 +30,14 @@ export class BulkReport {
   reject(line: number, transactionId: string | null, errors: FieldErrors): void {
     this.#rejected += 1;
     // Those at the door are found before those of storing, so the list is put in order at the end.
-    if (this.#errors.length < MOST_ERRORS)
-      this.#errors.push({ line, transaction_id: transactionId, error_details: errors });
+    if (this.#errors.length >= MOST_ERRORS) return;
+    const places = placesOfEvent(errors, []);
+    this.#errors.push({
+      line,
+      transaction_id: transactionId,
+      error_details: errors,
+      ...(places.length > 0 ? { error_places: places } : {}),
+    });
   }
 
   note(line: number, event: IncomingEvent, verdict: Verdict): void {

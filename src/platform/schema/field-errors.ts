@@ -1,6 +1,8 @@
 import type { z } from 'zod';
+import type { FoundPlace } from '../found-places.ts';
 import { type FieldErrors, type Refusal, refuse } from '../refusal.ts';
 import { INVALID, MANDATORY, OUT_OF_RANGE, TOO_LONG } from './fields.ts';
+import { placeOfIssue } from './flat-errors.ts';
 import { ISSUES_MAX } from './sizes.ts';
 
 // The library's own sentences start with a capital.
@@ -9,9 +11,12 @@ const CODE = /^[a-z][a-z0-9_]*$|^[a-z].*[:[]/;
 /**
  * All field errors of an input, refused at once: `{field: [codes]}`, nested fields with dotted keys. A rule without a code of
  * its own gets the one of its kind. Of very many, the first hundred are told.
+ *
+ * isQuery  what was read is the query, not the body
  */
-export function refuseIssues(error: z.ZodError): Refusal {
+export function refuseIssues(error: z.ZodError, { isQuery = false } = {}): Refusal {
   const details: Record<string, string[]> = {};
+  const places: FoundPlace[] = [];
   const issues = error.issues.slice(0, ISSUES_MAX);
   const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(fieldOf));
   for (const issue of issues) {
@@ -21,9 +26,14 @@ export function refuseIssues(error: z.ZodError): Refusal {
     const code = codeOf(issue);
     details[field] ??= [];
     if (!details[field].includes(code)) details[field].push(code);
+    places.push({ field, code, path: placeOfIssue(issue).map(nameOrIndex), isQuery, ...allowedBy(issue) });
   }
-  return refuse.invalid(details satisfies FieldErrors);
+  return refuse.invalid(details satisfies FieldErrors, places);
 }
+
+const nameOrIndex = (key: PropertyKey): string | number => (typeof key === 'number' ? key : String(key));
+
+const allowedBy = (issue: z.core.$ZodIssue) => (issue.code === 'invalid_value' ? { allowed: issue.values } : {});
 
 const fieldOf = ({ path }: z.core.$ZodIssue): string => (path.length === 0 ? 'base' : path.join('.'));
 

@@ -30,9 +30,10 @@ export function filterListOf(input: FilterListInput): { filters: ChargeFilterRow
   const codes = new Set(kept.flatMap((filter) => (filter ? [filter.code] : [])));
   const filters = input.given.map((given, position) => {
     const values = withoutRepeats(given.values);
-    addFaults(faults, valuesFaults(values, input.declared));
+    const at = ['filters', position];
+    addFaults(faults, valuesFaults(values, input.declared), at);
     const checked = checkedProperties(input.charge.charge_model, given.properties);
-    addFaults(faults, checked.faults);
+    addFaults(faults, checked.faults, at);
     const old = kept[position];
     const code = old?.code ?? filterCode(values, codes);
     codes.add(code);

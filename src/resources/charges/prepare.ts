@@ -1,5 +1,6 @@
 import type { FieldCodes } from '../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../platform/context.ts';
+import type { Path } from '../../platform/found-places.ts';
 import { isUuid, newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { type BillableMetricRow, declaredValues, lockBillableMetrics } from '../billable-metrics/queries.ts';
@@ -17,6 +18,8 @@ import type { ChargeShown } from './shown.ts';
 export interface GivenCharge {
   given: ChargeElement;
   stored?: ChargeShown | undefined;
+  /** Where it stands in the input; absent for an input that is a charge. */
+  at?: Path;
 }
 
 /** A charge ready to save. */
@@ -80,7 +83,9 @@ export async function prepareCharges(
 
   const charges = wanted.map((each, index) => {
     const metric = metrics.get(each.definition.billable_metric_id)!;
-    const { charge, filters } = prepareCharge(ctx, input, { ...each, metric, code: codes[index]!, units }, faults);
+    const own: FieldCodes = {};
+    const { charge, filters } = prepareCharge(ctx, input, { ...each, metric, code: codes[index]!, units }, own);
+    addFaults(faults, own, each.at);
     return { charge, filters, taxIds: each.given.tax_codes?.map((code) => taxIds.get(code)!) };
   });
   return { charges, faults };
@@ -122,10 +127,10 @@ function prepareCharge(
 }
 
 /** Whether it is known what is counted and how it is priced. */
-function hasKind({ given, stored }: GivenCharge, faults: FieldCodes): boolean {
+function hasKind({ given, stored, at }: GivenCharge, faults: FieldCodes): boolean {
   if (stored) return true;
-  if (given.billable_metric_id === undefined) addFaults(faults, { billable_metric_id: ['value_is_mandatory'] });
-  if (given.charge_model === undefined) addFaults(faults, { charge_model: ['value_is_invalid'] });
+  if (given.billable_metric_id === undefined) addFaults(faults, { billable_metric_id: ['value_is_mandatory'] }, at);
+  if (given.charge_model === undefined) addFaults(faults, { charge_model: ['value_is_invalid'] }, at);
   return given.billable_metric_id !== undefined && given.charge_model !== undefined;
 }
 
@@ -149,9 +154,9 @@ function codesOf(
   faults: FieldCodes,
 ): string[] {
   const taken = new Set(otherCodes);
-  for (const { definition } of wanted) {
+  for (const { definition, at } of wanted) {
     if (definition.code === null) continue;
-    if (taken.has(definition.code)) addFaults(faults, { code: ['value_already_exist'] });
+    if (taken.has(definition.code)) addFaults(faults, { code: ['value_already_exist'] }, at);
     taken.add(definition.code);
   }
   return wanted.map(({ definition }) => {

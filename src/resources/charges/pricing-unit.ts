@@ -18,6 +18,9 @@ type Applied = Pick<ChargeRow, 'pricing_unit_id' | 'pricing_unit_code' | 'conver
 /** Ids of pricing units by code. */
 export type PricingUnits = ReadonlyMap<string, string>;
 
+/** The field in which a charge names its unit and rate. */
+const AT = ['applied_pricing_unit'];
+
 const NONE: Applied = { pricing_unit_id: null, pricing_unit_code: null, conversion_rate: null };
 
 /** The pricing units that charges name, kept from being deleted until the transaction ends. */
@@ -50,9 +53,9 @@ export function pricingUnitOf(
   }
   if (isSilent) return NONE;
   const id = given?.code ? units.get(given.code) : undefined;
-  if (id === undefined) addFaults(faults, { pricing_unit: ['relation_must_exist'] });
+  if (id === undefined) addFaults(faults, { pricing_unit: ['relation_must_exist'] }, AT);
   const rate = rateOf(given, faults);
-  if (rate === null) addFaults(faults, { conversion_rate: ['value_is_mandatory'] });
+  if (rate === null) addFaults(faults, { conversion_rate: ['value_is_mandatory'] }, AT);
   return { pricing_unit_id: id ?? null, pricing_unit_code: given?.code ?? null, conversion_rate: rate };
 }
 
@@ -63,10 +66,10 @@ function rateOf(given: Given, faults: FieldCodes): Decimal | null {
   if (given?.conversion_rate === undefined || given.conversion_rate === null) return null;
   const parsed = Rate.safeParse(given.conversion_rate);
   if (!parsed.success) {
-    addFaults(faults, { conversion_rate: [INVALID] });
+    addFaults(faults, { conversion_rate: [INVALID] }, AT);
     return ONE;
   }
   const rate = roundToDigits(decimal(parsed.data), PRECISE_AMOUNT_DIGITS);
-  if (!rate.gt(0) || rate.gte(MAX_RATE)) addFaults(faults, { conversion_rate: ['value_is_out_of_range'] });
+  if (!rate.gt(0) || rate.gte(MAX_RATE)) addFaults(faults, { conversion_rate: ['value_is_out_of_range'] }, AT);
   return rate;
 }

@@ -1,4 +1,5 @@
 import { type FieldErrors, Refusal, refuse } from '../../platform/refusal.ts';
+import { placesOfEvent } from './error-places.ts';
 import { type IncomingBatch, type IncomingEvent, isAccepted, type Verdict } from './incoming.ts';
 import type { EventsInput } from './requests.ts';
 import { eventText } from './view.ts';
@@ -55,7 +56,14 @@ function tolerantText({ batch, faults }: EventsInput, verdicts: readonly Verdict
     const transaction_id = fault === null ? batch.events[place]!.transaction_id : fault.transaction_id;
     const status = error_details ? 'rejected' : typeof verdict === 'object' && 'r' in verdict ? 'replayed' : 'stored';
     counts[status] += 1;
-    return { index, transaction_id, status, ...(error_details ? { error_details } : {}) };
+    const places = error_details ? placesOfEvent(error_details, ['events', index]) : [];
+    return {
+      index,
+      transaction_id,
+      status,
+      ...(error_details ? { error_details } : {}),
+      ...(places.length > 0 ? { error_places: places } : {}),
+    };
   });
   const stored = batch.events.flatMap((event, index) =>
     isAccepted(verdicts[index]!) ? [textOf(event, batch, verdicts[index]!)] : [],

@@ -3,6 +3,7 @@ import { textFilter } from '../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../platform/lists/pagination.ts';
 import { fromFilter, untilMillisecondFilter } from '../../platform/lists/time-filters.ts';
 import { anyValue, list } from '../../platform/schema/bounded.ts';
+import { ErrorPlaces } from '../../platform/schema/error-places.ts';
 import { KEY_MAX_BYTES } from '../../platform/schema/sizes.ts';
 
 /** Properties of an event; the lane counts them before it parses (json-shape.ts). */
@@ -19,6 +20,9 @@ const EventInput = z.object({
   properties: anyValue({ max: PROPERTIES_MAX }).optional(),
   precise_total_amount_cents: z.union([key, z.number()]).nullish(),
 });
+
+/** Fields of an event as it is sent. */
+export const EVENT_FIELDS: ReadonlySet<string> = new Set(Object.keys(EventInput.shape));
 
 /** Bodies of the writes, as the documentation shows them; the events lane reads them with plain checks. */
 export const EventBody = z.object({ event: EventInput });
@@ -79,6 +83,7 @@ export const CreatedEvents = z.object({
         transaction_id: z.string().nullable(),
         status: z.enum(['stored', 'replayed', 'rejected']),
         error_details: z.record(z.string(), z.any()).optional(),
+        error_places: ErrorPlaces.optional(),
       }),
     )
     .optional(),
@@ -98,6 +103,7 @@ export const BulkEnvelope = z.object({
         line: z.int(),
         transaction_id: z.string().nullable(),
         error_details: z.record(z.string(), z.any()),
+        error_places: ErrorPlaces.optional(),
       }),
     ),
     not_counted: z.record(z.string(), z.int()).optional(),

@@ -104,9 +104,9 @@ export async function overrideFixedCharges(
   const shown = new Map(
     (await showFixedCharges(db, organizationId, stored)).map((each) => [each.fixedCharge.id, each]),
   );
-  const given = pairedWith(stored, elements).map(({ fixedCharge, element }): GivenFixedCharge => {
+  const given = pairedWith(stored, elements).map(({ fixedCharge, element }, index): GivenFixedCharge => {
     const { id: _id, ...fields } = element;
-    return { given: fields, stored: shown.get(fixedCharge.id) };
+    return { given: fields, stored: shown.get(fixedCharge.id), at: ['plan_overrides', 'fixed_charges', index] };
   });
   const { fixedCharges, faults } = await prepareFixedCharges(ctx, {
     planId: plan.id,

@@ -70,11 +70,12 @@ const unitsChange = ({ fixedCharge, isImmediate }: PreparedFixedCharge): UnitsCh
 /** @throws Refusal 404 fixed_charge, for an id that is none of the plan's or stands twice */
 function pairedWith(stored: readonly FixedChargeShown[], elements: readonly FixedChargeElement[]): GivenFixedCharge[] {
   const left = new Map(stored.map((shown) => [shown.fixedCharge.id, shown]));
-  return elements.map((given) => {
-    if (given.id === undefined || given.id === null) return { given };
+  return elements.map((given, index) => {
+    const at = ['fixed_charges', index];
+    if (given.id === undefined || given.id === null) return { given, at };
     const shown = left.get(given.id.toLowerCase());
     if (!shown) throw refuse.notFound('fixed_charge');
     left.delete(shown.fixedCharge.id);
-    return { given, stored: shown };
+    return { given, stored: shown, at };
   });
 }

@@ -1,5 +1,6 @@
 import type { FieldCodes } from '../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../platform/context.ts';
+import type { Path } from '../../platform/found-places.ts';
 import { isUuid, newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { type AddOnRow, findAddOns } from '../add-ons/queries.ts';
@@ -15,6 +16,8 @@ import type { FixedChargeShown } from './shown.ts';
 export interface GivenFixedCharge {
   given: FixedChargeElement;
   stored?: FixedChargeShown | undefined;
+  /** Where it stands in the input; absent for an input that is a fixed charge. */
+  at?: Path;
 }
 
 /** A fixed charge ready to save. */
@@ -57,12 +60,12 @@ export async function prepareFixedCharges(
   const taxes = await findTaxesByCodes(ctx.db, ctx.organizationId, taxCodes);
   const taxIds = new Map(taxes.map(({ code, id }) => [code, id]));
 
-  const defined = wanted.map(({ given, stored }) => {
+  const defined = wanted.map(({ given, stored, at }) => {
     const { definition, faults: own } = checkedFixedCharge(definitionOf(given, stored?.fixedCharge));
-    addFaults(faults, own);
-    if (stored) addFaults(faults, frozenFaults(stored.fixedCharge, definition, { isInUse: isFrozen }));
-    if (stored && namesOtherAddOn(given, stored.fixedCharge)) addFaults(faults, { add_on: ['value_is_frozen'] });
-    return { given, stored, definition, addOn: addOnOf({ given, stored }) };
+    addFaults(faults, own, at);
+    if (stored) addFaults(faults, frozenFaults(stored.fixedCharge, definition, { isInUse: isFrozen }), at);
+    if (stored && namesOtherAddOn(given, stored.fixedCharge)) addFaults(faults, { add_on: ['value_is_frozen'] }, at);
+    return { given, stored, at, definition, addOn: addOnOf({ given, stored }) };
   });
   const codes = codesOf(defined, otherCodes, faults);
 
@@ -86,11 +89,11 @@ export async function prepareFixedCharges(
 }
 
 /** Whether it is known what is priced and how. */
-function hasKind({ given, stored }: GivenFixedCharge, faults: FieldCodes): boolean {
+function hasKind({ given, stored, at }: GivenFixedCharge, faults: FieldCodes): boolean {
   if (stored) return true;
   const namesAddOn = Boolean(given.add_on_id ?? given.add_on_code);
-  if (!namesAddOn) addFaults(faults, { add_on: ['value_is_mandatory'] });
-  if (given.charge_model === undefined) addFaults(faults, { charge_model: ['value_is_invalid'] });
+  if (!namesAddOn) addFaults(faults, { add_on: ['value_is_mandatory'] }, at);
+  if (given.charge_model === undefined) addFaults(faults, { charge_model: ['value_is_invalid'] }, at);
   return namesAddOn && given.charge_model !== undefined;
 }
 
@@ -140,14 +143,14 @@ const namesOtherAddOn = ({ add_on_id, add_on_code }: FixedChargeElement, stored:
 
 /** Codes: those named first, then generated ones. */
 function codesOf(
-  defined: readonly { definition: { code: string | null }; addOn: AddOnOfRow }[],
+  defined: readonly { definition: { code: string | null }; addOn: AddOnOfRow; at?: Path | undefined }[],
   otherCodes: readonly string[],
   faults: FieldCodes,
 ): string[] {
   const taken = new Set(otherCodes);
-  for (const { definition } of defined) {
+  for (const { definition, at } of defined) {
     if (definition.code === null) continue;
-    if (taken.has(definition.code)) addFaults(faults, { code: ['value_already_exist'] });
+    if (taken.has(definition.code)) addFaults(faults, { code: ['value_already_exist'] }, at);
     taken.add(definition.code);
   }
   return defined.map(({ definition, addOn }) => {

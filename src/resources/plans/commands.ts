@@ -39,7 +39,7 @@ export async function createPlan(ctx: Context, { body }: { body: PlanCreate }) {
   const { charges, faults } = await prepareCharges(ctx, {
     planId: id,
     isFrozen: false,
-    given: (body.charges ?? []).map((given) => ({ given })),
+    given: (body.charges ?? []).map((given, index) => ({ given, at: ['charges', index] })),
     otherCodes: [],
     missing: 'billable_metrics',
   });
@@ -164,12 +164,13 @@ export async function deletePlan(ctx: Context, { code }: { code: string }) {
 /** @throws Refusal 404 charge, for an id that is none of the plan's or stands twice */
 function pairedWith(stored: readonly ChargeShown[], elements: readonly ChargeElement[]): GivenCharge[] {
   const left = new Map(stored.map((shown) => [shown.charge.id, shown]));
-  return elements.map((given) => {
-    if (given.id === undefined || given.id === null) return { given };
+  return elements.map((given, index) => {
+    const at = ['charges', index];
+    if (given.id === undefined || given.id === null) return { given, at };
     const shown = left.get(given.id.toLowerCase());
     if (!shown) throw refuse.notFound('charge');
     left.delete(shown.charge.id);
-    return { given, stored: shown };
+    return { given, stored: shown, at };
   });
 }
 

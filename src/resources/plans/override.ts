@@ -1,7 +1,7 @@
 import type { FieldCodes } from '../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../platform/context.ts';
 import { refuse } from '../../platform/refusal.ts';
-import { addFaults, refuseFaults } from '../charges/faults.ts';
+import { addFaults, faultsBelow, refuseFaults } from '../charges/faults.ts';
 import { type GivenCharge, prepareCharges } from '../charges/prepare.ts';
 import type { ChargeElement } from '../charges/schema.ts';
 import { saveCharges } from '../charges/writes.ts';
@@ -55,7 +55,7 @@ export async function changeOverride(ctx: Context, copy: PlanShown, given: PlanO
   );
   addFaults(faults, ofCommitment);
   addFaults(faults, notOverridable(given, plan));
-  refuseFaults(belowOverrides(faults));
+  refuseFaults(faultsBelow('plan_overrides', faults));
 
   await updatePlanRow(db, organizationId, plan.id, definition, ctx.now());
   if (charges.length > 0) {
@@ -82,11 +82,11 @@ const withoutFixed = ({ charges: _charges, fixed_charges: _fixed, ...given }: Pl
 /** @throws Refusal 404 charge, for an element that names none of the copy's or one twice */
 function pairedWithCopies({ charges }: PlanShown, elements: readonly ChargeElement[]): GivenCharge[] {
   const left = [...charges];
-  return elements.map((given) => {
+  return elements.map((given, position) => {
     const id = given.id?.toLowerCase();
     const index = left.findIndex(({ charge }) => charge.id === id || charge.parent_id === id);
     if (id === undefined || index < 0) throw refuse.notFound('charge');
-    return { given, stored: left.splice(index, 1)[0] };
+    return { given, stored: left.splice(index, 1)[0], at: ['charges', position] };
   });
 }
 
@@ -94,6 +94,3 @@ function notOverridable(given: PlanOverrides, plan: PlanShown['plan']): FieldCod
   const wrong = NOT_OVERRIDABLE.filter((field) => given[field] !== undefined && given[field] !== plan[field]);
   return Object.fromEntries(wrong.map((field) => [field, ['value_is_frozen']]));
 }
-
-const belowOverrides = (faults: FieldCodes): FieldCodes =>
-  Object.fromEntries(Object.entries(faults).map(([field, codes]) => [`plan_overrides.${field}`, codes]));

@@ -28,6 +28,11 @@ const line = (id: string | number, changes: object = {}) =>
     timestamp: 1_700_000_000,
     ...changes,
   });
+/** What is told of one field of a line. */
+const fault = (field: string, code: string) => ({
+  error_details: { [field]: [code] },
+  error_places: [{ path: field, code }],
+});
 const lines = (count: number) => Array.from({ length: count }, (_, index) => line(index));
 const send = (raw: string | Buffer, headers: Record<string, string> = {}, query = '') =>
   client.post(`/events/bulk${query}`, undefined, {
@@ -56,9 +61,9 @@ describe('POST /events/bulk', () => {
       errors_truncated: false,
     });
     expect(first.body.bulk.errors).toEqual([
-      { line: 17, transaction_id: 't17', error_details: { timestamp: ['invalid_format'] } },
+      { line: 17, transaction_id: 't17', ...fault('timestamp', 'invalid_format') },
       { line: 501, transaction_id: null, error_details: { line: ['invalid_json'] } },
-      { line: 10_000, transaction_id: 't', error_details: { code: ['value_is_mandatory'] } },
+      { line: 10_000, transaction_id: 't', ...fault('code', 'value_is_mandatory') },
     ]);
     const again = await send(sent.join('\n'));
     expect(again.body.bulk).toMatchObject({ lines: 10_000, stored: 0, replayed: 9997, rejected: 3 });
@@ -97,7 +102,7 @@ describe('POST /events/bulk', () => {
         { line: 5, transaction_id: null, error_details: { line: ['value_is_invalid'] } },
         { line: 6, transaction_id: null, error_details: { line: ['value_is_invalid'] } },
         { line: 7, transaction_id: null, error_details: { line: ['value_is_invalid'] } },
-        { line: 8, transaction_id: 't1', error_details: { transaction_id: ['value_already_exist'] } },
+        { line: 8, transaction_id: 't1', ...fault('transaction_id', 'value_already_exist') },
       ],
     });
   });

@@ -33,7 +33,13 @@ test('EV6 each event is stored or refused alone', async () => {
   expect(body.events.map((each: { transaction_id: string }) => each.transaction_id)).toEqual(['a', 'c']);
   expect(body.results).toEqual([
     { index: 0, transaction_id: 'a', status: 'stored' },
-    { index: 1, transaction_id: 'b', status: 'rejected', error_details: { timestamp: ['invalid_format'] } },
+    {
+      index: 1,
+      transaction_id: 'b',
+      status: 'rejected',
+      error_details: { timestamp: ['invalid_format'] },
+      error_places: [{ path: 'events[1].timestamp', code: 'invalid_format' }],
+    },
     { index: 2, transaction_id: 'c', status: 'stored' },
   ]);
   expect(body.counts).toEqual({ stored: 2, replayed: 0, rejected: 1 });
@@ -49,6 +55,7 @@ test('of a repeated key the first wins, an identical one is replayed, another on
       transaction_id: 't1',
       status: 'rejected',
       error_details: { transaction_id: ['value_already_exist'] },
+      error_places: [{ path: 'events[2].transaction_id', code: 'value_already_exist' }],
     },
   ]);
   expect(body.events).toHaveLength(2);
@@ -63,6 +70,10 @@ test('the answer is 200 also when all are rejected', async () => {
     transaction_id: null,
     status: 'rejected',
     error_details: { transaction_id: ['value_is_mandatory'], code: ['value_is_mandatory'] },
+    error_places: [
+      { path: 'events[1].transaction_id', code: 'value_is_mandatory' },
+      { path: 'events[1].code', code: 'value_is_mandatory' },
+    ],
   });
 });
 

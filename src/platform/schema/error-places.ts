@@ -1,0 +1,227 @@
+import { z } from 'zod';
+import type { FoundPlace, Path } from '../found-places.ts';
+import { queryFields } from '../lists/query-fields.ts';
+import type { Operation } from '../operation.ts';
+import type { Refusal } from '../refusal.ts';
+import { INVALID, MANDATORY } from './fields.ts';
+import { closedList, fewValues, namesOf, schemasUnder } from './schema-parts.ts';
+
+/** Places of one answer: as many as issues are told, and nobody mends more at once. */
+const PLACES_MAX = 100;
+/** Parts of an input that are looked at for a name: a plan of 500 charges has them all. */
+const PARTS_MAX = 5000;
+/** Characters of a path; names of the client's choice may be long. */
+const PATH_MAX = 500;
+/** Codes that a listed value can have too: they do not tell that another one would be taken. */
+const NOT_OF_THE_LIST = new Set(['value_is_frozen', 'value_already_exist', 'value_must_be_blank']);
+
+/**
+ * Where codes of `error_details` were found in a request: from the root of the body, `plan.charges[4].charge_model`, or of
+ * the query, `query.status`; and which values would have been taken, where these are few.
+ */
+export const ErrorPlaces = z
+  .array(
+    z.object({
+      path: z.string().max(PATH_MAX),
+      code: z.string(),
+      allowed: z.array(z.union([z.string(), z.number(), z.boolean()])).optional(),
+    }),
+  )
+  .max(PLACES_MAX);
+export type ErrorPlace = z.output<typeof ErrorPlaces>[number];
+
+/** What a request brought: the content of the body's root, and the query. */
+interface Input {
+  body?: unknown;
+  query?: unknown;
+}
+
+interface Part {
+  path: Path;
+  schemas: z.ZodType[];
+  value: unknown;
+}
+
+/**
+ * The body of a refusal, with `error_places` beside `error_details` where validation failed: the place of each code as far
+ * as it is known. Who refuses tells the places; a code without one is looked for by the name of its field, and where
+ * several parts of the input have such a field, the list that holds them is told. A value that is missing is
+ * `value_is_mandatory` here, whatever code its field has in `error_details`.
+ */
+export function bodyWithPlaces(operation: Operation, input: Input, refusal: Refusal): Record<string, unknown> {
+  const { body, places } = refusal;
+  if (body.code !== 'validation_errors') return body;
+  const told = withinLimits(placesOfDetails(operation, input, body.error_details as object, places));
+  return told.length === 0 ? body : { ...body, error_places: told };
+}
+
+function placesOfDetails(
+  operation: Operation,
+  input: Input,
+  details: object,
+  places: readonly FoundPlace[],
+): (ErrorPlace | undefined)[] {
+  const whole = wholeOf(operation, input);
+  const known = places.map((place) => toldPlace(operation, whole, input, place));
+  const rest = Object.entries(details).filter(([field]) => !places.some((place) => place.field === field));
+  return [...known, ...rest.flatMap(([field, codes]) => placesByName(operation, whole, input, field, codes))];
+}
+
+/** The body as a client sends it: as the documentation has it, else by its root and what that holds. */
+function wholeOf({ root, body, documentedBody }: Operation, { body: value }: Input): Part {
+  const read = body && (root === undefined ? body : z.object({ [root]: body }));
+  const schema = documentedBody ?? read;
+  const sent = root === undefined ? value : { [root]: value };
+  const whole: Part = { path: [], schemas: schema ? [schema] : [], value: sent };
+  if (root !== undefined || !isObject(value)) return whole;
+  // Some operations take the root off by themselves.
+  const roots = fieldsOf(whole).filter(
+    (name) => !Object.hasOwn(value, name) && fieldsOf(childOf(whole, name)!).length > 0,
+  );
+  return { ...whole, value: { ...Object.fromEntries(roots.map((name) => [name, value])), ...value } };
+}
+
+function toldPlace(operation: Operation, whole: Part, input: Input, { path, code, ...place }: FoundPlace) {
+  if (place.isQuery) return placeOf(partOfQuery(operation, input, path), code, place.allowed);
+  const part = follow(contentWith(operation, whole, path), path);
+  return part && placeOf(part, code, place.allowed);
+}
+
+/** What a told path begins at: what the root holds, where there is one. */
+function contentWith({ root }: Operation, whole: Part, [first]: Path): Part {
+  if (root !== undefined) return childOf(whole, root)!;
+  const isIn = (part: Part) => fieldsOf(part).includes(String(first));
+  return isIn(whole) ? whole : (childrenOf(whole).find(isIn) ?? whole);
+}
+
+function placesByName(
+  operation: Operation,
+  whole: Part,
+  input: Input,
+  field: string,
+  codes: unknown,
+): (ErrorPlace | undefined)[] {
+  if (!Array.isArray(codes)) return placesOfElement(whole, field, codes);
+  const path = field.split(/[.:]/).map((name) => (/^\d+$/.test(name) ? Number(name) : name));
+  const inQuery = partOfQuery(operation, input, [field]);
+  const isOfQuery = inQuery.schemas.length > 0 || inQuery.value !== undefined;
+  const part = partNamed(whole, path) ?? (isOfQuery ? inQuery : undefined);
+  return part ? codes.filter((code) => typeof code === 'string').map((code) => placeOf(part, code)) : [];
+}
+
+/** Of the elements of a list, by their index: `{"3": {code: […]}}`, or with what was sent, `{"3": {params, errors}}`. */
+function placesOfElement(whole: Part, index: string, found: unknown): (ErrorPlace | undefined)[] {
+  const list = childrenOf(whole).find(({ value, schemas }) => Array.isArray(value) || schemas.some(isList));
+  const element = list && /^\d+$/.test(index) && childOf(list, Number(index));
+  if (!element || typeof found !== 'object' || found === null) return [];
+  const errors = (found as { errors?: object }).errors ?? found;
+  return Object.entries(errors).flatMap(([field, codes]) => {
+    const part = follow(element, field.split(/[.:]/));
+    return part && Array.isArray(codes) ? codes.map((code) => placeOf(part, String(code))) : [];
+  });
+}
+
+const isList = (schema: z.ZodType): boolean => schema instanceof z.ZodArray;
+
+function partOfQuery(operation: Operation, { query }: Input, path: Path): Part {
+  const field = queryFields(operation)?.[String(path[0])];
+  return { path: ['query', ...path], schemas: field ? [field] : [], value: valueAt(query, path) };
+}
+
+function placeOf(part: Part, code: string, allowed: readonly unknown[] | undefined = listOf(part)): ErrorPlace {
+  const { path, value } = codeNamesField(part, code);
+  const isMissing = code === INVALID && (value === undefined || value === null || value === '');
+  const few = NOT_OF_THE_LIST.has(code) ? undefined : fewValues(allowed);
+  return { path: pathText(path), code: isMissing ? MANDATORY : code, ...(few ? { allowed: few } : {}) };
+}
+
+const listOf = ({ schemas }: Part): unknown[] | undefined => schemas.map(closedList).find((list) => list !== undefined);
+
+/** `invalid_rate` of an object with a `rate` is about that rate. */
+function codeNamesField(part: Part, code: string): Part {
+  const name = code.replace(/^invalid_/, '');
+  const isNamed = name !== code && isObject(part.value) && Object.hasOwn(part.value, name);
+  return isNamed ? childOf(part, name)! : part;
+}
+
+/** As much of a path as the input or its schema has; undefined when that is nothing. */
+function follow(from: Part, path: Path): Part | undefined {
+  let part = from;
+  for (const key of path) {
+    const next = childOf(part, key);
+    if (!next) break;
+    part = next;
+  }
+  return part === from && path.length > 0 ? undefined : part;
+}
+
+function childOf({ path, schemas, value }: Part, key: string | number): Part | undefined {
+  const index = Array.isArray(value) && /^\d+$/.test(String(key)) ? Number(key) : key;
+  const below = schemas.flatMap((schema) => schemasUnder(schema, index));
+  const isThere = typeof value === 'object' && value !== null && Object.hasOwn(value, index);
+  if (below.length === 0 && !isThere) return undefined;
+  return { path: [...path, index], schemas: below, value: valueAt(value, [index]) };
+}
+
+/** The parts right below whose names are ours: names of the client's choice are no fields. */
+function childrenOf(part: Part): Part[] {
+  const keys = Array.isArray(part.value) ? [...part.value.keys()] : fieldsOf(part);
+  return keys.flatMap((key) => childOf(part, key) ?? []);
+}
+
+const fieldsOf = ({ schemas }: Part): string[] => [...new Set(schemas.flatMap(namesOf))];
+
+/**
+ * The part with this name that is nearest to the root: the only one at its depth, or else the last part that all of them
+ * lie in.
+ */
+function partNamed(whole: Part, path: Path): Part | undefined {
+  let level = [whole];
+  for (let seen = 0; level.length > 0 && seen < PARTS_MAX; seen += level.length) {
+    const hits = level
+      .filter((part) => fieldsOf(part).includes(String(path[0])))
+      .flatMap((part) => follow(part, path)!);
+    if (hits.length === 1) return hits[0];
+    if (hits.length > 1) return holderOf(whole, hits);
+    level = level.flatMap(childrenOf);
+  }
+  return undefined;
+}
+
+function holderOf(whole: Part, parts: readonly Part[]): Part | undefined {
+  const [first, ...others] = parts.map(({ path }) => path);
+  const shared = first!.findIndex((key, index) => others.some((path) => path[index] !== key));
+  return shared < 1 ? undefined : follow(whole, first!.slice(0, shared));
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const valueAt = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>(
+    (at, key) => (typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? at[key as never] : undefined),
+    value,
+  );
+
+const PLAIN = /^[A-Za-z_][\w-]*$/;
+
+/** `charges[4].properties.rate`; a name that is no plain word stands in brackets, `properties["my key"]`. */
+export function pathText(path: Path): string {
+  const text = path
+    .map((key, index) => {
+      if (typeof key === 'number') return `[${key}]`;
+      if (!PLAIN.test(key)) return `[${JSON.stringify(key)}]`;
+      return index === 0 ? key : `.${key}`;
+    })
+    .join('');
+  return text.slice(0, PATH_MAX).toWellFormed();
+}
+
+function withinLimits(places: readonly (ErrorPlace | undefined)[]): ErrorPlace[] {
+  const once = new Map<string, ErrorPlace>();
+  for (const place of places) {
+    if (once.size >= PLACES_MAX) break;
+    if (place) once.set(`${place.path} ${place.code}`, place);
+  }
+  return [...once.values()];
+}
