@@ -211,6 +211,13 @@ export const schedule = (config: Config): ScheduleRow[] => [
     afterMissedTicks: 'by selection',
   },
   {
+    job: 'clean-secrets',
+    tick: { timeOfDay: '01:20' },
+    clock: 'R',
+    catchUp: 'latest',
+    afterMissedTicks: 'by selection',
+  },
+  {
     job: 'housekeeping',
     tick: { timeOfDay: '02:00' },
     clock: 'R',

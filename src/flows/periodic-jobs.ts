@@ -11,6 +11,7 @@ import { trialEnd } from './bill-subscriptions/trial-end.ts';
 import { rollupAudit } from './build-shapes/repair.ts';
 import { euTaxRates } from './check-vat-numbers/eu-rates.ts';
 import { cleanProviderEvents } from './collect-payments/clean-provider-events.ts';
+import { cleanSecrets } from './collect-payments/clean-secrets.ts';
 import { retryProviderEvents } from './collect-payments/retry-provider-events.ts';
 import { cleanWebhooks, endpointHealth, webhookSweeper } from './deliver-webhooks/jobs.ts';
 import { dunning } from './dun/dunning.ts';
@@ -70,6 +71,7 @@ export const sweepJobs: readonly SweepJob[] = [
   cleanIdempotency,
   cleanWebhooks,
   cleanProviderEvents,
+  cleanSecrets,
   housekeeping,
   retention,
   ledgerDaily,

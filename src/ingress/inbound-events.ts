@@ -82,11 +82,12 @@ async function take(deps: SystemDeps, windows: Windows, request: Request): Promi
   const body = request.body;
   const code = new URLSearchParams(request.originalUrl.split('?')[1] ?? '').get('code');
   if (code !== null && !isStorable(code)) return 'unknown';
-  const [connection, another] = await listProvidersOfType(deps.sql, organizationId!, type!, code);
-  if (!connection || another) return 'unknown';
-  if (!(await isSigned(deps, connection, request, body))) {
+  const connections = await listProvidersOfType(deps.sql, organizationId!, type!, code, realNow());
+  if (connections.length === 0 || connections[1]?.deleted_at === null) return 'unknown';
+  const connection = await signerOf(deps, connections, request, body);
+  if (!connection) {
     if (windows.seen(unsignedOf(request)) === 0)
-      deps.log.warn({ organizationId, connectionId: connection.id, ip: request.ip }, 'an inbound event was not signed');
+      deps.log.warn({ organizationId, type, code, ip: request.ip }, 'an inbound event was not signed');
     return 'unsigned';
   }
   const { totalHits } = await windows.increment(connection.id);
@@ -102,6 +103,17 @@ async function take(deps: SystemDeps, windows: Windows, request: Request): Promi
   );
   if (nudges) await nudge(deps.producer, organizationId!, nudges);
   return 200;
+}
+
+/** The signature decides whose event it is: a deleted connection and a new one of its code share their address. */
+async function signerOf<Connection extends ProviderRow>(
+  deps: SystemDeps,
+  connections: readonly Connection[],
+  request: Request,
+  body: Buffer,
+): Promise<Connection | undefined> {
+  for (const connection of connections) if (await isSigned(deps, connection, request, body)) return connection;
+  return undefined;
 }
 
 async function isSigned(deps: SystemDeps, connection: ProviderRow, request: Request, body: Buffer): Promise<boolean> {

@@ -5,7 +5,9 @@ import express from 'express';
 import Stripe from 'stripe';
 import { request } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { cleanSecrets } from '../../src/flows/collect-payments/clean-secrets.ts';
 import { mountInboundEvents } from '../../src/ingress/inbound-events.ts';
+import { realNow } from '../../src/platform/clock/real-clock.ts';
 import { connectDatabase } from '../../src/platform/db/connect.ts';
 import { isUuid } from '../../src/platform/ids.ts';
 import { createLog } from '../../src/platform/log/log.ts';
@@ -332,6 +334,70 @@ test('inbound events: bad signatures, unknown places and old ones are 400 and le
   expect(await send('/webhooks/stripe/nobody', signature)).toEqual([400, '']);
   expect(await send(path.replace('code=main', 'code=other'), signature)).toEqual([400, '']);
   expect(await service.sql`select from inbound_events where provider_event_id = 'evt_bad'`).toHaveLength(0);
+});
+
+describe('a deleted connection', () => {
+  const send = async ({ path, body, signature }: ReturnType<FakeStripe['event']>) => {
+    const headers = { 'stripe-signature': signature };
+    const answer = await request(`${service.url}${path}`, { method: 'POST', headers, body });
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+  const told = (id: string) => stripe.event('customer.updated', { id: 'cus_none' }, `${id}-${randomUUID()}`);
+  const stored = () => service.sql<{ id: string; secrets: object; inbound_endpoint_id: string | null }[]>`
+    select id, secrets, inbound_endpoint_id from payment_providers
+    where organization_id = ${client.organization.organization_id} order by id`;
+  const deletedDaysAgo = (days: number) => service.sql`
+    update payment_providers set deleted_at = now() - make_interval(days => ${days})
+    where organization_id = ${client.organization.organization_id} and deleted_at is not null`;
+  const clean = (settings: object = {}) => {
+    const { sql, redis } = service;
+    const { producer } = service.ingress;
+    const log = createLog({ level: 'silent', process: 'test' });
+    return cleanSecrets.sweep({ sql, redis, producer, log, config: { ...service.config, ...settings } }, realNow());
+  };
+
+  test('is told events for 30 days; the signature says whether they are its own or those of the next one', async () => {
+    const [former, again, late] = [told('former'), told('again'), told('late')];
+    await ok(client.delete('/payment_providers/main'));
+    expect(await send(former)).toBe(200);
+    await ok(connect());
+    await connection('connected');
+    const next = told('next');
+    await deletedDaysAgo(29);
+    expect([await send(again), await send(next)]).toEqual([200, 200]);
+    await deletedDaysAgo(31);
+    expect(await send(late)).toBe(400);
+    const events = await service.sql<{ connection_id: string; name: string }[]>`
+      select connection_id, split_part(provider_event_id, '-', 1) as name from inbound_events
+      where organization_id = ${client.organization.organization_id} order by id`;
+    const [first, second] = (await stored()).map(({ id }) => id);
+    expect(events.map(({ name, connection_id }) => [name, connection_id])).toEqual([
+      ['former', first],
+      ['again', first],
+      ['next', second],
+    ]);
+  });
+
+  test('loses its secrets after 30 days, once its endpoint has ended at the provider (finance 1.3)', async () => {
+    const [{ inbound_endpoint_id: endpoint } = { inbound_endpoint_id: '' }] = await stored();
+    const ended = () => stripe.requests.filter((each) => each === `DELETE /v1/webhook_endpoints/${endpoint}`).length;
+    const KEPT = { secrets: { secret_key: expect.any(String), inbound_secret: expect.any(String) } };
+    await clean();
+    expect(await stored()).toMatchObject([KEPT]);
+    await ok(client.delete('/payment_providers/main'));
+    await deletedDaysAgo(29);
+    await clean();
+    expect([await stored(), ended()]).toMatchObject([[KEPT], 0]);
+
+    await deletedDaysAgo(31);
+    await clean({ STRIPE_API_URL: 'http://127.0.0.1:1' });
+    expect([await stored(), ended()]).toMatchObject([[KEPT], 0]);
+    await clean();
+    expect([await stored(), ended()]).toMatchObject([[{ secrets: {}, inbound_endpoint_id: null }], 1]);
+    await clean();
+    expect(ended()).toBe(1);
+  });
 });
 
 describe('inbound events at a door of their own', () => {

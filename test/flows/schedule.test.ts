@@ -123,8 +123,8 @@ describe('the table of periodic jobs', () => {
     audit-recent           R  :55
     rollup-audit           R  03:00
     audit-full             R  03:30`;
-  /** Rows of ours beside it: rates of the register, sums of the ledger by day, what organizations chose to keep. */
-  const OURS = ['eu-tax-rates', 'ledger-daily', 'retention'];
+  /** Rows of ours beside it: rates of the register, sums by day, what organizations chose to keep, secrets (finance 1.3). */
+  const OURS = ['eu-tax-rates', 'ledger-daily', 'clean-secrets', 'retention'];
 
   test('holds the rows of the specification with their ticks and clocks', () => {
     const tickText = (tick: Tick): string => {

@@ -115,6 +115,8 @@ export interface PaymentProvider {
   readRefund(providerRefundId: string): Promise<{ status: string; error?: ProviderError }>;
   /** Makes the provider tell us its events at `url`. @throws ProviderRefusal, Outage */
   registerInbound(url: string, formerId: string | null): Promise<{ id: string; secret: string }>;
+  /** Ends what registerInbound made. @throws ProviderRefusal, when it is gone or not ours any longer; Outage */
+  endInbound(id: string): Promise<void>;
 }
 
 /** Why money goes back, as providers want to know it. */

@@ -168,6 +168,9 @@ export function stripeProvider(options: StripeOptions): PaymentProvider {
       );
       return { id: endpoint.id, secret: endpoint.secret ?? '' };
     },
+    async endInbound(id) {
+      await refusable(() => stripe.webhookEndpoints.del(id));
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../platform/db/connect.ts';
+import type { Db, Fragment } from '../../platform/db/connect.ts';
 import { limitOf, type Page } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
 import type { ContractProvider, ProviderType } from './types.ts';
@@ -68,17 +68,44 @@ export const listProvidersNamed = (db: Db, organizationId: string, name: string 
   order by provider.created_at, provider.id
   limit 2`;
 
-/** Connections of a type that may tell us events: live ones, and those deleted a short while ago; of one code if that is given. */
-export const listProvidersOfType = (db: Db, organizationId: string, type: string, code: string | null) => db<
-  (ProviderRow & { sandbox: boolean })[]
->`
+/** Days for which a deleted connection keeps its secrets: payments under way end within them. Rules: finance 1.3, 1.4. */
+const KEPT_DAYS = 30;
+/** Deleted connections of one code whose events are taken: somebody may have tried a few times. */
+const MOST_DELETED = 5;
+
+/** Whether a deleted connection is so no longer than its secrets are kept, by its organization's time. */
+const isKept = (db: Db, now: Temporal.Instant): Fragment => db`
+  provider.deleted_at > coalesce((
+    select clock.frozen_time from test_clocks clock where clock.organization_id = provider.organization_id), ${now})
+    - make_interval(days => ${KEPT_DAYS})`;
+
+/**
+ * Connections of a type that may send us events: two live ones at most, then those deleted a short while ago, the last
+ * one first; of one code if that is given.
+ */
+export const listProvidersOfType = (
+  db: Db,
+  organizationId: string,
+  type: string,
+  code: string | null,
+  now: Temporal.Instant,
+) => db<(ProviderRow & { sandbox: boolean })[]>`
   select ${columns(db)}, organization.sandbox from payment_providers provider
   join organizations organization on organization.id = provider.organization_id
   where provider.organization_id = ${organizationId} and provider.provider_type = ${type}
-    and provider.deleted_at is null
+    and (provider.deleted_at is null or ${isKept(db, now)})
     ${code === null ? db`` : db`and provider.code = ${code}`}
-  order by provider.created_at, provider.id
-  limit 2`;
+  order by provider.deleted_at desc nulls first, provider.id
+  limit ${MOST_DELETED + 1}`;
+
+/** Deleted connections that still have secrets and should not, of all organizations. */
+export const listRetiredProviders = (db: Db, now: Temporal.Instant, limit: number) => db<
+  { id: string; organization_id: string; inbound_endpoint_id: string | null }[]
+>`
+  select provider.id, provider.organization_id, provider.inbound_endpoint_id from payment_providers provider
+  where provider.deleted_at is not null and provider.secrets <> '{}' and not ${isKept(db, now)}
+  order by provider.deleted_at, provider.id
+  limit ${limit}`;
 
 /** A page of connections, oldest first, and their number. */
 export async function listProviders(
