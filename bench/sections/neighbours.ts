@@ -12,8 +12,8 @@ import { type Attack, type AttackName, attacks } from './neighbours/attacks.ts';
 import { openStage, type Stage } from './neighbours/stage.ts';
 
 const PER_SECOND = 10;
-/** An attack has begun when the neighbour is measured. */
-const HEAD_START_MS = 500;
+/** An attack goes on when the neighbour is measured: what it calls has been compiled by then. */
+const HEAD_START_MS = 2000;
 /** What an attack leaves behind is waited for so long before the next quiet measurement. */
 const CALM_WITHIN_MS = 60_000;
 const LOOK_EVERY_MS = 100;

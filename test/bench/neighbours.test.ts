@@ -13,7 +13,7 @@ test('every attack of the findings is replayed', () => {
 
 test('an attack that is asked for by name is measured several times', () => {
   const { effort } = readOptions(['--only', 'neighbours', '--attacks', 'E2 wallet,A5']);
-  expect(effort).toMatchObject({ attacks: ['E2 wallet', 'A5'], neighbourRounds: 3 });
+  expect(effort).toMatchObject({ attacks: ['E2 wallet', 'A5'], neighbourRounds: 5 });
   expect(readOptions(['--only', 'neighbours']).effort).toMatchObject({ neighbourRounds: 1 });
 });
 
