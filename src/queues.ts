@@ -64,7 +64,7 @@ const Command = z.object({
 });
 
 /** Most commands of one gathered job, so that its transaction stays short. */
-export const MOST_GATHERED = 100;
+const MOST_GATHERED = 100;
 
 /**
  * Every job: its queue and the schema of its payload. New fields are optional until the last old job is gone. Jobs without

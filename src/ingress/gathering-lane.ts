@@ -1,7 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import { newId } from '../platform/ids.ts';
 import { refuse } from '../platform/refusal.ts';
-import { type JobPayload, MOST_GATHERED } from '../queues.ts';
+import type { JobPayload } from '../queues.ts';
 import { type Command, type CommandAnswer, type CommandLaneDeps, lookUp } from './command-lane.ts';
 
 /** A job that takes longer gives its place up: the one of a killed worker runs again only after about as long. */
@@ -10,8 +11,19 @@ const SLOW_JOB_MS = 3000;
 const MOST_IN_FLIGHT = 2;
 /** Commands that wait in this process for one record; more are refused. At 200 a second they would wait for the timeout. */
 const MOST_WAITING = 2000;
-/** What a command that runs in a transaction of its own counts for in a job of `MOST_GATHERED`: about as long as so many. */
+/**
+ * Commands of one job. Many at once cost less each, but all their answers and the requests that follow them are one piece
+ * of work for this process, and everybody's requests wait behind it. Measured with 100 callers of one wallet: jobs of 100
+ * without a rest 1500 to 2300 holds a second and twice the p50 of another organization's writes; 25 with the rest below
+ * 500 to 850 and 1.1 ×.
+ */
+const MOST_TOGETHER = 25;
+/** What a command that runs in a transaction of its own counts for in a job: about as long as so many. */
 const ALONE_WEIGHT = 10;
+/** After a job the line rests so many times as long as it took, if something waits: a third of the time is one record's. */
+const REST_FACTOR = 2;
+/** A job that waited for a lock is no reason to rest for longer. */
+const LONGEST_REST_MS = 100;
 
 interface Waiting {
   command: JobPayload<'command.run'>;
@@ -33,9 +45,10 @@ export interface GatheredCommand {
 }
 
 /**
- * Sends commands that wait for one record as few jobs: the first one at once, what comes meanwhile together when that one
- * ends. So many callers hold neither a connection nor a slot while they wait for each other. Answers and the write timeout
- * are those of any command; what was not sent by then is not run (README decision 6).
+ * Sends commands that wait for one record as few jobs: the first one at once, what comes meanwhile together a while after
+ * that one has ended. So many callers hold neither a connection nor a slot while they wait for each other, and one record
+ * never has the whole processor. A caller alone never waits. Answers and the write timeout are those of any command; what
+ * was not sent by then is not run (README decision 6).
  */
 export function createGatheringLane(deps: CommandLaneDeps) {
   const timeoutMs = deps.config.WRITE_TIMEOUT_SECONDS * 1000;
@@ -52,12 +65,19 @@ export function createGatheringLane(deps: CommandLaneDeps) {
       job.isSlow = true;
       send(key, line);
     }, SLOW_JOB_MS);
-    void deliver(key, takeJob(line.waiting)).then(() => {
+    void deliverAndRest(key, line).then(() => {
       clearTimeout(slow);
       line.jobs.delete(job);
       send(key, line);
       if (line.jobs.size === 0) lines.delete(key);
     });
+  }
+
+  async function deliverAndRest(key: string, { waiting }: Line): Promise<void> {
+    const startedAt = performance.now();
+    await deliver(key, takeJob(waiting));
+    const restMs = Math.min(REST_FACTOR * (performance.now() - startedAt), LONGEST_REST_MS);
+    if (waiting.length > 0) await pause(restMs);
   }
 
   /** Resolves when the job has ended, or its callers no longer wait. */
@@ -103,7 +123,7 @@ function takeJob(waiting: Waiting[]): Waiting[] {
   let count = 0;
   for (const each of waiting) {
     weight += each.weight;
-    if (count > 0 && weight > MOST_GATHERED) break;
+    if (count > 0 && weight > MOST_TOGETHER) break;
     count += 1;
   }
   return waiting.splice(0, count);
