@@ -11,7 +11,7 @@ interface OperationObject {
 type Content = Record<string, { schema: unknown }>;
 
 /**
- * The document with its answers as named components, the same shape once, and what a body or an answer refers to inside
+ * The document with its bodies and answers as named components, the same shape once, and what a body or an answer refers to inside
  * itself (`#/$defs/…` of JSON Schema) as components too: in a document such a reference leads nowhere.
  */
 export function withSharedSchemas(document: OpenApi): object {
@@ -29,7 +29,7 @@ export function withSharedSchemas(document: OpenApi): object {
   for (const operation of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
     const name = operation.operationId[0]!.toUpperCase() + operation.operationId.slice(1);
     for (const media of Object.values(operation.requestBody?.content ?? {}))
-      media.schema = hoisted(media.schema, `${name}InputPart`, schemas);
+      media.schema = shared(`${name}Input`, hoisted(media.schema, `${name}InputPart`, schemas));
     for (const [status, { content }] of Object.entries(operation.responses))
       for (const media of Object.values(content ?? {})) {
         const isError = Number(status) >= 400;
