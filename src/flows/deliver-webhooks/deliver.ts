@@ -8,7 +8,7 @@ import { attempts } from './attempt.ts';
 import { CIRCUIT_MS, isOpen } from './circuit.ts';
 import { type Line, openLine } from './line.ts';
 import { type SendDeps, send } from './send.ts';
-import { type Held, openSlots, SHARE_OF_ORGANIZATION, type Slots } from './slots.ts';
+import { type Held, openSlots, type Slots } from './slots.ts';
 import { giveUp } from './sql.ts';
 import { mergedOutcomes, mergedReads, type ReadDue } from './statements.ts';
 import { HEALED_OVERDUE_MS, OVERDUE_MS, walkJob } from './walk.ts';
@@ -28,10 +28,9 @@ export function deliveryHandlers(
   const { config } = deps;
   const slots = openSlots(deps.redis, {
     prefix: config.REDIS_PREFIX,
-    slotsOfProcess: config.CONCURRENCY_WEBHOOKS,
     attemptMs: config.WEBHOOK_TIMEOUT_SECONDS * 1000,
   });
-  const line = openLine(Math.max(1, Math.floor(config.CONCURRENCY_WEBHOOKS * SHARE_OF_ORGANIZATION)));
+  const line = openLine();
   const { sql, outgoing } = deps;
   const attemptsAt = attempts({ config, outgoing, sql, signingKey: webhookSigningKey({ db: sql, config }) });
   const sending: Deps = {
@@ -43,12 +42,12 @@ export function deliveryHandlers(
   };
   return {
     async 'webhook.deliver'(job, info) {
-      const holder = { id: info.id, organizationId: job.organization_id, endpointId: job.webhook_endpoint_id };
-      if (line.enter(holder.organizationId, holder.endpointId)) {
+      const holder = { id: info.id, endpointId: job.webhook_endpoint_id };
+      if (line.enter(holder.endpointId)) {
         try {
           if (await deliver(sending, await takeSlots(slots, line, holder, job.delivery_ids), job, line)) return;
         } finally {
-          line.leave(holder.organizationId, holder.endpointId);
+          line.leave(holder.endpointId);
         }
       }
       const awayMs = line.awayMs(holder.endpointId);
@@ -62,7 +61,7 @@ export function deliveryHandlers(
 async function takeSlots(
   slots: Slots,
   line: Line,
-  holder: { id: string; organizationId: string; endpointId: string },
+  holder: { id: string; endpointId: string },
   deliveryIds: string[],
 ): Promise<Held | undefined> {
   const sinceMs = realNowMs();
@@ -82,7 +81,7 @@ async function deliver(deps: Deps, held: Held | undefined, job: Job, line: Line)
     return held.ids.length === job.delivery_ids.length;
   } finally {
     held.release();
-    line.freed(job.organization_id);
+    line.freed(job.webhook_endpoint_id);
   }
 }
 

@@ -23,28 +23,26 @@ interface Lane {
 }
 
 /**
- * The jobs of this process that are to share the slots. A job that goes back to the queue is away for a quarter of a
+ * The jobs of this process that are to share the slots of their endpoint. A job that goes back to the queue is away for a quarter of a
  * second; a few stay in line instead, so that a freed slot is used at once. Those that do go back are spread: thousands
  * that ask four times a second would leave no time for sending.
  */
 export interface Line {
-  /** False when the endpoint or the organization has its share of this process's jobs: the job has to go back. */
-  enter(organizationId: string, endpointId: string): boolean;
-  leave(organizationId: string, endpointId: string): void;
+  /** False when the endpoint has as many jobs in this process as could send: the job has to go back. */
+  enter(endpointId: string): boolean;
+  leave(endpointId: string): void;
   /** Whether nobody waits for this endpoint. */
   isFree(endpointId: string): boolean;
   /** Waits behind the others of this endpoint for a slot that may be free; false when it took too long. */
   wait(endpointId: string, sinceMs: number): Promise<boolean>;
-  /** Slots of the organization came free: the first of each of its endpoints may look. */
-  freed(organizationId: string): void;
+  /** Slots of the endpoint came free: the first that waits for them may look. */
+  freed(endpointId: string): void;
   /** When a job that has to go back should come again; null when too many are away already. */
   awayMs(endpointId: string): number | null;
 }
 
-/** @param jobsPerOrganization jobs of one organization that the process holds at most */
-export function openLine(jobsPerOrganization: number): Line {
+export function openLine(): Line {
   const lanes = new Map<string, Lane>();
-  const organizations = new Map<string, { jobs: number; endpoints: Set<string> }>();
   const laneOf = (endpointId: string): Lane => {
     let lane = lanes.get(endpointId);
     if (!lane) {
@@ -55,23 +53,14 @@ export function openLine(jobsPerOrganization: number): Line {
     return lane;
   };
   return {
-    enter(organizationId, endpointId) {
+    enter(endpointId) {
       const lane = laneOf(endpointId);
-      const organization = organizations.get(organizationId) ?? { jobs: 0, endpoints: new Set<string>() };
-      if (lane.jobs >= JOBS_PER_ENDPOINT || organization.jobs >= jobsPerOrganization) return false;
+      if (lane.jobs >= JOBS_PER_ENDPOINT) return false;
       lane.jobs += 1;
-      organization.jobs += 1;
-      organizations.set(organizationId, organization);
-      organization.endpoints.add(endpointId);
       return true;
     },
-    leave(organizationId, endpointId) {
-      const lane = laneOf(endpointId);
-      lane.jobs -= 1;
-      const organization = organizations.get(organizationId)!;
-      organization.jobs -= 1;
-      if (lane.jobs === 0) organization.endpoints.delete(endpointId);
-      if (organization.jobs === 0) organizations.delete(organizationId);
+    leave(endpointId) {
+      laneOf(endpointId).jobs -= 1;
     },
     isFree: (endpointId) => laneOf(endpointId).waiting.length === 0,
     async wait(endpointId, sinceMs) {
@@ -87,8 +76,8 @@ export function openLine(jobsPerOrganization: number): Line {
       });
       return realNowMs() - sinceMs < WAIT_AT_MOST_MS;
     },
-    freed(organizationId) {
-      for (const endpointId of organizations.get(organizationId)?.endpoints ?? []) laneOf(endpointId).waiting[0]?.();
+    freed(endpointId) {
+      laneOf(endpointId).waiting[0]?.();
     },
     awayMs(endpointId) {
       const lane = laneOf(endpointId);

@@ -20,8 +20,8 @@ export interface SendDeps {
   attemptsAt: (endpoint: EndpointOfDelivery) => Promise<Attempt>;
   /** Writes how the attempts of a job went. */
   keep: (kept: { outcomes: OutcomesOfJob; health: HealthRow }) => Promise<unknown>;
-  /** Says that slots of the organization came free. */
-  freed: (organizationId: string) => void;
+  /** Says that slots of the endpoint came free. */
+  freed: (endpointId: string) => void;
 }
 
 type Planned = NextAttempt & { outcome: Outcome };
@@ -39,7 +39,7 @@ export async function send(
 ): Promise<{ acknowledged: number; failures: number }> {
   const outcomes = await inLanes(held.lanes, due, await deps.attemptsAt(endpoint));
   held.releaseLanes();
-  deps.freed(endpoint.organization_id);
+  deps.freed(endpoint.webhook_endpoint_id);
   const now = realNow();
   const planned = outcomes.map((outcome) => ({ outcome, ...plan(deps.config, outcome) }));
   const acknowledged = outcomes.filter((outcome) => outcome.acknowledged).length;

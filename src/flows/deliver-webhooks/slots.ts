@@ -1,12 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
 /** Deliveries of one endpoint in flight at most (platform G.7). */
 const PER_ENDPOINT = 8;
-/** Share of all slots that one organization may hold. */
-export const SHARE_OF_ORGANIZATION = 0.25;
-/** A process that asked for no slot in this time does not count any more. */
-const PROCESS_ALIVE_MS = 60_000;
 /** What a job needs beside its attempts: reading, signing, writing. */
 const BESIDE_ATTEMPTS_MS = 15_000;
 const DELIVERIES_PER_JOB = 10;
@@ -22,11 +17,8 @@ export interface Held {
 }
 
 export interface Slots {
-  /** Undefined when the endpoint or the organization is at its limit, or when all ids are in flight elsewhere. */
-  take(
-    job: { id: string; organizationId: string; endpointId: string },
-    deliveryIds: string[],
-  ): Promise<Held | undefined>;
+  /** Undefined when the endpoint is at its limit, or when all ids are in flight elsewhere. */
+  take(job: { id: string; endpointId: string }, deliveryIds: string[]): Promise<Held | undefined>;
 }
 
 interface SlotRedis extends Redis {
@@ -37,28 +29,23 @@ interface SlotRedis extends Redis {
  * Leases in sorted sets, scored by the instant at which they expire, on the clock of Redis: what a killed worker held
  * comes free by itself, and a job that is run again takes over what its former run held.
  *
- * KEYS lanes of the endpoint, lanes of the organization, deliveries in flight (hash), processes
- * ARGV job, process, slots of a process, lanes of an endpoint, share of an organization, attempt ms, beside ms,
- *      process ms, ids...
+ * KEYS lanes of the endpoint, deliveries in flight (hash)
+ * ARGV job, lanes of an endpoint, attempt ms, beside ms, ids...
  */
 const TAKE = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local job, own, perEndpoint = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
-local attemptMs, besideMs, aliveMs = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
-for _, key in ipairs({KEYS[1], KEYS[2], KEYS[4]}) do redis.call('ZREMRANGEBYSCORE', key, '-inf', now) end
-redis.call('ZADD', KEYS[4], now + aliveMs, ARGV[2])
-redis.call('PEXPIRE', KEYS[4], aliveMs)
+local job, perEndpoint = ARGV[1], tonumber(ARGV[2])
+local attemptMs, besideMs = tonumber(ARGV[3]), tonumber(ARGV[4])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
 local names = {}
 for lane = 1, perEndpoint do names[lane] = job .. '/' .. lane end
 redis.call('ZREM', KEYS[1], unpack(names))
-redis.call('ZREM', KEYS[2], unpack(names))
-local share = math.max(1, math.floor(redis.call('ZCARD', KEYS[4]) * own * tonumber(ARGV[5])))
-local free = math.min(perEndpoint - redis.call('ZCARD', KEYS[1]), share - redis.call('ZCARD', KEYS[2]))
+local free = perEndpoint - redis.call('ZCARD', KEYS[1])
 if free <= 0 then return {0} end
-local wanted = {unpack(ARGV, 9)}
+local wanted = {unpack(ARGV, 5)}
 local ids = {}
-for i, held in ipairs(redis.call('HMGET', KEYS[3], unpack(wanted))) do
+for i, held in ipairs(redis.call('HMGET', KEYS[2], unpack(wanted))) do
   local expires, holder
   if held then expires, holder = string.match(held, '^(%d+) (.*)$') end
   if not held or tonumber(expires) <= now or holder == job then ids[#ids + 1] = wanted[i] end
@@ -77,55 +64,43 @@ for i, id in ipairs(ids) do
   fields[2 * i] = string.format('%.0f', now + lease) .. ' ' .. job
 end
 redis.call('ZADD', KEYS[1], unpack(members))
-redis.call('ZADD', KEYS[2], unpack(members))
-redis.call('HSET', KEYS[3], unpack(fields))
-for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], longest) end
+redis.call('HSET', KEYS[2], unpack(fields))
+for i = 1, 2 do redis.call('PEXPIRE', KEYS[i], longest) end
 return {lanes, unpack(ids)}
 `;
 
 /**
- * Slots of deliveries, shared by all processes of the pool: a slow endpoint holds none of the others' (performance-design
- * 7, rule 5). A delivery that is in flight in one job is given to no other.
+ * Slots of an endpoint, shared by all processes of the pool: a slow one gets no more of them (performance-design 7, rule
+ * 5; what its organization holds of the pool is bounded by queue/shares.ts). A delivery that is in flight in one job is
+ * given to no other.
  *
- * slotsOfProcess  jobs that this process runs at once; all processes together are "all slots"
- * attemptMs       longest attempt
- * besideMs        what a job needs beside its attempts
+ * attemptMs  longest attempt
+ * besideMs   what a job needs beside its attempts
  */
-export function openSlots(
-  redis: Redis,
-  options: { prefix: string; slotsOfProcess: number; attemptMs: number; besideMs?: number },
-): Slots {
-  redis.defineCommand('takeWebhookSlots', { numberOfKeys: 4, lua: TAKE });
+export function openSlots(redis: Redis, options: { prefix: string; attemptMs: number; besideMs?: number }): Slots {
+  redis.defineCommand('takeWebhookSlots', { numberOfKeys: 2, lua: TAKE });
   const client = redis as SlotRedis;
   const releases = openReleases(redis);
-  const processId = randomUUID();
   const key = (...parts: string[]) => [options.prefix, 'webhook-slots', ...parts].join(':');
   return {
-    async take({ id, organizationId, endpointId }, deliveryIds) {
+    async take({ id, endpointId }, deliveryIds) {
       const lanesKey = key('endpoint', endpointId);
-      const organizationKey = key('organization', organizationId);
       const flightKey = key('in-flight', endpointId);
       releases.flush();
       const [lanes, ...ids] = await client.takeWebhookSlots(
         lanesKey,
-        organizationKey,
         flightKey,
-        key('processes'),
         id,
-        processId,
-        options.slotsOfProcess,
         PER_ENDPOINT,
-        SHARE_OF_ORGANIZATION,
         options.attemptMs,
         options.besideMs ?? BESIDE_ATTEMPTS_MS,
-        PROCESS_ALIVE_MS,
         ...deliveryIds.slice(0, DELIVERIES_PER_JOB),
       );
       if (lanes === 0) return undefined;
       const members = Array.from({ length: lanes }, (_, index) => `${id}/${index + 1}`);
       let hasLanes = true;
       const releaseLanes = () => {
-        if (hasLanes) releases.add(['zrem', lanesKey, ...members], ['zrem', organizationKey, ...members]);
+        if (hasLanes) releases.add(['zrem', lanesKey, ...members]);
         hasLanes = false;
       };
       return {

@@ -34,16 +34,20 @@ export interface Shares {
  *
  *   slots 10, organization A alone → 5; then B → 3 (2 are left); then C → 1
  *
+ * mostOfOrganization  share of the slots that it holds at most, however many are free; one slot in any case
+ *
  * Rule: README decision 19.
  */
-export function openShares(slots: number): Shares {
+export function openShares(slots: number, mostOfOrganization = 1): Shares {
+  const most = Math.max(1, Math.floor(slots * mostOfOrganization));
   const organizations = new Map<string, { jobs: number; customers: Map<string, number> }>();
   let taken = 0;
 
   const heldBy = (id: string): number => organizations.get(id)?.jobs ?? 0;
   const heldByCustomer = (id: string, customerKey: string): number =>
     organizations.get(id)?.customers.get(customerKey) ?? 0;
-  const roomOfOrganization = (id: string): number => Math.max(0, Math.ceil((slots - taken - heldBy(id)) / 2));
+  const roomOfOrganization = (id: string): number =>
+    Math.max(0, Math.min(Math.ceil((slots - taken - heldBy(id)) / 2), most - heldBy(id)));
   const roomOfCustomer = (id: string, customerKey: string): number =>
     Math.min(JOBS_PER_CUSTOMER - heldByCustomer(id, customerKey), roomOfOrganization(id));
 

@@ -1,6 +1,6 @@
 import { DelayedError, type Job, Queue, UnrecoverableError, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { type JobName, type JobPayload, jobs, type QueueName, queues } from '../../queues.ts';
+import { type JobName, type JobPayload, jobs, type QueueName, type QueueSpec, queues } from '../../queues.ts';
 import { realNowMs } from '../clock/real-clock.ts';
 import type { Log } from '../log/log.ts';
 import { Refusal } from '../refusal.ts';
@@ -54,7 +54,7 @@ export function serveQueue(
   const { redis, prefix, log } = options;
   const queue = new Queue(name, { connection: redis, prefix });
   queue.on('error', () => {}); // the connection reconnects by itself
-  const turns = takeTurns(queue, options);
+  const turns = takeTurns(queue, options, (queues[name] as QueueSpec).mostOfOrganization);
   const worker = new Worker(
     name,
     async (job: Job, token?: string) => {
@@ -103,8 +103,8 @@ export function serveQueue(
  * enter    takes the job's slot; parks the job and never returns when there is none
  * settled  resolves when all calls that are under way have been made
  */
-function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions) {
-  const shares = openShares(concurrency);
+function takeTurns(queue: Queue, { redis, prefix, concurrency }: ServeOptions, mostOfOrganization?: number) {
+  const shares = openShares(concurrency, mostOfOrganization);
   const parked = openParkedJobs(redis, prefix, queue);
   /** Organizations that may have parked jobs: only their leaving jobs ask. */
   const crowded = new Set<string>();

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
 import { openSlots } from '../../../src/flows/deliver-webhooks/slots.ts';
 import { type HookReceiver, openHookReceiver } from '../../support/hook-receiver.ts';
@@ -38,22 +39,37 @@ test('two processes together keep to eight deliveries of an endpoint at once, an
   expect(receiver.hooks).toHaveLength(80);
 });
 
-test('an organization holds a quarter of all slots at most', async () => {
+test('an organization holds a quarter of the slots at most, the rest is parked, and another one is served at once', async () => {
   stage = await openStage({ CONCURRENCY_WEBHOOKS: '16' });
   stage.work();
   const organization = await stage.org();
+  const silent = await openHookReceiver();
+  receivers.push(silent);
+  const waiting: ServerResponse[] = [];
+  silent.react((response) => waiting.push(response));
+  const ids = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => stage.endpoint(organization, `${silent.url}/${n}`)));
+  await stage.emit(organization, customers(1));
+  // One job for each of six endpoints, four of which find a slot.
+  await until(() => silent.hooks.length === 4);
+  const queue = stage.producer.queue('webhooks');
+  await until(async () => (await queue.getDelayedCount()) === 2);
+  const other = await stage.org();
   const receiver = await slowReceiver();
-  const ids = await Promise.all([1, 2, 3].map((n) => stage.endpoint(organization, `${receiver.url}/${n}`)));
-  await stage.emit(organization, customers(12));
-  for (const id of ids) await delivered(id, 12);
-  expect(receiver.mostAtOnce()).toBeLessThanOrEqual(4);
+  const otherId = await stage.endpoint(other, receiver.url);
+  await stage.emit(other, customers(1));
+  await delivered(otherId, 1);
+  expect(silent.hooks).toHaveLength(4);
+  silent.react(200);
+  for (const response of waiting) response.writeHead(200).end();
+  for (const id of ids) await delivered(id, 1);
+  expect(silent.hooks).toHaveLength(6);
 });
 
 test('a delivery in flight is given to no other job, but to the same job run again', async () => {
   stage = await openStage();
-  const options = { prefix: stage.config.REDIS_PREFIX, slotsOfProcess: 50, attemptMs: 1000 };
+  const options = { prefix: stage.config.REDIS_PREFIX, attemptMs: 1000 };
   const slots = openSlots(stage.redis, options);
-  const job = (id: string) => ({ id, organizationId: 'o', endpointId: 'e' });
+  const job = (id: string) => ({ id, endpointId: 'e' });
   const first = await slots.take(job('1'), ['a', 'b', 'c']);
   expect(first).toMatchObject({ lanes: 2, ids: ['a', 'b', 'c'] });
   expect(await slots.take(job('2'), ['b'])).toBeUndefined();
@@ -65,10 +81,11 @@ test('a delivery in flight is given to no other job, but to the same job run aga
 
 test('what a dead process held comes free by itself', async () => {
   stage = await openStage();
-  const options = { prefix: stage.config.REDIS_PREFIX, slotsOfProcess: 4, attemptMs: 1 };
-  const slots = openSlots(stage.redis, { ...options, besideMs: 200 });
-  const job = (id: string) => ({ id, organizationId: 'o', endpointId: 'e' });
-  expect(await slots.take(job('1'), ['a'])).toBeDefined();
-  expect(await slots.take(job('2'), ['b'])).toBeUndefined();
-  await until(async () => (await slots.take(job('2'), ['a'])) !== undefined, 5000);
+  const slots = openSlots(stage.redis, { prefix: stage.config.REDIS_PREFIX, attemptMs: 1, besideMs: 2000 });
+  const job = (id: string) => ({ id, endpointId: 'e' });
+  const ids = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`);
+  expect(await slots.take(job('1'), ids('a', 10))).toMatchObject({ lanes: 5 });
+  expect(await slots.take(job('2'), ids('b', 6))).toMatchObject({ lanes: 3 });
+  expect(await slots.take(job('3'), ['c'])).toBeUndefined();
+  await until(async () => (await slots.take(job('3'), ['a0'])) !== undefined, 10_000);
 });

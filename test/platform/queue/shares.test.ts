@@ -22,6 +22,16 @@ test.each([
   expect([fill(shares, 'a'), fill(shares, 'b'), fill(shares, 'c')]).toEqual([first, second, third]);
 });
 
+test.each([
+  // slots  held by the first five organizations that take all they get, a quarter at most
+  [1, [1, 0, 0, 0, 0]],
+  [16, [4, 4, 4, 2, 1]],
+  [50, [12, 12, 12, 7, 4]],
+])('where a quarter is the most, of %i slots the organizations get %o', (slots, expected) => {
+  const shares = openShares(slots, 0.25);
+  expect(['a', 'b', 'c', 'd', 'e'].map((id) => fill(shares, id))).toEqual(expected);
+});
+
 test('slots that come free go to who holds fewest', () => {
   const shares = openShares(10);
   fill(shares, 'a');
