@@ -10,6 +10,7 @@ import { newId } from '../../src/platform/ids.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import type { Operation } from '../../src/platform/operation.ts';
 import { Refusal } from '../../src/platform/refusal.ts';
+import { bodyWithPlaces } from '../../src/platform/schema/error-places.ts';
 import { operations, operationsByName } from '../../src/resources/operations.ts';
 import { startService, type TestService, UNSCHEDULED } from '../support/service.ts';
 import { booksOf, everythingDone } from './books.ts';
@@ -199,10 +200,14 @@ async function run(operation: Operation, text: string, onlyParsed?: false): Prom
 async function run(operation: Operation, text: string, onlyParsed: boolean): Promise<Answered | undefined>;
 async function run(operation: Operation, text: string, onlyParsed = false): Promise<Answered | undefined> {
   let input: object;
+  let sent: unknown;
   try {
-    input = { ...paramsOf(operation, placeOf(operation)), ...readInput(operation, {}, parseBody(text, false)) };
+    sent = parseBody(text, false);
+    input = { ...paramsOf(operation, placeOf(operation)), ...readInput(operation, {}, sent) };
   } catch (error) {
-    if (error instanceof Refusal) return { status: error.status, body: error.body };
+    const { root } = operation;
+    const body = root === undefined ? sent : (sent as Record<string, unknown> | undefined)?.[root];
+    if (error instanceof Refusal) return { status: error.status, body: bodyWithPlaces(operation, { body }, error) };
     return { status: 500, body: String(error) };
   }
   if (onlyParsed) return undefined;

@@ -275,6 +275,13 @@ describe('events', () => {
   });
 });
 
+test('a body that is wrong as a whole is told by the name of its field', async () => {
+  await client.post('/features', { feature: { code: 'seats', name: 'Seats' } });
+  const { body } = await client.put('/features/seats/usage_limits', { usage_limits: true });
+  expect(body.error_details).toEqual({ usage_limits: ['value_is_invalid'] });
+  expect(body.error_places).toEqual([{ path: 'usage_limits', code: 'value_is_invalid' }]);
+});
+
 test('a filter that nobody knows is told by its name in a sandbox', async () => {
   const sandbox = await service.org({ sandbox: true });
   const { body } = await sandbox.get('/payment_receipts?external_customer_id=acme&a[b]=1');

@@ -60,10 +60,15 @@ function placesOfDetails(
   input: Input,
   details: object,
   places: readonly FoundPlace[],
-): (ErrorPlace | undefined)[] {
+): ErrorPlace[] {
   const whole = wholeOf(operation, input);
-  const known = places.map((place) => toldPlace(operation, whole, input, place));
-  const rest = Object.entries(details).filter(([field]) => !places.some((place) => place.field === field));
+  const found = new Set<string>();
+  const known = places.flatMap((place) => {
+    const told = toldPlace(operation, whole, input, place);
+    if (told) found.add(place.field);
+    return told ?? [];
+  });
+  const rest = Object.entries(details).filter(([field]) => !found.has(field));
   return [...known, ...rest.flatMap(([field, codes]) => placesByName(operation, whole, input, field, codes))];
 }
 
@@ -84,7 +89,8 @@ function wholeOf({ root, body, documentedBody }: Operation, { body: value }: Inp
 function toldPlace(operation: Operation, whole: Part, input: Input, { path, code, ...place }: FoundPlace) {
   if (place.isQuery) return placeOf(partOfQuery(operation, input, path), code, place.allowed);
   const part = follow(contentWith(operation, whole, path), path);
-  return part && placeOf(part, code, place.allowed);
+  // The body as a whole is no place: it is looked for by the name of the field.
+  return part && part.path.length > 0 ? placeOf(part, code, place.allowed) : undefined;
 }
 
 /** What a told path begins at: what the root holds, where there is one. */
@@ -94,13 +100,7 @@ function contentWith({ root }: Operation, whole: Part, [first]: Path): Part {
   return isIn(whole) ? whole : (childrenOf(whole).find(isIn) ?? whole);
 }
 
-function placesByName(
-  operation: Operation,
-  whole: Part,
-  input: Input,
-  field: string,
-  codes: unknown,
-): (ErrorPlace | undefined)[] {
+function placesByName(operation: Operation, whole: Part, input: Input, field: string, codes: unknown): ErrorPlace[] {
   if (!Array.isArray(codes)) return placesOfElement(whole, field, codes);
   const path = field.split(/[.:]/).map((name) => (/^\d+$/.test(name) ? Number(name) : name));
   const inQuery = partOfQuery(operation, input, [field]);
@@ -110,7 +110,7 @@ function placesByName(
 }
 
 /** Of the elements of a list, by their index: `{"3": {code: […]}}`, or with what was sent, `{"3": {params, errors}}`. */
-function placesOfElement(whole: Part, index: string, found: unknown): (ErrorPlace | undefined)[] {
+function placesOfElement(whole: Part, index: string, found: unknown): ErrorPlace[] {
   const list = childrenOf(whole).find(({ value, schemas }) => Array.isArray(value) || schemas.some(isList));
   const element = list && /^\d+$/.test(index) && childOf(list, Number(index));
   if (!element || typeof found !== 'object' || found === null) return [];
@@ -217,11 +217,11 @@ export function pathText(path: Path): string {
   return text.slice(0, PATH_MAX).toWellFormed();
 }
 
-function withinLimits(places: readonly (ErrorPlace | undefined)[]): ErrorPlace[] {
+function withinLimits(places: readonly ErrorPlace[]): ErrorPlace[] {
   const once = new Map<string, ErrorPlace>();
   for (const place of places) {
     if (once.size >= PLACES_MAX) break;
-    if (place) once.set(`${place.path} ${place.code}`, place);
+    once.set(`${place.path} ${place.code}`, place);
   }
   return [...once.values()];
 }
