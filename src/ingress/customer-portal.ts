@@ -3,6 +3,7 @@ import type { Context } from '../platform/context.ts';
 import { nudge } from '../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../platform/records/system-transaction.ts';
 import { assert } from '../platform/refusal.ts';
+import type { Turns } from '../platform/turns/turns.ts';
 import { noticePage, PORTAL_HEADERS } from '../resources/customer-portal/layout.ts';
 import { portalPage } from '../resources/customer-portal/page.ts';
 import { PORTAL_DOCUMENTS, type PortalDocuments } from '../resources/customer-portal/queries.ts';
@@ -22,7 +23,7 @@ import { requestIdOf } from './request-id.ts';
 import { send } from './send.ts';
 import { sharedSql } from './shared-sql.ts';
 
-type Deps = SystemDeps & { limiters: Limiters; reads: FairGate };
+type Deps = SystemDeps & { limiters: Limiters; reads: FairGate; turns: Turns };
 type Visit = Awaited<ReturnType<typeof visitOf>>;
 
 /** A document that is still being drawn is waited for this long; then the browser is told to come again. */
@@ -87,6 +88,7 @@ async function visitOf(deps: Deps, request: Request, response: Response, signal:
     config,
     log,
     now: () => now,
+    pause: deps.turns.pauseOf(customer.organization_id, signal),
     record: () => assert(false, 'a read records nothing'),
     after: () => assert(false, 'a read owes nothing'),
   };

@@ -3,6 +3,7 @@ import type { Config } from '../platform/config.ts';
 import type { Sql } from '../platform/db/connect.ts';
 import type { Log } from '../platform/log/log.ts';
 import type { Metrics } from '../platform/metrics/metrics.ts';
+import type { Turns } from '../platform/turns/turns.ts';
 import type { KeyCache } from './authenticate.ts';
 import type { CommandLane } from './command-lane.ts';
 import type { CustomerKeys } from './customer-keys.ts';
@@ -33,6 +34,8 @@ export interface EdgeDeps {
   gathered: GatheringLane;
   customerKeys: CustomerKeys;
   previews: PreviewLane;
+  /** Of the processor time of this process: reads that compute much. */
+  turns: Turns;
   events: EventsLane;
   handOver: HandOver;
   uncommitted: UncommittedLog;

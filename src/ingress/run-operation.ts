@@ -144,6 +144,7 @@ async function readContext(deps: EdgeDeps, identity: Identity, signal: AbortSign
     config: deps.config,
     log: deps.log,
     now: () => now,
+    pause: deps.turns.pauseOf(identity.organizationId, signal),
     record: () => assert(false, 'a read records nothing'),
     after: () => assert(false, 'a read owes nothing'),
   };

@@ -11,6 +11,7 @@ import { keyChangesChannel } from '../platform/redis/channels.ts';
 import { connectImpatiently, connectPatiently } from '../platform/redis/connect.ts';
 import { openReplies } from '../platform/replies/replies.ts';
 import { startWithSecrets } from '../platform/secrets/start-check.ts';
+import { Turns } from '../platform/turns/turns.ts';
 import { version } from '../platform/version.ts';
 import { BASE_PATH, READ_TIMEOUT_MS } from './answer-request.ts';
 import { createApp, literalFirst } from './app.ts';
@@ -104,6 +105,7 @@ export async function startIngress(
     commands: createCommandLane(lane),
     gathered: createGatheringLane(lane),
     previews: createPreviewLane(lane),
+    turns: new Turns(),
     events,
     handOver: watchHandOver(runtime.redis, prefix),
     uncommitted,
@@ -123,7 +125,7 @@ export async function startIngress(
       ]),
     mount(root) {
       mountDocuments(root, deps);
-      mountCustomerPortal(root, { ...runtime, limiters: deps.limiters, reads: deps.reads });
+      mountCustomerPortal(root, { ...runtime, limiters: deps.limiters, reads: deps.reads, turns: deps.turns });
       mountHealth(root, { ...runtime, config });
       const documented = { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() };
       mountDocs(

@@ -3,6 +3,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Config } from './config.ts';
 import type { Db } from './db/connect.ts';
 import type { Log } from './log/log.ts';
+import type { Pause } from './turns/turns.ts';
 
 /** Who caused an action: a key of the API, or the service itself (platform H.1). */
 export interface Actor {
@@ -79,6 +80,8 @@ export interface Context {
    * at any time.
    */
   readonly redis?: Redis;
+  /** Of reads: called between two pieces of a long computation, so that other organizations have their turns. */
+  readonly pause?: Pause;
   /** Adds owed work to the transaction. */
   after(step: AfterStep): void;
   /**

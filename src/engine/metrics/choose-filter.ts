@@ -68,9 +68,27 @@ export function filterChooser<Filter extends ChargeFilter>(
   declaredValues: FilterValues,
 ): (texts: Texts) => Filter | undefined {
   const ranked = rankFilters(filters, declaredValues);
-  return (texts) => {
+  const choose = (texts: Texts) => {
     const matching = ranked.filter((each) => matches(each, texts));
     return matching.find((each) => narrowerThan(matching, each).length === 0)?.filter;
+  };
+  // Thousands of rows share a few combinations of the texts that filters name; 500 filters are asked once for each.
+  const named = new Map<string, Set<string>>();
+  for (const [key, texts] of ranked.flatMap(({ values }) => [...values])) {
+    const known = named.get(key) ?? new Set();
+    for (const text of texts) known.add(text);
+    named.set(key, known);
+  }
+  const keys = [...named];
+  const chosen = new Map<string, Filter | undefined>();
+  return (texts) => {
+    const relevant = keys.map(([key, known]) => {
+      const text = textUnder(texts, key);
+      return text !== null && known.has(text) ? text : null;
+    });
+    const name = JSON.stringify(relevant);
+    if (!chosen.has(name)) chosen.set(name, choose(texts));
+    return chosen.get(name);
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Draft } from '../../engine/invoices/draft.ts';
 import type { Context } from '../../platform/context.ts';
+import { mapInSlices } from '../../platform/turns/turns.ts';
 import type { AdjustedFeeRow } from '../../resources/adjusted-fees/queries.ts';
 import type { HeldTax } from '../../resources/usage/fee-taxes.ts';
 import { toCount } from '../../resources/usage/price-usage.ts';
@@ -61,19 +62,22 @@ export async function compute(
   ]);
   const usage = skipUsage ? [] : await countLines(ctx, lines, charges);
   const renewals = skipUsage ? [] : await renewalFees(ctx, lines, charges, 'invoiceable');
-  const feesOfLines = lines.flatMap((line) => {
+  const feesOfLine = async (line: BilledLine) => {
     const subscriptionFee = subscriptionLineFee(line);
-    const usageFees = usage
-      .filter((counted) => counted.line === line)
-      .flatMap(({ charge, shares, window }) => usageLineFees(line, charge, shares, window, adjuster));
+    const usageFees = await mapInSlices(
+      usage.filter((counted) => counted.line === line),
+      ({ charge, shares, window }) => usageLineFees(line, charge, shares, window, adjuster),
+      ctx.pause,
+    );
     const renewed = renewals.filter((fee) => fee.line === line);
     return [
       ...(subscriptionFee === undefined ? [] : [adjuster.fee(subscriptionFee)]),
-      ...usageFees,
+      ...usageFees.flat(),
       ...renewed,
       ...fixedOf(line).map(adjuster.fee),
     ];
-  });
+  };
+  const feesOfLines = (await mapInSlices(lines, feesOfLine, ctx.pause)).flat();
 
   const commitments = (await commitmentFees(ctx, lines, feesOfLines)).map(adjuster.fee);
   const corrections = skipUsage ? [] : await waitingFees(ctx, lines);
@@ -91,6 +95,7 @@ async function countLines(ctx: Context, lines: readonly BilledLine[], charges: r
   if (asked.length === 0) return [];
   const counted = await countUsage(ctx.db, {
     organizationId: ctx.organizationId,
+    pause: ctx.pause,
     charges: asked.map(({ line, charge, window }, index) =>
       toCount(
         charge,

@@ -10,7 +10,10 @@ import type { Handlers } from '../../platform/queue/worker.ts';
 import { assert, Refusal, refuse } from '../../platform/refusal.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
 import { OUT_OF_RANGE } from '../../platform/schema/fields.ts';
+import { Turns } from '../../platform/turns/turns.ts';
 import { type CommandDeps, type CommandJob, type CommandReply, replyOfRefusal, silentContext } from './run-command.ts';
+
+type PreviewDeps = CommandDeps & { turns: Turns };
 
 /** A preview that takes longer is given up: within the write timeout, so that its caller hears of it. */
 const MOST_MS = 8000;
@@ -24,6 +27,7 @@ const TRIES = 3;
  * caller no longer waits is not run. Rules: README decision 19, subscriptions-and-invoices F.16.
  */
 export function previewHandlers(deps: CommandDeps & { redis: Redis }): Pick<Handlers, 'preview.run'> {
+  const turns = new Turns();
   return {
     async 'preview.run'(job) {
       const waitedMs = realNowMs() - job.at;
@@ -32,13 +36,13 @@ export function previewHandlers(deps: CommandDeps & { redis: Redis }): Pick<Hand
         deps.log.info({ operation: job.operation, waitedMs }, 'a preview that nobody waits for any longer is not run');
         return;
       }
-      const reply = await answerOf(deps, job, realNowMs() + leftMs);
+      const reply = await answerOf({ ...deps, turns }, job, realNowMs() + leftMs);
       await publishReply(deps.redis, deps.config.REDIS_PREFIX, job.from, job.cid, reply);
     },
   };
 }
 
-async function answerOf(deps: CommandDeps, job: CommandJob, untilMs: number): Promise<CommandReply> {
+async function answerOf(deps: PreviewDeps, job: CommandJob, untilMs: number): Promise<CommandReply> {
   try {
     return { status: 200, body: JSON.stringify(await preview(deps, job, untilMs, TRIES)), headers: {} };
   } catch (error) {
@@ -58,7 +62,7 @@ function refusalFor(error: unknown): Refusal | undefined {
   return isOverdue(error) || isPassing(error) ? refuse.unavailable() : refusalOfDatabase(error);
 }
 
-async function preview(deps: CommandDeps, job: CommandJob, untilMs: number, tries: number): Promise<object | null> {
+async function preview(deps: PreviewDeps, job: CommandJob, untilMs: number, tries: number): Promise<object | null> {
   const operation = deps.operations.get(job.operation);
   assert(operation, `operation ${job.operation} is in the table`);
   const run = deps.flows?.[operation.name] ?? operation.run;
@@ -98,8 +102,10 @@ async function withinTime<Result>(
   }
 }
 
-const contextOf = async (deps: CommandDeps, tx: Tx, job: CommandJob): Promise<Context> =>
-  silentContext(deps, withoutLocks(tx), job, await readOrganizationNow(tx, job.organization_id, job.sandbox));
+const contextOf = async (deps: PreviewDeps, tx: Tx, job: CommandJob): Promise<Context> => ({
+  ...silentContext(deps, withoutLocks(tx), job, await readOrganizationNow(tx, job.organization_id, job.sandbox)),
+  pause: deps.turns.pauseOf(job.organization_id),
+});
 
 const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null)?.code;
 /** Canceled: by its statement's time, or by that of the whole preview. */

@@ -6,6 +6,7 @@ import { splitUsage } from '../../engine/metrics/split-usage.ts';
 import { holdsTaken } from '../../engine/metrics/usage-bucket.ts';
 import type { Db } from '../../platform/db/connect.ts';
 import { assert } from '../../platform/refusal.ts';
+import { mapInSlices, type Pause } from '../../platform/turns/turns.ts';
 import { sharedRaw, sharedRollups } from './ask.ts';
 import { addBilledGroups, billedTotals } from './billed-totals.ts';
 import type { Counting, Listing, Row, Scanning, Summing } from './counting.ts';
@@ -30,7 +31,7 @@ import { allNames } from './share-requests.ts';
  * Rules: usage-and-charges C.1 to C.9, performance-design 5.2, 5.3.
  */
 export async function countUsage(db: Db, request: CountRequest): Promise<CountedCharge[]> {
-  const { organizationId, mode } = request;
+  const { organizationId, mode, pause } = request;
   const summings: Summing[] = [];
   const listings: Listing[] = [];
   const scannings: Scanning[] = [];
@@ -42,25 +43,33 @@ export async function countUsage(db: Db, request: CountRequest): Promise<Counted
     if (events) scannings.push({ counting, window: events, plan: planOfScanning(events) });
     return counting;
   });
-  await Promise.all([addBuckets(db, organizationId, mode, summings), addMembers(db, organizationId, mode, listings)]);
+  await Promise.all([
+    addBuckets(db, organizationId, { mode, pause }, summings),
+    addMembers(db, organizationId, mode, listings),
+  ]);
   for (const { counting, window, plan } of [...summings.filter(({ days }) => days !== null), ...listings])
     scannings.push({ counting, window, plan });
   await Promise.all([
-    addRawSums(db, organizationId, summings),
+    addRawSums(db, organizationId, summings, pause),
     addEvents(db, organizationId, scannings),
     addBilledTotals(db, organizationId, countings),
   ]);
-  return countings.map(shared);
+  return mapInSlices(countings, (counting) => shared(counting, pause), pause);
 }
 
 type Mode = CountRequest['mode'];
 
 /** Adds full hours from rollups; windows that none answers for are to be scanned. */
-async function addBuckets(db: Db, organizationId: string, mode: Mode, summings: readonly Summing[]): Promise<void> {
+async function addBuckets(
+  db: Db,
+  organizationId: string,
+  { mode, pause }: Pick<CountRequest, 'mode' | 'pause'>,
+  summings: readonly Summing[],
+): Promise<void> {
   const requests = mode === 'scan' ? [] : sharedRollups(summings);
   const rows = requests.length === 0 ? [] : await sumBuckets(db, organizationId, requests);
-  for (const row of rows) {
-    if (row.events_count === null) continue;
+  const add = (row: (typeof rows)[number]) => {
+    if (row.events_count === null) return;
     const { texts } = row;
     assert(texts !== null, 'a group is stored before its first bucket');
     const portion = portionOf(row, row.hour);
@@ -68,7 +77,8 @@ async function addBuckets(db: Db, organizationId: string, mode: Mode, summings: 
       const { counting, isBefore } = summings[n]!;
       counting.rows.push({ texts, isBefore, portion });
     }
-  }
+  };
+  await mapInSlices(rows, add, pause);
   scanUnanswered(summings, rows);
 }
 
@@ -102,26 +112,33 @@ function scanUnanswered(
 /** Edges of windows whose days matter are read event by event. */
 const READ_OTHERWISE = { raw: [] };
 
-async function addRawSums(db: Db, organizationId: string, summings: readonly Summing[]): Promise<void> {
+async function addRawSums(
+  db: Db,
+  organizationId: string,
+  summings: readonly Summing[],
+  pause: Pause | undefined,
+): Promise<void> {
   const requests = sharedRaw(summings.map((each) => (each.days === null ? each : { ...each, plan: READ_OTHERWISE })));
   const rows = requests.length === 0 ? [] : await countRawEvents(db, organizationId, requests);
-  for (const row of rows) {
-    const shared = requests[row.n]!;
-    const texts = textsOf(allNames(shared), row.texts);
+  const namesOf = requests.map(allNames);
+  const add = (row: (typeof rows)[number]) => {
+    const texts = textsOf(namesOf[row.n]!, row.texts);
     const portion = portionOf(row, null);
-    for (const { n } of shared.askers) {
+    for (const { n } of requests[row.n]!.askers) {
       const { counting, isBefore } = summings[n]!;
       counting.rows.push({ texts, isBefore, portion });
     }
-  }
+  };
+  await mapInSlices(rows, add, pause);
 }
 
 async function addEvents(db: Db, organizationId: string, scannings: readonly Scanning[]): Promise<void> {
   const requests = sharedRaw(scannings);
   const rows = requests.length === 0 ? [] : await listEvents(db, organizationId, requests);
+  const namesOf = requests.map(allNames);
   for (const row of rows) {
     const shared = requests[row.n]!;
-    const texts = textsOf(allNames(shared), row.texts);
+    const texts = textsOf(namesOf[row.n]!, row.texts);
     const event = row.key === null ? row : { ...row, text: valueHash(row.text) };
     for (const { n } of shared.askers) scannings[n]!.counting.rows.push({ texts, event });
   }
@@ -169,7 +186,7 @@ const portionOf = (
 });
 
 /** Splits what was read of a charge into its shares and works each out. */
-function shared({ charge, rows, totals }: Counting): CountedCharge {
+async function shared({ charge, rows, totals }: Counting, pause: Pause | undefined): Promise<CountedCharge> {
   const { metric, only } = charge;
   const taken = rows.filter(({ portion }) => portion === undefined || isTaken(metric.aggregation_type, portion));
   // A total that was billed holds what came before.
@@ -184,12 +201,16 @@ function shared({ charge, rows, totals }: Counting): CountedCharge {
   const all = addBilledGroups(charge, shares, totals);
   return {
     key: charge.key,
-    shares: all.map(({ filter, groupedBy, rows: of, billedTotal }) => ({
-      filterId: filter?.id ?? null,
-      groupedBy,
-      ...figuresOf(charge, { ...readOf(of), billedTotal }),
-      ...presented(charge, of),
-    })),
+    shares: await mapInSlices(
+      all,
+      ({ filter, groupedBy, rows: of, billedTotal }) => ({
+        filterId: filter?.id ?? null,
+        groupedBy,
+        ...figuresOf(charge, { ...readOf(of), billedTotal }),
+        ...presented(charge, of),
+      }),
+      pause,
+    ),
   };
 }
 

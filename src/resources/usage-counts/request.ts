@@ -5,6 +5,7 @@ import type { GroupedBy } from '../../engine/metrics/group-values.ts';
 import type { PresentedUnits } from '../../engine/metrics/presentation.ts';
 import type { Moves, Proration } from '../../engine/metrics/proration.ts';
 import type { Decimal } from '../../engine/money/decimal.ts';
+import type { Pause } from '../../platform/turns/turns.ts';
 
 /** Usage to count: any number of charges, of one or more subscriptions of one organization. */
 export interface CountRequest {
@@ -12,6 +13,8 @@ export interface CountRequest {
   charges: readonly ChargeToCount[];
   /** `scan` reads raw events only: the reference that rollups are compared with. */
   mode?: 'rollup' | 'scan';
+  /** Called between two shares. */
+  pause?: Pause | undefined;
 }
 
 /** One charge over one window. */

@@ -6,6 +6,7 @@ import type { Proration } from '../../engine/metrics/proration.ts';
 import type { Context } from '../../platform/context.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { seconds } from '../../platform/schema/view.ts';
+import { mapInSlices } from '../../platform/turns/turns.ts';
 import { getCustomer } from '../customers/queries.ts';
 import { findActiveOfCustomer, type SubscriptionShown } from '../subscriptions/queries.ts';
 import { listHeldTaxes, taxesOfFee } from './fee-taxes.ts';
@@ -42,12 +43,15 @@ export async function showCurrentUsage(
   const inProgress = await usageInProgress(ctx, external_customer_id, query);
   const { plan_amount_currency: currency } = inProgress.subscription;
   const { totals, usage } = inProgress;
+  const shown = { keys: query.filter_by_presentation, pause: ctx.pause };
   return {
     customer_usage: {
       ...periodView(inProgress),
       ...totals,
-      charges_usage: usage.map((each) =>
-        chargeUsageView(each.charge, each.shares.map(shownShare), currency, query.filter_by_presentation),
+      charges_usage: await mapInSlices(
+        usage,
+        ({ charge, shares }) => chargeUsageView(charge, shares.map(shownShare), currency, shown),
+        ctx.pause,
       ),
     },
   };

@@ -6,6 +6,7 @@ import { groupRows } from '../../platform/lists/group-rows.ts';
 import { limitOf, pageMeta } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
 import { seconds } from '../../platform/schema/view.ts';
+import { mapInSlices, type Pause } from '../../platform/turns/turns.ts';
 import { getBillableMetricByCode } from '../billable-metrics/queries.ts';
 import { type BilledFee, type BilledPeriod, listBilledFees, listBilledPeriods } from './billed-usage.ts';
 import type { PastUsageQuery } from './schema.ts';
@@ -45,7 +46,11 @@ export async function showPastUsage(
         );
   const feesOf = groupRows(fees, keyOf);
   return {
-    usage_periods: periods.rows.map((row) => periodUsage(row, feesOf.get(keyOf(row)) ?? [])),
+    usage_periods: await mapInSlices(
+      periods.rows,
+      (row) => periodUsage(row, feesOf.get(keyOf(row)) ?? [], ctx.pause),
+      ctx.pause,
+    ),
     meta: pageMeta(query, periods.total),
   };
 }
@@ -57,7 +62,7 @@ const keyOf = ({ invoice_id, subscription_id }: { invoice_id: string; subscripti
 const periodsCount = ({ periods_count }: PastUsageQuery): number =>
   periods_count !== undefined && /^[1-9]\d{0,5}$/.test(periods_count) ? Number(periods_count) : MOST_PERIODS;
 
-function periodUsage(row: BilledPeriod, fees: readonly BilledFee[]) {
+async function periodUsage(row: BilledPeriod, fees: readonly BilledFee[], pause: Pause | undefined) {
   const window = period(row.charges_from_datetime, row.charges_to_datetime);
   const amountCents = sumCents(fees.map(({ amount_cents }) => amount_cents));
   const taxesCents = roundToCents(sum(fees.map(({ taxes_precise_amount_cents }) => taxes_precise_amount_cents)));
@@ -73,14 +78,18 @@ function periodUsage(row: BilledPeriod, fees: readonly BilledFee[]) {
     amount_cents: amountCents,
     taxes_amount_cents: taxesCents,
     total_amount_cents: amountCents + taxesCents,
-    charges_usage: charges.map((own) => {
-      const { charge, pricing_unit_details: details } = own[0]!;
-      const denomination = details && {
-        pricing_unit: { short_name: String(details.short_name) },
-        conversion_rate: decimal(String(details.conversion_rate)),
-      };
-      return chargeUsageView({ ...charge, ...denomination }, own.map(billedShare), row.currency);
-    }),
+    charges_usage: await mapInSlices(
+      charges,
+      (own) => {
+        const { charge, pricing_unit_details: details } = own[0]!;
+        const denomination = details && {
+          pricing_unit: { short_name: String(details.short_name) },
+          conversion_rate: decimal(String(details.conversion_rate)),
+        };
+        return chargeUsageView({ ...charge, ...denomination }, own.map(billedShare), row.currency, { pause });
+      },
+      pause,
+    ),
   };
 }
 

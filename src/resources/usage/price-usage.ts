@@ -95,10 +95,14 @@ export interface PricedShare {
 }
 
 /** Prices every share of a charge: a filter's with its own properties, the default bucket's with the charge's. */
-export function priceShares(charge: PricedCharge, shares: readonly CountedShare[], exponent: number): PricedShare[] {
+export const priceShares = (charge: PricedCharge, shares: readonly CountedShare[], exponent: number): PricedShare[] =>
+  shares.map(sharePricer(charge, exponent));
+
+/** Prices one share of a charge. */
+export function sharePricer(charge: PricedCharge, exponent: number): (counted: CountedShare) => PricedShare {
   const denomination = { exponent, conversionRate: charge.conversion_rate };
   const filters = new Map(charge.filters.map((filter) => [filter.id, filter]));
-  return shares.map((counted) => {
+  return (counted) => {
     const { filterId, groupedBy, totalUnits, preciseTotalAmountCents, ...usage } = counted;
     const filter = filterId === null ? undefined : filters.get(filterId);
     const amounts =
@@ -113,5 +117,5 @@ export function priceShares(charge: PricedCharge, shares: readonly CountedShare[
       ...denomination,
     });
     return { filter, groupedBy, counted, fee, totalUnits: totalUnits ?? fee.units };
-  });
+  };
 }

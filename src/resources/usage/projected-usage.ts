@@ -2,6 +2,7 @@ import { type Currency, exponentOf } from '../../engine/money/currency.ts';
 import { type Elapsed, elapsedDays, projectFee, projectUnits } from '../../engine/pricing/projection.ts';
 import type { Context } from '../../platform/context.ts';
 import { present } from '../../platform/schema/view.ts';
+import { mapInSlices } from '../../platform/turns/turns.ts';
 import { periodView, usageInProgress } from './current-usage.ts';
 import type { PricedShare } from './price-usage.ts';
 import type { PricedCharge } from './priced-charges.ts';
@@ -23,14 +24,12 @@ export async function showProjectedUsage(
   const currency = subscription.plan_amount_currency;
   const elapsed = elapsedDays(proration.period, ctx.now(), proration.zone);
   const exponent = exponentOf(currency as Currency);
-  const charges = usage.map(({ charge, shares }) =>
-    chargeUsageView(
-      charge,
-      shares.map((share) => projectedShare(charge, share, elapsed, exponent)),
-      currency,
-      query.filter_by_presentation,
-    ),
-  );
+  const { pause } = ctx;
+  const projected = async ({ charge, shares }: (typeof usage)[number]) => {
+    const own = await mapInSlices(shares, (share) => projectedShare(charge, share, elapsed, exponent), pause);
+    return chargeUsageView(charge, own, currency, { keys: query.filter_by_presentation, pause });
+  };
+  const charges = await mapInSlices(usage, projected, pause);
   return {
     customer_projected_usage: {
       ...periodView(inProgress),

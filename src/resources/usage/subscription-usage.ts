@@ -6,10 +6,11 @@ import type { Proration } from '../../engine/metrics/proration.ts';
 import { type Cents, sumCents } from '../../engine/money/cents.ts';
 import { type Currency, exponentOf } from '../../engine/money/currency.ts';
 import type { Context } from '../../platform/context.ts';
+import { mapInSlices } from '../../platform/turns/turns.ts';
 import type { SubscriptionShown } from '../subscriptions/queries.ts';
 import { countUsage } from '../usage-counts/count-usage.ts';
 import type { WantedTexts } from '../usage-counts/request.ts';
-import { type PricedShare, priceShares, toCount } from './price-usage.ts';
+import { type PricedShare, sharePricer, toCount } from './price-usage.ts';
 import { listPricedCharges, type PricedCharge } from './priced-charges.ts';
 import { withBilledInAdvance } from './usage-in-advance.ts';
 
@@ -67,7 +68,11 @@ export async function usageOfSeveral(ctx: Context, wanted: readonly WantedUsage[
     return charges.map((charge) => toCount(charge, { subscription, proration, startedAs, only }, keyOf(n, charge)));
   });
   if (asked.length === 0) return wanted.map(() => []);
-  const counted = await countUsage(ctx.db, { organizationId: ctx.organizationId, charges: asked });
+  const counted = await countUsage(ctx.db, {
+    organizationId: ctx.organizationId,
+    charges: asked,
+    pause: ctx.pause,
+  });
   const sharesOf = new Map(counted.map(({ key, shares }) => [key, shares]));
   return Promise.all(
     wanted.map(async ({ subscription, charges, proration, only }, n) => {
@@ -80,7 +85,11 @@ export async function usageOfSeveral(ctx: Context, wanted: readonly WantedUsage[
         charges.map((charge) => ({ charge, shares: sharesOf.get(keyOf(n, charge)) ?? [] })),
         only,
       );
-      return billed.map(({ charge, shares }) => ({ charge, shares: priceShares(charge, shares, exponent) }));
+      const priced = async ({ charge, shares }: (typeof billed)[number]) => ({
+        charge,
+        shares: await mapInSlices(shares, sharePricer(charge, exponent), ctx.pause),
+      });
+      return mapInSlices(billed, priced, ctx.pause);
     }),
   );
 }

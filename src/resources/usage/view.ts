@@ -5,6 +5,8 @@ import { type PresentedUnits, presentFewer } from '../../engine/metrics/presenta
 import { type Cents, sumCents, ZERO_CENTS } from '../../engine/money/cents.ts';
 import { type Decimal, decimalText, sum } from '../../engine/money/decimal.ts';
 import type { ChargeModelName } from '../../engine/pricing/charge-models.ts';
+import { groupRows } from '../../platform/lists/group-rows.ts';
+import { mapInSlices, type Pause } from '../../platform/turns/turns.ts';
 import type { PricedShare } from './price-usage.ts';
 
 /** A charge as far as a usage answer tells of it. */
@@ -63,12 +65,19 @@ export const shownShare = ({ filter, groupedBy, counted, fee, totalUnits }: Pric
  * Usage of one charge as the API shows it: in all, by filter and by group; projected figures beside when the shares have
  * them.
  *
- * keys  presentation keys to keep, all when absent
+ * keys   presentation keys to keep, all when absent
+ * pause  called between two groups
  *
  * Rules: usage-and-charges C.11, G.1, G.2.
  */
-export function chargeUsageView(charge: ShownCharge, shares: readonly ShownShare[], currency: string, keys?: string[]) {
+export async function chargeUsageView(
+  charge: ShownCharge,
+  shares: readonly ShownShare[],
+  currency: string,
+  { keys, pause }: { keys?: string[] | undefined; pause?: Pause | undefined } = {},
+) {
   const isGrouped = shares.some(({ groupedBy }) => Object.keys(groupedBy).length > 0);
+  const withProjected = isProjected(shares);
   return {
     ...figuresOf(charge, shares),
     amount_currency: currency,
@@ -84,12 +93,9 @@ export function chargeUsageView(charge: ShownCharge, shares: readonly ShownShare
       code: charge.metric.code,
       aggregation_type: charge.metric.aggregation_type,
     },
-    filters:
-      charge.filters.length === 0
-        ? []
-        : [...charge.filters, undefined].map((filter) => filterUsage(charge, filter, shares, keys)),
-    grouped_usage: isGrouped ? groupedUsage(charge, shares, keys) : [],
-    ...breakdownsOf(isGrouped || charge.filters.length > 0 ? [] : shares, keys, isProjected(shares)),
+    filters: charge.filters.length === 0 ? [] : filtersUsage(charge, shares, { keys, withProjected, withUnused: true }),
+    grouped_usage: isGrouped ? await groupedUsage(charge, shares, { keys, withProjected }, pause) : [],
+    ...breakdownsOf(isGrouped || charge.filters.length > 0 ? [] : shares, keys, withProjected),
   };
 }
 
@@ -143,43 +149,54 @@ function breakdownsOf(shares: readonly ShownShare[], keys: string[] | undefined,
   };
 }
 
-/** One filter, undefined being the default bucket: its values are `{}`, which no filter's are. */
-function filterUsage(
-  charge: ShownCharge,
-  filter: ShownFilter | undefined,
-  shares: readonly ShownShare[],
-  keys: string[] | undefined,
-) {
-  const own = shares.filter(({ filterId }) => filterId === (filter?.id ?? null));
-  return {
-    ...figuresOf(charge, own),
-    ...(filter?.invoice_display_name ? { invoice_display_name: filter.invoice_display_name } : {}),
-    values: filter?.values ?? {},
-    ...breakdownsOf(own, keys, isProjected(shares)),
-  };
+interface Shown {
+  /** Presentation keys to keep, all when undefined. */
+  keys: string[] | undefined;
+  withProjected: boolean;
 }
 
+/** One entry a filter, the default bucket last; those without a share only `withUnused`. */
+function filtersUsage(
+  charge: ShownCharge,
+  shares: readonly ShownShare[],
+  { withUnused = false, ...shown }: Shown & { withUnused?: boolean },
+) {
+  const sharesOf = groupRows(shares, ({ filterId }) => filterId);
+  return [...charge.filters, undefined]
+    .filter((filter) => withUnused || sharesOf.has(filter?.id ?? null))
+    .map((filter) => filterUsage(charge, filter, sharesOf.get(filter?.id ?? null) ?? [], shown));
+}
+
+/** One filter, undefined being the default bucket: its values are `{}`, which no filter's are. */
+const filterUsage = (
+  charge: ShownCharge,
+  filter: ShownFilter | undefined,
+  own: readonly ShownShare[],
+  { keys, withProjected }: Shown,
+) => ({
+  ...figuresOf(charge, own),
+  ...(filter?.invoice_display_name ? { invoice_display_name: filter.invoice_display_name } : {}),
+  values: filter?.values ?? {},
+  ...breakdownsOf(own, keys, withProjected),
+});
+
 /** One entry a group, over all filters that have a fee in it. */
-function groupedUsage(charge: ShownCharge, shares: readonly ShownShare[], keys: string[] | undefined) {
-  const groups = new Map<string, { groupedBy: GroupedBy; shares: ShownShare[] }>();
-  for (const share of shares) {
-    const key = JSON.stringify(Object.entries(share.groupedBy).sort(([a], [b]) => (a < b ? -1 : 1)));
-    const group = groups.get(key) ?? { groupedBy: share.groupedBy, shares: [] };
-    group.shares.push(share);
-    groups.set(key, group);
-  }
-  return [...groups.values()].sort(byGroup).map((group) => ({
-    ...figuresOf(charge, group.shares),
-    grouped_by: group.groupedBy,
-    filters: charge.filters.length === 0 ? [] : filtersIn(charge, group.shares, keys),
-    ...breakdownsOf(group.shares, keys, isProjected(shares)),
-  }));
+function groupedUsage(charge: ShownCharge, shares: readonly ShownShare[], shown: Shown, pause: Pause | undefined) {
+  const groups = groupRows(shares, ({ groupedBy }) =>
+    JSON.stringify(Object.entries(groupedBy).sort(([a], [b]) => (a < b ? -1 : 1))),
+  );
+  const sorted = [...groups.values()].map((own) => ({ groupedBy: own[0]!.groupedBy, shares: own })).sort(byGroup);
+  return mapInSlices(
+    sorted,
+    (group) => ({
+      ...figuresOf(charge, group.shares),
+      grouped_by: group.groupedBy,
+      filters: charge.filters.length === 0 ? [] : filtersUsage(charge, group.shares, shown),
+      ...breakdownsOf(group.shares, shown.keys, shown.withProjected),
+    }),
+    pause,
+  );
 }
 
 const byGroup = (a: { groupedBy: GroupedBy }, b: { groupedBy: GroupedBy }): number =>
   compareGroups([...new Set([...Object.keys(a.groupedBy), ...Object.keys(b.groupedBy)])], a.groupedBy, b.groupedBy);
-
-const filtersIn = (charge: ShownCharge, shares: readonly ShownShare[], keys: string[] | undefined) =>
-  [...charge.filters, undefined]
-    .filter((filter) => shares.some(({ filterId }) => filterId === (filter?.id ?? null)))
-    .map((filter) => filterUsage(charge, filter, shares, keys));

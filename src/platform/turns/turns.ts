@@ -1,0 +1,99 @@
+import { refuse } from '../refusal.ts';
+
+/**
+ * Longest piece of a computation between two looks at the network. A small read takes some six looks: with one such piece
+ * before each it is answered within 30 ms.
+ */
+const SLICE_MS = 5;
+/** Most slices of one request: 5 s of the processor, a sixth of what a read may take in all. */
+const MOST_SLICES = 1000;
+
+/** Called between two pieces of a long computation, which goes on when its answer has come. */
+export type Pause = () => Promise<void> | undefined;
+
+interface Waiting {
+  /** Number of the request, in the order in which they came. */
+  request: number;
+  goOn: () => void;
+}
+
+/**
+ * Divides the processor time of this process among organizations: of all computations that pause, one goes on between
+ * two looks at the network. Organizations have their turns one after the other, each with its oldest request, so that
+ * few are half done and fill the memory.
+ */
+export class Turns {
+  /** Computations that wait, by organization, in the order in which organizations have their turns. */
+  readonly #lanes = new Map<string, Waiting[]>();
+  #requests = 0;
+  #isGoing = false;
+  readonly #nowMs: () => number;
+
+  /** @param nowMs a clock that only goes forward; tests bring their own */
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.#nowMs = nowMs;
+  }
+
+  /**
+   * The pauses of one request. They are over at once while its slice is not used up.
+   *
+   * @throws Refusal 503 from a pause, when `signal` is aborted or the request has used up its slices
+   */
+  pauseOf(organizationId: string, signal?: AbortSignal): Pause {
+    this.#requests += 1;
+    const request = this.#requests;
+    let endsAt = 0;
+    let slices = 0;
+    return () => {
+      if (this.#nowMs() < endsAt) return undefined;
+      slices += 1;
+      if (slices > MOST_SLICES) throw refuse.unavailable();
+      return this.#turn(organizationId, request).then(() => {
+        if (signal?.aborted) throw refuse.unavailable();
+        endsAt = this.#nowMs() + SLICE_MS;
+      });
+    };
+  }
+
+  #turn(organizationId: string, request: number): Promise<void> {
+    return new Promise((resolve) => {
+      const lane = this.#lanes.get(organizationId) ?? [];
+      lane.push({ request, goOn: resolve });
+      this.#lanes.set(organizationId, lane);
+      if (this.#isGoing) return;
+      this.#isGoing = true;
+      setImmediate(this.#next);
+    });
+  }
+
+  readonly #next = (): void => {
+    const [first] = this.#lanes;
+    if (first === undefined) {
+      this.#isGoing = false;
+      return;
+    }
+    const [organizationId, lane] = first;
+    this.#lanes.delete(organizationId);
+    const oldest = lane.reduce((a, b) => (b.request < a.request ? b : a));
+    lane.splice(lane.indexOf(oldest), 1);
+    if (lane.length > 0) this.#lanes.set(organizationId, lane); // behind the others
+    oldest.goOn();
+    setImmediate(this.#next);
+  };
+}
+
+/** `items.map(work)` with a pause after each. */
+export async function mapInSlices<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item, index: number) => Result | Promise<Result>,
+  pause: Pause | undefined,
+): Promise<Awaited<Result>[]> {
+  const results: Awaited<Result>[] = [];
+  for (const [index, item] of items.entries()) {
+    const result = work(item, index);
+    results.push(result instanceof Promise ? await result : (result as Awaited<Result>));
+    const turn = pause?.();
+    if (turn) await turn;
+  }
+  return results;
+}
