@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
 import { isUuid } from '../../platform/ids.ts';
+import { boundedPage } from '../../platform/lists/bounded-page.ts';
 import { countMatching, type Total } from '../../platform/lists/count.ts';
 import { limitOf } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
@@ -45,23 +46,26 @@ export async function getActivityLog(
   return row;
 }
 
-/** A page of the entries since an instant of real time, newest first, and their number. */
+/**
+ * A page of the entries since an instant of real time, newest first, and their number.
+ *
+ * @throws Refusal 422 page: value_is_out_of_range, too deep in a list that goes on there
+ */
 export async function listActivityLogs(
   db: Db,
   organizationId: string,
   query: ActivityLogsQuery,
   since: Temporal.Instant,
-): Promise<{ rows: ActivityLogRow[]; totalCount: Total }> {
+): Promise<{ rows: readonly ActivityLogRow[]; total: Total }> {
   const { limit, offset } = limitOf(query);
   const matching = matches(db, organizationId, query, since);
-  const [rows, totalCount] = await Promise.all([
-    db<ActivityLogRow[]>`
+  return boundedPage(query, {
+    rows: () => db<ActivityLogRow[]>`
       select ${columns(db)} from activity_logs where ${matching}
       order by logged_at desc, id desc
       limit ${limit} offset ${offset}`,
-    countMatching(db, db`activity_logs where ${matching}`),
-  ]);
-  return { rows: [...rows], totalCount };
+    count: () => countMatching(db, db`activity_logs where ${matching}`),
+  });
 }
 
 function matches(db: Db, organizationId: string, query: ActivityLogsQuery, since: Temporal.Instant) {

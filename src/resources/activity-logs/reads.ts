@@ -8,8 +8,8 @@ import { activityLogView } from './view.ts';
 /** A page of the audit trail, newest first, as far back as it is shown. Rule: platform H.1, H.4. */
 export async function showActivityLogs(ctx: Context, { query }: { query: ActivityLogsQuery }) {
   const since = await shownSince(ctx, 'activity_logs');
-  const { rows, totalCount } = await listActivityLogs(ctx.db, ctx.organizationId, query, since);
-  return { activity_logs: rows.map(activityLogView), meta: pageMeta(query, totalCount) };
+  const { rows, total } = await listActivityLogs(ctx.db, ctx.organizationId, query, since);
+  return { activity_logs: rows.map(activityLogView), meta: pageMeta(query, total) };
 }
 
 /** @throws Refusal 404 activity_log */

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
+import { boundedPage } from '../../platform/lists/bounded-page.ts';
 import { countMatching, type Total } from '../../platform/lists/count.ts';
 import { limitOf } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
@@ -44,23 +45,26 @@ export async function getApiLog(
   return row;
 }
 
-/** A page of the rows since an instant of real time, newest first, and their number. */
+/**
+ * A page of the rows since an instant of real time, newest first, and their number.
+ *
+ * @throws Refusal 422 page: value_is_out_of_range, too deep in a list that goes on there
+ */
 export async function listApiLogs(
   db: Db,
   organizationId: string,
   query: ApiLogsQuery,
   since: Temporal.Instant,
-): Promise<{ rows: ApiLogRow[]; totalCount: Total }> {
+): Promise<{ rows: readonly ApiLogRow[]; total: Total }> {
   const { limit, offset } = limitOf(query);
   const matching = matches(db, organizationId, query, since);
-  const [rows, totalCount] = await Promise.all([
-    db<ApiLogRow[]>`
+  return boundedPage(query, {
+    rows: () => db<ApiLogRow[]>`
       select ${columns(db)} from api_logs where ${matching}
       order by logged_at desc, id desc
       limit ${limit} offset ${offset}`,
-    countMatching(db, db`api_logs where ${matching}`),
-  ]);
-  return { rows: [...rows], totalCount };
+    count: () => countMatching(db, db`api_logs where ${matching}`),
+  });
 }
 
 const matches = (db: Db, organizationId: string, query: ApiLogsQuery, since: Temporal.Instant) => db`

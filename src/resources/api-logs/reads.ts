@@ -8,8 +8,8 @@ import { apiLogView } from './view.ts';
 /** A page of the logged writes, newest first, as far back as they are shown. Rule: platform H.2, H.4. */
 export async function showApiLogs(ctx: Context, { query }: { query: ApiLogsQuery }) {
   const since = await shownSince(ctx, 'api_logs');
-  const { rows, totalCount } = await listApiLogs(ctx.db, ctx.organizationId, query, since);
-  return { api_logs: rows.map(apiLogView), meta: pageMeta(query, totalCount) };
+  const { rows, total } = await listApiLogs(ctx.db, ctx.organizationId, query, since);
+  return { api_logs: rows.map(apiLogView), meta: pageMeta(query, total) };
 }
 
 /** @throws Refusal 404 api_log */

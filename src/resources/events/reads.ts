@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { Context } from '../../platform/context.ts';
 import type { Db } from '../../platform/db/connect.ts';
-import type { Total } from '../../platform/lists/count.ts';
+import { boundedPage } from '../../platform/lists/bounded-page.ts';
 import { booleanFilter } from '../../platform/lists/filters.ts';
-import { limitOf, pageMeta } from '../../platform/lists/pagination.ts';
+import { pageMeta } from '../../platform/lists/pagination.ts';
 import { Answer } from '../../platform/operation.ts';
 import { type FieldErrors, refuse } from '../../platform/refusal.ts';
 import { INVALID } from '../../platform/schema/fields.ts';
@@ -28,9 +28,6 @@ export async function showEvents(ctx: Context, { query }: { query: EventListQuer
   return new Answer(null, { json: `{"events":[${rows.map(eventText).join(',')}],"meta":${JSON.stringify(meta)}}` });
 }
 
-/** Events that a page by its number may leave behind: about half a second. Whoever goes deeper does so by `after`. */
-const MOST_SKIPPED = 50_000;
-
 /**
  * A page of events with its `meta`, by `page` or, to any depth and with the same filters, behind the `next_cursor` of
  * another page. At most four statements, each of a bounded number of events.
@@ -43,24 +40,18 @@ export async function readEventPage<Row extends ShownEvent>(
   ctx: Context,
   query: EventListQuery,
   list: (db: Db, organizationId: string, filters: EventListQuery, page: EventPage) => Promise<Row[]>,
-): Promise<{ rows: Row[]; meta: z.output<typeof EventPageMeta> }> {
+): Promise<{ rows: readonly Row[]; meta: z.output<typeof EventPageMeta> }> {
   const after = query.after === undefined ? null : placeOf(query.after);
   const filters = await fromStart(ctx, query);
   const { db, organizationId } = ctx;
-  const isDeep = after === null && limitOf(query).offset > MOST_SKIPPED;
-  const count = countEvents(db, organizationId, filters);
-  if (isDeep) return { rows: [], meta: behindLast(query, await count) };
-  const [rows, total] = await Promise.all([list(db, organizationId, filters, { ...query, after }), count]);
+  const { rows, total } = await boundedPage(after === null ? query : { ...query, page: 1 }, {
+    rows: () => list(db, organizationId, filters, { ...query, after }),
+    count: () => countEvents(db, organizationId, filters),
+  });
   const last = rows.length === query.per_page ? rows.at(-1) : undefined;
   const meta = pageMeta(query, total);
   const isMore = last !== undefined && (after !== null || meta.next_page !== null || total.isEstimated);
   return { rows, meta: isMore ? { ...meta, next_cursor: cursorOf(last) } : meta };
-}
-
-/** A page behind the last event is empty, however far behind. */
-function behindLast(query: EventListQuery, total: Total) {
-  if (total.isEstimated) throw refuse.invalid({ page: ['value_is_out_of_range'] });
-  return pageMeta(query, total);
 }
 
 /**

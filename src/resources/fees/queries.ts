@@ -173,7 +173,11 @@ function matching(db: Db, organizationId: string, filters: FeeFilters) {
     ${times}`;
 }
 
-/** A page of fees, oldest first. Rule: usage-and-charges F.5. */
+/**
+ * A page of fees, oldest first. What is read beside a fee is read for those of the page only, not for those before it.
+ *
+ * Rule: usage-and-charges F.5.
+ */
 export const listFees = (
   db: Db,
   organizationId: string,
@@ -181,9 +185,12 @@ export const listFees = (
   page: { limit: number; offset: number },
 ) => db<FeeRow[]>`
   select ${feeColumns(db)} from ${feeTables(db)}
-  where ${matching(db, organizationId, filters)}
-  order by fee.created_at, fee.id
-  limit ${page.limit} offset ${page.offset}`;
+  where fee.organization_id = ${organizationId} and fee.id in (
+    select fee.id from ${feeTables(db)}
+    where ${matching(db, organizationId, filters)}
+    order by fee.created_at, fee.id
+    limit ${page.limit} offset ${page.offset})
+  order by fee.created_at, fee.id`;
 
 export const countFees = (db: Db, organizationId: string, filters: FeeFilters): Promise<Total> =>
   countMatching(db, db`${feeTables(db)} where ${matching(db, organizationId, filters)}`);

@@ -1,5 +1,6 @@
 import type { Context } from '../../platform/context.ts';
 import { isUuid } from '../../platform/ids.ts';
+import { boundedPage } from '../../platform/lists/bounded-page.ts';
 import { limitOf, pageMeta } from '../../platform/lists/pagination.ts';
 import type { Operation } from '../../platform/operation.ts';
 import { refuse } from '../../platform/refusal.ts';
@@ -61,11 +62,12 @@ export const feeOperations: Operation[] = [
   },
 ];
 
+/** @throws Refusal 422 page: value_is_out_of_range, too deep in a list that goes on there */
 async function listFeesPage(ctx: Context, { query }: { query: FeesQuery }) {
-  const [rows, total] = await Promise.all([
-    listFees(ctx.db, ctx.organizationId, query, limitOf(query)),
-    countFees(ctx.db, ctx.organizationId, query),
-  ]);
+  const { rows, total } = await boundedPage(query, {
+    rows: () => listFees(ctx.db, ctx.organizationId, query, limitOf(query)),
+    count: () => countFees(ctx.db, ctx.organizationId, query),
+  });
   return { fees: rows.map(feeView), meta: pageMeta(query, total) };
 }
 

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../platform/db/connect.ts';
 import { isUuid } from '../../platform/ids.ts';
+import { boundedPage } from '../../platform/lists/bounded-page.ts';
 import { countMatching, type Total } from '../../platform/lists/count.ts';
 import { limitOf, type Page } from '../../platform/lists/pagination.ts';
 import { refuse } from '../../platform/refusal.ts';
@@ -68,26 +69,29 @@ export interface DeliveryFilters {
   search_term: string | undefined;
 }
 
-/** Deliveries to one endpoint, the last touched first (platform G.9). */
+/**
+ * Deliveries to one endpoint, the last touched first (platform G.9).
+ *
+ * @throws Refusal 422 page: value_is_out_of_range, too deep in a list that goes on there
+ */
 export async function listDeliveries(
   db: Db,
   organizationId: string,
   endpointId: string,
   filters: DeliveryFilters,
   page: Page,
-): Promise<{ rows: DeliveryRow[]; totalCount: Total }> {
+): Promise<{ rows: readonly DeliveryRow[]; total: Total }> {
   const { limit, offset } = limitOf(page);
   const chosen = db`
     webhook_deliveries d join webhook_events e on e.id = d.event_id
     where d.organization_id = ${organizationId} and d.webhook_endpoint_id = ${endpointId} ${conditions(db, filters)}`;
-  const [rows, totalCount] = await Promise.all([
-    db<DeliveryRow[]>`
+  return boundedPage(page, {
+    rows: () => db<DeliveryRow[]>`
       select ${columns(db)} from ${chosen}
       order by d.updated_at desc, d.created_at desc, d.id desc
       limit ${limit} offset ${offset}`,
-    countMatching(db, chosen),
-  ]);
-  return { rows, totalCount };
+    count: () => countMatching(db, chosen),
+  });
 }
 
 function conditions(db: Db, filters: DeliveryFilters) {

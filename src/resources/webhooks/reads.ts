@@ -15,8 +15,8 @@ const SETTLE_POLL_MS = 100;
 export async function showDeliveries(ctx: Context, { svc_id, query }: { svc_id: string; query: DeliveryListQuery }) {
   const endpoint = await getWebhookEndpoint(ctx.db, ctx.organizationId, svc_id);
   const filters = { ...query, http_statuses: query.http_statuses && httpStatusFilter(query.http_statuses) };
-  const { rows, totalCount } = await listDeliveries(ctx.db, ctx.organizationId, endpoint.id, filters, query);
-  return { webhooks: rows.map(deliveryView), meta: pageMeta(query, totalCount) };
+  const { rows, total } = await listDeliveries(ctx.db, ctx.organizationId, endpoint.id, filters, query);
+  return { webhooks: rows.map(deliveryView), meta: pageMeta(query, total) };
 }
 
 /** @throws Refusal 404 webhook */

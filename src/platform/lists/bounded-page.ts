@@ -1,0 +1,25 @@
+import { refuse } from '../refusal.ts';
+import type { Total } from './count.ts';
+import { limitOf, type Page } from './pagination.ts';
+
+/** Rows that a page by its number may leave behind: Postgres reads all of them, about half a second. */
+const MOST_SKIPPED = 50_000;
+
+/**
+ * Rows of a page and their number, of a list that may be very long. A page behind more than 50 000 rows is refused where
+ * the list is that long by estimate, and otherwise empty without a look at the rows.
+ *
+ * @throws Refusal 422 page: value_is_out_of_range
+ */
+export async function boundedPage<Row>(
+  page: Page,
+  list: { rows: () => PromiseLike<readonly Row[]>; count: () => Promise<Total> },
+): Promise<{ rows: readonly Row[]; total: Total }> {
+  if (limitOf(page).offset <= MOST_SKIPPED) {
+    const [rows, total] = await Promise.all([list.rows(), list.count()]);
+    return { rows, total };
+  }
+  const total = await list.count();
+  if (total.isEstimated) throw refuse.invalid({ page: ['value_is_out_of_range'] });
+  return { rows: [], total };
+}
