@@ -14,6 +14,7 @@ import {
   writeJson,
 } from './harness/report.ts';
 import { measureBilling } from './sections/billing.ts';
+import { measureDeadEndpoint } from './sections/dead-endpoint.ts';
 import { measureHeavyUsage } from './sections/heavy-usage.ts';
 import { measureHttp } from './sections/http.ts';
 import { measureIngest } from './sections/ingest.ts';
@@ -40,6 +41,7 @@ const sections: Record<SectionName, Section> = {
   window: { ids: ['G19'], measure: measureWindow },
   neighbours: { ids: ['G20', 'G21', 'G22'], measure: measureNeighbours },
   'heavy-usage': { ids: ['G23'], measure: measureHeavyUsage },
+  'dead-endpoint': { ids: ['G24'], measure: measureDeadEndpoint },
 };
 
 async function run(): Promise<number> {

@@ -12,8 +12,8 @@ const USUAL = [
   'window',
   'heavy-usage',
 ] as const;
-/** The neighbours take minutes of their own, so they are asked for by name. */
-export const SECTIONS = [...USUAL, 'neighbours'] as const;
+/** These take a minute and more of their own, so they are asked for by name. */
+export const SECTIONS = [...USUAL, 'neighbours', 'dead-endpoint'] as const;
 /** What the neighbours stand (findings A1 to A8, E2). */
 export const ATTACK_NAMES = [
   ...(['A1', 'A2', 'A3', 'A4', 'A5', 'A6', 'A7', 'A8'] as const),

@@ -16,6 +16,7 @@ const compiled = fileURLToPath(new URL('../..', import.meta.url));
 export interface ServiceProcess {
   /** Base of everything, without path; empty for processes that do not listen. */
   url: string;
+  pid: number;
   stop(): Promise<void>;
 }
 
@@ -40,6 +41,7 @@ export async function startProcess(
   await untilReady(child, program, logFile);
   return {
     url: `http://127.0.0.1:${port}`,
+    pid: child.pid!,
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null)
         throw new Error(`${program} ended by itself: ${logFile}`);
