@@ -48,19 +48,25 @@ export function definitionOf(model: DocumentModel, fonts: DocumentFonts): TDocum
         },
       ],
     }),
-    content: [
+    content: withoutLastMargin([
       ...headOf(model, text),
       ...model.tables.map((table) => tableOf(table, model.columns, widthsOf(model), text)),
       totalsOf(model.totals, text),
       ...model.notes.map((note) => noteOf(note, text)),
-    ],
+    ]),
   };
 }
 
+/** A margin that does not fit below the last block would begin a page of its own, on which nothing but the foot stands. */
+const withoutLastMargin = (blocks: readonly Block[]): Content[] =>
+  blocks.map((block, index) => (index === blocks.length - 1 ? { ...block, margin: 0 } : block));
+
 type Text = (value: string) => Content;
+/** What stands below one another on a page, with a margin of its own. */
+type Block = Content & object;
 type PageColumn = ContentColumns['columns'][number];
 
-function headOf({ title, number, logo, facts, parties, headline }: DocumentModel, text: Text): Content[] {
+function headOf({ title, number, logo, facts, parties, headline }: DocumentModel, text: Text): Block[] {
   const named: PageColumn = {
     width: '*',
     stack: [
@@ -94,7 +100,7 @@ function headOf({ title, number, logo, facts, parties, headline }: DocumentModel
               { text: text(headline.note), color: MUTED },
             ],
             margin: [0, 0, 0, 16],
-          } satisfies Content,
+          } satisfies Block,
         ]),
   ];
 }
@@ -107,7 +113,7 @@ const partyOf = ({ label, lines }: Party, width: number, text: Text): PageColumn
   ],
 });
 
-function tableOf({ title, rows }: DocumentTable, columns: readonly Column[], widths: number[], text: Text): Content {
+function tableOf({ title, rows }: DocumentTable, columns: readonly Column[], widths: number[], text: Text): Block {
   const heading = (words: string): TableCell => ({
     text: text(words),
     bold: true,
@@ -188,7 +194,7 @@ function widthsOf({ columns, tables }: DocumentModel): number[] {
   return [PAGE_WIDTH - paddings - fitting.reduce((total, width) => total + width, 0), ...fitting];
 }
 
-const totalsOf = (totals: readonly Total[], text: Text): Content => ({
+const totalsOf = (totals: readonly Total[], text: Text): Block => ({
   unbreakable: true,
   columns: [
     { width: '*', text: '' },
@@ -217,7 +223,7 @@ const totalsOf = (totals: readonly Total[], text: Text): Content => ({
   margin: [0, 0, 0, 18],
 });
 
-const noteOf = ({ title, text: words }: Note, text: Text): Content => ({
+const noteOf = ({ title, text: words }: Note, text: Text): Block => ({
   stack: [
     ...(title === null
       ? []

@@ -1,0 +1,81 @@
+import { inflateSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { draw } from '../../../src/platform/documents/draw.ts';
+import type { DocumentModel, Row, Total } from '../../../src/platform/documents/model.ts';
+
+// Where a page ends: no document has a page on which nothing stands but its footer.
+
+const MOST_ROWS = 60;
+const line = (name: string): Row => ({ kind: 'line', cells: [name, '1', '10,00 €', '19 %', '10,00 €'] });
+const tier: Row = { kind: 'detail', cells: ['0 bis 10', '10', '1,00 €', '', ''] };
+const total = (label: string, kind: Total['kind'] = 'plain'): Total => ({ label, value: '10,00 €', kind });
+const REDUCED = [
+  total('Zwischensumme'),
+  total('Bereits berechnete Nutzung'),
+  total('Gutscheine'),
+  total('Summe netto', 'sum'),
+  total('MwSt (19 % auf 10,00 €)'),
+  total('Guthaben'),
+  total('Gesamtbetrag', 'grand'),
+];
+
+const document = (rows: readonly Row[], fields: Partial<DocumentModel> = {}): DocumentModel => ({
+  language: 'de',
+  title: 'Rechnung',
+  number: 'ACM-1',
+  logo: null,
+  facts: [
+    { label: 'Rechnungsnummer', value: 'ACM-1' },
+    { label: 'Rechnungsdatum', value: '01.04.2026' },
+  ],
+  parties: [
+    { label: 'Von', lines: ['Acme', 'Weg 1', '10115 Berlin'] },
+    { label: 'An', lines: ['Ada', 'Weg 2', '10115 Berlin'] },
+  ],
+  headline: { text: '10,00 € fällig', note: 'Zahlbar bis 01.05.2026' },
+  columns: ['Position', 'Einheiten', 'Einzelpreis', 'Steuer', 'Betrag'].map((label, index) => ({
+    label,
+    isFigure: index > 0,
+  })),
+  tables: [{ title: 'Tarif', rows }],
+  totals: REDUCED,
+  notes: [],
+  pageLabel: 'Seite {page} von {pages}',
+  ...fields,
+});
+
+/** Height of the foot of a page, where its number stands. */
+const FOOT = 54;
+
+/** How many pieces of text stand above the foot of each page, in the order of the pages. */
+function textsOfPages(bytes: Uint8Array): number[] {
+  const raw = Buffer.from(bytes).toString('latin1');
+  const pages = [...raw.matchAll(/\/Type \/Page\n[\s\S]*?\/Contents (\d+) 0 R/g)];
+  return pages.map(([, id]) => {
+    const from = raw.indexOf('stream\n', raw.indexOf(`\n${id} 0 obj`)) + 'stream\n'.length;
+    const stream = inflateSync(Buffer.from(raw.slice(from, raw.indexOf('\nendstream', from)), 'latin1'));
+    const heights = [...stream.toString('latin1').matchAll(/([\d.]+) Tm\n/g)].map(([, height]) => Number(height));
+    return heights.filter((height) => height > FOOT).length;
+  });
+}
+
+describe('no page is empty, however many rows a document has:', () => {
+  const rows = (count: number) => Array.from({ length: count }, (_, index) => line(`Position ${index + 1}`));
+  test.each<[string, (count: number) => DocumentModel]>([
+    ['an invoice', (count) => document(rows(count))],
+    ['one with tiers', (count) => document(rows(count).flatMap((row) => [row, tier]))],
+    [
+      'one with a footer',
+      (count) => document(rows(count), { notes: [{ title: null, text: 'Stammkapital 25.000 €' }] }),
+    ],
+    ['a credit note', (count) => document(rows(count), { headline: null, totals: REDUCED.slice(-3) })],
+    ['a receipt', (count) => document(rows(count), { totals: REDUCED.slice(-1) })],
+  ])('%s', async (_what, of) => {
+    const thin: [number, number[]][] = [];
+    for (let count = 1; count <= MOST_ROWS; count += 1) {
+      const pages = textsOfPages((await draw(of(count), null)).bytes);
+      if (pages.some((texts) => texts === 0)) thin.push([count, pages]);
+    }
+    expect(thin).toEqual([]);
+  });
+});
