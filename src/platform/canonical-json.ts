@@ -1,5 +1,9 @@
 import { createHash } from 'node:crypto';
 import { Decimal } from '../engine/money/decimal.ts';
+import { decimalParts, plainLength, plainText } from '../engine/money/plain-decimal.ts';
+
+/** Characters of a number in plain form; what is longer keeps an exponent, lest `1e-300` be written 302 characters long. */
+const PLAIN_MAX = 100;
 
 /**
  * Canonical JSON: keys sorted at every depth, numbers by decimal value (1, 1.0 and 1e0 are one), strings exact. What is
@@ -7,16 +11,23 @@ import { Decimal } from '../engine/money/decimal.ts';
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || value === undefined) return 'null';
-  if (typeof value === 'number') return new Decimal(value).toFixed();
+  if (typeof value === 'number') return numberText(String(value));
   if (typeof value === 'string' || typeof value === 'boolean') return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (isNumberLike(value)) return new Decimal(value.toString()).toFixed();
+  if (isNumberLike(value)) return numberText(value.toString());
   const object = value as Record<string, unknown>;
   const members = Object.keys(object)
     .filter((key) => object[key] !== undefined)
     .sort()
     .map((key) => `${JSON.stringify(key)}:${canonicalJson(object[key])}`);
   return `{${members.join(',')}}`;
+}
+
+/** One text for all literals of a value. */
+function numberText(literal: string): string {
+  const parts = decimalParts(literal);
+  if (plainLength(parts) <= PLAIN_MAX) return plainText(parts);
+  return `${parts.isNegative ? '-' : ''}${parts.digits}e${parts.point}`;
 }
 
 /** SHA-256 of the canonical JSON. */

@@ -1,4 +1,4 @@
-import { decimal } from '../money/decimal.ts';
+import { plainDecimal } from '../money/plain-decimal.ts';
 
 /** A JSON number whose literal was kept by the parser. */
 interface KeptNumber {
@@ -20,16 +20,10 @@ export function propertyText(value: unknown): string | null {
   return typeof value === 'string' ? value : jsonText(value);
 }
 
-/** Plain decimal of a JSON number literal, without trailing zeros: `11e-1` → "1.1", `-0.0` → "0". */
-export function numberLiteralText(literal: string): string {
-  const value = decimal(literal);
-  return value.isZero() ? '0' : value.toFixed();
-}
-
 // Digits without exponent are the plain decimal already; those of most values are.
 function numberText(value: number): string {
   const text = String(value);
-  return text.includes('e') ? numberLiteralText(text) : text;
+  return text.includes('e') ? plainDecimal(text) : text;
 }
 
 function jsonText(value: unknown): string {
@@ -37,7 +31,7 @@ function jsonText(value: unknown): string {
   if (typeof value === 'number') return numberText(value);
   if (typeof value === 'bigint') return String(value);
   if (typeof value !== 'object') return JSON.stringify(value);
-  if (isKeptNumber(value)) return numberLiteralText(value.value);
+  if (isKeptNumber(value)) return plainDecimal(value.value);
   if (Array.isArray(value)) return `[${value.map(jsonText).join(', ')}]`;
 
   const entries = Object.entries(value).sort(([a], [b]) => compareKeys(a, b));

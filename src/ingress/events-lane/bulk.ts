@@ -21,6 +21,8 @@ export interface BulkDeps {
   isFull(): boolean;
   /** Lines that one request may have, blank ones included. */
   mostLines: number;
+  /** Characters of all canonical properties: as many as a body may have, which only exponents make more of. */
+  mostProperties: number;
   /** How long a chunk waits for a lane that is full. */
   patienceMs: number;
   /** A parsed line as the house knows it. */
@@ -53,6 +55,7 @@ export async function storeLines(
   let chunk: Sent[] = [];
   let storing: Promise<void> = Promise.resolve();
   let characters = 0;
+  let properties = 0;
 
   async function flush(): Promise<void> {
     await storing;
@@ -72,7 +75,10 @@ export async function storeLines(
       const read = readLine(deps, line);
       if ('errors' in read) report.reject(line.number, read.transactionId, read.errors);
       else chunk.push({ line: line.number, event: read.event });
-      characters += line.text?.length ?? 0;
+      const length = 'event' in read ? read.event.properties.length : 0;
+      properties += length;
+      if (properties > deps.mostProperties) throw refuse.tooLarge();
+      characters += Math.max(line.text?.length ?? 0, length);
       if (chunk.length >= CHUNK_EVENTS || characters >= CHUNK_CHARACTERS) await flush();
     }
     await flush();
@@ -117,6 +123,6 @@ function readLine(deps: BulkDeps, { text }: Line): Read {
     return { errors: { line: ['value_is_invalid'] }, transactionId: null };
   const wrapped = memberOf(sent, 'event');
   const event = typeof wrapped === 'object' && wrapped !== null ? wrapped : sent;
-  const parsed = parseEvent(event);
+  const parsed = parseEvent(event, MOST_LINE_BYTES);
   return parsed.ok ? { event: parsed.event } : { errors: parsed.errors, transactionId: sentTransactionId(event) };
 }

@@ -86,7 +86,7 @@ export function createEventsLane(deps: {
 
   async function input(operation: string, request: EventsRequest): Promise<EventsInput> {
     const form = operation === 'createEvent' ? 'single' : batchForm(request.query);
-    const read = readEvents(form, request.body, config, senderOf(request, 'full'));
+    const read = await readEvents(form, request.body, config, senderOf(request, 'full'));
     for (
       let counted = EVENTS_A_REQUEST;
       form === 'tolerant' && counted < read.faults.length;
@@ -120,6 +120,7 @@ export function createEventsLane(deps: {
         patienceMs: config.WRITE_TIMEOUT_SECONDS * 1000,
         translate: request.translate,
         mostLines: config.BULK_MAX_LINES,
+        mostProperties: config.BULK_MAX_BYTES,
       };
       try {
         await storeLines(storing, bytes, sent, report);

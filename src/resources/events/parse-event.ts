@@ -7,7 +7,7 @@ import { FORMAT, INVALID, MANDATORY, OUT_OF_RANGE, TOO_LONG } from '../../platfo
 import { KEY_MAX_BYTES } from '../../platform/schema/sizes.ts';
 import { isStorable } from '../../platform/schema/storable.ts';
 import type { IncomingEvent } from './incoming.ts';
-import { canonicalText, keptNumberText, NotStorable } from './property-json.ts';
+import { canonicalText, NotStorable, TooLong } from './property-json.ts';
 import { readTimestamp } from './timestamps.ts';
 
 export type ParsedEvent = { ok: true; event: IncomingEvent } | { ok: false; errors: FieldErrors };
@@ -17,6 +17,12 @@ const AMOUNT_INTEGER_DIGITS = 25;
 const AMOUNT_FRACTION_DIGITS = 15;
 const AMOUNT = /^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?$/;
 
+/**
+ * Characters of the properties of one event in their canonical form, which is the one stored: as many as a body of one
+ * event has. Only numbers with an exponent grow: a thousand of `1e-300` are 7 KB as sent and 0.3 MB as stored.
+ */
+const PROPERTIES_MAX = 1024 * 1024;
+
 /** Of an amount that is left out. */
 const NO_AMOUNT = { text: null, asSent: 'null' };
 
@@ -24,8 +30,10 @@ const NO_AMOUNT = { text: null, asSent: 'null' };
  * Checks one event as it was sent and gives it an id: checks 2, 4 and 5 of usage-and-charges A.4 and the limits of A.2,
  * all errors at once. Unknown keys are ignored; `properties` that are no object are `{}`; a missing subscription is "".
  * Plain checks, since this runs for every event of the busiest route.
+ *
+ * propertiesMax  characters of the canonical properties
  */
-export function parseEvent(input: unknown): ParsedEvent {
+export function parseEvent(input: unknown, propertiesMax = PROPERTIES_MAX): ParsedEvent {
   const sent = (isObject(input) ? input : {}) as Record<string, unknown>;
   const errors: FieldErrors = {};
   const timestamp = timestampOf(sent.timestamp, errors);
@@ -33,7 +41,7 @@ export function parseEvent(input: unknown): ParsedEvent {
   const code = keyOf('code', sent.code, true, errors);
   const subscription = keyOf('external_subscription_id', sent.external_subscription_id, false, errors);
   const amount = amountOf(sent.precise_total_amount_cents, errors);
-  const properties = propertiesOf(sent.properties, errors);
+  const properties = propertiesOf(sent.properties, propertiesMax, errors);
   if (Object.keys(errors).length > 0) return { ok: false, errors };
   const digested = `{"code":${JSON.stringify(code)},"precise_total_amount_cents":${amount.asSent},"properties":${properties}}`;
   return {
@@ -83,13 +91,13 @@ function keyOf(field: string, value: unknown, mandatory: boolean, errors: FieldE
   return text ?? '';
 }
 
-function propertiesOf(value: unknown, errors: FieldErrors): string {
+function propertiesOf(value: unknown, most: number, errors: FieldErrors): string {
   if (!isObject(value) || isKeptNumber(value)) return '{}';
   try {
-    return canonicalText(value);
+    return canonicalText(value, most);
   } catch (error) {
-    if (!(error instanceof NotStorable)) throw error;
-    errors.properties = [FORMAT];
+    if (!(error instanceof NotStorable || error instanceof TooLong)) throw error;
+    errors.properties = [error instanceof TooLong ? TOO_LONG : FORMAT];
     return '{}';
   }
 }
@@ -109,12 +117,10 @@ function amountOf(value: unknown, errors: FieldErrors): { text: string | null; a
     return NO_AMOUNT;
   }
   try {
-    return { text: amount.toFixed(), asSent: typeof value === 'string' ? JSON.stringify(value) : numberAsSent(value) };
+    return { text: amount.toFixed(), asSent: typeof value === 'string' ? JSON.stringify(value) : canonicalText(value) };
   } catch (error) {
     if (!(error instanceof NotStorable)) throw error;
     errors[field] = [FORMAT];
     return NO_AMOUNT;
   }
 }
-
-const numberAsSent = (value: unknown): string => (isKeptNumber(value) ? keptNumberText(value) : canonicalText(value));

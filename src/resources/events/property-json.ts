@@ -1,4 +1,5 @@
-import { isKeptNumber, numberLiteralText } from '../../engine/metrics/property-text.ts';
+import { isKeptNumber } from '../../engine/metrics/property-text.ts';
+import { type DecimalParts, decimalParts, plainLength, plainText } from '../../engine/money/plain-decimal.ts';
 import { isStorable } from '../../platform/schema/storable.ts';
 
 /** Nesting that Postgres and our own call stack bear with ease; real events have one or two levels. */
@@ -8,6 +9,8 @@ const SIMPLE = /^[ !#-[\]-~]*$/;
 
 /** Thrown within this file and `parse-event` for what Postgres cannot store. */
 export class NotStorable extends Error {}
+/** Likewise, for a canonical text that would be longer than was allowed. */
+export class TooLong extends Error {}
 
 /**
  * Canonical JSON text of a value: keys sorted at every depth, numbers in plain decimal without trailing zeros, whichever
@@ -16,21 +19,17 @@ export class NotStorable extends Error {}
  *
  *   {b: 11e-1, a: "x"} → {"a":"x","b":1.1}
  *
- * @throws NotStorable for U+0000, a lone surrogate, a number beyond a double, or too deep a nesting
+ * most  characters of the text: `1e-300` is six as it is sent and 302 here, so a number's length is looked at before it
+ *       is written out
+ *
+ * @throws NotStorable for U+0000, a lone surrogate, a number beyond a double, or too deep a nesting; TooLong
  */
-export function canonicalText(value: unknown, depth = 0): string {
-  switch (typeof value) {
-    case 'string':
-      return textJson(value);
-    case 'number':
-      return numberJson(value);
-    case 'boolean':
-      return value ? 'true' : 'false';
-    case 'object':
-      return value === null ? 'null' : containerJson(value, depth + 1);
-    default:
-      return 'null';
-  }
+export const canonicalText = (value: unknown, most = Number.POSITIVE_INFINITY): string =>
+  valueJson(value, { left: most }, 0);
+
+/** Characters that may still be written. */
+interface Room {
+  left: number;
 }
 
 /** JSON text of a string. @throws NotStorable */
@@ -40,30 +39,67 @@ export function textJson(text: string): string {
   return JSON.stringify(text);
 }
 
-/** Plain decimal of a kept literal. @throws NotStorable beyond the range of a double */
-export function keptNumberText({ value }: { value: string }): string {
-  const double = Number(value);
-  if (!Number.isFinite(double) || (double === 0 && /[1-9]/.test(value.replace(/e.*/i, '')))) throw new NotStorable();
-  return numberLiteralText(value);
+function valueJson(value: unknown, room: Room, depth: number): string {
+  switch (typeof value) {
+    case 'string':
+      return within(room, textJson(value));
+    case 'number':
+      return numberJson(value, room);
+    case 'boolean':
+      return within(room, value ? 'true' : 'false');
+    case 'object':
+      return value === null ? within(room, 'null') : containerJson(value, room, depth + 1);
+    default:
+      return within(room, 'null');
+  }
 }
 
-function numberJson(value: number): string {
+function numberJson(value: number, room: Room): string {
   if (!Number.isFinite(value)) throw new NotStorable();
   const text = String(value);
-  return text.includes('e') ? numberLiteralText(text) : text;
+  return text.includes('e') ? plainWithin(room, decimalParts(text)) : within(room, text);
 }
 
-function containerJson(value: object, depth: number): string {
+function keptNumberJson(literal: string, room: Room): string {
+  const double = Number(literal);
+  if (!Number.isFinite(double)) throw new NotStorable();
+  const parts = decimalParts(literal);
+  if (double === 0 && parts.digits !== '') throw new NotStorable();
+  return plainWithin(room, parts);
+}
+
+function plainWithin(room: Room, parts: DecimalParts): string {
+  take(room, plainLength(parts));
+  return plainText(parts);
+}
+
+function containerJson(value: object, room: Room, depth: number): string {
   if (depth > MAX_DEPTH) throw new NotStorable();
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalText(item, depth)).join(',')}]`;
-  if (isKeptNumber(value)) return keptNumberText(value);
+  take(room, 2);
+  if (Array.isArray(value)) {
+    take(room, value.length);
+    return `[${value.map((item) => valueJson(item, room, depth)).join(',')}]`;
+  }
+  if (isKeptNumber(value)) return keptNumberJson(value.value, room);
   const keys = Object.keys(value).sort();
+  take(room, 2 * keys.length);
   let members = '';
   for (const key of keys) {
-    const member = `${textJson(key)}:${canonicalText((value as Record<string, unknown>)[key], depth)}`;
+    const name = within(room, textJson(key));
+    const member = `${name}:${valueJson((value as Record<string, unknown>)[key], room, depth)}`;
     members = members === '' ? member : `${members},${member}`;
   }
   return `{${members}}`;
+}
+
+function within(room: Room, text: string): string {
+  take(room, text.length);
+  return text;
+}
+
+function take(room: Room, characters: number): void {
+  room.left -= characters;
+  if (room.left < 0) throw new TooLong();
 }
 
 /** Stands in front of a literal that was kept as text; no stored text holds it. */

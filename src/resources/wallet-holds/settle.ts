@@ -67,7 +67,7 @@ async function storeEvent(ctx: Context, wallet: HoldBook['wallet'], hold: HoldRo
   const event = { external_subscription_id: hold.external_subscription_id ?? undefined, ...given };
   if (hold.external_subscription_id !== null && event.external_subscription_id !== hold.external_subscription_id)
     throw refuse.invalid({ external_subscription_id: ['value_is_invalid'] });
-  const input = readEvents('single', { event }, ctx.config, {
+  const input = await readEvents('single', { event }, ctx.config, {
     organization_id: ctx.organizationId,
     sandbox: ctx.sandbox,
     received_at: isoOfMs(realNowExactMs()),

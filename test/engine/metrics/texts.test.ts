@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { numericValue } from '../../../src/engine/metrics/numeric-text.ts';
-import { numberLiteralText, propertyText } from '../../../src/engine/metrics/property-text.ts';
+import { propertyText } from '../../../src/engine/metrics/property-text.ts';
 
 describe('numbers in texts', () => {
   test.each(['5', '-5', '0', '007', '1.50', '-0.000000000000000000001', '123456789012345678901234567890'])(
@@ -42,18 +42,6 @@ describe('texts of properties', () => {
     [{}, '{}'],
   ])('%j is %j', (value, text) => {
     expect(propertyText(value)).toBe(text);
-  });
-
-  test.each([
-    ['1.10', '1.1'],
-    ['11e-1', '1.1'],
-    ['1.1', '1.1'],
-    ['1E3', '1000'],
-    ['-0.0', '0'],
-    ['100', '100'],
-    ['0.000', '0'],
-  ])('the literal %s is %s', (literal, text) => {
-    expect(numberLiteralText(literal)).toBe(text);
   });
 
   test('a number that a double holds keeps its value', () => {

@@ -24,6 +24,7 @@ function lane(changes: Partial<BulkDeps> = {}) {
     isFull: () => false,
     patienceMs: 100,
     mostLines: 10_000,
+    mostProperties: 10_000_000,
     translate: (body) => body,
     ...changes,
   };
@@ -132,6 +133,14 @@ describe('storing lines', () => {
     const long = (id: number) => line(id).replace('}', `,"properties":{"x":"${'x'.repeat(60_000)}"}}`);
     await storeLines(deps, bytesOf(...Array.from({ length: 20 }, (_, id) => long(id))), SENDER);
     expect(batches.map((batch) => batch.events.length)).toEqual([9, 9, 2]);
+  });
+
+  test('canonical properties end where a body does: what was stored before is told', async () => {
+    const { deps } = lane({ mostProperties: 100_000 });
+    const heavy = (id: number) =>
+      `{"transaction_id":"${id}","code":"c","properties":{${Array.from({ length: 90 }, (_, n) => `"p${n}":1e-300`)}}}\n`;
+    await expect(storeLines(deps, bytesOf(heavy(1), heavy(2), heavy(3)), SENDER)).resolves.toBeDefined();
+    await expect(storeLines(deps, bytesOf(...[1, 2, 3, 4].map(heavy)), SENDER)).rejects.toMatchObject({ status: 413 });
   });
 
   test('a full lane is waited for, for a while', async () => {
