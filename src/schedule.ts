@@ -23,7 +23,7 @@ export interface ScheduleRow {
 
 /**
  * The table of periodic jobs (platform L), in the order in which jobs of one instant run under a test clock. Implementations
- * stand in src/flows/periodic-jobs.ts; a row without one, or one without a row, stops the start of the scheduler.
+ * stand in src/periodic-jobs.ts; a row without one, or one without a row, stops the start of the scheduler.
  */
 export const schedule = (config: Config): ScheduleRow[] => [
   { job: 'activate', tick: { everySeconds: 300 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },

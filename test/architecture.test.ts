@@ -5,26 +5,154 @@ import { projectRoot } from '../src/platform/project-root.ts';
 
 const root = projectRoot();
 
-/** The house's floors: what the files of a folder may import (style 1). Rooms see each other's queries and commands. */
+/** The areas from the lowest to the highest: an area imports only areas below it. */
+const AREAS = [
+  'messaging',
+  'catalog',
+  'customers',
+  'subscriptions',
+  'usage',
+  'tenancy',
+  'ledger',
+  'invoices',
+  'credits',
+  'payments',
+  'documents',
+  'billing',
+  'selling',
+  'reporting',
+  'sandbox',
+];
+
+/** The four tables that show the system at a glance, and what they are made of. */
+const TABLES = ['src/operations.ts', 'src/flow-commands.ts', 'src/steps.ts', 'src/periodic-jobs.ts', 'src/schedule.ts'];
+
+/** The house's floors: what the files of a folder may import. */
 const MAY_IMPORT: Record<string, string[]> = {
   'src/engine': ['src/engine'],
   'src/platform': ['src/platform', 'src/engine', 'src/queues.ts'],
-  'src/resources': ['src/resources', 'src/engine', 'src/platform', 'src/queues.ts'],
-  'src/flows': ['src/flows', 'src/resources', 'src/engine', 'src/platform', 'src/queues.ts', 'src/schedule.ts'],
-  'src/ingress': ['src/ingress', 'src/resources', 'src/platform', 'src/engine', 'src/queues.ts', 'src/schedule.ts'],
+  ...Object.fromEntries(
+    AREAS.map((area, index) => [
+      `src/areas/${area}`,
+      [
+        ...AREAS.slice(0, index + 1).map((below) => `src/areas/${below}`),
+        'src/engine',
+        'src/platform',
+        'src/queues.ts',
+      ],
+    ]),
+  ),
+  'src/jobs': ['src/jobs', 'src/areas', 'src/engine', 'src/platform', 'src/queues.ts', ...TABLES],
+  'src/ingress': ['src/ingress', 'src/jobs', 'src/areas', 'src/engine', 'src/platform', 'src/queues.ts', ...TABLES],
   'src/commands': ['src', 'workers'],
   'src/queues.ts': ['src/platform'],
-  'src/schedule.ts': ['src/platform', 'src/flows'],
-  workers: ['workers', 'src/flows', 'src/resources', 'src/platform', 'src/queues.ts', 'src/schedule.ts'],
+  'src/schedule.ts': ['src/platform'],
+  'src/operations.ts': ['src/areas', 'src/platform'],
+  'src/flow-commands.ts': ['src/areas', 'src/platform'],
+  'src/steps.ts': ['src/areas', 'src/jobs', 'src/platform'],
+  'src/periodic-jobs.ts': ['src/areas', 'src/jobs', 'src/platform'],
+  workers: ['workers', 'src/jobs', 'src/areas', 'src/platform', 'src/queues.ts', ...TABLES],
 };
 
 /** Libraries of the floors that may not use just any (dependencies.md 4). */
 const MAY_USE: Record<string, RegExp> = {
   'src/engine': /^(decimal\.js|temporal-polyfill)$/,
-  'src/resources': /^(zod|decimal\.js|temporal-polyfill|node:[a-z/_]+)$/,
-  'src/flows': /^(zod|decimal\.js|temporal-polyfill|ioredis|node:[a-z/_]+)$/,
+  'src/areas': /^(zod|decimal\.js|temporal-polyfill|ioredis|node:[a-z/_]+)$/,
+  'src/jobs': /^(zod|decimal\.js|temporal-polyfill|ioredis|node:[a-z/_]+)$/,
   workers: /^node:/,
 };
+
+/** Imports that still run upwards, until the places of what they need are mended: file, then what it imports. */
+const STILL_UPWARDS: readonly string[] = [
+  'src/areas/catalog/coupons/commands.ts src/areas/credits/applied-coupons/endings.ts',
+  'src/areas/catalog/fixed-charges/reads.ts src/areas/subscriptions/subscriptions/queries.ts',
+  'src/areas/catalog/fixed-charges/subscription-commands.ts src/areas/subscriptions/subscriptions/commands/terminate.ts',
+  'src/areas/catalog/fixed-charges/subscription-commands.ts src/areas/subscriptions/subscriptions/overrides/apply.ts',
+  'src/areas/catalog/fixed-charges/subscription-commands.ts src/areas/subscriptions/subscriptions/queries.ts',
+  'src/areas/catalog/fixed-charges/subscription-commands.ts src/areas/subscriptions/subscriptions/record.ts',
+  'src/areas/catalog/plans/amount-change.ts src/areas/subscriptions/subscriptions/commands/cancel.ts',
+  'src/areas/catalog/plans/amount-change.ts src/areas/subscriptions/subscriptions/commands/change-plan.ts',
+  'src/areas/catalog/plans/amount-change.ts src/areas/subscriptions/subscriptions/queries.ts',
+  'src/areas/catalog/plans/amount-change.ts src/areas/subscriptions/subscriptions/writes.ts',
+  'src/areas/catalog/plans/jobs.ts src/areas/subscriptions/entitlements/writes.ts',
+  'src/areas/catalog/plans/jobs.ts src/areas/subscriptions/subscriptions/commands/terminate.ts',
+  'src/areas/catalog/plans/queries.ts src/areas/subscriptions/entitlements/plan-grants.ts',
+  'src/areas/catalog/plans/schema.ts src/areas/subscriptions/entitlements/schema.ts',
+  'src/areas/catalog/plans/view.ts src/areas/subscriptions/entitlements/view.ts',
+  'src/areas/catalog/taxes/commands.ts src/areas/customers/billing-entities/queries.ts',
+  'src/areas/credits/credit-notes/record.ts src/areas/payments/payments/failure.ts',
+  'src/areas/credits/credit-notes/record.ts src/areas/payments/payments/queries.ts',
+  'src/areas/credits/wallet-transactions/payment-url.ts src/areas/payments/payments/pages.ts',
+  'src/areas/credits/wallet-transactions/payment-url.ts src/areas/payments/payments/payment-url.ts',
+  'src/areas/customers/billing-entities/commands.ts src/areas/payments/dunning-campaigns/assign.ts',
+  'src/areas/customers/billing-entities/commands.ts src/areas/subscriptions/subscriptions/commands/next-billing.ts',
+  'src/areas/customers/customers/announce-link.ts src/areas/payments/payments/pages.ts',
+  'src/areas/customers/customers/checkout-url.ts src/areas/payments/payments/pages.ts',
+  'src/areas/customers/customers/commands.ts src/areas/payments/dunning-campaigns/assign.ts',
+  'src/areas/customers/customers/commands.ts src/areas/subscriptions/subscriptions/commands/next-billing.ts',
+  'src/areas/customers/customers/jobs.ts src/areas/credits/applied-coupons/endings.ts',
+  'src/areas/customers/customers/jobs.ts src/areas/credits/wallets/terminate.ts',
+  'src/areas/customers/customers/jobs.ts src/areas/subscriptions/subscriptions/commands/terminate.ts',
+  'src/areas/customers/payment-providers/commands.ts src/areas/payments/payments/pages.ts',
+  'src/areas/invoices/invoices/commands/delete.ts src/areas/credits/credit-notes/writes.ts',
+  'src/areas/invoices/invoices/commands/void.ts src/areas/credits/applied-coupons/endings.ts',
+  'src/areas/invoices/invoices/commands/void.ts src/areas/credits/credit-notes/commands/on-invoice-void.ts',
+  'src/areas/invoices/invoices/commands/void.ts src/areas/credits/wallet-transactions/recredit.ts',
+  'src/areas/invoices/invoices/commands/void.ts src/areas/credits/wallet-transactions/top-up-payment.ts',
+  'src/areas/invoices/invoices/commands/void.ts src/areas/credits/wallets/marks.ts',
+  'src/areas/invoices/invoices/commands/void.ts src/areas/payments/payments/give-up.ts',
+  'src/areas/invoices/invoices/commands/void.ts src/areas/payments/write-offs/commands.ts',
+  'src/areas/invoices/invoices/payment-effects.ts src/areas/credits/wallet-transactions/top-up-payment.ts',
+  'src/areas/invoices/invoices/payment-effects.ts src/areas/payments/dunning-campaigns/counters.ts',
+  'src/areas/invoices/invoices/payment-effects.ts src/areas/payments/payments/pages.ts',
+  'src/areas/messaging/send-mails/jobs.ts src/areas/documents/document-mails/commands.ts',
+  'src/areas/subscriptions/subscriptions/commands/make-room.ts src/areas/credits/credit-notes/commands/on-termination.ts',
+  'src/areas/subscriptions/subscriptions/commands/terminate.ts src/areas/credits/credit-notes/commands/on-termination.ts',
+  'src/areas/subscriptions/subscriptions/settle-gate.ts src/areas/invoices/invoices/queries.ts',
+  'src/areas/usage/access/hold.ts src/areas/credits/wallet-holds/commands.ts',
+  'src/areas/usage/access/hold.ts src/areas/credits/wallets/queries.ts',
+  'src/areas/usage/access/schema.ts src/areas/credits/wallet-holds/schema.ts',
+  'src/areas/usage/ingest-events/nudge-watchers.ts src/areas/credits/wallets/marks.ts',
+  'src/areas/usage/usage-counts/watermarks.ts src/areas/invoices/fee-explanations/queries.ts',
+];
+
+/** Folders of an area that still need each other. */
+const STILL_MUTUAL: readonly string[] = [
+  'billing/bill-wallets',
+  'billing/build-invoice',
+  'catalog/add-ons',
+  'catalog/billable-metrics',
+  'catalog/charges',
+  'catalog/fixed-charges',
+  'catalog/plans',
+  'credits/alerts',
+  'credits/wallet-transactions',
+  'credits/wallets',
+  'customers/billing-entities',
+  'customers/customers',
+  'customers/eu-taxes',
+  'customers/payment-methods',
+  'customers/payment-providers',
+  'payments/collect-payments',
+  'payments/payment-receipts',
+  'payments/payments',
+  'payments/refund-notes',
+  'payments/write-offs',
+  'selling/order-forms',
+  'selling/orders',
+  'selling/quotes',
+  'subscriptions/entitlements',
+  'subscriptions/subscriptions',
+  'usage/events',
+  'usage/in-advance',
+  'usage/unmatched-events',
+  'usage/usage',
+];
+
+interface Import {
+  target: string;
+  isValue: boolean;
+}
 
 const files = ['src', 'workers'].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -32,43 +160,72 @@ const files = ['src', 'workers'].flatMap((folder) =>
     .map((name) => `${folder}/${name}`),
 );
 
-const floorOf = (path: string): string | undefined =>
-  Object.keys(MAY_IMPORT).find((floor) => path === floor || path.startsWith(`${floor}/`));
+const isWithin = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
 
-function importsOf(path: string): string[] {
+const floorOf = (path: string): string | undefined => Object.keys(MAY_IMPORT).find((floor) => isWithin(path, floor));
+
+const IMPORT = /^(?:import|export)(\s+type)?\s([^;]*?)from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm;
+
+function importsOf(path: string): Import[] {
   const text = readFileSync(join(root, path), 'utf8');
-  return [...text.matchAll(/^(?:import|export)\s[^;]*?from '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm)].map(
-    (match) => match[1] ?? match[2] ?? match[3]!,
-  );
+  return [...text.matchAll(IMPORT)].map(([, type, names = '', from, bare, late]) => ({
+    target: (from ?? bare ?? late)!,
+    isValue: type === undefined && !/^\{\s*(type \w+,?\s*)+\}\s*$/.test(names),
+  }));
 }
 
-test('there are files to look at', () => {
+const inProject = (path: string): Import[] =>
+  importsOf(path)
+    .filter(({ target }) => target.startsWith('.'))
+    .map(({ target, isValue }) => ({ target: relative(root, resolve(root, dirname(path), target)), isValue }));
+
+test('there are files to look at, and every folder of src/areas has its place in the order', () => {
   expect(files.length).toBeGreaterThan(50);
+  expect(readdirSync(join(root, 'src/areas')).sort()).toEqual([...AREAS].sort());
 });
 
 test.each(files)('%s imports only what its floor may', (path) => {
   const floor = floorOf(path);
   expect(floor, `${path} belongs to no floor`).toBeDefined();
-  const forbidden = importsOf(path).filter((name) => {
-    if (!name.startsWith('.')) return MAY_USE[floor!] !== undefined && !MAY_USE[floor!]!.test(name);
-    const target = relative(root, resolve(root, dirname(path), name));
-    return !MAY_IMPORT[floor!]!.some((allowed) => target === allowed || target.startsWith(`${allowed}/`));
-  });
+  const forbidden = inProject(path)
+    .map(({ target }) => target)
+    .filter((target) => !MAY_IMPORT[floor!]!.some((allowed) => isWithin(target, allowed)))
+    .filter((target) => !STILL_UPWARDS.includes(`${path} ${target}`));
   expect(forbidden).toEqual([]);
 });
 
-test.each(files.filter((path) => /^src\/(engine|resources|flows)\//.test(path)))(
-  '%s takes its time as an input',
-  (path) => {
-    const text = readFileSync(join(root, path), 'utf8');
-    expect(text).not.toMatch(/\bDate\.now\(\)|new Date\(\)|Temporal\.Now/);
-  },
-);
+test.each(files)('%s uses only libraries that its floor may', (path) => {
+  const may = MAY_USE[Object.keys(MAY_USE).find((floor) => isWithin(path, floor)) ?? ''];
+  const libraries = importsOf(path).filter(({ target }) => !target.startsWith('.'));
+  expect(libraries.filter(({ target }) => may !== undefined && !may.test(target))).toEqual([]);
+});
 
-test.each(files.filter((path) => /^src\/(engine|resources|flows)\//.test(path)))(
-  '%s keeps money away from binary floats',
-  (path) => {
-    const text = readFileSync(join(root, path), 'utf8');
-    expect(text).not.toMatch(/\bparseFloat\(|\bMath\.round\(/);
-  },
-);
+test.each(AREAS)('no two folders of %s need each other', (area) => {
+  const folders = new Map<string, Set<string>>();
+  const folderOf = (path: string) => path.split('/')[3]!;
+  for (const path of files.filter((path) => isWithin(path, `src/areas/${area}`)))
+    for (const { target, isValue } of inProject(path))
+      if (isValue && isWithin(target, `src/areas/${area}`) && folderOf(target) !== folderOf(path))
+        folders.set(folderOf(path), (folders.get(folderOf(path)) ?? new Set()).add(folderOf(target)));
+  const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
+    [...(folders.get(from) ?? [])].some(
+      (next) => next === to || (!seen.has(next) && reaches(next, to, seen.add(next))),
+    );
+  const circles = [...folders.keys()].filter((folder) => reaches(folder, folder)).map((folder) => `${area}/${folder}`);
+  expect(circles.filter((folder) => !STILL_MUTUAL.includes(folder))).toEqual([]);
+});
+
+test('nothing is listed as still to be mended that has been mended', () => {
+  const edges = new Set(files.flatMap((path) => inProject(path).map(({ target }) => `${path} ${target}`)));
+  expect(STILL_UPWARDS.filter((edge) => !edges.has(edge))).toEqual([]);
+});
+
+const OF_BUSINESS = files.filter((path) => /^src\/(engine|areas|jobs)\//.test(path));
+
+test.each(OF_BUSINESS)('%s takes its time as an input', (path) => {
+  expect(readFileSync(join(root, path), 'utf8')).not.toMatch(/\bDate\.now\(\)|new Date\(\)|Temporal\.Now/);
+});
+
+test.each(OF_BUSINESS)('%s keeps money away from binary floats', (path) => {
+  expect(readFileSync(join(root, path), 'utf8')).not.toMatch(/\bparseFloat\(|\bMath\.round\(/);
+});

@@ -1,5 +1,5 @@
+import type { ChargeToCount, MetricToCount, UsageWindow } from '../../src/areas/usage/usage-counts/request.ts';
 import { realNow } from '../../src/platform/clock/real-clock.ts';
-import type { ChargeToCount, MetricToCount, UsageWindow } from '../../src/resources/usage-counts/request.ts';
 import type { Environment } from '../harness/environment.ts';
 
 interface ChargeRow {

@@ -1,6 +1,6 @@
+import type { IncomingBatch, IncomingEvent } from '../../src/areas/usage/events/incoming.ts';
+import { parseEvent } from '../../src/areas/usage/events/parse-event.ts';
 import { realNow } from '../../src/platform/clock/real-clock.ts';
-import type { IncomingBatch, IncomingEvent } from '../../src/resources/events/incoming.ts';
-import { parseEvent } from '../../src/resources/events/parse-event.ts';
 import { type EventSource, eventJson } from './event-source.ts';
 
 /** Events as the ingress hands them to storage: parsed, checked, with ids and digests. */

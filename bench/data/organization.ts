@@ -1,4 +1,4 @@
-import { createOrganization } from '../../src/resources/organizations/commands.ts';
+import { createOrganization } from '../../src/areas/tenancy/organizations/commands.ts';
 import type { Environment } from '../harness/environment.ts';
 
 /** Nothing is refused, and the lease asks in chunks of 16 as for any large limit (performance-design 10). */

@@ -1,11 +1,11 @@
-import { storeEvents } from '../../src/flows/ingest-events/store-events.ts';
+import { CatalogCache } from '../../src/areas/catalog/usage-shapes/catalog.ts';
+import { type PackedBatch, unpackBatch } from '../../src/areas/usage/events/packed.ts';
+import { storeEvents } from '../../src/areas/usage/ingest-events/store-events.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { openRuntime } from '../../src/platform/process/runtime.ts';
 import { stopOnSignal } from '../../src/platform/process/stop.ts';
 import { serveQueue } from '../../src/platform/queue/worker.ts';
 import { publishReply } from '../../src/platform/replies/replies.ts';
-import { type PackedBatch, unpackBatch } from '../../src/resources/events/packed.ts';
-import { CatalogCache } from '../../src/resources/usage-shapes/catalog.ts';
 
 // The figure that more would not improve (performance-design 6).
 const CONCURRENCY = 20;

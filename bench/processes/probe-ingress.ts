@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { startIngress } from '../../src/ingress/start-ingress.ts';
+import { operations } from '../../src/operations.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import type { Operation } from '../../src/platform/operation.ts';
 import { stopOnSignal } from '../../src/platform/process/stop.ts';
 import { optionalText, text } from '../../src/platform/schema/fields.ts';
-import { operations } from '../../src/resources/operations.ts';
 
 /**
  * The whole ingress, with `POST /events` replaced by a probe that answers what it was sent: key, limiter, body and zod as

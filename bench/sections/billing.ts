@@ -1,5 +1,5 @@
-import { periodicJobs, sweepJobs } from '../../src/flows/periodic-jobs.ts';
-import { runTick } from '../../src/flows/run-periodic/tick.ts';
+import { runTick } from '../../src/jobs/run-periodic/tick.ts';
+import { periodicJobs, sweepJobs } from '../../src/periodic-jobs.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { openRuntime, type Runtime } from '../../src/platform/process/runtime.ts';
 import { copyTemplate, createTemplate, makeDue, sendUsage, TICK } from '../data/burst.ts';

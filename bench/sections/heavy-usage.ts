@@ -1,9 +1,9 @@
 import { Temporal } from 'temporal-polyfill';
+import { showCurrentUsage } from '../../src/areas/usage/usage/current-usage.ts';
+import { CurrentUsageQuery } from '../../src/areas/usage/usage/schema.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import type { Context } from '../../src/platform/context.ts';
 import { openRuntime, type Runtime } from '../../src/platform/process/runtime.ts';
-import { showCurrentUsage } from '../../src/resources/usage/current-usage.ts';
-import { CurrentUsageQuery } from '../../src/resources/usage/schema.ts';
 import { openClient } from '../data/client.ts';
 import { createHeavyPlan, fillHeavy } from '../data/heavy-usage.ts';
 import { createBenchOrganization } from '../data/organization.ts';

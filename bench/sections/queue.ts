@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { packBatch } from '../../src/areas/usage/events/packed.ts';
 import { realNowMs } from '../../src/platform/clock/real-clock.ts';
 import { createProducer, type Producer } from '../../src/platform/queue/producer.ts';
 import { type QueueName, queues } from '../../src/queues.ts';
-import { packBatch } from '../../src/resources/events/packed.ts';
 import type { EventSource } from '../data/event-source.ts';
 import { incomingEvents, singleBatches } from '../data/incoming.ts';
 import { createBenchOrganization } from '../data/organization.ts';

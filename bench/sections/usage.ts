@@ -1,12 +1,12 @@
 import { Temporal } from 'temporal-polyfill';
+import { showCurrentUsage } from '../../src/areas/usage/usage/current-usage.ts';
+import { CurrentUsageQuery } from '../../src/areas/usage/usage/schema.ts';
+import { countUsage } from '../../src/areas/usage/usage-counts/count-usage.ts';
+import type { ChargeToCount, CountedCharge } from '../../src/areas/usage/usage-counts/request.ts';
 import { realNow } from '../../src/platform/clock/real-clock.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import type { Context } from '../../src/platform/context.ts';
 import { openRuntime, type Runtime } from '../../src/platform/process/runtime.ts';
-import { showCurrentUsage } from '../../src/resources/usage/current-usage.ts';
-import { CurrentUsageQuery } from '../../src/resources/usage/schema.ts';
-import { countUsage } from '../../src/resources/usage-counts/count-usage.ts';
-import type { ChargeToCount, CountedCharge } from '../../src/resources/usage-counts/request.ts';
 import { createPlan, createReader, READER } from '../data/catalog.ts';
 import { chargesToCount } from '../data/charges-to-count.ts';
 import { openClient } from '../data/client.ts';

@@ -1,7 +1,7 @@
 import { request } from 'undici';
-import { periodicJobs, sweepJobs } from '../../src/flows/periodic-jobs.ts';
-import { runTick } from '../../src/flows/run-periodic/tick.ts';
 import { BASE_PATH } from '../../src/ingress/answer-request.ts';
+import { runTick } from '../../src/jobs/run-periodic/tick.ts';
+import { periodicJobs, sweepJobs } from '../../src/periodic-jobs.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { openRuntime } from '../../src/platform/process/runtime.ts';
 import { copyTemplate, createTemplate, makeDue, TICK } from '../data/burst.ts';

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'undici';
-import { runCommand } from '../../src/flows/run-command/run-command.ts';
 import { BASE_PATH } from '../../src/ingress/answer-request.ts';
 import { type CommandLane, createCommandLane } from '../../src/ingress/command-lane.ts';
+import { runCommand } from '../../src/jobs/run-command/run-command.ts';
+import { operationsByName } from '../../src/operations.ts';
 import { realNow, realNowMs } from '../../src/platform/clock/real-clock.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { newId } from '../../src/platform/ids.ts';
 import { openRuntime, type Runtime } from '../../src/platform/process/runtime.ts';
 import { connectPatiently } from '../../src/platform/redis/connect.ts';
 import { openReplies } from '../../src/platform/replies/replies.ts';
-import { operationsByName } from '../../src/resources/operations.ts';
 import { type BenchOrganization, createBenchOrganization } from '../data/organization.ts';
 import type { Environment } from '../harness/environment.ts';
 import type { Effort } from '../harness/options.ts';

@@ -1,7 +1,7 @@
+import { createOrganization } from '../areas/tenancy/organizations/commands.ts';
 import { connectDatabase } from '../platform/db/connect.ts';
 import { defaultDataDir } from '../platform/services/discover.ts';
 import { findRunning } from '../platform/services/run-file.ts';
-import { createOrganization } from '../resources/organizations/commands.ts';
 import { type Api, advanceClock, createApi } from './demo/api.ts';
 import { expectedTotalCents, PRICES } from './demo/expected.ts';
 import { type Flight, loadFlights } from './demo/flights.ts';

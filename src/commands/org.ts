@@ -1,4 +1,9 @@
 import { Command } from 'commander';
+import { createOrganization } from '../areas/tenancy/organizations/commands.ts';
+import { listOrganizations } from '../areas/tenancy/organizations/queries.ts';
+import { type RateLimits, setRateLimits } from '../areas/tenancy/organizations/rate-limits.ts';
+import { rotateApiKey } from '../areas/tenancy/organizations/rotate-api-key.ts';
+import { rotateHmacKey } from '../areas/tenancy/organizations/rotate-hmac-key.ts';
 import { realNow } from '../platform/clock/real-clock.ts';
 import { rotateKey } from '../platform/keys/deployment-keys.ts';
 import { RATE_CATEGORIES } from '../platform/operation.ts';
@@ -7,11 +12,6 @@ import { connectPatiently } from '../platform/redis/connect.ts';
 import { Refusal, refuse } from '../platform/refusal.ts';
 import { parseInstant } from '../platform/schema/instant-field.ts';
 import { seconds } from '../platform/schema/view.ts';
-import { createOrganization } from '../resources/organizations/commands.ts';
-import { listOrganizations } from '../resources/organizations/queries.ts';
-import { type RateLimits, setRateLimits } from '../resources/organizations/rate-limits.ts';
-import { rotateApiKey } from '../resources/organizations/rotate-api-key.ts';
-import { rotateHmacKey } from '../resources/organizations/rotate-hmac-key.ts';
 import { onDatabase, type Place } from './operator/on-database.ts';
 
 const PUBLISH_TIMEOUT_MS = 2_000;

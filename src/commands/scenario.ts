@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Command } from 'commander';
+import { createOrganization } from '../areas/tenancy/organizations/commands.ts';
 import { connectDatabase } from '../platform/db/connect.ts';
 import { defaultDataDir } from '../platform/services/discover.ts';
 import { findRunning } from '../platform/services/run-file.ts';
-import { createOrganization } from '../resources/organizations/commands.ts';
 import { play, type Scenario } from './scenario/play.ts';
 
 interface Options {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Express, Request, Response } from 'express';
+import { checkDocumentLink, DOCUMENTS_PATH } from '../areas/messaging/documents/link.ts';
+import { readFile, type StoredFile } from '../areas/messaging/documents/queries.ts';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Sql } from '../platform/db/connect.ts';
 import { refuse } from '../platform/refusal.ts';
 import { headerName } from '../platform/wire-prefix.ts';
-import { checkDocumentLink, DOCUMENTS_PATH } from '../resources/documents/link.ts';
-import { readFile, type StoredFile } from '../resources/documents/queries.ts';
 import type { EdgeDeps } from './edge.ts';
 import type { EdgeLocals } from './rate-limit.ts';
 import { answerOfError } from './refusals.ts';

@@ -1,5 +1,8 @@
 import type { Express } from 'express';
 import type { Redis } from 'ioredis';
+import { countOpenByCheck, lastSuccesses } from '../areas/reporting/audits/queries.ts';
+import { sumUnmatchedByReason } from '../areas/usage/unmatched-events/queries.ts';
+import { countSteps } from '../jobs/after-steps/queries.ts';
 import { realNowMs } from '../platform/clock/real-clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Sql } from '../platform/db/connect.ts';
@@ -10,9 +13,6 @@ import type { Producer } from '../platform/queue/producer.ts';
 import { ping, standingQueues } from '../platform/queue/progress.ts';
 import { unknownKeys } from '../platform/secrets/start-check.ts';
 import { type QueueName, queues } from '../queues.ts';
-import { countSteps } from '../resources/after-steps/queries.ts';
-import { countOpenByCheck, lastSuccesses } from '../resources/audits/queries.ts';
-import { sumUnmatchedByReason } from '../resources/unmatched-events/queries.ts';
 import { operatorOnly } from './operator-only.ts';
 import { pendingSince } from './pending-since.ts';
 

@@ -1,4 +1,7 @@
 import { type Express, default as express, type Request, type RequestHandler, type Response } from 'express';
+import { listProvidersOfType, type ProviderRow } from '../areas/customers/payment-providers/queries.ts';
+import { readSecret } from '../areas/customers/payment-providers/secrets.ts';
+import { storeInboundEvent } from '../areas/payments/inbound-events/store.ts';
 import { holdClock } from '../platform/clock/organization-clock.ts';
 import { realNow } from '../platform/clock/real-clock.ts';
 import { isUuid } from '../platform/ids.ts';
@@ -8,9 +11,6 @@ import { nudge } from '../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../platform/records/system-transaction.ts';
 import { Refusal } from '../platform/refusal.ts';
 import { isStorable } from '../platform/schema/storable.ts';
-import { storeInboundEvent } from '../resources/inbound-events/store.ts';
-import { listProvidersOfType, type ProviderRow } from '../resources/payment-providers/queries.ts';
-import { readSecret } from '../resources/payment-providers/secrets.ts';
 import { FairGate } from './fair-gate.ts';
 import { readProviderEvent } from './provider-event.ts';
 import { addressOf } from './rate-limit.ts';

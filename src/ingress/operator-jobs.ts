@@ -1,3 +1,6 @@
+import { claimTick, listLastTicks } from '../jobs/periodic-jobs/queries.ts';
+import { tickJobId } from '../jobs/periodic-jobs/tick-job.ts';
+import { jobView } from '../jobs/periodic-jobs/view.ts';
 import { realNow } from '../platform/clock/real-clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Sql } from '../platform/db/connect.ts';
@@ -6,9 +9,6 @@ import type { Producer } from '../platform/queue/producer.ts';
 import { refuse } from '../platform/refusal.ts';
 import { milliseconds } from '../platform/schema/view.ts';
 import { type QueueName, queues } from '../queues.ts';
-import { claimTick, listLastTicks } from '../resources/periodic-jobs/queries.ts';
-import { tickJobId } from '../resources/periodic-jobs/tick-job.ts';
-import { jobView } from '../resources/periodic-jobs/view.ts';
 import { schedule } from '../schedule.ts';
 import type { OperatorRoute } from './operator-routes.ts';
 import { pendingSince } from './pending-since.ts';

@@ -1,11 +1,11 @@
+import { countSteps, listSteps, reviveSteps, STEP_STATES, type StepState } from '../jobs/after-steps/queries.ts';
+import { stepView } from '../jobs/after-steps/view.ts';
 import { realNow } from '../platform/clock/real-clock.ts';
 import type { Sql } from '../platform/db/connect.ts';
 import type { Log } from '../platform/log/log.ts';
 import type { Producer } from '../platform/queue/producer.ts';
 import { stepJob } from '../platform/records/nudge.ts';
 import { refuse } from '../platform/refusal.ts';
-import { countSteps, listSteps, reviveSteps, STEP_STATES, type StepState } from '../resources/after-steps/queries.ts';
-import { stepView } from '../resources/after-steps/view.ts';
 import type { OperatorRoute } from './operator-routes.ts';
 import { type Query, readQuery } from './read-query.ts';
 

@@ -1,5 +1,5 @@
+import { operations } from '../operations.ts';
 import { runProcess } from '../platform/process/run-process.ts';
-import { operations } from '../resources/operations.ts';
 import { startIngress } from './start-ingress.ts';
 
 await runProcess('ingress', async (config, log) => {

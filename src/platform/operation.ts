@@ -134,6 +134,6 @@ export interface Operation {
   settle?: (ctx: Context, body: OperationInput, input: OperationInput) => Promise<object>;
 }
 
-/** `run` of a command that walks through several rooms: the flow of its name does it, see src/flows/commands.ts. */
+/** `run` of a command that walks through several rooms: the flow of its name does it, see src/flow-commands.ts. */
 export const runsAsFlow = (): Promise<never> =>
-  Promise.reject(new Error('the flow of this command is missing in src/flows/commands.ts'));
+  Promise.reject(new Error('the flow of this command is missing in src/flow-commands.ts'));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
-import { operations } from '../../src/resources/operations.ts';
+import { operations } from '../../src/operations.ts';
 
 // Every text, list, record and free value of every body ends somewhere (spec, decision 19). Queries end with the URL.
 interface Definition {

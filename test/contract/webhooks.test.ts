@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStory, type Story } from '../flows/bill-subscriptions/story.ts';
+import { openStory, type Story } from '../areas/billing/bill-subscriptions/story.ts';
 import { type HookReceiver, openHookReceiver } from '../support/hook-receiver.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { admit, pagesOf, readPortal } from '../../src/areas/reporting/customer-portal/reads.ts';
 import { linkSecret } from '../../src/platform/keys/deployment-keys.ts';
-import { admit, pagesOf, readPortal } from '../../src/resources/customer-portal/reads.ts';
-import { type Invoice, openStory, type Story } from '../flows/bill-subscriptions/story.ts';
+import { type Invoice, openStory, type Story } from '../areas/billing/bill-subscriptions/story.ts';
 import { countReads, readingAt } from '../support/count-statements.ts';
 import { startService, type TestService, UNSCHEDULED } from '../support/service.ts';
 import { until } from '../support/until.ts';

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { operations } from '../../src/operations.ts';
 import type { Operation } from '../../src/platform/operation.ts';
-import { operations } from '../../src/resources/operations.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 // Printed by fast-check when a case fails; kept fixed so that CI repeats what it saw.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openApiDocument } from '../../src/ingress/openapi.ts';
-import { operations } from '../../src/resources/operations.ts';
+import { operations } from '../../src/operations.ts';
 
 interface Shape {
   $ref?: string;

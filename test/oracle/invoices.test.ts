@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Invoice, openStory, type Story } from '../flows/bill-subscriptions/story.ts';
+import { type Invoice, openStory, type Story } from '../areas/billing/bill-subscriptions/story.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { add, exact, type Fraction, isZero, over, rounded, subtract, times } from './fraction.ts';
 import { dayOf, feesOf, trueUpOf, type WorldCharge, type WorldEvent } from './usage.ts';

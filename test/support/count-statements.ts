@@ -1,8 +1,8 @@
 import { Temporal } from 'temporal-polyfill';
+import { operationsByName } from '../../src/operations.ts';
 import type { Context } from '../../src/platform/context.ts';
 import { connectDatabase, type Sql } from '../../src/platform/db/connect.ts';
 import { createLog } from '../../src/platform/log/log.ts';
-import { operationsByName } from '../../src/resources/operations.ts';
 import type { TestService } from './service.ts';
 
 /** Statements that nothing holds back each find a connection of their own. */

@@ -1,8 +1,8 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { TEST_TYPE } from '../../src/areas/messaging/webhooks/writes.ts';
 import type { Sql } from '../../src/platform/db/connect.ts';
 import { NAMED_ONLY_WEBHOOK_TYPES } from '../../src/platform/records/write-records.ts';
-import { TEST_TYPE } from '../../src/resources/webhooks/writes.ts';
 import { ruleBeyond, ruleBeyondBody } from '../contract/beyond-contract.ts';
 
 /** One request and its answer, as they went over the wire under the prefix of the interface. */

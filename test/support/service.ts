@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { inject } from 'vitest';
+import { type CreatedOrganization, createOrganization } from '../../src/areas/tenancy/organizations/commands.ts';
 import { type Ingress, startIngress } from '../../src/ingress/start-ingress.ts';
+import { operations } from '../../src/operations.ts';
 import { type Config, loadConfig } from '../../src/platform/config.ts';
 import type { Sql } from '../../src/platform/db/connect.ts';
 import { createLog } from '../../src/platform/log/log.ts';
 import type { Operation } from '../../src/platform/operation.ts';
-import { operations } from '../../src/resources/operations.ts';
-import { type CreatedOrganization, createOrganization } from '../../src/resources/organizations/commands.ts';
 import { type PoolName, pools, startPools } from '../../workers/pools.ts';
 import { type Client, createClient } from './client.ts';
 import { createTestDatabase } from './database.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { type PackedBatch, unpackBatch } from '../../../src/areas/usage/events/packed.ts';
 import { BASE_PATH } from '../../../src/ingress/answer-request.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { createProducer, type Producer } from '../../../src/platform/queue/producer.ts';
-import { type PackedBatch, unpackBatch } from '../../../src/resources/events/packed.ts';
 import { transactionIdOf } from '../../data/event-source.ts';
 import { incomingEvents } from '../../data/incoming.ts';
 import { startProcess } from '../../harness/processes.ts';

@@ -1,9 +1,9 @@
-import { createFinisherNudge } from '../../../src/flows/ingest-events/nudge-finisher.ts';
-import { storeEvents } from '../../../src/flows/ingest-events/store-events.ts';
+import { CatalogCache } from '../../../src/areas/catalog/usage-shapes/catalog.ts';
+import { createFinisherNudge } from '../../../src/areas/usage/ingest-events/nudge-finisher.ts';
+import { storeEvents } from '../../../src/areas/usage/ingest-events/store-events.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { loadConfig } from '../../../src/platform/config.ts';
 import { openRuntime } from '../../../src/platform/process/runtime.ts';
-import { CatalogCache } from '../../../src/resources/usage-shapes/catalog.ts';
 import { incomingEvents, singleBatches } from '../../data/incoming.ts';
 import { settingsOf } from '../../harness/processes.ts';
 import type { Findings } from '../../harness/report.ts';

@@ -1,10 +1,14 @@
 import { join } from 'node:path';
+import {
+  type CreatedOrganization,
+  createOrganization,
+  digestOfKey,
+} from '../../areas/tenancy/organizations/commands.ts';
 import type { Config } from '../../platform/config.ts';
 import { connectDatabase, type Sql } from '../../platform/db/connect.ts';
 import { migrate } from '../../platform/db/migrate.ts';
 import { checkSecrets, sealFormerSecrets } from '../../platform/secrets/start-check.ts';
 import { readJson, writePrivateJson } from '../../platform/services/small-file.ts';
-import { type CreatedOrganization, createOrganization, digestOfKey } from '../../resources/organizations/commands.ts';
 
 export interface Demo {
   name: string;

@@ -32,7 +32,7 @@ export interface RankedFilter<Filter> {
  * first one that matches it, unless one of `narrowerThan` matches it too; when there is none, to the default bucket.
  *
  * This is the one rule of what belongs to a filter: `filterChooser` follows it for texts, and
- * `resources/usage-counts/events-of-filter.ts` writes it down for raw events.
+ * `src/areas/usage/usage-counts/events-of-filter.ts` writes it down for raw events.
  *
  * filters         the charge's, in any order
  * declaredValues  the metric's, which a wildcard stands for

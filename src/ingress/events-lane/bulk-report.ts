@@ -1,8 +1,8 @@
+import { errorsOf } from '../../areas/usage/events/answers.ts';
+import { placesOfEvent } from '../../areas/usage/events/error-places.ts';
+import type { IncomingEvent, Verdict } from '../../areas/usage/events/incoming.ts';
 import type { FieldErrors } from '../../platform/refusal.ts';
 import type { ErrorPlace } from '../../platform/schema/error-places.ts';
-import { errorsOf } from '../../resources/events/answers.ts';
-import { placesOfEvent } from '../../resources/events/error-places.ts';
-import type { IncomingEvent, Verdict } from '../../resources/events/incoming.ts';
 
 /** Errors that an answer lists; more are only counted. */
 const MOST_ERRORS = 1000;

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { throwUnlessStorable } from '../../areas/usage/events/answers.ts';
+import type { IncomingBatch, IncomingEvent, Verdict } from '../../areas/usage/events/incoming.ts';
+import { parseEvent } from '../../areas/usage/events/parse-event.ts';
+import { memberOf, sentTransactionId } from '../../areas/usage/events/requests.ts';
 import { type FieldErrors, Refusal, refuse } from '../../platform/refusal.ts';
-import { throwUnlessStorable } from '../../resources/events/answers.ts';
-import type { IncomingBatch, IncomingEvent, Verdict } from '../../resources/events/incoming.ts';
-import { parseEvent } from '../../resources/events/parse-event.ts';
-import { memberOf, sentTransactionId } from '../../resources/events/requests.ts';
 import { parseBody } from '../read-body.ts';
 import { BulkReport } from './bulk-report.ts';
 import { type Line, linesOf } from './lines.ts';

@@ -1,8 +1,8 @@
+import type { IncomingBatch, Verdict } from '../../areas/usage/events/incoming.ts';
 import { realNowMs } from '../../platform/clock/real-clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import type { Replies } from '../../platform/replies/replies.ts';
-import type { IncomingBatch, Verdict } from '../../resources/events/incoming.ts';
 import { MOST_BYTES, openStoreLane, type StoreLane, type Waiting } from './store-lane.ts';
 
 export interface CoalescerDeps {

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { HELD, type IncomingBatch, STORING_FAILED, type Verdict } from '../../areas/usage/events/incoming.ts';
+import { packBatch } from '../../areas/usage/events/packed.ts';
 import { realNowMs } from '../../platform/clock/real-clock.ts';
 import { newId } from '../../platform/ids.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import { refuse } from '../../platform/refusal.ts';
 import type { Replies } from '../../platform/replies/replies.ts';
-import { HELD, type IncomingBatch, STORING_FAILED, type Verdict } from '../../resources/events/incoming.ts';
-import { packBatch } from '../../resources/events/packed.ts';
 
 /** A request that waits for its verdicts. */
 export interface Waiting {

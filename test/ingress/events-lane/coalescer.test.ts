@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { HELD, type IncomingBatch, STORING_FAILED, type Verdict } from '../../../src/areas/usage/events/incoming.ts';
+import { type PackedBatch, unpackBatch } from '../../../src/areas/usage/events/packed.ts';
 import { createCoalescer } from '../../../src/ingress/events-lane/coalescer.ts';
-import { HELD, type IncomingBatch, STORING_FAILED, type Verdict } from '../../../src/resources/events/incoming.ts';
-import { type PackedBatch, unpackBatch } from '../../../src/resources/events/packed.ts';
 
 interface Sent {
   cid: string;

@@ -1,5 +1,7 @@
 import { createCipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createOrganization } from '../../../src/areas/tenancy/organizations/commands.ts';
+import { rotateHmacKey } from '../../../src/areas/tenancy/organizations/rotate-hmac-key.ts';
 import { ConfigError, loadConfig } from '../../../src/platform/config.ts';
 import { linkSecret, linkSecrets, rotateKey, webhookSigningKey } from '../../../src/platform/keys/deployment-keys.ts';
 import { hmacKeyPlace } from '../../../src/platform/secrets/places.ts';
@@ -7,8 +9,6 @@ import { keyIdOf } from '../../../src/platform/secrets/seal.ts';
 import { openText, sealText, UnknownSecretsKey } from '../../../src/platform/secrets/secrets.ts';
 import { checkSecrets, demandSecretsKey, sealFormerSecrets } from '../../../src/platform/secrets/start-check.ts';
 import { countByKey, openAll, sealAgain } from '../../../src/platform/secrets/stored-secrets.ts';
-import { createOrganization } from '../../../src/resources/organizations/commands.ts';
-import { rotateHmacKey } from '../../../src/resources/organizations/rotate-hmac-key.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 const key = (letter: string) => `${letter}:${Buffer.alloc(32, letter).toString('base64')}`;

@@ -1,0 +1,25 @@
+import type { Context } from '../../../platform/context.ts';
+import { giveBackCoupons } from '../../credits/applied-coupons/endings.ts';
+import { releaseNotes } from '../../credits/credit-notes/commands/on-invoice-void.ts';
+import { releaseCredits } from '../../credits/wallet-transactions/recredit.ts';
+import { markWallets } from '../../credits/wallets/marks.ts';
+import { readInvoice } from '../../invoices/invoices/queries.ts';
+import { giveUpPayments } from '../../payments/payments/give-up.ts';
+import { markClosed } from './sql.ts';
+
+/**
+ * Closes the first invoice of a subscription that was not paid: nobody is asked for its money any more, and coupons, credit
+ * notes and wallets get back what they gave.
+ *
+ * Rules: subscriptions-and-invoices B.9, beyond 8.3 L5.
+ */
+export async function closeOpenInvoice(ctx: Context, { id }: { id: string }): Promise<void> {
+  const { db, organizationId } = ctx;
+  const invoice = await readInvoice(db, organizationId, id);
+  await markClosed(db, organizationId, id, ctx.now());
+  await giveUpPayments(ctx, id);
+  await giveBackCoupons(ctx, id);
+  await releaseNotes(ctx, invoice);
+  await releaseCredits(ctx, invoice);
+  await markWallets(ctx, invoice.customer_id);
+}

@@ -1,0 +1,12 @@
+import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { dueSubscription } from '../bill-subscriptions/sql.ts';
+import { settleGate } from './settle-gate.ts';
+import { earliestExpiry, listExpired } from './sql.ts';
+
+/** Cancels subscriptions that waited too long for a payment. Rules: platform L `expire-gates`, subscriptions-and-invoices B.9. */
+export const expireGates: PeriodicJob = {
+  name: 'expire-gates',
+  select: async (sql, at, scope, limit) => (await listExpired(sql, at, scope, limit)).map(dueSubscription),
+  work: (ctx, item, at) => settleGate(ctx, (item as { subscription_id: string }).subscription_id, at),
+  nextDueAt: async (sql, organizationId) => (await earliestExpiry(sql, organizationId))[0]!.at,
+};

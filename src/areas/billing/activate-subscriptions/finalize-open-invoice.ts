@@ -1,0 +1,66 @@
+import { localDate } from '../../../engine/calendar/local-day.ts';
+import type { Context } from '../../../platform/context.ts';
+import { readCustomer } from '../../customers/customers/queries.ts';
+import { customerBaseView } from '../../customers/customers/view.ts';
+import { assignNumber } from '../../invoices/invoices/numbering.ts';
+import { readInvoice } from '../../invoices/invoices/queries.ts';
+import { recordInvoice } from '../../invoices/invoices/record.ts';
+import { bookOnInvoice, type Change } from '../../ledger/ledger/book-on-invoice.ts';
+import { invoiceFinalizedLines } from '../../ledger/ledger/invoice-finalized.ts';
+import { lockPayer, readIssuer } from '../build-invoice/sql.ts';
+import { listFeeAmounts, markFinalized } from './sql.ts';
+
+/**
+ * Makes the open invoice of a subscription final that was paid: issued today, numbered, booked, announced. What notes and
+ * wallets set aside for it pays now.
+ *
+ * Rules: subscriptions-and-invoices B.9, F.2, beyond 8.3 L1, L4.
+ */
+export async function finalizeOpenInvoice(ctx: Context, { id }: { id: string }): Promise<void> {
+  const { db, organizationId } = ctx;
+  const open = await readInvoice(db, organizationId, id);
+  const payer = await lockPayer(db, organizationId, open.customer_id);
+  const issuer = await readIssuer(db, organizationId, open.billing_entity_id);
+  const snapshot = customerBaseView(await readCustomer(db, organizationId, payer.id));
+  const issuedOn = localDate(ctx.now(), payer.zone);
+  await markFinalized(db, organizationId, id, {
+    snapshot,
+    issuedOn,
+    dueOn: issuedOn.add({ days: open.net_payment_term }),
+    now: ctx.now(),
+  });
+  await assignNumber(db, organizationId, { id, customer: payer, issuer, selfBilled: open.self_billed }, ctx.now());
+  await book(ctx, id);
+  await recordInvoice(ctx, 'invoice.created', id);
+}
+
+async function book(ctx: Context, id: string): Promise<void> {
+  const invoice = await readInvoice(ctx.db, ctx.organizationId, id);
+  const lines = invoiceFinalizedLines({
+    selfBilled: invoice.self_billed,
+    fees: await listFeeAmounts(ctx.db, ctx.organizationId, id),
+    couponsAmountCents: invoice.coupons_amount_cents,
+    progressiveBillingCreditAmountCents: invoice.progressive_billing_credit_amount_cents,
+    taxesAmountCents: invoice.taxes_amount_cents,
+    totalIncludingTaxesCents: invoice.sub_total_including_taxes_amount_cents,
+    taxes: invoice.applied_taxes.map((tax) => ({ code: tax.tax_code, amountCents: tax.amount_cents })),
+  });
+  await bookOnInvoice(
+    ctx,
+    'invoice_finalized',
+    invoice,
+    lines.map(
+      ({ account, side, amountCents, taxCode }): Change => ({
+        account,
+        amountCents: side === 'debit' ? amountCents : -amountCents,
+        taxCode: taxCode ?? null,
+      }),
+    ),
+  );
+  const setAside =
+    (invoice.credit_notes_amount_cents + invoice.prepaid_credit_amount_cents) * (invoice.self_billed ? -1 : 1);
+  await bookOnInvoice(ctx, 'open_invoice_finalized', invoice, [
+    { account: 'applied_pending', amountCents: setAside },
+    { account: invoice.self_billed ? 'partner_payable' : 'receivable', amountCents: -setAside },
+  ]);
+}

@@ -1,0 +1,62 @@
+import type { Temporal } from 'temporal-polyfill';
+import { dayStart, localDate } from '../../../engine/calendar/local-day.ts';
+import { isUpgrade } from '../../../engine/subscriptions/comparison-amount.ts';
+import { Busy } from '../../../platform/busy.ts';
+import type { Context } from '../../../platform/context.ts';
+import { assert, Refusal } from '../../../platform/refusal.ts';
+import { makeRoom } from '../../subscriptions/subscriptions/commands/make-room.ts';
+import { BILL_STEP, type BillStep } from '../../subscriptions/subscriptions/commands/start.ts';
+import type { SubscriptionRow } from '../../subscriptions/subscriptions/queries.ts';
+import { recordSubscription } from '../../subscriptions/subscriptions/record.ts';
+import { changeSubscription, getPlanFacts, lockSubscriptions } from '../../subscriptions/subscriptions/writes.ts';
+import { endOfDay } from '../bill-subscriptions/downgrade.ts';
+import { wasRenewedSince } from './sql.ts';
+
+/**
+ * Ends the record that ran on while its successor waited for a payment that has come, and owes its closing invoice. A
+ * downgrade on its day closes the period behind; later, and of an upgrade, what was paid in advance is given back.
+ *
+ * Rules: subscriptions-and-invoices B.5, B.6, B.9.
+ */
+export async function handOver(ctx: Context, successor: SubscriptionRow, zone: string): Promise<void> {
+  const former = await lockFormer(ctx, successor);
+  if (!former) return;
+  assert(successor.started_at, 'a subscription that waits has started');
+  const { db, organizationId } = ctx;
+  const [plan, nextPlan] = [
+    await getPlanFacts(db, organizationId, former.plan_id),
+    await getPlanFacts(db, organizationId, successor.plan_id),
+  ];
+  const isMidway =
+    isUpgrade(plan, nextPlan) ||
+    (await wasRenewedSince(db, organizationId, former.id, localDate(successor.started_at, zone)));
+  await makeRoom(ctx, former, plan, { isMidway }).catch((error: unknown) => {
+    // The money is there: the change waits for the taxes, not the other way round.
+    if (error instanceof Refusal) throw new Busy(String(error.body.code));
+    throw error;
+  });
+  await recordSubscription(ctx, 'subscription.terminated', former.id);
+  const payload: BillStep = {
+    lines: [{ subscription_id: former.id, reason: 'subscription_terminating' }],
+    at: ctx.now().add({ seconds: 1 }).toString(),
+  };
+  ctx.after({ job: BILL_STEP, payload });
+}
+
+/** The record goes on as if nothing had been asked for: a run that was put off to the end of its day is due again. */
+export async function keepFormer(ctx: Context, successor: SubscriptionRow, zone: string): Promise<void> {
+  const former = await lockFormer(ctx, successor);
+  const startedAt: Temporal.Instant | null = successor.started_at;
+  if (!former || startedAt === null || !former.next_billing_at?.equals(endOfDay(startedAt, zone))) return;
+  const change = { next_billing_at: dayStart(localDate(startedAt, zone), zone) };
+  await changeSubscription(ctx.db, ctx.organizationId, former.id, change, ctx.now());
+}
+
+async function lockFormer(
+  ctx: Context,
+  { previous_subscription_id: id }: SubscriptionRow,
+): Promise<SubscriptionRow | undefined> {
+  if (id === null) return undefined;
+  const [former] = await lockSubscriptions(ctx.db, ctx.organizationId, [id]);
+  return former?.status === 'active' ? former : undefined;
+}

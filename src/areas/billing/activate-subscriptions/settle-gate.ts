@@ -1,0 +1,102 @@
+import type { Temporal } from 'temporal-polyfill';
+import { billingDaysBetween } from '../../../engine/calendar/billing-day.ts';
+import { dayStart, localDate } from '../../../engine/calendar/local-day.ts';
+import { canSubscriptionMove } from '../../../engine/subscriptions/subscription-states.ts';
+import type { Context } from '../../../platform/context.ts';
+import { assert } from '../../../platform/refusal.ts';
+import { markUsage } from '../../catalog/usage-thresholds/marks.ts';
+import { endRules, isExpired } from '../../subscriptions/subscriptions/activation-rules.ts';
+import { nextBillingFrom } from '../../subscriptions/subscriptions/commands/next-billing.ts';
+import type { SubscriptionRow } from '../../subscriptions/subscriptions/queries.ts';
+import { recordSubscription } from '../../subscriptions/subscriptions/record.ts';
+import { changeSubscription, getPlanFacts } from '../../subscriptions/subscriptions/writes.ts';
+import { lockSubscriptionIn } from '../bill-subscriptions/lock.ts';
+import { closeOpenInvoice } from './close-open-invoice.ts';
+import { finalizeOpenInvoice } from './finalize-open-invoice.ts';
+import { handOver, keepFormer } from './hand-over.ts';
+import { type GateInvoice, isCustomerGone, lockGateInvoice } from './sql.ts';
+
+/** Step `settle-gate`: see settleGate. */
+export const settleGateStep = (ctx: Context, { subscription_id }: { subscription_id: string }): Promise<void> =>
+  settleGate(ctx, subscription_id, ctx.now());
+
+/**
+ * Decides about a subscription that waits for the payment of its first invoice, by what is stored: paid makes it active
+ * in place of the record that it replaces, a refused payment, a rule that has run out or the deletion of its customer
+ * cancels it, anything else leaves it waiting. Whoever comes second finds it decided, so it may run any number of times,
+ * side by side.
+ *
+ * Rule: subscriptions-and-invoices B.9.
+ */
+export async function settleGate(ctx: Context, subscriptionId: string, at: Temporal.Instant): Promise<void> {
+  const locked = await lockSubscriptionIn(ctx, subscriptionId, 'incomplete');
+  if (!locked) return;
+  const { subscription, customer } = locked;
+  const invoice = await lockGateInvoice(ctx.db, ctx.organizationId, subscriptionId);
+  if (invoice && isPaid(invoice)) {
+    if (invoice.status === 'open') await finalizeOpenInvoice(ctx, invoice);
+    await pass(ctx, subscription, customer.zone, at);
+  } else if (invoice?.status === 'open' && invoice.payment_status === 'failed') {
+    await lose(ctx, subscription, invoice, customer.zone, 'failed');
+  } else if (await isExpired(ctx, subscriptionId, at)) {
+    await lose(ctx, subscription, invoice, customer.zone, 'expired');
+  } else if (await isCustomerGone(ctx.db, ctx.organizationId, customer.id)) {
+    await lose(ctx, subscription, invoice, customer.zone, 'declined');
+  }
+}
+
+/** An invoice that never was open had nothing to pay. */
+const isPaid = ({ status, payment_status }: GateInvoice): boolean =>
+  status === 'finalized' || status === 'closed' || (status === 'open' && payment_status === 'succeeded');
+
+async function pass(ctx: Context, subscription: SubscriptionRow, zone: string, at: Temporal.Instant): Promise<void> {
+  assert(canSubscriptionMove(subscription.status, 'active'), 'a subscription that waits may become active');
+  await endRules(ctx, subscription.id, 'satisfied');
+  await handOver(ctx, subscription, zone);
+  await changeSubscription(
+    ctx.db,
+    ctx.organizationId,
+    subscription.id,
+    { status: 'active', activated_at: ctx.now(), next_billing_at: await catchUpFrom(ctx, subscription, zone, at) },
+    ctx.now(),
+  );
+  await recordSubscription(ctx, 'subscription.started', subscription.id);
+  await markUsage(ctx, { ids: [subscription.id] });
+}
+
+/** Of the billing days that passed while it waited only the last is made up. Rule: B.9 "catch-up". */
+async function catchUpFrom(ctx: Context, subscription: SubscriptionRow, zone: string, at: Temporal.Instant) {
+  assert(subscription.started_at, 'a subscription that waits has started');
+  const plan = await getPlanFacts(ctx.db, ctx.organizationId, subscription.plan_id);
+  const first = localDate(subscription.started_at, zone).add({ days: 1 });
+  const missed = billingDaysBetween(plan, subscription, zone, first, localDate(at, zone)).at(-1);
+  return missed === undefined ? nextBillingFrom(plan, subscription, zone, at) : dayStart(missed, zone);
+}
+
+/** Why a subscription is canceled, by what became of its rule; a deletion is no reason of its own. */
+const REASONS = { failed: 'payment_failed', expired: 'timeout', declined: null } as const;
+
+async function lose(
+  ctx: Context,
+  subscription: SubscriptionRow,
+  invoice: GateInvoice | undefined,
+  zone: string,
+  outcome: keyof typeof REASONS,
+): Promise<void> {
+  assert(canSubscriptionMove(subscription.status, 'canceled'), 'a subscription that waits may be canceled');
+  if (invoice) await closeOpenInvoice(ctx, invoice);
+  await endRules(ctx, subscription.id, outcome);
+  await changeSubscription(
+    ctx.db,
+    ctx.organizationId,
+    subscription.id,
+    {
+      status: 'canceled',
+      canceled_at: ctx.now(),
+      cancellation_reason: REASONS[outcome],
+    },
+    ctx.now(),
+  );
+  await recordSubscription(ctx, 'subscription.canceled', subscription.id);
+  await keepFormer(ctx, subscription, zone);
+}

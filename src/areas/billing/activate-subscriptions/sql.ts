@@ -1,0 +1,111 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { InvoiceStatus, PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
+import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { inScope } from '../../../platform/db/in-scope.ts';
+import type { Scope } from '../../../platform/periodic-job.ts';
+import { issuerSnapshot } from '../../documents/render-documents/sql.ts';
+import type { DueRow } from '../bill-subscriptions/sql.ts';
+
+export interface GateInvoice {
+  id: string;
+  status: InvoiceStatus;
+  payment_status: PaymentStatus;
+}
+
+/** The first invoice of a subscription that waits for its payment, locked; undefined while it is not made. */
+export async function lockGateInvoice(
+  db: Db,
+  organizationId: string,
+  subscriptionId: string,
+): Promise<GateInvoice | undefined> {
+  const [row] = await db<GateInvoice[]>`
+    select id, status, payment_status from invoices
+    where organization_id = ${organizationId} and id in (
+      select invoice_id from invoice_subscriptions
+      where organization_id = ${organizationId} and subscription_id = ${subscriptionId})
+    order by id limit 1
+    for update`;
+  return row;
+}
+
+/** The subscription that waits for the payment of an invoice, if there is one. */
+export async function gatedSubscriptionOf(
+  db: Db,
+  organizationId: string,
+  invoiceId: string,
+): Promise<string | undefined> {
+  const [row] = await db<{ id: string }[]>`
+    select s.id from invoice_subscriptions line
+    join subscriptions s on s.organization_id = line.organization_id and s.id = line.subscription_id
+    where line.organization_id = ${organizationId} and line.invoice_id = ${invoiceId} and s.status = 'incomplete'
+    limit 1`;
+  return row?.id;
+}
+
+/** Makes an open invoice final on a day, with its customer and its issuer as they are. */
+export const markFinalized = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  final: { snapshot: object; issuedOn: Temporal.PlainDate; dueOn: Temporal.PlainDate; now: Temporal.Instant },
+) => db`
+  update invoices set status = 'finalized', finalized_at = ${final.now}, customer_snapshot = ${final.snapshot as never},
+    issuer_snapshot = (select ${issuerSnapshot(db)} from billing_entities entity
+      where entity.organization_id = invoices.organization_id and entity.id = invoices.billing_entity_id),
+    issuing_date = ${final.issuedOn}, expected_finalization_date = ${final.issuedOn}, payment_due_date = ${final.dueOn},
+    updated_at = ${final.now}
+  where organization_id = ${organizationId} and id = ${id} and status = 'open'`;
+
+/** Whether a periodic run has billed a subscription on a local day or later. */
+export async function wasRenewedSince(
+  db: Db,
+  organizationId: string,
+  subscriptionId: string,
+  day: Temporal.PlainDate,
+): Promise<boolean> {
+  const rows = await db`
+    select from invoice_subscriptions
+    where organization_id = ${organizationId} and subscription_id = ${subscriptionId} and recurring and not regenerated
+      and billed_on >= ${day}
+    limit 1`;
+  return rows.length > 0;
+}
+
+export async function isCustomerGone(db: Db, organizationId: string, id: string): Promise<boolean> {
+  const rows = await db`
+    select from customers where organization_id = ${organizationId} and id = ${id} and deleted_at is not null`;
+  return rows.length > 0;
+}
+
+export const listFeeAmounts = (db: Db, organizationId: string, invoiceId: string) => db<
+  { feeType: FeeType; amountCents: number }[]
+>`
+  select fee_type as "feeType", amount_cents as "amountCents" from fees
+  where organization_id = ${organizationId} and invoice_id = ${invoiceId} and deleted_at is null
+  order by id`;
+
+/** Closes an invoice whose payment nobody waits for any more. */
+export const markClosed = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+  update invoices set status = 'closed', number = null, ready_for_payment_processing = false, updated_at = ${now}
+  where organization_id = ${organizationId} and id = ${id} and status in ('generating', 'open', 'pending', 'failed')`;
+
+// Rule: platform L `expire-gates`.
+const expiring = (db: Db) => db`
+  subscription_activation_rules rule
+  join subscriptions s on s.organization_id = rule.organization_id and s.id = rule.subscription_id
+    and s.status = 'incomplete'`;
+
+/** Subscriptions that wait for a payment whose time is over at `at`. */
+export const listExpired = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
+  select s.organization_id, organization.sandbox, s.id,
+    to_char(rule.expires_at at time zone 'UTC', 'YYYY-MM-DD') as since
+  from ${expiring(db)}
+  join organizations organization on organization.id = s.organization_id
+  where rule.status = 'pending' and rule.expires_at <= ${at} and ${inScope(db, scope, db`s.organization_id`)}
+  order by rule.expires_at, s.id
+  limit ${limit}`;
+
+export const earliestExpiry = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+  select min(rule.expires_at) as at from ${expiring(db)}
+  where rule.organization_id = ${organizationId} and rule.status = 'pending'`;

@@ -1,0 +1,99 @@
+import { decimal } from '../../../engine/money/decimal.ts';
+import type { Context } from '../../../platform/context.ts';
+import { isUuid, newId } from '../../../platform/ids.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import {
+  deleteAdjustedFee,
+  insertAdjustedFee,
+  listAdjustableFees,
+  listAdjustedFees,
+} from '../../invoices/adjusted-fees/queries.ts';
+import type { AdjustedFeeInput } from '../../invoices/adjusted-fees/schema.ts';
+import { getFee } from '../../invoices/fees/queries.ts';
+import { feeView } from '../../invoices/fees/view.ts';
+import { getVisibleInvoice, type InvoiceRow } from '../../invoices/invoices/queries.ts';
+import { lockVisibleInvoice } from '../../invoices/invoices/writes.ts';
+import { keyOf } from '../build-invoice/adjustments.ts';
+import { refreshDraft } from '../build-invoice/finalize-draft.ts';
+import { imagine } from '../preview-invoice/imagine.ts';
+import { adjustedThing, type Target } from './target.ts';
+
+interface Input {
+  svc_id: string;
+  body: AdjustedFeeInput;
+}
+
+/**
+ * Sets units, price or name of one fee of a draft by hand; the draft is computed anew with it, now and whenever it is
+ * later.
+ *
+ * @throws Refusal 404 invoice, fee, subscription, charge, charge_filter, fixed_charge; 403, when it is no draft;
+ *   422 adjusted_fee already_exists, charge invalid_charge_model
+ * Rule: usage-and-charges F.6.
+ */
+export async function createAdjustedFee(ctx: Context, { svc_id, body }: Input) {
+  const invoice = await lockDraft(ctx, svc_id);
+  const target = await adjustedThing(ctx, invoice, body);
+  await refuseTwice(ctx, invoice, target);
+  refuseModel(target, body);
+  const { charge_model: _model, prorated: _prorated, fee_id: feeId, ...thing } = target;
+  const id = feeId ?? newId();
+  await insertAdjustedFee(ctx.db, ctx.organizationId, invoice.id, {
+    ...thing,
+    id: newId(),
+    fee_id: id,
+    units: body.units == null ? null : decimal(body.units),
+    unit_precise_amount: body.unit_precise_amount == null ? null : decimal(body.unit_precise_amount),
+    invoice_display_name: body.invoice_display_name ?? null,
+    created_at: ctx.now(),
+  });
+  await refreshDraft(ctx, invoice.id);
+  return { fee: feeView(await getFee(ctx.db, ctx.organizationId, id)) };
+}
+
+/** The fee that an adjustment would make; nothing is stored. */
+export async function previewAdjustedFee(ctx: Context, input: Input) {
+  const { customer_id: customerId } = await getVisibleInvoice(ctx.db, ctx.organizationId, input.svc_id);
+  return imagine(ctx, { customerId, couponCodes: [] }, (imagined) => createAdjustedFee(imagined.at(ctx.now()), input));
+}
+
+/**
+ * Takes an adjustment back: the draft is computed anew without it.
+ *
+ * @returns the fee as it then is; null when it was there by its adjustment only
+ * @throws Refusal 404 invoice, adjusted_fee; 403, when it is no draft
+ */
+export async function destroyAdjustedFee(ctx: Context, { svc_id, fee_id }: { svc_id: string; fee_id: string }) {
+  const invoice = await lockDraft(ctx, svc_id);
+  const adjusted = (await listAdjustedFees(ctx.db, ctx.organizationId, invoice.id)).find(
+    (row) => row.fee_id === fee_id,
+  );
+  if (!adjusted || !isUuid(fee_id)) throw refuse.notFound('fee');
+  await deleteAdjustedFee(ctx.db, ctx.organizationId, invoice.id, fee_id);
+  await refreshDraft(ctx, invoice.id);
+  const fees = await listAdjustableFees(ctx.db, ctx.organizationId, invoice.id);
+  const fee = fees.find((each) => keyOf(each) === keyOf(adjusted));
+  return { fee: fee === undefined ? null : feeView(await getFee(ctx.db, ctx.organizationId, fee.id)) };
+}
+
+async function lockDraft(ctx: Context, id: string): Promise<InvoiceRow> {
+  const invoice = await lockVisibleInvoice(ctx, id);
+  if (invoice.status !== 'draft' || invoice.invoice_type !== 'subscription')
+    throw refuse.forbidden('feature_unavailable');
+  return invoice;
+}
+
+async function refuseTwice(ctx: Context, invoice: InvoiceRow, target: Target): Promise<void> {
+  const adjusted = await listAdjustedFees(ctx.db, ctx.organizationId, invoice.id);
+  if (adjusted.some((row) => keyOf(row) === keyOf(target))) throw refuse.invalid({ adjusted_fee: ['already_exists'] });
+}
+
+/** Models whose price depends on single events cannot be asked about units alone. */
+function refuseModel(
+  { charge_model: model, prorated }: Target,
+  { units, unit_precise_amount }: AdjustedFeeInput,
+): void {
+  const isByUnits = units != null && unit_precise_amount == null;
+  const asksForEvents = model === 'percentage' || model === 'dynamic' || (model === 'graduated' && prorated);
+  if (isByUnits && asksForEvents) throw refuse.invalid({ charge: ['invalid_charge_model'] });
+}

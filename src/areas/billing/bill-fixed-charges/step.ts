@@ -1,0 +1,26 @@
+import { Temporal } from 'temporal-polyfill';
+import type { Context } from '../../../platform/context.ts';
+import type { BillFixedChargesStep } from '../../catalog/fixed-charges/units.ts';
+import { buildInvoice } from '../build-invoice/build-invoice.ts';
+import { lockPayer } from '../build-invoice/sql.ts';
+
+/**
+ * After-step `bill-fixed-charges`: the invoice of units that changed inside a period paid in advance, one fee for each
+ * fixed charge, by the units that it set: a later change has an invoice of its own. A subscription that ended meanwhile owes none.
+ *
+ * Rule: usage-and-charges E.5.
+ */
+export async function billFixedChargesStep(ctx: Context, step: BillFixedChargesStep): Promise<void> {
+  const [subscription] = await ctx.db<{ customer_id: string; status: string }[]>`
+    select customer_id, status from subscriptions
+    where organization_id = ${ctx.organizationId} and id = ${step.subscription_id}`;
+  if (subscription?.status !== 'active') return;
+  const payer = await lockPayer(ctx.db, ctx.organizationId, subscription.customer_id);
+  const fixedCharges = { ids: step.fixed_charge_ids, recordIds: step.record_ids ?? [] };
+  await buildInvoice(ctx, {
+    payer,
+    lines: [{ subscription_id: step.subscription_id, reason: 'in_advance_charge', fixedCharges }],
+    at: Temporal.Instant.from(step.at),
+    skipUsage: true,
+  });
+}

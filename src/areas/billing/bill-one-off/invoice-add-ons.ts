@@ -1,0 +1,126 @@
+import type { PlainDate } from '../../../engine/calendar/instants.ts';
+import { newDraft } from '../../../engine/invoices/draft.ts';
+import { computeInvoice } from '../../../engine/invoices/steps.ts';
+import { keepsZeroAmount } from '../../../engine/invoices/zero-amount.ts';
+import { type Currency, exponentOf } from '../../../engine/money/currency.ts';
+import { chooseTaxes } from '../../../engine/taxes/choose-taxes.ts';
+import type { Tax } from '../../../engine/taxes/tax.ts';
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { findTaxesByCodes, listTaxesOfAddOns } from '../../catalog/taxes/queries.ts';
+import { isAwaitingRegister } from '../../customers/eu-taxes/queries.ts';
+import type { SectionChoice } from '../../customers/invoice-custom-sections/schema.ts';
+import { listHeldTaxes } from '../../usage/usage/fee-taxes.ts';
+import { openInvoice } from '../build-invoice/open-invoice.ts';
+import type { IssuerFacts, PayerFacts } from '../build-invoice/sql.ts';
+import type { AddOnFee } from './fees.ts';
+import type { PaymentWish } from './sql.ts';
+import { storeOneOff } from './store.ts';
+
+export interface OneOffToMake {
+  payer: PayerFacts;
+  issuer: IssuerFacts;
+  currency: Currency;
+  fees: readonly AddOnFee[];
+  purchaseOrderNumber: string | null;
+  billedOn: PlainDate;
+  sections: SectionChoice;
+  wish: PaymentWish;
+  /** Ties the invoice to another one before it is announced. */
+  onOpened?: (invoiceId: string) => Promise<void>;
+}
+
+/**
+ * Taxes, stores and announces a one-off invoice of fees that are made already.
+ *
+ * @returns its id
+ * Rules: subscriptions-and-invoices F.5, H.
+ */
+export async function invoiceAddOns(ctx: Context, invoice: OneOffToMake): Promise<string> {
+  const { payer, issuer, currency, fees } = invoice;
+  const awaitsTaxes = await isAwaitingRegister(ctx.db, ctx.organizationId, payer.id);
+  const taxes = await taxesOf(ctx, fees, payer, awaitsTaxes);
+  const invoiceId = newId();
+  const { dates } = await openInvoice(ctx, {
+    id: invoiceId,
+    payer,
+    issuer,
+    invoiceType: 'one_off',
+    currency,
+    purchaseOrderNumber: invoice.purchaseOrderNumber,
+    billedOn: invoice.billedOn,
+  });
+  await invoice.onOpened?.(invoiceId);
+  const draft = computeInvoice(
+    newDraft({
+      invoiceType: 'one_off',
+      isFinalizing: true,
+      awaitsTaxes,
+      keepsZeroAmount: keepsZeroAmount(payer.finalize_zero_amount_invoice, issuer.finalize_zero_amount_invoice),
+      fees: fees.map(({ id, amountCents, preciseAmountCents }) => ({
+        key: id,
+        amountCents,
+        preciseAmountCents,
+        taxes: taxes.get(id)!,
+      })),
+    }),
+  );
+  const { sections, wish } = invoice;
+  await storeOneOff(ctx, {
+    invoiceId,
+    payer,
+    issuer,
+    currency,
+    exponent: exponentOf(currency),
+    dates,
+    fees,
+    draft,
+    sections,
+    wish,
+  });
+  return invoiceId;
+}
+
+/**
+ * Taxes of each fee: those that it names, else the add-on's, the customer's or the billing entity's. Of an invoice that
+ * waits for its taxes only those that are named.
+ */
+async function taxesOf(
+  ctx: Context,
+  fees: readonly AddOnFee[],
+  payer: PayerFacts,
+  awaitsTaxes: boolean,
+): Promise<Map<string, readonly Tax[]>> {
+  const { db, organizationId } = ctx;
+  const named = await findTaxesByCodes(
+    db,
+    organizationId,
+    fees.flatMap(({ taxCodes }) => taxCodes),
+  );
+  const explicitOf = ({ taxCodes }: AddOnFee) => named.filter(({ code }) => taxCodes.includes(code));
+  if (awaitsTaxes) return new Map(fees.map((fee) => [fee.id, explicitOf(fee)]));
+  const [ofAddOns, held] = await Promise.all([
+    listTaxesOfAddOns(
+      db,
+      organizationId,
+      fees.map(({ addOn }) => addOn.id),
+    ),
+    listHeldTaxes(db, organizationId, {
+      chargeIds: [],
+      planIds: [],
+      customerId: payer.id,
+      billingEntityId: payer.billing_entity_id,
+    }),
+  ]);
+  return new Map(
+    fees.map((fee) => [
+      fee.id,
+      chooseTaxes<Tax>('add_on', {
+        explicit: explicitOf(fee),
+        own: ofAddOns.filter(({ add_on_id }) => add_on_id === fee.addOn.id),
+        customer: held.filter(({ holder }) => holder === 'customer'),
+        billingEntity: held.filter(({ holder }) => holder === 'billing_entity'),
+      }),
+    ]),
+  );
+}

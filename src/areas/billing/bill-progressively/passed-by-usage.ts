@@ -1,0 +1,54 @@
+import { passedThresholds, type UsageSoFar } from '../../../engine/invoices/passed-thresholds.ts';
+import { addCents, type Cents, cents } from '../../../engine/money/cents.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { UsageThresholdRow } from '../../catalog/usage-thresholds/queries.ts';
+import type { SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
+import { readLifetimeParts } from '../../usage/lifetime-usage/queries.ts';
+import { amountOf, type ChargeUsage } from '../../usage/usage/subscription-usage.ts';
+import { findProgressiveInvoice } from './sql.ts';
+
+export interface PassedByUsage {
+  /** Smallest first, the recurring one last; empty when there is nothing to bill. */
+  passed: UsageThresholdRow[];
+  usage: UsageSoFar;
+  /** The last progressive invoice of the window in progress. */
+  previousInvoiceId: string | null;
+}
+
+const NOTHING: PassedByUsage = {
+  passed: [],
+  usage: { invoicedCents: cents(0), currentCents: cents(0), progressivelyBilledCents: cents(0) },
+  previousInvoiceId: null,
+};
+
+/**
+ * Those of the thresholds that apply to a subscription which its usage has passed and no progressive invoice has answered to.
+ *
+ * Usage in progress counts where a progressive invoice bills it; what is paid in advance is in the invoiced part from the
+ * moment of its invoice, so that nothing counts twice. Rules: usage-and-charges G.5, subscriptions-and-invoices G.1.
+ */
+export async function passedByUsage(
+  ctx: Context,
+  subscription: SubscriptionShown,
+  thresholds: readonly UsageThresholdRow[],
+  usage: readonly ChargeUsage[],
+): Promise<PassedByUsage> {
+  const { db, organizationId } = ctx;
+  if (thresholds.length === 0) return NOTHING;
+  const [parts, previous] = await Promise.all([
+    readLifetimeParts(db, organizationId, subscription),
+    findProgressiveInvoice(db, organizationId, subscription, ctx.now()),
+  ]);
+  const soFar: UsageSoFar = {
+    invoicedCents: addCents(parts.historical_cents, parts.invoiced_cents),
+    currentCents: progressiveAmount(usage),
+    progressivelyBilledCents: cents(previous?.fees_amount_cents ?? 0),
+  };
+  return { passed: passedThresholds(thresholds, soFar), usage: soFar, previousInvoiceId: previous?.id ?? null };
+}
+
+/** Usage that a progressive invoice bills: that of charges in arrears. */
+export const progressiveUsage = (usage: readonly ChargeUsage[]): ChargeUsage[] =>
+  usage.filter(({ charge }) => charge.invoiceable && !charge.pay_in_advance);
+
+const progressiveAmount = (usage: readonly ChargeUsage[]): Cents => amountOf(progressiveUsage(usage));

@@ -1,0 +1,15 @@
+import type { Context } from '../../../platform/context.ts';
+
+/**
+ * Step `finalize-plan-drafts`: the drafts that bill a deleted plan become final, whatever is left of their grace period.
+ * Rule: subscriptions-and-invoices A.6.
+ */
+export async function finalizePlanDrafts(ctx: Context, { plan_id }: { plan_id: string }): Promise<void> {
+  const drafts = await ctx.db<{ id: string }[]>`
+    select distinct invoice.id from invoices invoice
+    join invoice_subscriptions line on line.organization_id = invoice.organization_id and line.invoice_id = invoice.id
+    join subscriptions s on s.organization_id = line.organization_id and s.id = line.subscription_id
+    where invoice.organization_id = ${ctx.organizationId} and invoice.status = 'draft' and s.plan_id = ${plan_id}
+    order by invoice.id`;
+  for (const { id } of drafts) ctx.after({ job: 'finalize-draft', payload: { invoice_id: id } });
+}

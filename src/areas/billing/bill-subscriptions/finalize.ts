@@ -1,0 +1,15 @@
+import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { finalizeDraft } from '../build-invoice/finalize-draft.ts';
+import { computedOrNoted } from '../build-invoice/generation-error.ts';
+import { dueInvoice, earliestFinalization, listDraftsOver } from './sql.ts';
+
+/** Finalizes drafts whose grace period is over. Rules: platform L `finalize`, subscriptions-and-invoices F.11. */
+export const finalize: PeriodicJob = {
+  name: 'finalize',
+  select: async (sql, at, scope, limit) => (await listDraftsOver(sql, at, scope, limit)).map(dueInvoice),
+  async work(ctx, item) {
+    const { invoice_id } = item as { invoice_id: string };
+    await computedOrNoted(ctx, invoice_id, (own) => finalizeDraft(own, invoice_id));
+  },
+  nextDueAt: async (sql, organizationId) => (await earliestFinalization(sql, organizationId))[0]!.at,
+};

@@ -1,0 +1,51 @@
+import { Temporal } from 'temporal-polyfill';
+import { assert } from '../../../engine/assert.ts';
+import type { SubscriptionStatus } from '../../../engine/subscriptions/subscription-states.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { BillStep } from '../../subscriptions/subscriptions/commands/start.ts';
+import { GATE_STEP } from '../../subscriptions/subscriptions/settle-gate.ts';
+import { gatherPaidFees } from '../bill-in-advance/gather-paid-fees.ts';
+import { buildInvoice } from '../build-invoice/build-invoice.ts';
+import { lockPayer } from '../build-invoice/sql.ts';
+
+/**
+ * After-step `bill-subscriptions`: the invoice that a start, an end or a plan change owes. What was billed before is not
+ * billed again, so it may run twice.
+ */
+export async function billStep(ctx: Context, { lines, at }: BillStep): Promise<void> {
+  const subscriptions = await ctx.db<{ customer_id: string; status: SubscriptionStatus; is_plan_gone: boolean }[]>`
+    select s.customer_id, s.status, plan.pending_deletion or plan.deleted_at is not null as is_plan_gone
+    from subscriptions s
+    join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id
+    where s.organization_id = ${ctx.organizationId} and s.id = any (${lines.map((line) => line.subscription_id)}::uuid[])`;
+  const [owner] = subscriptions;
+  assert(owner, 'a subscription that is to be billed exists');
+  const payer = await lockPayer(ctx.db, ctx.organizationId, owner.customer_id);
+  // One that waits may have run out of time before this.
+  if (subscriptions.every(({ status }) => status === 'canceled')) return;
+  const isGated = subscriptions.some(({ status }) => status === 'incomplete');
+  const skipUsage = lines.every(({ reason }) => reason !== 'subscription_terminating');
+  const invoiceId = await buildInvoice(ctx, {
+    payer,
+    lines: linesOfStep({ lines }),
+    at: Temporal.Instant.from(at),
+    skipUsage,
+    isGated,
+  });
+  // With nothing to pay it waits no longer (B.9).
+  if (isGated) ctx.after({ job: GATE_STEP, payload: { subscription_id: lines[0]!.subscription_id } });
+  const ended = lines.filter(({ reason }) => reason === 'subscription_terminating');
+  await gatherPaidFees(
+    ctx,
+    payer,
+    ended.map((line) => line.subscription_id),
+    Temporal.Instant.from(at),
+  );
+  // The last invoice of a deleted plan knows no grace period (subscriptions-and-invoices A.6).
+  if (invoiceId !== undefined && subscriptions.some(({ is_plan_gone }) => is_plan_gone))
+    ctx.after({ job: 'finalize-draft', payload: { invoice_id: invoiceId } });
+}
+
+/** Lines of an owed invoice as it is made from them. */
+export const linesOfStep = ({ lines }: Pick<BillStep, 'lines'>) =>
+  lines.map(({ fixed_charges, ...line }) => ({ ...line, fixedCharges: fixed_charges }));

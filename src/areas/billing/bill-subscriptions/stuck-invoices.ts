@@ -1,0 +1,62 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import { inScope } from '../../../platform/db/in-scope.ts';
+import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { GATE_STEP } from '../../subscriptions/subscriptions/settle-gate.ts';
+import { generateAgain } from '../build-invoice/finalize-draft.ts';
+import { computedOrNoted } from '../build-invoice/generation-error.ts';
+import { type DueRow, dueInvoice } from './sql.ts';
+
+const STUCK_AFTER_HOURS = 24;
+
+/**
+ * Bills again what never left its generation, with the same record and timestamp. One whose error was noted is left
+ * alone: trying again would end in the same way.
+ *
+ * Rules: platform L `stuck-invoices`, subscriptions-and-invoices F.14.
+ */
+export const stuckInvoices: PeriodicJob = {
+  name: 'stuck-invoices',
+  select: async (sql, at, scope, limit) =>
+    (
+      await sql<DueRow[]>`
+        select invoice.organization_id, organization.sandbox, invoice.id,
+          to_char(${at}::timestamptz at time zone 'UTC', 'YYYY-MM-DD-HH24') as since
+        from invoices invoice
+        join organizations organization on organization.id = invoice.organization_id
+        where ${isStuck(sql)} and invoice.created_at < ${at.subtract({ hours: STUCK_AFTER_HOURS })}
+          and ${inScope(sql, scope, sql`invoice.organization_id`)}
+        order by invoice.created_at, invoice.id
+        limit ${limit}`
+    ).map(dueInvoice),
+  async work(ctx, item) {
+    const { invoice_id: id } = item as { invoice_id: string };
+    const [due] = await ctx.db<{ id: string }[]>`
+      select invoice.id from invoices invoice
+      where invoice.organization_id = ${ctx.organizationId} and invoice.id = ${id} and ${isStuck(ctx.db)}`;
+    if (!due || !(await computedOrNoted(ctx, id, (own) => generateAgain(own, id)))) return;
+    const gated = await ctx.db<{ subscription_id: string }[]>`
+      select line.subscription_id from invoice_subscriptions line
+      join subscriptions s on s.organization_id = line.organization_id and s.id = line.subscription_id
+      where line.organization_id = ${ctx.organizationId} and line.invoice_id = ${id} and s.status = 'incomplete'`;
+    for (const payload of gated) ctx.after({ job: GATE_STEP, payload });
+  },
+  async nextDueAt(db, organizationId) {
+    const [row] = await db<{ at: Temporal.Instant | null }[]>`
+      select min(invoice.created_at) as at from invoices invoice
+      where invoice.organization_id = ${organizationId} and ${isStuck(db)}`;
+    // A microsecond on: older than a day, not a day old.
+    return row!.at?.add({ hours: STUCK_AFTER_HOURS, microseconds: 1 }) ?? null;
+  },
+};
+
+const isStuck = (db: Db) => db`
+  invoice.status = 'generating' and invoice.invoice_type = 'subscription'
+  and exists (select from invoice_subscriptions line
+    where line.organization_id = invoice.organization_id and line.invoice_id = invoice.id)
+  and not exists (select from invoice_subscriptions line
+    where line.organization_id = invoice.organization_id and line.invoice_id = invoice.id
+      and line.invoicing_reason = 'in_advance_charge')
+  and not exists (select from invoice_error_details error
+    where error.organization_id = invoice.organization_id and error.invoice_id = invoice.id
+      and error.error_code = 'invoice_generation_error')`;

@@ -1,0 +1,42 @@
+import { isAfter } from '../../../engine/calendar/instants.ts';
+import { localDate } from '../../../engine/calendar/local-day.ts';
+import { startOf } from '../../../engine/calendar/terms.ts';
+import { trialEnd as endOfTrial } from '../../../engine/subscriptions/trial.ts';
+import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { recordSubscription } from '../../subscriptions/subscriptions/record.ts';
+import { changeSubscription, firstStartOf, getPlanFacts } from '../../subscriptions/subscriptions/writes.ts';
+import { buildInvoice } from '../build-invoice/build-invoice.ts';
+import { lockPayer } from '../build-invoice/sql.ts';
+import { lockSubscriptionIn } from './lock.ts';
+import { dueSubscription, earliestTrialEnd, listTrialsOver, wasBilledOn } from './sql.ts';
+
+/**
+ * Closes trials that are over; a plan in advance that was not billed that day gets its first fee, from the trial's end on.
+ * Rules: platform L `trial-end`, subscriptions-and-invoices D.4.
+ */
+export const trialEnd: PeriodicJob = {
+  name: 'trial-end',
+  select: async (sql, at, scope, limit) => (await listTrialsOver(sql, at, scope, limit)).map(dueSubscription),
+  async work(ctx, item, at) {
+    const locked = await lockSubscriptionIn(ctx, (item as { subscription_id: string }).subscription_id, 'active');
+    if (!locked || locked.subscription.trial_ended_at !== null) return;
+    const { subscription, customer } = locked;
+    const plan = await getPlanFacts(ctx.db, ctx.organizationId, subscription.plan_id);
+    const firstStartedAt = await firstStartOf(ctx.db, ctx.organizationId, customer.id, subscription.external_id);
+    const endsAt = endOfTrial({ plan, subscription, firstStartedAt });
+    if (endsAt === undefined || isAfter(endsAt, at)) return;
+
+    const days = {
+      trialEndsOn: localDate(endsAt, customer.zone),
+      startedOn: localDate(startOf(subscription), customer.zone),
+    };
+    if (plan.pay_in_advance && !(await wasBilledOn(ctx.db, ctx.organizationId, subscription.id, days))) {
+      const payer = await lockPayer(ctx.db, ctx.organizationId, customer.id);
+      const lines = [{ subscription_id: subscription.id, reason: 'subscription_starting' as const }];
+      await buildInvoice(ctx, { payer, lines, at, skipUsage: true });
+    }
+    await changeSubscription(ctx.db, ctx.organizationId, subscription.id, { trial_ended_at: endsAt }, ctx.now());
+    await recordSubscription(ctx, 'subscription.trial_ended', subscription.id);
+  },
+  nextDueAt: async (sql, organizationId) => (await earliestTrialEnd(sql, organizationId))[0]!.at,
+};

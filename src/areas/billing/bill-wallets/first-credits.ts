@@ -1,0 +1,33 @@
+import { decimal } from '../../../engine/money/decimal.ts';
+import type { Context } from '../../../platform/context.ts';
+import { lockWallet } from '../../credits/wallets/queries.ts';
+import type { MetadataPair } from '../../credits/wallets/rules-queries.ts';
+import { topUp } from './top-up.ts';
+
+interface FirstCredits {
+  wallet_id: string;
+  paid_credits: string | null;
+  granted_credits: string | null;
+  name: string | null;
+  priority: number | null;
+  metadata: MetadataPair[];
+}
+
+/** Step `book-first-credits`: those that a wallet was made with. Rule: credits-and-payments D.3 "first credits". */
+export async function bookFirstCredits(ctx: Context, given: FirstCredits): Promise<void> {
+  const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: given.wallet_id });
+  if (wallet?.status !== 'active') return;
+  await topUp(
+    ctx,
+    wallet,
+    { paidCredits: decimal(given.paid_credits ?? 0), grantedCredits: decimal(given.granted_credits ?? 0) },
+    {
+      name: given.name,
+      metadata: given.metadata,
+      ...(given.priority === null ? {} : { priority: given.priority }),
+      payment_method_type: wallet.payment_method_type,
+      payment_method_id: wallet.payment_method_id,
+      purchase_order_number: wallet.purchase_order_number,
+    },
+  );
+}

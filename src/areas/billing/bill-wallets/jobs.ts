@@ -1,0 +1,115 @@
+import { isAfter } from '../../../engine/calendar/instants.ts';
+import { localDate } from '../../../engine/calendar/local-day.ts';
+import { nextTopUpDay } from '../../../engine/credits/wallet-interval.ts';
+import { topUpOf } from '../../../engine/credits/wallet-top-up.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { DueItem, PeriodicJob } from '../../../platform/periodic-job.ts';
+import { earliestWalletMark, listMarkedCustomers, WALLET_ONGOING } from '../../credits/wallets/marks.ts';
+import { lockWallet } from '../../credits/wallets/queries.ts';
+import { recordWallet, shownWallet } from '../../credits/wallets/record.ts';
+import { listRules, planTopUp, terminateRules } from '../../credits/wallets/rules-queries.ts';
+import { terminate } from '../../credits/wallets/terminate.ts';
+import { isInForce } from '../../credits/wallets/view.ts';
+import { ruleOf, stateOf, wishesOf, workOffMarks } from './refresh.ts';
+import {
+  earliestExpiry,
+  earliestRuleExpiry,
+  earliestTopUp,
+  listDueTopUps,
+  listExpiredRules,
+  listExpiredWallets,
+  readPurchases,
+} from './sql.ts';
+import { topUp } from './top-up.ts';
+
+interface WalletItem {
+  wallet_id: string;
+}
+
+const dueWallet = ({
+  organization_id,
+  sandbox,
+  id,
+}: {
+  organization_id: string;
+  sandbox: boolean;
+  id: string;
+}): DueItem => ({
+  organization_id,
+  sandbox,
+  item: { wallet_id: id } satisfies WalletItem,
+  key: id,
+  resource: { type: 'Wallet', id },
+});
+
+/**
+ * Works out ongoing balances of marked customers. In real time a mark is nudged within a second and this job finds those
+ * whose nudge was lost; under a test clock marks wait for it. Rule: platform L `wallet-ongoing`.
+ */
+export const walletOngoing: PeriodicJob = {
+  name: WALLET_ONGOING,
+  select: async (sql, at, scope, limit) =>
+    (await listMarkedCustomers(sql, at, scope, limit)).map(({ organization_id, sandbox, customer_id }) => ({
+      organization_id,
+      sandbox,
+      item: { customer_id },
+      key: customer_id,
+      resource: { type: 'Customer', id: customer_id },
+    })),
+  work: (ctx, item) => workOffMarks(ctx, (item as { customer_id: string }).customer_id),
+  nextDueAt: (db, organizationId) => earliestWalletMark(db, organizationId),
+};
+
+/** Ends wallets whose time is over. Rule: credits-and-payments D.10. */
+export const expireWallets: PeriodicJob = {
+  name: 'expire-wallets',
+  select: async (sql, at, scope, limit) => (await listExpiredWallets(sql, at, scope, limit)).map(dueWallet),
+  async work(ctx, item) {
+    const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: (item as WalletItem).wallet_id });
+    // Its time may have been prolonged since.
+    if (!wallet?.expiration_at || isAfter(wallet.expiration_at, ctx.now())) return;
+    await terminate(ctx, { id: wallet.id });
+  },
+  nextDueAt: async (db, organizationId) => (await earliestExpiry(db, organizationId))[0]!.at,
+};
+
+/** Ends rules whose time is over; they have done nothing since. Rule: credits-and-payments D.8. */
+export const expireTopUpRules: PeriodicJob = {
+  name: 'expire-top-up-rules',
+  select: async (sql, at, scope, limit) => (await listExpiredRules(sql, at, scope, limit)).map(dueWallet),
+  async work(ctx, item) {
+    const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: (item as WalletItem).wallet_id });
+    const [rule] = wallet ? await listRules(ctx.db, ctx.organizationId, [wallet.id]) : [];
+    if (!wallet || !rule || isInForce(rule, ctx.now())) return;
+    const before = await shownWallet(ctx, wallet);
+    await terminateRules(ctx.db, ctx.organizationId, wallet.id, ctx.now());
+    await recordWallet(ctx, 'wallet.updated', wallet.id, before);
+  },
+  nextDueAt: async (db, organizationId) => (await earliestRuleExpiry(db, organizationId))[0]!.at,
+};
+
+/**
+ * Tops wallets up whose rule has its day: once, for the latest day that was missed.
+ * Rules: credits-and-payments D.8 "interval", platform L `interval-top-ups`.
+ */
+export const intervalTopUps: PeriodicJob = {
+  name: 'interval-top-ups',
+  select: async (sql, at, scope, limit) => (await listDueTopUps(sql, at, scope, limit)).map(dueWallet),
+  work: (ctx, item) => topUpByInterval(ctx, (item as WalletItem).wallet_id),
+  nextDueAt: async (db, organizationId) => (await earliestTopUp(db, organizationId))[0]!.at,
+};
+
+async function topUpByInterval(ctx: Context, walletId: string): Promise<void> {
+  const { db, organizationId } = ctx;
+  const wallet = await lockWallet(db, organizationId, { id: walletId });
+  if (wallet?.status !== 'active') return;
+  const [rule] = await listRules(db, organizationId, [wallet.id]);
+  const today = localDate(ctx.now(), wallet.zone);
+  const day = rule?.next_top_up_on;
+  if (!rule?.interval || !day || day.until(today).sign < 0 || !isInForce(rule, ctx.now())) return;
+  const { pending_credits: pending } = await readPurchases(db, organizationId, wallet.id);
+  const credits = topUpOf(ruleOf(rule), stateOf(wallet, pending));
+  await topUp(ctx, wallet, credits, { ...wishesOf(rule, 'interval'), top_up_on: today });
+  const startedOn = localDate(rule.started_at ?? wallet.created_at, wallet.zone);
+  await planTopUp(db, organizationId, rule.id, nextTopUpDay(rule.interval, startedOn, today.add({ days: 1 })));
+}

@@ -1,0 +1,156 @@
+import type { Temporal } from 'temporal-polyfill';
+import { TARGET_WALLET_KEY } from '../../../engine/metrics/group-values.ts';
+import type { Decimal } from '../../../engine/money/decimal.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { inScope } from '../../../platform/db/in-scope.ts';
+import type { Scope } from '../../../platform/periodic-job.ts';
+
+export const listActiveSubscriptions = (db: Db, organizationId: string, customerId: string) => db<{ id: string }[]>`
+  select id from subscriptions
+  where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'active'
+  order by id`;
+
+/** Fees of one kind, with tax, less coupons. */
+export interface OwnedFee {
+  currency: string;
+  fee_type: string;
+  billable_metric_id: string | null;
+  target_wallet_code: string | null;
+  amount: Decimal;
+}
+
+const pooled = (db: Db) => db`
+  fee.amount_currency as currency, fee.fee_type, charge.billable_metric_id,
+  fee.grouped_by ->> ${TARGET_WALLET_KEY} as target_wallet_code,
+  sum(fee.amount_cents - fee.precise_coupons_amount_cents + fee.taxes_amount_cents) as amount`;
+
+/** Fees on a customer's drafts. */
+export const listDraftFees = (db: Db, organizationId: string, customerId: string) => db<OwnedFee[]>`
+  select ${pooled(db)}
+  from invoices invoice
+  join fees fee on fee.organization_id = invoice.organization_id and fee.invoice_id = invoice.id and fee.deleted_at is null
+  left join charges charge on charge.organization_id = fee.organization_id and charge.id = fee.charge_id
+  where invoice.organization_id = ${organizationId} and invoice.customer_id = ${customerId}
+    and invoice.status = 'draft' and invoice.total_amount_cents <> 0
+  group by 1, 2, 3, 4`;
+
+/** Fees of progressive invoices of periods in progress. */
+export const listProgressiveFees = (db: Db, organizationId: string, customerId: string, now: Temporal.Instant) => db<
+  OwnedFee[]
+>`
+  select ${pooled(db)}
+  from invoices invoice
+  join fees fee on fee.organization_id = invoice.organization_id and fee.invoice_id = invoice.id and fee.deleted_at is null
+  left join charges charge on charge.organization_id = fee.organization_id and charge.id = fee.charge_id
+  where invoice.organization_id = ${organizationId} and invoice.customer_id = ${customerId}
+    and invoice.invoice_type = 'progressive_billing' and invoice.status in ('finalized', 'failed')
+    and exists (select from invoice_subscriptions line
+      join subscriptions s on s.organization_id = line.organization_id and s.id = line.subscription_id
+      where line.organization_id = invoice.organization_id and line.invoice_id = invoice.id and s.status = 'active'
+        and line.charges_from_datetime <= ${now} and line.charges_to_datetime > ${now})
+  group by 1, 2, 3, 4`;
+
+/** Credits on their way to a wallet, and when its last automatic purchase failed and its last one succeeded. */
+export interface Purchases {
+  pending_credits: Decimal;
+  failed_at: Temporal.Instant | null;
+  settled_at: Temporal.Instant | null;
+}
+
+export async function readPurchases(db: Db, organizationId: string, walletId: string): Promise<Purchases> {
+  const [row] = await db<Purchases[]>`
+    select coalesce(sum(credit_amount) filter (where status = 'pending'), 0) as pending_credits,
+      max(failed_at) filter (where status = 'failed' and source <> 'manual') as failed_at,
+      max(settled_at) filter (where status = 'settled') as settled_at
+    from wallet_transactions
+    where organization_id = ${organizationId} and wallet_id = ${walletId} and transaction_status = 'purchased'`;
+  return row!;
+}
+
+/** Automatic purchases of a wallet since an instant. */
+export async function countAutomatic(
+  db: Db,
+  organizationId: string,
+  walletId: string,
+  since: Temporal.Instant,
+): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*) from wallet_transactions
+    where organization_id = ${organizationId} and wallet_id = ${walletId} and transaction_status = 'purchased'
+      and source = 'threshold' and created_at > ${since}`;
+  return row!.count;
+}
+
+export const storeOngoing = (
+  db: Db,
+  organizationId: string,
+  ongoing: {
+    id: string;
+    usageCents: number;
+    usageCredits: Decimal;
+    balanceCents: number;
+    balanceCredits: Decimal;
+    isDepleted: boolean;
+  },
+  now: Temporal.Instant,
+) => db`
+  update wallets set ongoing_usage_balance_cents = ${ongoing.usageCents},
+    credits_ongoing_usage_balance = ${ongoing.usageCredits}, ongoing_balance_cents = ${ongoing.balanceCents},
+    credits_ongoing_balance = ${ongoing.balanceCredits}, depleted_ongoing_balance = ${ongoing.isDepleted},
+    updated_at = ${now}
+  where organization_id = ${organizationId} and id = ${ongoing.id}`;
+
+interface DueRow {
+  organization_id: string;
+  sandbox: boolean;
+  id: string;
+}
+
+/** Wallets that expired at or before `at`. */
+export const listExpiredWallets = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
+  select wallet.organization_id, organization.sandbox, wallet.id
+  from wallets wallet
+  join organizations organization on organization.id = wallet.organization_id
+  where wallet.status = 'active' and wallet.expiration_at <= ${at} and ${inScope(db, scope, db`wallet.organization_id`)}
+  order by wallet.expiration_at, wallet.id
+  limit ${limit}`;
+
+export const earliestExpiry = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+  select min(expiration_at) as at from wallets where organization_id = ${organizationId} and status = 'active'`;
+
+/** Rules that expired at or before `at`. */
+export const listExpiredRules = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
+  select rule.organization_id, organization.sandbox, rule.wallet_id as id
+  from recurring_transaction_rules rule
+  join organizations organization on organization.id = rule.organization_id
+  where rule.status = 'active' and rule.expiration_at <= ${at} and ${inScope(db, scope, db`rule.organization_id`)}
+  order by rule.expiration_at, rule.id
+  limit ${limit}`;
+
+export const earliestRuleExpiry = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+  select min(expiration_at) as at from recurring_transaction_rules
+  where organization_id = ${organizationId} and status = 'active'`;
+
+const ruleTables = (db: Db) => db`
+  recurring_transaction_rules rule
+  join wallets wallet on wallet.organization_id = rule.organization_id and wallet.id = rule.wallet_id
+  join customers customer on customer.organization_id = wallet.organization_id and customer.id = wallet.customer_id
+  join billing_entities home on home.organization_id = customer.organization_id and home.id = customer.billing_entity_id`;
+
+/** Wallets whose interval rule adds credits on the customer's day of `at`, or should have before. */
+export const listDueTopUps = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<DueRow[]>`
+  select rule.organization_id, organization.sandbox, rule.wallet_id as id
+  from ${ruleTables(db)}
+  join organizations organization on organization.id = rule.organization_id
+  where rule.status = 'active' and wallet.status = 'active' and rule.next_top_up_on is not null
+    and rule.next_top_up_on <= (${at}::timestamptz at time zone coalesce(customer.timezone, home.timezone))::date
+    and (rule.expiration_at is null or rule.expiration_at > ${at})
+    and ${inScope(db, scope, db`rule.organization_id`)}
+  order by rule.next_top_up_on, rule.id
+  limit ${limit}`;
+
+export const earliestTopUp = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+  select min(rule.next_top_up_on::timestamp at time zone coalesce(customer.timezone, home.timezone)) as at
+  from ${ruleTables(db)}
+  where rule.organization_id = ${organizationId} and rule.status = 'active' and wallet.status = 'active'
+    and (rule.expiration_at is null or rule.expiration_at > rule.next_top_up_on::timestamp at time zone 'UTC' - interval '2 days')`;

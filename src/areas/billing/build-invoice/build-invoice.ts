@@ -1,0 +1,123 @@
+import type { Instant } from '../../../engine/calendar/instants.ts';
+import { localDate } from '../../../engine/calendar/local-day.ts';
+import type { InvoicingReason } from '../../../engine/invoices/invoice-types.ts';
+import { AmountOutOfRange } from '../../../engine/money/cents.ts';
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { assert, refuse } from '../../../platform/refusal.ts';
+import { compute } from './compute.ts';
+import { noteGenerationError } from './generation-error.ts';
+import { oweLastSnapshots } from './last-snapshots.ts';
+import { claimLines } from './line-writes.ts';
+import { type BilledLine, billedLine } from './lines.ts';
+import { openInvoice, removeInvoice } from './open-invoice.ts';
+import { type BilledSubscription, type PayerFacts, readBilledSubscriptions, readIssuerOf } from './sql.ts';
+import { storeRenewals } from './standalone-fees.ts';
+import { store } from './store.ts';
+
+export interface InvoiceToBuild {
+  /** Locked: whoever bills a customer holds its row, see lockPayer. */
+  payer: PayerFacts;
+  /** Lines of one currency, billing entity and purchase order. */
+  lines: readonly {
+    subscription_id: string;
+    reason: InvoicingReason;
+    /** Of a line in advance: the fixed charges of a start, or those whose units changed. */
+    fixedCharges?: BilledLine['fixedCharges'];
+  }[];
+  /** Billing instant. */
+  at: Instant;
+  /** Usage waits for the next invoice: what starts a subscription. */
+  skipUsage: boolean;
+  /** Of a preview: it is computed to its end, whatever the grace period, and takes no number. */
+  isFinal?: boolean;
+  /** Of a subscription that waits for this invoice's payment: no grace period, open until it is paid. */
+  isGated?: boolean;
+}
+
+/**
+ * Makes one invoice of subscriptions in the caller's transaction: claims what its lines bill, computes, stores, and
+ * unless it stays a draft in its grace period numbers and books it. Lines that were billed before are left out; when
+ * none is left there is no invoice, which is how a repeated run ends. One whose amounts no cents can hold stays in
+ * generation with its error noted, its lines claimed (F.14).
+ *
+ * @returns id of the invoice, or undefined when everything was billed already
+ * @throws Refusal 422 billing_entity, purchase_order_number, of a mixture
+ * Rules: subscriptions-and-invoices B.8, F.2 to F.5, I.2.
+ */
+export async function buildInvoice(
+  ctx: Context,
+  { payer, lines, at, skipUsage, isFinal = false, isGated = false }: InvoiceToBuild,
+): Promise<string | undefined> {
+  const invoiceId = newId();
+  const billedOn = localDate(at, payer.zone);
+  const ids = lines.map((line) => line.subscription_id);
+  const [subscriptions, issuer] = await Promise.all([
+    readBilledSubscriptions(ctx.db, ctx.organizationId, ids, { invoiceId, at, billedOn, zone: payer.zone }),
+    readIssuerOf(ctx.db, ctx.organizationId, ids[0]!, payer.billing_entity_id),
+  ]);
+  const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
+  const billed = lines.map(({ subscription_id, reason, fixedCharges }) => ({
+    ...billedLine(byId.get(subscription_id)!, reason, at, payer.zone),
+    fixedCharges,
+  }));
+  refuseMixture(subscriptions, payer);
+
+  const first = subscriptions[0]!;
+  // The invoice is sent first: the lines refer to it.
+  const [opened, claimed] = await Promise.all([
+    openInvoice(ctx, {
+      id: invoiceId,
+      payer,
+      issuer,
+      currency: first.amount_currency,
+      purchaseOrderNumber: first.purchase_order_number,
+      billedOn,
+      isRecurring: lines.some(({ reason }) => reason === 'subscription_periodic'),
+      isInAdvanceCharge: isGated || lines.every(({ reason }) => reason === 'in_advance_charge'),
+      skipsUsage: skipUsage,
+    }),
+    claimLines(ctx.db, ctx.organizationId, invoiceId, billed, { billedOn, now: ctx.now() }),
+  ]);
+  if (claimed.size === 0) {
+    await removeInvoice(ctx.db, ctx.organizationId, invoiceId);
+    return undefined;
+  }
+
+  const own = billed.filter((line) => claimed.has(line.subscription.id));
+  const isFinalizing = isFinal || opened.graceDays === 0;
+  const computation = await compute(ctx, { payer, issuer, lines: own, skipUsage, isFinalizing }).catch(
+    (error: unknown) => {
+      if (isFinal || !(error instanceof AmountOutOfRange)) throw error;
+      return error;
+    },
+  );
+  if (computation instanceof AmountOutOfRange) {
+    await noteGenerationError(ctx, invoiceId, computation);
+    return invoiceId;
+  }
+  await store(ctx, {
+    invoiceId,
+    payer,
+    issuer,
+    currency: first.amount_currency,
+    dates: opened.dates,
+    at,
+    createdAt: ctx.now(),
+    computation,
+    isGated,
+    staysUnnumbered: isFinal,
+  });
+  oweLastSnapshots(ctx, invoiceId, own);
+  if (!skipUsage) await storeRenewals(ctx, payer, own, computation.charges);
+  return invoiceId;
+}
+
+function refuseMixture(subscriptions: readonly BilledSubscription[], payer: PayerFacts): void {
+  const count = (pick: (subscription: BilledSubscription) => string | null) => new Set(subscriptions.map(pick)).size;
+  assert(count((subscription) => subscription.amount_currency) === 1, 'an invoice has one currency');
+  if (count((subscription) => subscription.billing_entity_id ?? payer.billing_entity_id) > 1)
+    throw refuse.invalid({ billing_entity: ['mixed_billing_entities'] });
+  if (count((subscription) => subscription.purchase_order_number) > 1)
+    throw refuse.invalid({ purchase_order_number: ['mixed_purchase_order_numbers'] });
+}

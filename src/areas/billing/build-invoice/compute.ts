@@ -1,0 +1,113 @@
+import type { Draft } from '../../../engine/invoices/draft.ts';
+import type { Context } from '../../../platform/context.ts';
+import { mapInSlices } from '../../../platform/turns/turns.ts';
+import type { AdjustedFeeRow } from '../../invoices/adjusted-fees/queries.ts';
+import type { HeldTax } from '../../usage/usage/fee-taxes.ts';
+import { toCount } from '../../usage/usage/price-usage.ts';
+import { listPricedCharges, type PricedCharge } from '../../usage/usage/priced-charges.ts';
+import { countUsage } from '../../usage/usage-counts/count-usage.ts';
+import { adjusterOf } from './adjustments.ts';
+import { commitmentFees } from './commitment-fees.ts';
+import { waitingFees } from './correction-fees.ts';
+import { chargesOfLine, type LineFee, subscriptionLineFee, usageLineFees } from './fees.ts';
+import { fixedChargeFees } from './fixed-charges.ts';
+import { type BilledLine, prorationOf, sharedInstants } from './lines.ts';
+import type { Means } from './means.ts';
+import { renewalFees } from './renewals.ts';
+import type { IssuerFacts, PayerFacts } from './sql.ts';
+import { totalFees } from './total-fees.ts';
+
+export interface Computation {
+  fees: readonly LineFee[];
+  /** Taxes of each fee, by its id. */
+  taxes: ReadonlyMap<string, readonly HeldTax[]>;
+  draft: Draft;
+  /** What there was besides fees; fees that stand alone have no use for it. */
+  means?: Means | undefined;
+}
+
+export interface ComputationInput {
+  payer: PayerFacts;
+  issuer: IssuerFacts;
+  lines: readonly BilledLine[];
+  skipUsage: boolean;
+  isFinalizing: boolean;
+  /** What somebody set by hand about fees of the draft. */
+  adjustments?: readonly AdjustedFeeRow[];
+}
+
+/**
+ * Everything that an invoice's lines amount to: of each line the subscription fee, its usage fees, those of usage carried
+ * into a new period, what is missing to its minimum commitment, and what corrections of earlier periods left to be billed;
+ * then the steps of the whole invoice. Reads only.
+ *
+ * Rule: subscriptions-and-invoices F.5.
+ */
+export async function compute(
+  ctx: Context,
+  { payer, issuer, lines, skipUsage, isFinalizing, adjustments = [] }: ComputationInput,
+): Promise<Computation & { charges: readonly PricedCharge[] }> {
+  const planIds = [
+    ...new Set(
+      lines.flatMap(({ subscription }) => [
+        subscription.plan_id,
+        subscription.successor_plan_id ?? subscription.plan_id,
+      ]),
+    ),
+  ];
+  const adjuster = adjusterOf(adjustments);
+  const [charges, fixedOf] = await Promise.all([
+    listPricedCharges(ctx.db, ctx.organizationId, planIds),
+    fixedChargeFees(ctx, lines, adjuster),
+  ]);
+  const usage = skipUsage ? [] : await countLines(ctx, lines, charges);
+  const renewals = skipUsage ? [] : await renewalFees(ctx, lines, charges, 'invoiceable');
+  const feesOfLine = async (line: BilledLine) => {
+    const subscriptionFee = subscriptionLineFee(line);
+    const usageFees = await mapInSlices(
+      usage.filter((counted) => counted.line === line),
+      ({ charge, shares, window }) => usageLineFees(line, charge, shares, window, adjuster),
+      ctx.pause,
+    );
+    const renewed = renewals.filter((fee) => fee.line === line);
+    return [
+      ...(subscriptionFee === undefined ? [] : [adjuster.fee(subscriptionFee)]),
+      ...usageFees.flat(),
+      ...renewed,
+      ...fixedOf(line).map(adjuster.fee),
+    ];
+  };
+  const feesOfLines = (await mapInSlices(lines, feesOfLine, ctx.pause)).flat();
+
+  const commitments = (await commitmentFees(ctx, lines, feesOfLines)).map(adjuster.fee);
+  const corrections = skipUsage ? [] : await waitingFees(ctx, lines);
+  const made = [...feesOfLines, ...commitments, ...corrections];
+  const fees = lines.flatMap((line) => made.filter((fee) => fee.line === line));
+  return { ...(await totalFees(ctx, { payer, issuer, fees, isFinalizing, lines: skipUsage ? [] : lines })), charges };
+}
+
+/** Usage of every charge of every line, counted in one go. */
+async function countLines(ctx: Context, lines: readonly BilledLine[], charges: readonly PricedCharge[]) {
+  const asked = lines.flatMap((line) => {
+    const window = line.usageWindow;
+    return window === undefined ? [] : chargesOfLine(line, charges).map((charge) => ({ line, charge, window }));
+  });
+  if (asked.length === 0) return [];
+  const counted = await countUsage(ctx.db, {
+    organizationId: ctx.organizationId,
+    pause: ctx.pause,
+    charges: asked.map(({ line, charge, window }, index) =>
+      toCount(
+        charge,
+        {
+          subscription: line.subscription,
+          proration: prorationOf(line, window),
+          ...sharedInstants(line, window),
+        },
+        String(index),
+      ),
+    ),
+  });
+  const sharesOf = new Map(counted.map(({ key, shares }) => [key, shares]));
+  return asked.map((each, index) => ({ ...each, shares: sharesOf.get(String(index)) ?? [] }));
+}

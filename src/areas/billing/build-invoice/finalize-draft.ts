@@ -1,0 +1,149 @@
+import type { Temporal } from 'temporal-polyfill';
+import { localDate } from '../../../engine/calendar/local-day.ts';
+import { dateSettings, datesAtFinalization, graceDays, type InvoiceDates } from '../../../engine/invoices/dates.ts';
+import type { InvoicingReason } from '../../../engine/invoices/invoice-types.ts';
+import type { Context } from '../../../platform/context.ts';
+import { assert } from '../../../platform/refusal.ts';
+import { followInvoice } from '../../credits/credit-notes/follow-invoice.ts';
+import { listAdjustedFees } from '../../invoices/adjusted-fees/queries.ts';
+import { compute } from './compute.ts';
+import { oweLastSnapshots } from './last-snapshots.ts';
+import { rewriteLines } from './line-writes.ts';
+import { billedLine } from './lines.ts';
+import { lockPayer, readBilledSubscriptions, readIssuer } from './sql.ts';
+import { storeRenewals } from './standalone-fees.ts';
+import { store } from './store.ts';
+import { clearComputation } from './writes.ts';
+
+interface DraftRow {
+  id: string;
+  billing_entity_id: string;
+  currency: string;
+  skip_usage: boolean;
+  issuing_date: Temporal.PlainDate;
+  expected_finalization_date: Temporal.PlainDate;
+  payment_due_date: Temporal.PlainDate;
+  net_payment_term: number;
+  created_at: Temporal.Instant;
+}
+
+interface DraftLine {
+  subscription_id: string;
+  invoicing_reason: InvoicingReason;
+  recurring: boolean;
+  billed_at: Temporal.Instant;
+}
+
+/**
+ * Makes a draft final: its lines are computed anew at their own timestamps, so usage that arrived late is in, its dates
+ * are set, and it is numbered, booked and announced. Anything but a draft is left as it is.
+ *
+ * @returns whether there was such a draft
+ * Rules: subscriptions-and-invoices F.3, F.11.
+ */
+export const finalizeDraft = (ctx: Context, invoiceId: string): Promise<boolean> =>
+  computeAnew(ctx, invoiceId, 'finalize');
+
+/** Computes a draft anew and leaves it a draft, with its id and dates. Rule: subscriptions-and-invoices F.11. */
+export const refreshDraft = (ctx: Context, invoiceId: string): Promise<boolean> =>
+  computeAnew(ctx, invoiceId, 'refresh');
+
+/**
+ * Makes an invoice that never left its generation, with its id, dates, lines and their timestamps; it becomes what it
+ * would have become then. Rule: platform L `stuck-invoices`.
+ */
+export const generateAgain = (ctx: Context, invoiceId: string): Promise<boolean> =>
+  computeAnew(ctx, invoiceId, 'generate');
+
+async function computeAnew(
+  ctx: Context,
+  invoiceId: string,
+  aim: 'refresh' | 'finalize' | 'generate',
+): Promise<boolean> {
+  const { db, organizationId } = ctx;
+  const [owner] = await db<{ customer_id: string }[]>`
+    select customer_id from invoices where organization_id = ${organizationId} and id = ${invoiceId}`;
+  if (!owner) return false;
+  const payer = await lockPayer(db, organizationId, owner.customer_id);
+  const invoice = await lockInvoice(ctx, invoiceId, aim === 'generate' ? 'generating' : 'draft');
+  if (!invoice) return false;
+
+  const stored = await listDraftLines(ctx, invoiceId);
+  const first = stored[0];
+  assert(first, 'an invoice of subscriptions has lines');
+  const subscriptions = await readBilledSubscriptions(
+    db,
+    organizationId,
+    stored.map((line) => line.subscription_id),
+    {
+      invoiceId,
+      at: first.billed_at,
+      billedOn: localDate(first.billed_at, payer.zone),
+      zone: payer.zone,
+    },
+  );
+  const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
+  const lines = stored.map((line) =>
+    billedLine(byId.get(line.subscription_id)!, line.invoicing_reason, line.billed_at, payer.zone),
+  );
+  const issuer = await readIssuer(db, organizationId, invoice.billing_entity_id);
+  const isGated = subscriptions.some(({ status }) => status === 'incomplete');
+  const dated = {
+    invoiceType: 'subscription' as const,
+    isRecurring: stored.some(({ recurring }) => recurring),
+    isInAdvanceCharge: isGated,
+    settings: dateSettings(payer, issuer),
+  };
+  const dates =
+    aim === 'finalize'
+      ? datesAtFinalization(dated, datesOf(invoice), localDate(ctx.now(), payer.zone))
+      : datesOf(invoice);
+
+  await clearComputation(db, organizationId, invoiceId);
+  await rewriteLines(db, organizationId, invoiceId, lines);
+  const computation = await compute(ctx, {
+    payer,
+    issuer,
+    lines,
+    skipUsage: invoice.skip_usage,
+    isFinalizing: aim === 'finalize' || (aim === 'generate' && graceDays(dated) === 0),
+    adjustments: await listAdjustedFees(db, organizationId, invoiceId),
+  });
+  await store(ctx, {
+    invoiceId,
+    payer,
+    issuer,
+    currency: invoice.currency,
+    dates,
+    at: first.billed_at,
+    createdAt: invoice.created_at,
+    computation,
+    isKnown: aim === 'refresh',
+    isGated,
+  });
+  oweLastSnapshots(ctx, invoiceId, lines);
+  if (aim === 'generate' && !invoice.skip_usage) await storeRenewals(ctx, payer, lines, computation.charges);
+  await followInvoice(ctx, invoiceId);
+  return true;
+}
+
+async function lockInvoice(ctx: Context, id: string, status: 'draft' | 'generating'): Promise<DraftRow | undefined> {
+  const [row] = await ctx.db<DraftRow[]>`
+    select id, billing_entity_id, currency, skip_usage, issuing_date, expected_finalization_date, payment_due_date,
+      net_payment_term, created_at
+    from invoices where organization_id = ${ctx.organizationId} and id = ${id} and status = ${status}
+    for update`;
+  return row;
+}
+
+const listDraftLines = (ctx: Context, invoiceId: string) => ctx.db<DraftLine[]>`
+  select subscription_id, invoicing_reason, recurring, billed_at from invoice_subscriptions
+  where organization_id = ${ctx.organizationId} and invoice_id = ${invoiceId}
+  order by id`;
+
+const datesOf = (invoice: DraftRow): InvoiceDates => ({
+  issuingDate: invoice.issuing_date,
+  expectedFinalizationDate: invoice.expected_finalization_date,
+  paymentDueDate: invoice.payment_due_date,
+  netPaymentTerm: invoice.net_payment_term,
+});

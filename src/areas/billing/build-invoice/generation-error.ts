@@ -1,0 +1,49 @@
+import { AmountOutOfRange } from '../../../engine/money/cents.ts';
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { attempt } from '../../../platform/records/attempt.ts';
+import { clearErrors } from '../../invoices/invoices/writes.ts';
+
+const CODE = 'invoice_generation_error';
+/** Postgres' own refusal of a number that no column holds. */
+const NUMERIC_VALUE_OUT_OF_RANGE = '22003';
+
+/**
+ * Notes on an invoice that it cannot be computed, and tells the operator: absurd units or prices make amounts that no
+ * cents hold. The invoice stays as it is, and so does everything else of the customer. Rule: subscriptions-and-invoices F.14.
+ */
+export async function noteGenerationError(ctx: Context, invoiceId: string, error: Error): Promise<void> {
+  await clearErrors(ctx.db, ctx.organizationId, invoiceId, [CODE]);
+  await ctx.db`
+    insert into invoice_error_details (id, organization_id, invoice_id, error_code, details, created_at)
+    values (${newId()}, ${ctx.organizationId}, ${invoiceId}, ${CODE}, ${{ message: error.message } as never}, ${ctx.now()})`;
+  ctx.log.error({ organizationId: ctx.organizationId, invoiceId, err: error }, 'invoice cannot be generated');
+}
+
+/** Whether an invoice failed for amounts that nothing holds: trying again would not help. */
+export const isUncomputable = (error: unknown): error is Error =>
+  error instanceof AmountOutOfRange || (error as { code?: string }).code === NUMERIC_VALUE_OUT_OF_RANGE;
+
+/**
+ * Computes a draft anew, or leaves it as it was with the reason noted. It is looked at again once something flags it.
+ *
+ * @returns whether it could be computed
+ */
+export async function computedOrNoted(
+  ctx: Context,
+  invoiceId: string,
+  computeAnew: (own: Context) => Promise<unknown>,
+): Promise<boolean> {
+  try {
+    await attempt(ctx, computeAnew);
+  } catch (error) {
+    if (!isUncomputable(error)) throw error;
+    await noteGenerationError(ctx, invoiceId, error);
+    await ctx.db`
+      update invoices set ready_to_be_refreshed = false
+      where organization_id = ${ctx.organizationId} and id = ${invoiceId}`;
+    return false;
+  }
+  await clearErrors(ctx.db, ctx.organizationId, invoiceId, [CODE]);
+  return true;
+}

@@ -1,0 +1,10 @@
+import type { Context } from '../../../platform/context.ts';
+import type { BilledLine } from './lines.ts';
+
+/** Has the daily usage of subscriptions that end follow what their last invoice bills. Rule: usage-and-charges G.7. */
+export function oweLastSnapshots(ctx: Context, invoiceId: string, lines: readonly BilledLine[]): void {
+  for (const { reason, subscription } of lines) {
+    if (reason !== 'subscription_terminating') continue;
+    ctx.after({ job: 'snapshot-last-usage', payload: { subscription_id: subscription.id, invoice_id: invoiceId } });
+  }
+}

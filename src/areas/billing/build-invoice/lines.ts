@@ -1,0 +1,153 @@
+import { type Instant, later } from '../../../engine/calendar/instants.ts';
+import { isEmpty, lastInstant, type Period } from '../../../engine/calendar/period.ts';
+import { type Succession, startOf, usageStartOf } from '../../../engine/calendar/terms.ts';
+import { boundaryWindows, type LineWindows, lineWindows } from '../../../engine/calendar/windows.ts';
+import type { InvoicingReason } from '../../../engine/invoices/invoice-types.ts';
+import type { Proration } from '../../../engine/metrics/proration.ts';
+import { isUpgrade } from '../../../engine/subscriptions/comparison-amount.ts';
+import type { BilledSubscription } from './sql.ts';
+
+/** A line of an invoice: a subscription, why it is on it, and its windows. */
+export interface BilledLine {
+  subscription: BilledSubscription;
+  reason: InvoicingReason;
+  /** Billing instant. */
+  at: Instant;
+  zone: string;
+  windows: LineWindows;
+  /** Whether the windows are those of a subscription that ends for good on the first day of an unbilled period. */
+  closesOnBoundary: boolean;
+  /** What came after the subscription, and how the one before it ended. */
+  succession: Succession;
+  predecessor: Succession;
+  /** The window whose usage the line bills; undefined when it bills none. */
+  usageWindow: Period | undefined;
+  /** Of a line in advance: the fixed charges of a start, or those whose units changed. */
+  fixedCharges?: 'opening' | UnitsChanges | undefined;
+}
+
+/** Fixed charges whose units changed at once, and the records of these changes. */
+export interface UnitsChanges {
+  ids: readonly string[];
+  recordIds: readonly string[];
+}
+
+/** Works out the windows of a line. Rules: subscriptions-and-invoices C.3, C.6, F.5 "line inclusion". */
+export function billedLine(
+  subscription: BilledSubscription,
+  reason: InvoicingReason,
+  at: Instant,
+  zone: string,
+): BilledLine {
+  const succession = successionOf(subscription);
+  const input = {
+    ...(reason === 'progressive_billing' ? { mode: 'current' as const } : {}),
+    plan: subscription,
+    subscription,
+    zone,
+    at,
+    succession,
+    ...(subscription.moved_charges === null && subscription.moved_fixed_charges === null
+      ? {}
+      : { movedFrom: { charges: subscription.moved_charges, fixedCharges: subscription.moved_fixed_charges } }),
+  };
+  const mayCloseOnBoundary = reason === 'subscription_terminating' && !subscription.has_recurring_line_of_day;
+  const boundary = mayCloseOnBoundary ? boundaryWindows(input) : undefined;
+  const windows = boundary ?? lineWindows(input);
+  const hasUsage =
+    reason !== 'subscription_starting' &&
+    reason !== 'in_advance_charge' &&
+    windows.charges !== null &&
+    !isEmpty(windows.charges);
+  return {
+    subscription,
+    reason,
+    at,
+    zone,
+    windows,
+    closesOnBoundary: boundary !== undefined,
+    succession,
+    predecessor: predecessorOf(subscription),
+    usageWindow: hasUsage ? windows.charges! : undefined,
+  };
+}
+
+/**
+ * A line about the charges period that holds the instant `inside`, billed at `at`: what an event in advance is billed by.
+ * Rule: subscriptions-and-invoices C.3 "mode current".
+ */
+export function currentLine(
+  subscription: BilledSubscription,
+  reason: InvoicingReason,
+  at: Instant,
+  zone: string,
+  inside: Instant = at,
+): BilledLine {
+  const succession = successionOf(subscription);
+  const windows = lineWindows({
+    plan: subscription,
+    subscription,
+    zone,
+    at: later(inside, startOf(subscription)),
+    mode: 'current',
+    succession,
+  });
+  return {
+    subscription,
+    reason,
+    at,
+    zone,
+    windows,
+    succession,
+    predecessor: predecessorOf(subscription),
+    closesOnBoundary: false,
+    usageWindow: windows.charges!, // mode current always has it
+  };
+}
+
+/** The days by which units of a line's usage window are weighed. Rules: usage-and-charges C.7 to C.9. */
+export const prorationOf = ({ windows, zone, succession }: BilledLine, window: Period): Proration => ({
+  period: window,
+  periodDays: windows.chargesDurationDays,
+  zone,
+  isUpgraded: succession === 'upgrade',
+});
+
+/** Instants at which an event may belong to either of two records of an external id. Rule: usage-and-charges A.9. */
+export function sharedInstants(
+  { subscription }: Pick<BilledLine, 'subscription'>,
+  window: Period,
+): { startedAs?: string; replacedBy?: string } {
+  const { terminated_at, heir_id } = subscription;
+  const opensWithStart = subscription.is_heir && usageStartOf(subscription).equals(window.from);
+  const closesWithEnd = heir_id !== null && terminated_at?.equals(lastInstant(window));
+  return {
+    ...(opensWithStart ? { startedAs: subscription.id } : {}),
+    ...(closesWithEnd ? { replacedBy: heir_id } : {}),
+  };
+}
+
+/** A downgrade that came after the run of its day, whose first payment was late, ends a period midway like an upgrade. */
+function successionOf({
+  interval,
+  amount_cents,
+  successor_interval,
+  successor_amount_cents,
+  was_renewed_beside_successor,
+}: BilledSubscription): Succession {
+  if (successor_interval === null || successor_amount_cents === null) return 'none';
+  if (was_renewed_beside_successor) return 'upgrade';
+  const next = { interval: successor_interval, amount_cents: successor_amount_cents };
+  return isUpgrade({ interval, amount_cents }, next) ? 'upgrade' : 'downgrade';
+}
+
+function predecessorOf({
+  interval,
+  amount_cents,
+  predecessor_interval,
+  predecessor_amount_cents,
+}: BilledSubscription): Succession {
+  if (predecessor_interval === null || predecessor_amount_cents === null) return 'none';
+  const former = { interval: predecessor_interval, amount_cents: predecessor_amount_cents };
+  return isUpgrade(former, { interval, amount_cents }) ? 'upgrade' : 'downgrade';
+}

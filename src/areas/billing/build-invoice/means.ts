@@ -1,0 +1,37 @@
+import type { Db } from '../../../platform/db/connect.ts';
+
+/** What there is besides fees that may bear on an invoice of a customer. Where there is none it is not looked for again. */
+export interface Means {
+  /** The register has yet to say which taxes the customer gets. */
+  awaits_register: boolean;
+  has_progressive_invoices: boolean;
+  has_coupons: boolean;
+  has_notes: boolean;
+  has_wallets: boolean;
+  /** Of the organization, deleted ones too: an invoice may show them still. */
+  has_sections: boolean;
+}
+
+/**
+ * Asks for all of it in one statement. The caller holds the customer's lock, so what is not there does not come before
+ * the invoice is stored.
+ */
+export async function readMeans(db: Db, organizationId: string, customerId: string): Promise<Means> {
+  const [row] = await db<Means[]>`
+    select
+      exists (select from vies_checks
+        where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'pending')
+        as awaits_register,
+      exists (select from invoices
+        where organization_id = ${organizationId} and customer_id = ${customerId}
+          and invoice_type = 'progressive_billing') as has_progressive_invoices,
+      exists (select from applied_coupons
+        where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'active') as has_coupons,
+      exists (select from credit_notes
+        where organization_id = ${organizationId} and customer_id = ${customerId}
+          and status = 'finalized' and credit_status = 'available' and balance_amount_cents > 0) as has_notes,
+      exists (select from wallets
+        where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'active') as has_wallets,
+      exists (select from invoice_custom_sections where organization_id = ${organizationId}) as has_sections`;
+  return row!;
+}

@@ -1,0 +1,64 @@
+import type { Instant, PlainDate } from '../../../engine/calendar/instants.ts';
+import { dateSettings, datesAtCreation, graceDays, type InvoiceDates } from '../../../engine/invoices/dates.ts';
+import type { InvoiceType } from '../../../engine/invoices/invoice-types.ts';
+import { draftNumber } from '../../../engine/invoices/number.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import type { IssuerFacts, PayerFacts } from './sql.ts';
+
+export interface InvoiceHead {
+  id: string;
+  payer: PayerFacts;
+  issuer: IssuerFacts;
+  /** Of subscriptions, unless told otherwise. */
+  invoiceType?: InvoiceType;
+  currency: string;
+  purchaseOrderNumber: string | null;
+  /** Local date of the billing instant. */
+  billedOn: PlainDate;
+  isRecurring?: boolean;
+  isInAdvanceCharge?: boolean;
+  /** Final at once, whatever the customer's grace period. */
+  knowsNoGrace?: boolean;
+  skipsUsage?: boolean;
+  /** Whether the customer issues it: partners do. */
+  selfBilled?: boolean;
+  createdAt?: Instant;
+}
+
+/**
+ * Stores an invoice that is about to be computed, with its dates and a draft's number; nobody sees it before its
+ * transaction ends. The statement is on its way when this returns: what refers to the invoice may follow at once.
+ *
+ * @returns its dates, and the days that it stays a draft
+ * Rules: subscriptions-and-invoices F.2, F.3, F.4.
+ */
+export async function openInvoice(
+  ctx: Context,
+  head: InvoiceHead,
+): Promise<{ dates: InvoiceDates; graceDays: number }> {
+  const { payer, issuer, invoiceType = 'subscription' } = head;
+  const settings = dateSettings(payer, issuer);
+  const dated = {
+    invoiceType,
+    isRecurring: head.isRecurring ?? false,
+    isInAdvanceCharge: head.isInAdvanceCharge ?? false,
+    settings: head.knowsNoGrace ? { ...settings, invoice_grace_period: 0 } : settings,
+  };
+  const dates = datesAtCreation(dated, head.billedOn);
+  const createdAt = head.createdAt ?? ctx.now();
+  await ctx.db`
+    insert into invoices (id, organization_id, billing_entity_id, customer_id, invoice_type, status, self_billed,
+      skip_usage, number, currency, timezone, issuing_date, expected_finalization_date, payment_due_date,
+      net_payment_term, purchase_order_number, created_at, updated_at)
+    values (${head.id}, ${ctx.organizationId}, ${issuer.id}, ${payer.id}, ${invoiceType}, 'generating',
+      ${head.selfBilled ?? payer.account_type === 'partner'}, ${head.skipsUsage ?? false},
+      ${draftNumber(issuer.document_number_prefix)}, ${head.currency}, ${payer.zone}, ${dates.issuingDate},
+      ${dates.expectedFinalizationDate}, ${dates.paymentDueDate}, ${dates.netPaymentTerm}, ${head.purchaseOrderNumber},
+      ${createdAt}, ${createdAt})`.execute();
+  return { dates, graceDays: graceDays(dated) };
+}
+
+/** Takes an invoice back that turned out to have nothing to bill. */
+export const removeInvoice = (db: Db, organizationId: string, id: string) => db`
+  delete from invoices where organization_id = ${organizationId} and id = ${id}`;

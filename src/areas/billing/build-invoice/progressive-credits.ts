@@ -1,0 +1,114 @@
+import {
+  type CreditableFee,
+  type ProgressiveCredit,
+  type ProgressiveInvoice,
+  progressiveCredit,
+} from '../../../engine/invoices/progressive-credit.ts';
+import { cents } from '../../../engine/money/cents.ts';
+import { canonicalJson } from '../../../platform/canonical-json.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import type { LineFee } from './fees.ts';
+import type { BilledLine } from './lines.ts';
+
+/**
+ * What progressive invoices of the windows that fees or lines bill take off them; drafts too, each time they are computed.
+ * Fees of single events were never on a progressive invoice. Reads only.
+ *
+ * Rule: subscriptions-and-invoices G.2.
+ */
+export async function progressiveCredits(
+  ctx: Context,
+  customerId: string,
+  fees: readonly LineFee[],
+  billed: readonly BilledLine[] = [],
+): Promise<ProgressiveCredit[]> {
+  const lines = new Map<BilledLine, LineFee[]>(
+    billed.filter(({ usageWindow }) => usageWindow !== undefined).map((line) => [line, []]),
+  );
+  for (const fee of fees) {
+    if (fee.charge === undefined || fee.inAdvance !== undefined || fee.correction !== undefined) continue;
+    if (fee.line.usageWindow === undefined) continue;
+    const own = lines.get(fee.line);
+    if (own) own.push(fee);
+    else lines.set(fee.line, [fee]);
+  }
+  if (lines.size === 0) return [];
+  const asked = [...lines.keys()];
+  const found = await listProgressiveInvoices(
+    ctx.db,
+    ctx.organizationId,
+    customerId,
+    asked.map((line, position) => ({
+      position,
+      subscription_id: line.subscription.id,
+      at: line.usageWindow!.from.toString(),
+    })),
+  );
+  return found.map(({ position, id, left_cents, fees: progressive }) => {
+    const invoice: ProgressiveInvoice = { id, leftCents: cents(left_cents), fees: progressive.map(creditable) };
+    return progressiveCredit(invoice, lines.get(asked[position]!)!.map(creditableOf));
+  });
+}
+
+interface BilledFee {
+  charge_id: string;
+  charge_filter_id: string | null;
+  grouped_by: object;
+  amount_cents: number;
+}
+
+const creditable = (fee: BilledFee): CreditableFee => ({
+  chargeId: fee.charge_id,
+  usageKey: canonicalJson([fee.charge_id, fee.charge_filter_id, fee.grouped_by]),
+  amountCents: cents(fee.amount_cents),
+});
+
+const creditableOf = (fee: LineFee): CreditableFee & { key: string } => ({
+  key: fee.id,
+  ...creditable({
+    charge_id: fee.charge!.id,
+    // A true-up is about no usage of its own.
+    charge_filter_id: fee.true_up_parent_fee_id === null ? fee.charge_filter_id : fee.id,
+    grouped_by: fee.groupedBy,
+    amount_cents: fee.amountCents,
+  }),
+});
+
+/** The newest progressive invoice of each window that is asked for, with what is left of it to credit. */
+const listProgressiveInvoices = (
+  db: Db,
+  organizationId: string,
+  customerId: string,
+  asked: readonly { position: number; subscription_id: string; at: string }[],
+) => db<{ position: number; id: string; left_cents: number; fees: BilledFee[] }[]>`
+  select asked.position, progressive.id,
+    greatest(progressive.fees_amount_cents - progressive.coupons_amount_cents - coalesce((
+      select sum(credit.amount_cents)
+      from credits credit
+      join invoices used on used.organization_id = credit.organization_id and used.id = credit.invoice_id
+      where credit.organization_id = ${organizationId} and credit.progressive_billing_invoice_id = progressive.id
+        and used.status not in ('voided', 'closed', 'deleted')), 0) - coalesce((
+      select sum(note.credit_amount_cents)
+      from credit_notes note
+      where note.organization_id = ${organizationId} and note.invoice_id = progressive.id and note.status = 'finalized'
+        and note.credit_status in ('available', 'consumed')), 0), 0)::bigint as left_cents,
+    coalesce((
+      select jsonb_agg(jsonb_build_object('charge_id', fee.charge_id, 'charge_filter_id', fee.charge_filter_id,
+        'grouped_by', fee.grouped_by, 'amount_cents', fee.amount_cents))
+      from fees fee
+      where fee.organization_id = ${organizationId} and fee.invoice_id = progressive.id and fee.fee_type = 'charge'
+        and fee.deleted_at is null), '[]') as fees
+  from jsonb_to_recordset(${asked as never}::jsonb) as asked (position integer, subscription_id uuid, at timestamptz)
+  cross join lateral (
+    select invoice.id, invoice.fees_amount_cents, invoice.coupons_amount_cents
+    from invoices invoice
+    join invoice_subscriptions line on line.organization_id = invoice.organization_id and line.invoice_id = invoice.id
+    where invoice.organization_id = ${organizationId} and invoice.customer_id = ${customerId}
+      and invoice.invoice_type = 'progressive_billing' and invoice.status in ('finalized', 'failed')
+      and line.subscription_id = asked.subscription_id and line.charges_from_datetime <= asked.at
+      and line.charges_to_datetime > asked.at
+    order by invoice.created_at desc, invoice.id desc
+    limit 1
+  ) progressive
+  order by asked.position`;

@@ -1,0 +1,54 @@
+import type { Context } from '../../../platform/context.ts';
+import { recordFeeCreated } from '../../invoices/fees/record.ts';
+import type { PricedCharge } from '../../usage/usage/priced-charges.ts';
+import type { LineFee } from './fees.ts';
+import { feeInputs } from './inputs.ts';
+import type { BilledLine } from './lines.ts';
+import { renewalFees, renewedPeriod } from './renewals.ts';
+import { type PayerFacts, readIssuer } from './sql.ts';
+import { insertFeeInputs } from './stored-inputs.ts';
+import { totalFees } from './total-fees.ts';
+import { insertFees } from './writes.ts';
+
+/**
+ * Stores fees that are on no invoice, each with its taxes, and announces them. Of one billing entity and currency.
+ * Rule: subscriptions-and-invoices G.3.
+ */
+export async function storeStandaloneFees(ctx: Context, payer: PayerFacts, fees: readonly LineFee[]): Promise<void> {
+  const first = fees[0];
+  if (first === undefined) return;
+  const { subscription } = first.line;
+  const billingEntityId = subscription.billing_entity_id ?? payer.billing_entity_id;
+  const issuer = await readIssuer(ctx.db, ctx.organizationId, billingEntityId);
+  const { draft, taxes } = await totalFees(ctx, { payer, issuer, fees, isFinalizing: true, standAlone: true });
+  const owner = {
+    organizationId: ctx.organizationId,
+    invoiceId: null,
+    billingEntityId,
+    customerId: payer.id,
+    currency: subscription.amount_currency,
+    createdAt: ctx.now(),
+  };
+  await insertFees(ctx.db, owner, fees, draft);
+  const inputs = fees.map((fee) => ({
+    feeId: fee.id,
+    inputs: feeInputs(fee, taxes.get(fee.id)!, draft),
+    watermark: null,
+  }));
+  await insertFeeInputs(ctx.db, owner, inputs, ctx.now());
+  await recordFeeCreated(
+    ctx,
+    fees.map(({ id }) => id),
+  );
+}
+
+/** Stores the standalone fees of the units that lines carry into a new period. Rule: usage-and-charges C.10. */
+export async function storeRenewals(
+  ctx: Context,
+  payer: PayerFacts,
+  lines: readonly BilledLine[],
+  charges: readonly PricedCharge[],
+): Promise<void> {
+  const renewed = lines.filter((line) => renewedPeriod(line) !== undefined);
+  await storeStandaloneFees(ctx, payer, await renewalFees(ctx, renewed, charges, 'standalone'));
+}

@@ -1,0 +1,91 @@
+import { newDraft } from '../../../engine/invoices/draft.ts';
+import type { InvoiceType } from '../../../engine/invoices/invoice-types.ts';
+import { computeInvoice } from '../../../engine/invoices/steps.ts';
+import { keepsZeroAmount } from '../../../engine/invoices/zero-amount.ts';
+import type { Context } from '../../../platform/context.ts';
+import { listHeldTaxes, taxesOfFee } from '../../usage/usage/fee-taxes.ts';
+import type { Computation } from './compute.ts';
+import { activeCoupons } from './coupons.ts';
+import { spendableNotes } from './credit-notes.ts';
+import type { LineFee } from './fees.ts';
+import type { BilledLine } from './lines.ts';
+import { readMeans } from './means.ts';
+import { progressiveCredits } from './progressive-credits.ts';
+import type { IssuerFacts, PayerFacts } from './sql.ts';
+import { payingWallets, walletKeyOf } from './wallets.ts';
+
+/**
+ * Chooses the taxes of fees and runs the steps of the invoice that they make. Of a final invoice it holds the coupons and
+ * notes that may be used, and gives back what was billed progressively beyond its usage; else it only reads. While the VAT
+ * register has yet to say which taxes the customer gets, the invoice stops before them.
+ */
+export async function totalFees(
+  ctx: Context,
+  input: {
+    payer: PayerFacts;
+    issuer: IssuerFacts;
+    fees: readonly LineFee[];
+    isFinalizing: boolean;
+    invoiceType?: InvoiceType;
+    /** Fees on no invoice: nothing but taxes concerns them. */
+    standAlone?: boolean;
+    /** Lines whose usage is billed, also those that it came to nothing on. */
+    lines?: readonly BilledLine[];
+  },
+): Promise<Computation> {
+  const { payer, issuer, fees, isFinalizing, invoiceType = 'subscription', standAlone = false, lines = [] } = input;
+  const currency = (lines[0] ?? fees[0]?.line)?.subscription.amount_currency;
+  const isSettled = isFinalizing && !standAlone && currency !== undefined;
+  const [means, held] = await Promise.all([
+    standAlone ? undefined : readMeans(ctx.db, ctx.organizationId, payer.id),
+    listHeldTaxes(ctx.db, ctx.organizationId, {
+      chargeIds: [...new Set(fees.flatMap(({ charge }) => (charge === undefined ? [] : [charge.id])))],
+      fixedChargeIds: fees.flatMap(({ fixedCharge }) => (fixedCharge === undefined ? [] : [fixedCharge.id])),
+      planIds: [...new Set(fees.map(({ line }) => line.subscription.plan_id))],
+      customerId: payer.id,
+      billingEntityId: payer.billing_entity_id,
+    }),
+  ]);
+  const awaitsTaxes = isSettled && means?.awaits_register === true;
+  const progressive = means?.has_progressive_invoices ? await progressiveCredits(ctx, payer.id, fees, lines) : [];
+  const taxes = new Map(
+    fees.map((fee) => {
+      const owner = {
+        chargeId: fee.charge?.id,
+        fixedChargeId: fee.fixedCharge?.id,
+        planId: fee.line.subscription.plan_id,
+      };
+      return [fee.id, awaitsTaxes ? [] : taxesOfFee(held, fee.fee_type, owner)];
+    }),
+  );
+  const draft = computeInvoice(
+    newDraft({
+      invoiceType,
+      isFinalizing,
+      awaitsTaxes,
+      keepsZeroAmount: keepsZeroAmount(payer.finalize_zero_amount_invoice, issuer.finalize_zero_amount_invoice),
+      fees: fees.map((fee) => ({
+        key: fee.id,
+        amountCents: fee.amountCents,
+        preciseAmountCents: fee.preciseAmountCents,
+        taxes: taxes.get(fee.id)!,
+        walletKey: walletKeyOf(fee),
+      })),
+      progressiveCredits: progressive.filter(({ amountCents }) => amountCents > 0),
+      ...(isSettled
+        ? {
+            coupons: {
+              currency,
+              active: means?.has_coupons ? await activeCoupons(ctx, payer.id, fees) : [],
+            },
+            creditNotes:
+              means?.has_notes || progressive.length > 0
+                ? await spendableNotes(ctx, payer.id, currency, progressive)
+                : [],
+            wallets: means?.has_wallets ? await payingWallets(ctx, payer, currency) : [],
+          }
+        : {}),
+    }),
+  );
+  return { fees, taxes, draft, means };
+}

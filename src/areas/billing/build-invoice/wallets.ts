@@ -1,0 +1,66 @@
+import type { PayingWallet, WalletKey } from '../../../engine/credits/wallet-payment.ts';
+import { TARGET_WALLET_KEY } from '../../../engine/metrics/group-values.ts';
+import { addCents, ZERO_CENTS } from '../../../engine/money/cents.ts';
+import type { Context } from '../../../platform/context.ts';
+import { payFromWallet } from '../../credits/wallet-transactions/movements.ts';
+import { listActiveWallets, lockWallet } from '../../credits/wallets/queries.ts';
+import type { PaidAccount } from '../../ledger/ledger/credit-notes.ts';
+import { refreshWallets } from '../bill-wallets/refresh.ts';
+import type { LineFee } from './fees.ts';
+import type { PayerFacts } from './sql.ts';
+import type { FinalInvoice } from './store.ts';
+
+/** What decides which wallets may pay a fee. Rule: credits-and-payments D.7-1. */
+export const walletKeyOf = ({ fee_type, charge, groupedBy }: LineFee): WalletKey => ({
+  feeType: fee_type,
+  billableMetricId: charge?.metric.id ?? null,
+  targetWalletCode: groupedBy[TARGET_WALLET_KEY] ?? null,
+});
+
+/**
+ * The wallets that may pay a final invoice of a customer, in the order in which they pay. The caller holds the customer's
+ * lock, which every change of a wallet takes. What is owed to a partner no wallet pays.
+ *
+ * Rule: credits-and-payments D.7.
+ */
+export async function payingWallets(ctx: Context, payer: PayerFacts, currency: string): Promise<PayingWallet[]> {
+  if (payer.account_type === 'partner') return [];
+  const wallets = await listActiveWallets(ctx.db, ctx.organizationId, payer.id);
+  return wallets
+    .filter((wallet) => wallet.currency === currency && wallet.balance_cents > 0)
+    .map((wallet) => ({
+      id: wallet.id,
+      code: wallet.code,
+      balanceCents: wallet.balance_cents,
+      feeTypes: wallet.allowed_fee_types,
+      billableMetricIds: wallet.billable_metric_ids,
+    }));
+}
+
+/**
+ * Takes from wallets what they pay of a stored invoice, and works out what is left to use of them.
+ * Rules: credits-and-payments D.6, D.7-4, D.9 "refresh".
+ */
+export async function storeWalletPayments(
+  ctx: Context,
+  invoice: FinalInvoice,
+  paidAccount: PaidAccount = 'receivable',
+): Promise<void> {
+  const { walletPayments } = invoice.computation.draft;
+  if (walletPayments.length === 0) return;
+  let granted = ZERO_CENTS;
+  let purchased = ZERO_CENTS;
+  for (const { walletId, amountCents } of walletPayments) {
+    const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: walletId });
+    const document = { id: invoice.invoiceId, issuing_date: invoice.dates.issuingDate };
+    const paid = await payFromWallet(ctx, wallet!, document, amountCents, paidAccount);
+    granted = addCents(granted, paid.grantedCents);
+    purchased = addCents(purchased, paid.purchasedCents);
+  }
+  await ctx.db`
+    update invoices set prepaid_granted_credit_amount_cents = nullif(${granted}::bigint, 0),
+      prepaid_purchased_credit_amount_cents = nullif(${purchased}::bigint, 0)
+    where organization_id = ${ctx.organizationId} and id = ${invoice.invoiceId}`;
+  // What is left on them shows on no invoice.
+  if (!invoice.staysUnnumbered) await refreshWallets(ctx, invoice.payer.id);
+}

@@ -1,0 +1,42 @@
+import type { Context } from '../../../platform/context.ts';
+import type { Tx } from '../../../platform/db/connect.ts';
+import { isPassing } from '../../../platform/db/refusal-of-database.ts';
+import { Refusal } from '../../../platform/refusal.ts';
+import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
+
+type Failure = Pick<CorrectionRow, 'status' | 'error' | 'finished_at'>;
+type Recorded = Parameters<Context['record']>[0];
+type Owed = Parameters<Context['after']>[0];
+
+/**
+ * Does a part of a correction, or takes all of it back and says why it failed: the driver lets only a savepoint of its own
+ * making outlive a statement that failed. What passes by itself, such as a deadlock, is thrown: the step is run again.
+ */
+export async function attempt<Outcome>(
+  ctx: Context,
+  correctionId: string,
+  work: (on: Context) => Promise<Outcome>,
+): Promise<{ done: Outcome } | { failure: Failure }> {
+  const recorded: Recorded[] = [];
+  const owed: Owed[] = [];
+  try {
+    const done = await (ctx.db as Tx).savepoint((db) =>
+      work({ ...ctx, db, record: (entry) => void recorded.push(entry), after: (step) => void owed.push(step) }),
+    );
+    for (const entry of recorded) ctx.record(entry);
+    for (const step of owed) ctx.after(step);
+    return { done: done as Outcome };
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    if (!(error instanceof Refusal)) ctx.log.error({ correctionId, err: error }, 'a correction failed');
+    return { failure: { status: 'failed', error: errorOf(error), finished_at: ctx.now() } };
+  }
+}
+
+function errorOf(error: unknown): CorrectionRow['error'] {
+  if (!(error instanceof Refusal))
+    return { code: 'internal_error', message: 'It could not be carried out', svc_resource_id: null };
+  const details = error.body.error_details as Record<string, string[]> | undefined;
+  const [code] = Object.values(details ?? {})[0] ?? [String(error.body.code)];
+  return { code: code!, message: `It was refused: ${code}`, svc_resource_id: null };
+}

@@ -1,0 +1,204 @@
+import type { Context } from '../../../platform/context.ts';
+import type { Tx } from '../../../platform/db/connect.ts';
+import { newId } from '../../../platform/ids.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { type AmendmentWarning, amendedPayload } from '../../usage/event-corrections/amendment.ts';
+import { announceSettled, applyCorrection, lockForCorrection } from '../../usage/event-corrections/apply.ts';
+import {
+  countUpTo,
+  type EventPayload,
+  type EventToCorrect,
+  eventsOfRange,
+  lockEvent,
+} from '../../usage/event-corrections/events.ts';
+import { type Effect, effectOf, policyOf } from '../../usage/event-corrections/policy.ts';
+import { type CorrectionRow, listAdjustments } from '../../usage/event-corrections/queries.ts';
+import type { CorrectionCreate } from '../../usage/event-corrections/schema.ts';
+import { correctionView } from '../../usage/event-corrections/view.ts';
+import {
+  countInvoices,
+  insertCorrection,
+  insertRangeEvents,
+  insertWarning,
+  updateProgress,
+} from '../../usage/event-corrections/writes.ts';
+import { markChains } from '../settle-usage/in-advance/mark-chains.ts';
+import { settlePeriods } from '../settle-usage/settle-periods.ts';
+import { insertAdjustments, insertPeriods, type NewAdjustment } from '../settle-usage/sql.ts';
+import { inputOf, rangeOf } from './range-of.ts';
+import { retractEventsAtOnce } from './retract-at-once.ts';
+
+/** Events of one correction at most (beyond 4.1). */
+const MOST_EVENTS = 1_000_000;
+
+/**
+ * Corrects stored events: one at once, a range in pages by step `retract-range`. Usage and, where their invoices are final,
+ * the books are right when a single event's answer arrives. A dry run changes nothing and tells what would have changed.
+ *
+ * @throws Refusal 404 event
+ * @throws Refusal 403 write_action_not_allowed_for_invoice
+ * @throws Refusal 422 by field
+ * Rules: beyond 4.1 to 4.5.
+ */
+export async function createCorrection(ctx: Context, { body }: { body: CorrectionCreate }) {
+  const customers = await lockForCorrection(ctx, body.external_subscription_id);
+  const policy = await policyOf(ctx, body.external_subscription_id, body.policy);
+  const asked: CorrectionRow = {
+    id: newId(),
+    kind: body.kind as CorrectionRow['kind'],
+    status: body.dry_run ? 'previewed' : 'pending',
+    policy,
+    credit_note_part: body.credit_note_part ?? 'credit',
+    reason: body.reason,
+    dry_run: body.dry_run ?? false,
+    external_subscription_id: body.external_subscription_id,
+    transaction_id: body.transaction_id ?? null,
+    input: inputOf(body),
+    api_key_id: ctx.actor.apiKeyId,
+    total: 1,
+    done: 0,
+    draft_invoices_count: 0,
+    invoices_count: 0,
+    error: null,
+    created_at: ctx.now(),
+    started_at: null,
+    finished_at: body.dry_run ? ctx.now() : null,
+  };
+  const made =
+    body.kind === 'retract_range' ? await correctRange(ctx, asked, body) : await correctOne(ctx, asked, body);
+  const { rows } = await listAdjustments(ctx.db, ctx.organizationId, made.id, { page: 1, per_page: 100 });
+  if (!made.dry_run)
+    ctx.record({
+      activity: {
+        type: 'event_correction.created',
+        resourceType: 'EventCorrection',
+        resourceId: made.id,
+        object: correctionView(made),
+        externalCustomerId: customers.length === 1 ? customers[0]! : null,
+        externalSubscriptionId: made.external_subscription_id,
+      },
+    });
+  if (made.status === 'settled') announceSettled(ctx, made);
+  return { correction: correctionView(made, rows) };
+}
+
+async function correctOne(ctx: Context, asked: CorrectionRow, body: CorrectionCreate): Promise<CorrectionRow> {
+  const event = await lockEvent(ctx.db, ctx.organizationId, asked.external_subscription_id, asked.transaction_id!);
+  if (body.code && body.code !== event.code) throw refuse.invalid({ code: ['value_must_be_blank'] });
+  const { payload, warning } =
+    asked.kind === 'amend' ? await amendedPayload(ctx, event, body) : { payload: null, warning: null };
+  if (asked.dry_run) {
+    const { effect, adjustments } = await takenBack(ctx, (on) => correctEvents(on, asked, [event], payload, warning));
+    return storePreview(ctx, asked, effect, warning, adjustments);
+  }
+  return (await correctEvents(ctx, asked, [event], payload, warning)).correction;
+}
+
+interface Corrected {
+  correction: CorrectionRow;
+  effect: Effect;
+  adjustments: NewAdjustment[];
+}
+
+/** Changes events, then makes the books right about them. */
+async function correctEvents(
+  ctx: Context,
+  asked: CorrectionRow,
+  events: readonly Pick<EventToCorrect, 'id' | 'code'>[],
+  payload: EventPayload | null,
+  warning: AmendmentWarning | null,
+): Promise<Corrected> {
+  const effect = await applyCorrection(ctx, asked, events, payload);
+  const applied: CorrectionRow = { ...asked, status: 'applied', done: events.length, started_at: ctx.now() };
+  const stored = await store(ctx, applied, effect, warning);
+  await markChains(
+    ctx,
+    stored,
+    events.map(({ id }) => id),
+  );
+  const { isSettled, adjustments } = await settlePeriods(ctx, stored);
+  const invoices_count = await countInvoices(ctx.db, ctx.organizationId, stored.id);
+  if (!isSettled) return { correction: { ...stored, invoices_count }, effect, adjustments };
+  const correction: CorrectionRow = { ...stored, invoices_count, status: 'settled', finished_at: ctx.now() };
+  await updateProgress(ctx.db, ctx.organizationId, correction.id, correction);
+  return { correction, effect, adjustments };
+}
+
+/** A dry run is the same, taken back: the driver lets only a savepoint of its own making be left by an error. */
+async function takenBack<Outcome>(ctx: Context, work: (on: Context) => Promise<Outcome>): Promise<Outcome> {
+  let outcome: Outcome | undefined;
+  const back = new Error('taken back');
+  try {
+    await (ctx.db as Tx).savepoint(async (db) => {
+      outcome = await work({ ...ctx, db, after: () => {}, record: () => {} });
+      throw back;
+    });
+  } catch (error) {
+    if (error !== back) throw error;
+  }
+  return outcome!;
+}
+
+/** Finds the events of a range, and leaves their retraction to the step. */
+async function correctRange(ctx: Context, asked: CorrectionRow, body: CorrectionCreate): Promise<CorrectionRow> {
+  const { db, organizationId } = ctx;
+  const source = eventsOfRange(db, organizationId, rangeOf(body));
+  const total = await countUpTo(db, source, MOST_EVENTS + 1);
+  if (total > MOST_EVENTS) throw refuse.invalid({ base: ['value_is_out_of_range'] });
+  if (typeof body.expected_count === 'number' && body.expected_count !== total)
+    throw refuse.invalid({ expected_count: ['value_is_invalid'] });
+  const moments = db`select distinct e.code, e.timestamp from ${source}`;
+  const effect = await effectOf(ctx, asked.external_subscription_id, moments);
+  if (asked.dry_run) {
+    const preview = await takenBack(ctx, (on) => retractEventsAtOnce(on, asked, source, total, correctEvents));
+    return storePreview(ctx, { ...asked, total }, effect, null, preview?.adjustments ?? []);
+  }
+  const made = await store(ctx, { ...asked, total }, effect, null, []);
+  await insertRangeEvents(db, organizationId, made.id, source);
+  ctx.after({ job: 'retract-range', payload: { correction_id: made.id } });
+  return made;
+}
+
+async function store(
+  ctx: Context,
+  correction: CorrectionRow,
+  effect: Effect,
+  warning: AmendmentWarning | null,
+  periods = effect.invoiced,
+): Promise<CorrectionRow> {
+  const row: CorrectionRow = {
+    ...correction,
+    draft_invoices_count: effect.draftIds.length,
+    invoices_count: invoicesOf(effect, []),
+  };
+  await insertCorrection(ctx.db, ctx.organizationId, row);
+  await insertPeriods(ctx.db, ctx.organizationId, row.id, periods);
+  if (warning !== null) await insertWarning(ctx.db, ctx.organizationId, row.id, warning, ctx.now());
+  return row;
+}
+
+/** What a dry run found: documents that were taken back again are not named, and nothing waits to be billed. */
+async function storePreview(
+  ctx: Context,
+  asked: CorrectionRow,
+  effect: Effect,
+  warning: AmendmentWarning | null,
+  adjustments: readonly NewAdjustment[],
+): Promise<CorrectionRow> {
+  const row = await store(ctx, asked, effect, warning, []);
+  const invoices_count = invoicesOf(effect, adjustments);
+  const shown = adjustments.map((each) => ({
+    ...each,
+    settled_amount_cents: 0,
+    billed_amount_cents: 0,
+    total_units: null,
+    new_fee_id: null,
+    credit_note_id: null,
+  }));
+  await insertAdjustments(ctx.db, ctx.organizationId, row.id, shown, ctx.now());
+  await countInvoices(ctx.db, ctx.organizationId, row.id);
+  return { ...row, invoices_count };
+}
+
+const invoicesOf = ({ invoiced }: Effect, adjustments: readonly NewAdjustment[]): number =>
+  new Set([...invoiced, ...adjustments].flatMap(({ invoice_id }) => invoice_id ?? [])).size;

@@ -1,0 +1,27 @@
+import type { Context } from '../../../platform/context.ts';
+import { writeHealed } from '../../usage/ingest-events/heal-sql.ts';
+import { matchAll } from '../../usage/ingest-events/match-all.ts';
+import { lockMatching } from '../../usage/unmatched-events/lock.ts';
+import { ignoreRetracted, insertUnmatched, listCorrected } from './rematch-sql.ts';
+
+/**
+ * Step `rematch-events`: brings the list of unmatched events in line with corrected ones. A retracted event is no longer
+ * looked after; an amended one is healed, kept back by another reason, or found unmatched now. Events whose batch is open
+ * are left to it. Safe to run twice. Rules: beyond 3.2, 4.3.
+ */
+export async function rematchEvents(
+  ctx: Context,
+  { correction_id, event_ids }: { correction_id: string; event_ids: string[] },
+): Promise<void> {
+  const { db, organizationId } = ctx;
+  const now = ctx.now().toString();
+  await lockMatching(db, organizationId);
+  await ignoreRetracted(db, organizationId, event_ids, correction_id);
+  const matched = await matchAll(db, await listCorrected(db, organizationId, event_ids));
+  const changes = matched.flatMap(({ event, reason }) =>
+    event.former !== null && event.former !== reason ? [{ id: event.id, reason: reason ?? null }] : [],
+  );
+  if (changes.length > 0) await writeHealed(db, organizationId, changes, now);
+  const found = matched.flatMap(({ event, reason }) => (event.former === null && reason ? [{ event, reason }] : []));
+  if (found.length > 0) await insertUnmatched(db, organizationId, found, correction_id, now);
+}

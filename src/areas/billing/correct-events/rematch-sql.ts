@@ -1,0 +1,75 @@
+import type { Db } from '../../../platform/db/connect.ts';
+import type { EventToMatch, UnmatchedReason } from '../../usage/unmatched-events/match-event.ts';
+import { eventToMatch, joinLiveMetric } from '../../usage/unmatched-events/match-sql.ts';
+
+/** A live event, with the reason for which it is among the open unmatched ones; null: it is not. */
+export interface CorrectedEvent extends EventToMatch {
+  former: UnmatchedReason | null;
+}
+
+/** The events that are live and whose batch is done. */
+export const listCorrected = (db: Db, organizationId: string, eventIds: readonly string[]) => db<CorrectedEvent[]>`
+  select ${eventToMatch(db)}, u.reason as former
+  from events e
+  ${joinLiveMetric(db)}
+  left join unmatched_events u on u.organization_id = e.organization_id and u.event_id = e.id and u.status = 'open'
+  where e.organization_id = ${organizationId} and e.id = any (${eventIds as string[]}::uuid[]) and e.deleted_at is null
+    and not exists (
+      select from event_batches batch
+      where batch.organization_ids @> array[${organizationId}::uuid] and e.id = any (batch.event_ids))
+  order by e.id`;
+
+/** Open unmatched events that were retracted are no longer open; the totals follow. Under the matching lock. */
+export const ignoreRetracted = (
+  db: Db,
+  organizationId: string,
+  eventIds: readonly string[],
+  correctionId: string,
+) => db`
+  with ignored as (
+    update unmatched_events u set status = 'ignored', correction_id = ${correctionId}
+    from events e
+    where u.organization_id = ${organizationId} and u.event_id = any (${eventIds as string[]}::uuid[])
+      and u.status = 'open' and e.id = u.event_id and e.deleted_at is not null
+    returning u.reason, u.code
+  )
+  update unmatched_totals total set count = total.count - gone.count
+  from (select reason, code, count(*) as count from ignored group by reason, code) gone
+  where total.organization_id = ${organizationId} and total.reason = gone.reason and total.code = gone.code`;
+
+/** Events that no charge takes any more; healed ones are open again. Under the matching lock. */
+export const insertUnmatched = (
+  db: Db,
+  organizationId: string,
+  found: readonly { event: EventToMatch; reason: UnmatchedReason }[],
+  correctionId: string,
+  now: string,
+) => {
+  const rows = found.map(({ event, reason }) => ({
+    event_id: event.id,
+    reason,
+    code: event.code,
+    external_subscription_id: event.external_subscription_id,
+    event_timestamp: event.timestamp,
+  }));
+  return db`
+  with written as (
+    insert into unmatched_events as u (organization_id, event_id, reason, code, external_subscription_id, event_timestamp,
+      first_seen_at, correction_id)
+    select ${organizationId}::uuid, row.event_id, row.reason, row.code, row.external_subscription_id, row.event_timestamp,
+      ${now}::text::timestamptz, ${correctionId}::uuid
+    from jsonb_to_recordset(${rows as never}::jsonb) as row (event_id uuid, reason text, code text,
+      external_subscription_id text, event_timestamp timestamptz)
+    on conflict (organization_id, event_id) do update set
+      reason = excluded.reason, status = 'open', healed_at = null, event_timestamp = excluded.event_timestamp,
+      correction_id = excluded.correction_id
+    where u.status = 'healed'
+    returning u.reason, u.code, u.first_seen_at
+  )
+  insert into unmatched_totals as total (organization_id, reason, code, count, first_seen_at, last_seen_at)
+  select ${organizationId}::uuid, reason, code, count(*), min(first_seen_at), max(first_seen_at)
+  from written
+  group by reason, code
+  on conflict (organization_id, reason, code) do update set
+    count = total.count + excluded.count, last_seen_at = greatest(total.last_seen_at, excluded.last_seen_at)`;
+};

@@ -1,0 +1,72 @@
+import type { Context } from '../../../platform/context.ts';
+import { announceSettled, applyCorrection, lockForCorrection } from '../../usage/event-corrections/apply.ts';
+import { type CorrectionRow, getCorrection, lockCorrection } from '../../usage/event-corrections/queries.ts';
+import { countInvoices, takeRangeEvents, updateProgress } from '../../usage/event-corrections/writes.ts';
+import { markChains } from '../settle-usage/in-advance/mark-chains.ts';
+import { settlePeriods } from '../settle-usage/settle-periods.ts';
+import { insertPeriods } from '../settle-usage/sql.ts';
+import { attempt } from './attempt.ts';
+
+/** Events retracted in one transaction: a tenth of a second, for which their buckets are held. */
+const EVENTS_A_PAGE = 1000;
+/** Invoices settled in one transaction. */
+const INVOICES_A_STEP = 5;
+
+/**
+ * Step `retract-range`: retracts the next page of the events that a range found, and leaves the rest to the next step,
+ * after the last one the settlement. Events that somebody else retracted meanwhile are skipped. A page that cannot be done
+ * ends the correction as `failed`, with the pages before it done; it may be retried. Rule: beyond 4.5.
+ */
+export async function retractRange(ctx: Context, { correction_id: id }: { correction_id: string }): Promise<void> {
+  const { db, organizationId } = ctx;
+  const { external_subscription_id } = await getCorrection(db, organizationId, id);
+  await lockForCorrection(ctx, external_subscription_id);
+  const correction = await lockCorrection(db, organizationId, id);
+  if (correction.status !== 'pending') return;
+  const started = { ...correction, started_at: correction.started_at ?? ctx.now() };
+  const outcome = await attempt(ctx, id, (on) => retractPage(on, started));
+  const after = 'done' in outcome ? outcome.done : { ...started, ...outcome.failure };
+  await updateProgress(db, organizationId, id, after);
+  await countInvoices(db, organizationId, id);
+  if (after.status === 'pending') ctx.after({ job: 'retract-range', payload: { correction_id: id } });
+  if (after.status === 'applied') ctx.after({ job: 'settle-correction', payload: { correction_id: id } });
+}
+
+async function retractPage(ctx: Context, correction: CorrectionRow): Promise<CorrectionRow> {
+  const { db, organizationId } = ctx;
+  const events = await takeRangeEvents(db, organizationId, correction.id, EVENTS_A_PAGE);
+  const live = events.flatMap(({ id, code }) => (code === null ? [] : [{ id, code }]));
+  if (live.length > 0) {
+    const { invoiced } = await applyCorrection(ctx, correction, live, null);
+    await insertPeriods(db, organizationId, correction.id, invoiced);
+    await markChains(
+      ctx,
+      correction,
+      live.map((event) => event.id),
+    );
+  }
+  const done = correction.done + events.length;
+  return { ...correction, done, status: events.length === EVENTS_A_PAGE ? 'pending' : 'applied' };
+}
+
+/**
+ * Step `settle-correction`: makes the books right about the next invoices that an applied correction concerns; with the
+ * last one it is settled. Rule: beyond 4.5 "transaction 2".
+ */
+export async function settleCorrection(ctx: Context, { correction_id: id }: { correction_id: string }): Promise<void> {
+  const { db, organizationId } = ctx;
+  const { external_subscription_id } = await getCorrection(db, organizationId, id);
+  await lockForCorrection(ctx, external_subscription_id);
+  const correction = await lockCorrection(db, organizationId, id);
+  if (correction.status !== 'applied') return;
+  const outcome = await attempt(ctx, id, (on) => settlePeriods(on, correction, INVOICES_A_STEP));
+  const invoices_count = await countInvoices(db, organizationId, id);
+  if ('done' in outcome && !outcome.done.isSettled) return;
+  const after: CorrectionRow = {
+    ...correction,
+    invoices_count,
+    ...('failure' in outcome ? outcome.failure : { status: 'settled', finished_at: ctx.now() }),
+  };
+  await updateProgress(db, organizationId, id, after);
+  if (after.status === 'settled') announceSettled(ctx, after);
+}

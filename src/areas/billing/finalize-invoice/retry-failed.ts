@@ -1,0 +1,45 @@
+import type { Db } from '../../../platform/db/connect.ts';
+import { inScope } from '../../../platform/db/in-scope.ts';
+import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { retryInvoice } from '../../invoices/invoices/commands/retry.ts';
+import { type DueRow, dueInvoice } from '../bill-subscriptions/sql.ts';
+
+/**
+ * Tries failed invoices again that a passing trouble stopped: a provider of taxes that was asked too often, or a number
+ * that could not be assigned. Rules: platform L `retry-failed-invoices`, subscriptions-and-invoices F.4, F.10.
+ */
+export const retryFailedInvoices: PeriodicJob = {
+  name: 'retry-failed-invoices',
+  select: async (sql, at, scope, limit) =>
+    (
+      await sql<DueRow[]>`
+        select invoice.organization_id, organization.sandbox, invoice.id,
+          to_char(${at}::timestamptz at time zone 'UTC', 'YYYY-MM-DD-HH24-MI') as since
+        from invoices invoice
+        join organizations organization on organization.id = invoice.organization_id
+        where ${isPassing(sql)} and ${inScope(sql, scope, sql`invoice.organization_id`)}
+        order by invoice.id
+        limit ${limit}`
+    ).map(dueInvoice),
+  async work(ctx, item) {
+    const { invoice_id: id } = item as { invoice_id: string };
+    const [due] = await ctx.db<{ id: string }[]>`
+      select invoice.id from invoices invoice
+      where invoice.organization_id = ${ctx.organizationId} and invoice.id = ${id} and ${isPassing(ctx.db)}`;
+    if (due) await retryInvoice(ctx, { svc_id: id });
+  },
+  async nextDueAt(db, organizationId, after) {
+    const [row] = await db<{ found: boolean }[]>`
+      select exists (
+        select from invoices invoice where invoice.organization_id = ${organizationId} and ${isPassing(db)}) as found`;
+    return row!.found ? after : null;
+  },
+};
+
+/** A failed invoice whose noted error names a limit or its number. */
+const isPassing = (db: Db) => db`
+  invoice.status = 'failed' and exists (
+    select from invoice_error_details error
+    where error.organization_id = invoice.organization_id and error.invoice_id = invoice.id
+      and (error.error_code = 'tax_error' and error.details::text ~* 'limit'
+        or error.error_code = 'invoice_generation_error' and error.details ? 'number'))`;

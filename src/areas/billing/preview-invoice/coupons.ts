@@ -1,0 +1,44 @@
+import type { Context } from '../../../platform/context.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { createCoupon } from '../../catalog/coupons/commands.ts';
+import { findCoupon } from '../../catalog/coupons/queries.ts';
+import { applyCoupon } from '../../credits/applied-coupons/commands.ts';
+import { hasActiveCoupons } from '../../credits/applied-coupons/queries.ts';
+import type { InvoicePreview, PreviewCoupon } from '../../invoices/invoices/preview-schema.ts';
+
+/**
+ * Gives the customer of a preview the coupons that are asked about: stored ones by their code, others made up from the terms
+ * that come with them. A customer who has active coupons keeps to those.
+ *
+ * @throws Refusal 404 coupon; those of making and applying one
+ * Rule: subscriptions-and-invoices F.16.
+ */
+export async function giveCoupons(
+  ctx: Context,
+  customer: { id: string; external_id: string },
+  coupons: InvoicePreview['coupons'],
+): Promise<void> {
+  if (!coupons?.length || (await hasActiveCoupons(ctx.db, ctx.organizationId, customer.id))) return;
+  for (const coupon of coupons) await giveCoupon(ctx, customer.external_id, coupon);
+}
+
+async function giveCoupon(ctx: Context, externalCustomerId: string, coupon: PreviewCoupon): Promise<void> {
+  const { code, name, coupon_type: type, ...terms } = coupon;
+  const stored = code ? await findCoupon(ctx.db, ctx.organizationId, code) : undefined;
+  if (stored === undefined) {
+    const isMadeUp = type !== undefined || terms.amount_cents || terms.percentage_rate;
+    if (!code || !isMadeUp) throw refuse.notFound('coupon');
+    await createCoupon(ctx, {
+      body: {
+        ...terms,
+        code,
+        name: name || code,
+        coupon_type: type ?? (terms.percentage_rate ? 'percentage' : 'fixed_amount'),
+        frequency: terms.frequency_duration ? 'recurring' : 'once',
+        expiration: 'no_expiration',
+      },
+    });
+  }
+  const overrides = stored === undefined ? {} : terms;
+  await applyCoupon(ctx, { body: { ...overrides, external_customer_id: externalCustomerId, coupon_code: code } });
+}

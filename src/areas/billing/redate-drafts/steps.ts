@@ -1,0 +1,61 @@
+import { Temporal } from 'temporal-polyfill';
+import { utcDate } from '../../../engine/calendar/instants.ts';
+import { dateSettings, datesAtCreation } from '../../../engine/invoices/dates.ts';
+import type { Context } from '../../../platform/context.ts';
+import { finalizeDraft } from '../build-invoice/finalize-draft.ts';
+import { type DatedDraft, type DraftOwner, listDatedDrafts, listDraftIds, type NewDates, writeDates } from './sql.ts';
+
+/** Drafts in one transaction: bounds how long its rows stay locked. */
+const DRAFTS_PER_STEP = 500;
+
+/**
+ * Step `redate-drafts`: after a change of grace period, anchor or adjustment, gives drafts the dates that they would have
+ * been made with, and finalizes those that are now due. Safe to run twice. Rules: platform F.1, F.3;
+ * subscriptions-and-invoices F.3.
+ */
+export async function redateDrafts(ctx: Context, { after_id: afterId, ...owner }: DraftOwner & { after_id?: string }) {
+  const drafts = await listDatedDrafts(ctx.db, ctx.organizationId, owner, { afterId, limit: DRAFTS_PER_STEP });
+  const dated = drafts.map(newDates);
+  if (dated.length > 0) await writeDates(ctx.db, ctx.organizationId, dated);
+
+  const today = utcDate(ctx.now());
+  for (const { id, expected_finalization_date } of dated) {
+    if (Temporal.PlainDate.compare(expected_finalization_date, today) <= 0) finalizeSoon(ctx, id);
+  }
+  const last = drafts.at(-1);
+  if (last && drafts.length === DRAFTS_PER_STEP)
+    ctx.after({ job: 'redate-drafts', payload: { ...owner, after_id: last.id } });
+}
+
+/** Step `finalize-customer-drafts`: what a deleted customer has not been billed yet is billed now (platform F.4). */
+export async function finalizeCustomerDrafts(ctx: Context, owner: { customer_id: string }): Promise<void> {
+  for (const { id } of await listDraftIds(ctx.db, ctx.organizationId, owner)) finalizeSoon(ctx, id);
+}
+
+/** Step `finalize-draft`: one draft; what is none any more is left alone. */
+export async function finalizeOneDraft(ctx: Context, { invoice_id }: { invoice_id: string }): Promise<void> {
+  await finalizeDraft(ctx, invoice_id);
+}
+
+const finalizeSoon = (ctx: Context, invoiceId: string): void =>
+  ctx.after({ job: 'finalize-draft', payload: { invoice_id: invoiceId } });
+
+// Only subscription invoices are drafts, and none of an in-advance charge.
+function newDates({ id, billed_on, is_recurring, customer, entity }: DatedDraft): NewDates {
+  const dates = datesAtCreation(
+    {
+      invoiceType: 'subscription',
+      isRecurring: is_recurring,
+      isInAdvanceCharge: false,
+      settings: dateSettings(customer, entity),
+    },
+    billed_on,
+  );
+  return {
+    id,
+    issuing_date: dates.issuingDate.toString(),
+    expected_finalization_date: dates.expectedFinalizationDate.toString(),
+    payment_due_date: dates.paymentDueDate.toString(),
+    net_payment_term: dates.netPaymentTerm,
+  };
+}

@@ -1,0 +1,54 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import { inScope } from '../../../platform/db/in-scope.ts';
+import type { DueItem, PeriodicJob, Scope } from '../../../platform/periodic-job.ts';
+import { refreshDraft } from '../build-invoice/finalize-draft.ts';
+import { computedOrNoted } from '../build-invoice/generation-error.ts';
+
+/**
+ * Computes drafts anew that something flagged: a change of their plans, taxes or customer. A draft whose subscriptions
+ * have all ended waits for its finalization. Rules: platform L `refresh-drafts`, subscriptions-and-invoices I.1.
+ */
+export const refreshDrafts: PeriodicJob = {
+  name: 'refresh-drafts',
+  select: async (sql, _at, scope, limit) => (await listFlagged(sql, scope, limit)).map(dueItem),
+  async work(ctx, item) {
+    const { invoice_id } = item as { invoice_id: string };
+    await computedOrNoted(ctx, invoice_id, (own) => refreshDraft(own, invoice_id));
+  },
+  nextDueAt: async (sql, organizationId) => (await earliestFlag(sql, organizationId))[0]!.at,
+};
+
+interface FlaggedRow {
+  organization_id: string;
+  sandbox: boolean;
+  id: string;
+}
+
+const dueItem = ({ organization_id, sandbox, id }: FlaggedRow): DueItem => ({
+  organization_id,
+  sandbox,
+  item: { invoice_id: id },
+  key: id,
+  resource: { type: 'Invoice', id },
+});
+
+const flagged = (db: Db) => db`
+  invoice.status = 'draft' and invoice.ready_to_be_refreshed and invoice.invoice_type = 'subscription'
+  and exists (
+    select from invoice_subscriptions line
+    join subscriptions s on s.organization_id = line.organization_id and s.id = line.subscription_id
+    where line.organization_id = invoice.organization_id and line.invoice_id = invoice.id and s.status = 'active')`;
+
+const listFlagged = (db: Db, scope: Scope, limit: number) => db<FlaggedRow[]>`
+  select invoice.organization_id, organization.sandbox, invoice.id
+  from invoices invoice
+  join organizations organization on organization.id = invoice.organization_id
+  where ${flagged(db)} and ${inScope(db, scope, db`invoice.organization_id`)}
+  order by invoice.id
+  limit ${limit}`;
+
+/** A flag is due since before anybody looks. */
+const earliestFlag = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+  select min(invoice.created_at) as at from invoices invoice
+  where invoice.organization_id = ${organizationId} and ${flagged(db)}`;

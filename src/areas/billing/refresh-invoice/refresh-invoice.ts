@@ -1,0 +1,20 @@
+import type { Context } from '../../../platform/context.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { getVisibleInvoice } from '../../invoices/invoices/queries.ts';
+import { showInvoice } from '../../invoices/invoices/show.ts';
+import { clearErrors } from '../../invoices/invoices/writes.ts';
+import { refreshDraft } from '../build-invoice/finalize-draft.ts';
+
+/**
+ * Computes a draft anew, with what has happened since; an invoice that is none is answered as it is.
+ *
+ * @throws Refusal 404 invoice; 403, when it is not an invoice of subscriptions
+ * Rules: subscriptions-and-invoices F.10, F.11.
+ */
+export async function refreshInvoice(ctx: Context, { svc_id }: { svc_id: string }) {
+  const { id, invoice_type } = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
+  if (invoice_type !== 'subscription') throw refuse.forbidden('feature_unavailable');
+  await refreshDraft(ctx, id);
+  await clearErrors(ctx.db, ctx.organizationId, id, ['invoice_generation_error']);
+  return showInvoice(ctx, id);
+}

@@ -1,0 +1,36 @@
+import type { Temporal } from 'temporal-polyfill';
+import { localDate } from '../../../engine/calendar/local-day.ts';
+import type { Period } from '../../../engine/calendar/period.ts';
+import type { Context } from '../../../platform/context.ts';
+import { type InvoiceLineRow, type InvoiceRow, listLinesOfInvoice } from '../../invoices/invoices/queries.ts';
+import { type BilledLine, billedLine } from '../build-invoice/lines.ts';
+import { readBilledSubscriptions } from '../build-invoice/sql.ts';
+
+/** The lines of an invoice, with the windows that they have on it. */
+export async function linesOfSource(ctx: Context, source: InvoiceRow, zone: string): Promise<BilledLine[]> {
+  const stored = await listLinesOfInvoice(ctx.db, ctx.organizationId, source.id);
+  const [billed] = await ctx.db<{ at: Temporal.Instant }[]>`
+    select min(billed_at) as at from invoice_subscriptions
+    where organization_id = ${ctx.organizationId} and invoice_id = ${source.id}`;
+  const at = billed!.at;
+  const subscriptions = await readBilledSubscriptions(
+    ctx.db,
+    ctx.organizationId,
+    stored.map((line) => line.subscription_id),
+    { invoiceId: source.id, at, billedOn: localDate(at, zone), zone },
+  );
+  const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
+  return stored.map((line) => {
+    const computed = billedLine(byId.get(line.subscription_id)!, line.invoicing_reason, at, zone);
+    return { ...computed, windows: { ...computed.windows, ...storedWindows(line, computed) } };
+  });
+}
+
+const storedWindows = (line: InvoiceLineRow, { windows }: BilledLine) => ({
+  subscription: periodOf(line.from_datetime, line.to_datetime) ?? windows.subscription,
+  charges: periodOf(line.charges_from_datetime, line.charges_to_datetime),
+  fixedCharges: periodOf(line.fixed_charges_from_datetime, line.fixed_charges_to_datetime),
+});
+
+const periodOf = (from: Temporal.Instant | null, to: Temporal.Instant | null): Period | null =>
+  from === null || to === null ? null : { from, to };

@@ -1,0 +1,56 @@
+import type { InvoiceType } from '../../../engine/invoices/invoice-types.ts';
+import type { Context } from '../../../platform/context.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
+import { recordInvoice } from '../../invoices/invoices/record.ts';
+import type { InvoiceRegeneration } from '../../invoices/invoices/regenerate-schema.ts';
+import { showInvoice } from '../../invoices/invoices/show.ts';
+import { lockVisibleInvoice } from '../../invoices/invoices/writes.ts';
+import { type IssuerFacts, lockPayer, type PayerFacts, readIssuer } from '../build-invoice/sql.ts';
+import { regenerateCredit } from './credit.ts';
+import { regenerateOfSubscriptions } from './of-subscriptions.ts';
+import { regenerateOneOff } from './one-off.ts';
+import { hasReplacement } from './sql.ts';
+
+/** A voided invoice that is made anew, locked, and what is asked of the new one. */
+export interface Replaced {
+  source: InvoiceRow;
+  payer: PayerFacts;
+  issuer: IssuerFacts;
+  body: InvoiceRegeneration;
+  /** Of the new invoice: what is given, else that of the voided one. */
+  purchaseOrderNumber: string | null;
+}
+
+/** Fees of `advance_charges` were paid one by one before their invoice: there is nothing to bill again. */
+const BY_TYPE: Partial<Record<InvoiceType, (ctx: Context, replaced: Replaced) => Promise<string>>> = {
+  subscription: regenerateOfSubscriptions,
+  progressive_billing: regenerateOfSubscriptions,
+  one_off: regenerateOneOff,
+  credit: regenerateCredit,
+};
+
+/**
+ * Makes a voided invoice anew: the fees listed, changed as the input says; final at once, with the dates of then. The
+ * voided one and its lines stay as they are, and no longer hold their periods.
+ *
+ * @throws Refusal 404 invoice, fee, subscription, charge, charge_filter; 405 not_regenerable, unless it is a voided invoice
+ *   that was not made anew yet, and no `advance_charges`; 422 charge invalid_charge_model
+ * Rule: subscriptions-and-invoices F.13.
+ */
+export async function regenerateInvoice(ctx: Context, { svc_id, body }: { svc_id: string; body: InvoiceRegeneration }) {
+  const { db, organizationId } = ctx;
+  const source = await lockVisibleInvoice(ctx, svc_id);
+  const regenerate = BY_TYPE[source.invoice_type];
+  if (source.status !== 'voided' || !regenerate || (await hasReplacement(db, organizationId, source.id)))
+    throw refuse.notAllowed('not_regenerable');
+  const payer = await lockPayer(db, organizationId, source.customer_id);
+  const issuer = await readIssuer(db, organizationId, source.billing_entity_id);
+  const purchaseOrderNumber = purchaseOrderOf(source, body);
+  const invoiceId = await regenerate(ctx, { source, payer, issuer, body, purchaseOrderNumber });
+  await recordInvoice(ctx, 'invoice.regenerated', invoiceId);
+  return showInvoice(ctx, invoiceId);
+}
+
+const purchaseOrderOf = (source: InvoiceRow, { purchase_order_number: given }: InvoiceRegeneration): string | null =>
+  given === undefined ? source.purchase_order_number : given?.trim() || null;

@@ -1,0 +1,41 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import type { InvoiceRunKind } from '../../invoices/invoices/commands/run-many.ts';
+import type { InvoiceFilters } from '../../invoices/invoices/queries.ts';
+
+export interface InvoiceRun {
+  id: string;
+  kind: InvoiceRunKind;
+  input: InvoiceFilters;
+  done: number;
+  total: number | null;
+}
+
+/** A run that is not over, which nobody else moves until the transaction ends. */
+export async function lockRun(db: Db, organizationId: string, id: string): Promise<InvoiceRun | undefined> {
+  const [row] = await db<InvoiceRun[]>`
+    select id, kind, input, done, total from runs
+    where organization_id = ${organizationId} and id = ${id} and finished_at is null
+    for update`;
+  return row;
+}
+
+export interface RunError {
+  code: string;
+  message: string;
+  svc_resource_id: string;
+}
+
+/** Notes how far a run has come; with an error it has failed. */
+export const moveRun = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  progress: { done: number; total: number; isOver: boolean; error: RunError | null },
+  now: Temporal.Instant,
+) => db`
+  update runs
+  set done = ${progress.done}, total = ${progress.total}, error = ${progress.error as never},
+    status = ${progress.error ? 'failed' : progress.isOver ? 'succeeded' : 'running'},
+    started_at = coalesce(started_at, ${now}), finished_at = ${progress.isOver || progress.error ? now : null}
+  where organization_id = ${organizationId} and id = ${id}`;

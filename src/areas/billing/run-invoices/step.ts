@@ -1,0 +1,60 @@
+import type { Context } from '../../../platform/context.ts';
+import { attempt } from '../../../platform/records/attempt.ts';
+import { Refusal } from '../../../platform/refusal.ts';
+import { retryInvoice } from '../../invoices/invoices/commands/retry.ts';
+import { type InvoiceRunKind, RUN_STEP } from '../../invoices/invoices/commands/run-many.ts';
+import { countInvoices, listInvoiceIds } from '../../invoices/invoices/queries.ts';
+import { isUncomputable } from '../build-invoice/generation-error.ts';
+import { finalizeInvoice } from '../finalize-invoice/finalize-invoice.ts';
+import { lockRun, moveRun, type RunError } from './sql.ts';
+
+/** Invoices of one step, whose transaction holds their customers. */
+const PAGE = 20;
+
+const ACTIONS: Record<InvoiceRunKind, (ctx: Context, input: { svc_id: string }) => Promise<unknown>> = {
+  invoices_finalize_all: finalizeInvoice,
+  invoices_retry_all: retryInvoice,
+};
+
+interface RunStep {
+  run_id: string;
+  /** Id of the invoice that the steps before have come to. */
+  after?: string;
+}
+
+/**
+ * Step `run-invoices`: does what a run asks to the next 20 invoices, oldest first, and owes the next step. The first
+ * invoice that refuses ends the run, which names it; those before stay done.
+ *
+ * Rules: beyond 14, subscriptions-and-invoices I.1.
+ */
+export async function runInvoices(ctx: Context, { run_id, after }: RunStep): Promise<void> {
+  const { db, organizationId } = ctx;
+  const run = await lockRun(db, organizationId, run_id);
+  if (!run) return;
+  const total = run.total ?? (await countInvoices(db, organizationId, run.input));
+  const ids = await listInvoiceIds(db, organizationId, run.input, after ?? null, PAGE);
+  let done = run.done;
+  let error: RunError | null = null;
+  for (const id of ids) {
+    error = await runOne(ctx, run.kind, id);
+    if (error) break;
+    done += 1;
+  }
+  const isOver = ids.length < PAGE;
+  await moveRun(db, organizationId, run_id, { done, total, isOver, error }, ctx.now());
+  if (!isOver && !error) ctx.after({ job: RUN_STEP, payload: { run_id, after: ids.at(-1)! } });
+}
+
+/** One invoice: whatever it wrote and recorded is gone when it refuses. One that others dealt with meanwhile is done. */
+async function runOne(ctx: Context, kind: InvoiceRunKind, id: string): Promise<RunError | null> {
+  try {
+    await attempt(ctx, (own) => ACTIONS[kind](own, { svc_id: id }));
+    return null;
+  } catch (error) {
+    if (!(error instanceof Refusal) && !isUncomputable(error)) throw error;
+    if (error instanceof Refusal && error.status === 404) return null;
+    const code = error instanceof Refusal ? String(error.body.code) : 'invoice_generation_error';
+    return { code, message: error.message, svc_resource_id: id };
+  }
+}

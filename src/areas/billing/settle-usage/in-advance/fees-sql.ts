@@ -1,0 +1,86 @@
+import type { Db } from '../../../../platform/db/connect.ts';
+import type { FeeRow } from '../../../invoices/fees/queries.ts';
+
+/** The fee of each event under a charge: of an invoice that was made anew, the one there. By transaction id. */
+export async function listFeesOfEvents(
+  db: Db,
+  organizationId: string,
+  externalSubscriptionId: string,
+  chargeId: string,
+  transactionIds: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await db<{ transaction_id: string; fee_id: string }[]>`
+    select fee.event_transaction_id as transaction_id, coalesce(copy.id, fee.id) as fee_id
+    from fees fee
+    left join lateral (
+      select copy.id
+      from fees copy
+      join invoices invoice on invoice.organization_id = copy.organization_id and invoice.id = copy.invoice_id
+        and invoice.status not in ('voided', 'deleted')
+      where copy.organization_id = fee.organization_id and copy.original_fee_id = fee.id and copy.deleted_at is null
+      order by copy.id desc
+      limit 1
+    ) copy on true
+    where fee.organization_id = ${organizationId} and fee.external_subscription_id = ${externalSubscriptionId}
+      and fee.charge_id = ${chargeId} and fee.event_transaction_id = any (${transactionIds as string[]})
+      and fee.original_fee_id is null and fee.deleted_at is null`;
+  return new Map(rows.map(({ transaction_id, fee_id }) => [transaction_id, fee_id]));
+}
+
+/** Whether a correction has settled something about a `fee` that stands alone: it may have taken it off. */
+export const isCorrected = (db: Db) => db`
+  exists (
+    select from correction_adjustments adjustment
+    join event_corrections correction on correction.organization_id = adjustment.organization_id
+      and correction.id = adjustment.correction_id and not correction.dry_run and correction.policy <> 'ignore'
+    where adjustment.organization_id = fee.organization_id and adjustment.fee_id = fee.id
+      and adjustment.invoice_id is null)`;
+
+/** The last fee of each event that corrections took off without another one in its place, by transaction id. */
+export async function listTakenOff(
+  db: Db,
+  organizationId: string,
+  externalSubscriptionId: string,
+  chargeId: string,
+  transactionIds: readonly string[],
+): Promise<Map<string, string>> {
+  if (transactionIds.length === 0) return new Map();
+  const rows = await db<{ transaction_id: string; fee_id: string; is_taken_off: boolean }[]>`
+    select distinct on (fee.event_transaction_id) fee.event_transaction_id as transaction_id, fee.id as fee_id,
+      fee.deleted_at is not null and ${isCorrected(db)} as is_taken_off
+    from fees fee
+    where fee.organization_id = ${organizationId} and fee.external_subscription_id = ${externalSubscriptionId}
+      and fee.charge_id = ${chargeId} and fee.event_transaction_id = any (${transactionIds as string[]})
+      and fee.original_fee_id is null and not fee.invoiceable
+    order by fee.event_transaction_id, fee.id desc`;
+  return new Map(
+    rows.flatMap(({ transaction_id, fee_id, is_taken_off }) => (is_taken_off ? [[transaction_id, fee_id]] : [])),
+  );
+}
+
+/** Which of some fees corrections have settled something about, on their invoices or alone. */
+export async function listSettledFees(db: Db, organizationId: string, feeIds: readonly string[]): Promise<Set<string>> {
+  if (feeIds.length === 0) return new Set();
+  const rows = await db<{ id: string }[]>`
+    select fee.id from fees fee
+    where fee.organization_id = ${organizationId} and fee.id = any (${feeIds as string[]}::uuid[]) and exists (
+      select from correction_adjustments adjustment
+      where adjustment.organization_id = ${organizationId} and adjustment.settled_amount_cents <> 0
+        and (adjustment.invoice_id = fee.invoice_id or adjustment.invoice_id is null and adjustment.fee_id = fee.id))`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Locks fees, in the order of their ids, and tells how those that stand are paid by now. */
+export async function lockFees(
+  db: Db,
+  organizationId: string,
+  feeIds: readonly string[],
+): Promise<Map<string, Pick<FeeRow, 'payment_status' | 'invoice_id'>>> {
+  if (feeIds.length === 0) return new Map();
+  const rows = await db<Pick<FeeRow, 'id' | 'payment_status' | 'invoice_id'>[]>`
+    select id, payment_status, invoice_id from fees
+    where organization_id = ${organizationId} and id = any (${feeIds as string[]}::uuid[]) and deleted_at is null
+    order by id
+    for update`;
+  return new Map(rows.map((row) => [row.id, row]));
+}

@@ -1,0 +1,73 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { GroupedBy } from '../../../../engine/metrics/group-values.ts';
+import type { Db } from '../../../../platform/db/connect.ts';
+import { MOST_PERIODS } from '../../../usage/event-corrections/periods.ts';
+import { firstMoments } from './chains-sql.ts';
+import { isCorrected } from './fees-sql.ts';
+
+/** A charge whose units the line of an invoice carried into the period that it opened, as fees on no invoice. */
+export interface Renewal {
+  subscription_id: string;
+  charge_id: string;
+  invoice_id: string;
+}
+
+/**
+ * Keeps the periods after corrected events that were opened with units as fees on no invoice, at most 36 of a charge.
+ * These fees were made with the first invoice of their line, whatever became of it.
+ *
+ * Rules: usage-and-charges C.10, beyond 4.3 "recurring metric".
+ */
+export const insertRenewals = (db: Db, organizationId: string, correctionId: string, eventIds: readonly string[]) => db`
+  with moment as (${firstMoments(db, organizationId, eventIds)})
+  insert into correction_renewals as kept (organization_id, correction_id, subscription_id, charge_id, billed_at, invoice_id)
+  select ${organizationId}::uuid, ${correctionId}::uuid, subscription_id, charge_id, billed_at, invoice_id
+  from (
+    select distinct s.id as subscription_id, c.id as charge_id, line.billed_at, line.invoice_id,
+      dense_rank() over (partition by c.id order by line.billed_at) as nth
+    from moment
+    join billable_metrics m on m.organization_id = ${organizationId} and m.code = moment.code and m.recurring
+    join charges c on c.organization_id = ${organizationId} and c.billable_metric_id = m.id and c.pay_in_advance
+      and not c.invoiceable
+    join subscriptions s on s.organization_id = ${organizationId} and s.external_id = moment.external_subscription_id
+    join invoice_subscriptions line on line.organization_id = ${organizationId} and line.subscription_id = s.id
+      and line.invoicing_reason in ('subscription_periodic', 'subscription_starting') and line.billed_at > moment.at
+    join invoices i on i.organization_id = ${organizationId} and i.id = line.invoice_id
+      and i.status <> 'generating' and not i.skip_usage and i.voided_invoice_id is null
+    where (s.plan_id = c.plan_id and c.deleted_at is null and c.created_at <= i.created_at)
+      or exists (
+        select from fees f
+        where f.organization_id = ${organizationId} and f.subscription_id = s.id and f.charge_id = c.id
+          and f.fee_type = 'charge' and f.event_transaction_id is null and f.correction_id is null
+          and f.from_datetime <= line.billed_at and f.from_datetime > line.billed_at - interval '25 hours')
+  ) found
+  where nth <= ${MOST_PERIODS}
+  on conflict (correction_id, subscription_id, charge_id, billed_at) do update set settled_at = null`;
+
+/** What a correction has still to settle, earliest first. */
+export const listRenewals = (db: Db, organizationId: string, correctionId: string) => db<Renewal[]>`
+  select subscription_id, charge_id, invoice_id from correction_renewals
+  where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null
+  order by billed_at, subscription_id, charge_id`;
+
+export const markRenewalsSettled = (db: Db, organizationId: string, correctionId: string, now: Temporal.Instant) => db`
+  update correction_renewals set settled_at = ${now}
+  where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null`;
+
+/**
+ * Fees on no invoice by which a charge opened a period, oldest first: those that stand, and those that somebody took away,
+ * which stay away.
+ */
+export const listRenewedFees = (
+  db: Db,
+  organizationId: string,
+  { subscription_id, charge_id }: Renewal,
+  from: Temporal.Instant,
+) => db<{ id: string; is_live: boolean; charge_filter_id: string | null; grouped_by: GroupedBy }[]>`
+  select fee.id, fee.deleted_at is null as is_live, fee.charge_filter_id, fee.grouped_by
+  from fees fee
+  where fee.organization_id = ${organizationId} and fee.subscription_id = ${subscription_id}
+    and fee.charge_id = ${charge_id} and fee.fee_type = 'charge' and fee.event_transaction_id is null
+    and fee.correction_id is null and not fee.invoiceable and fee.from_datetime = ${from}
+    and (fee.deleted_at is null or not ${isCorrected(db)})
+  order by fee.id`;

@@ -1,0 +1,120 @@
+import { cents } from '../../../../engine/money/cents.ts';
+import { ZERO } from '../../../../engine/money/decimal.ts';
+import { canonicalJson } from '../../../../platform/canonical-json.ts';
+import type { Context } from '../../../../platform/context.ts';
+import { readInvoice } from '../../../invoices/invoices/queries.ts';
+import type { CorrectionRow } from '../../../usage/event-corrections/queries.ts';
+import type { RepricedThing } from '../reprice.ts';
+import { settleThings } from '../settle-invoice.ts';
+import { isIssued, listSettled, lockInvoice, type NewAdjustment } from '../sql.ts';
+import type { ThingKey } from '../things.ts';
+import { listChains, markChainsSettled } from './chains-sql.ts';
+import { listSettledFees } from './fees-sql.ts';
+import { changeOfEvent, type StandaloneChange, settleStandalone } from './standalone.ts';
+import { readTerms } from './terms.ts';
+import { type RepricedEvent, repriceChain } from './walk.ts';
+
+/**
+ * Settles the fees of events that were billed in advance: the chains that a correction has changed are walked anew, and
+ * each fee that comes out differently is made right. Invoices that are still in the making are left for later.
+ *
+ * Rule: beyond 4.3 "in-advance event", "in-advance, standalone fee".
+ */
+export async function settleChains(
+  ctx: Context,
+  correction: CorrectionRow,
+): Promise<{ isSettled: boolean; adjustments: NewAdjustment[] }> {
+  const { db, organizationId } = ctx;
+  const chains = await listChains(db, organizationId, correction.id);
+  if (chains.length === 0) return { isSettled: true, adjustments: [] };
+  const chargeIds = chains.map(({ charge_id }) => charge_id);
+  const terms = await readTerms(ctx, correction.external_subscription_id, chargeIds);
+  const events: RepricedEvent[] = [];
+  for (const chain of chains)
+    events.push(...(await repriceChain(ctx, terms, correction.external_subscription_id, chain)));
+
+  const settledFees = await listSettledFees(
+    db,
+    organizationId,
+    events.map(({ issued }) => issued.fee.id),
+  );
+  const byFee = new Map<string, RepricedEvent>();
+  // An event that has moved is in its old chain no more: each fee is met once.
+  for (const each of events)
+    if (isOther(each) || (!each.isTakenOff && settledFees.has(each.issued.fee.id))) byFee.set(each.issued.fee.id, each);
+
+  const adjustments: NewAdjustment[] = [];
+  const standalone: StandaloneChange[] = [];
+  let isSettled = true;
+  for (const each of byFee.values()) {
+    const { invoice_id, invoiceable } = each.issued.fee;
+    if (!invoiceable || invoice_id === null) standalone.push(changeOfEvent(terms, each));
+    else if (await isIssued(db, organizationId, invoice_id))
+      adjustments.push(...(await settleEvent(ctx, correction, each, invoice_id)));
+    else isSettled = false;
+  }
+  adjustments.push(...(await settleStandalone(ctx, correction, terms, standalone)));
+  if (isSettled) await markChainsSettled(db, organizationId, correction.id, ctx.now());
+  return { isSettled, adjustments };
+}
+
+/** Whether an event's fee is another one than what it would be now. */
+function isOther({ issued: { fee }, isTakenOff, priced }: RepricedEvent): boolean {
+  if (isTakenOff) return priced !== undefined;
+  if (priced === undefined) return fee.amount_cents !== 0 || !fee.units.isZero() || !fee.invoiceable;
+  return priced.fee.amountCents !== fee.amount_cents || !priced.fee.units.eq(fee.units) || isElsewhere({ fee }, priced);
+}
+
+const isElsewhere = ({ fee }: Pick<RepricedEvent['issued'], 'fee'>, priced: NonNullable<RepricedEvent['priced']>) =>
+  fee.charge_filter_id !== (priced.filter?.id ?? null) ||
+  canonicalJson(fee.grouped_by) !== canonicalJson(priced.groupedBy);
+
+/** Of one event on its invoice: what it was billed as, and what it is now, which may be another filter or group. */
+async function settleEvent(
+  ctx: Context,
+  correction: CorrectionRow,
+  event: RepricedEvent,
+  invoiceId: string,
+): Promise<NewAdjustment[]> {
+  const { db, organizationId } = ctx;
+  await lockInvoice(db, organizationId, invoiceId);
+  const { status } = await readInvoice(db, organizationId, invoiceId);
+  if (status === 'voided' || status === 'deleted') return [];
+  const settled = await listSettled(db, organizationId, { invoiceId });
+  const made = await settleThings(ctx, correction, { invoiceId }, thingsOf(event, settled), settled);
+  return made.filter((row) => row.delta_amount_cents !== 0);
+}
+
+function thingsOf(
+  { issued: { fee }, priced, chain }: RepricedEvent,
+  settled: Awaited<ReturnType<typeof listSettled>>,
+): RepricedThing[] {
+  const key: ThingKey = {
+    subscription_id: fee.subscription_id ?? chain.subscription_id,
+    kind: 'usage',
+    charge_id: fee.charge_id,
+    charge_filter_id: fee.charge_filter_id,
+    grouped_by: fee.grouped_by,
+  };
+  const window = { from: fee.from_datetime ?? chain.window.from, to: fee.to_datetime ?? chain.window.to };
+  const displayName = fee.invoice_display_name ?? fee.item_name;
+  const nothing = { newCents: cents(0), newUnits: ZERO };
+  const things = new Map<string, RepricedThing>();
+  const put = (thing: RepricedThing) => things.set(canonicalJson(keyOnly(thing)), thing);
+  for (const each of settled.values()) put({ ...each, fee: undefined, ...nothing });
+  put({ ...key, window, displayName, fee, ...nothing });
+  if (priced !== undefined) {
+    const { amountCents: newCents, units: newUnits } = priced.fee;
+    const now = { ...key, charge_filter_id: priced.filter?.id ?? null, grouped_by: priced.groupedBy };
+    put({ ...now, window, displayName, fee: isElsewhere({ fee }, priced) ? undefined : fee, newCents, newUnits });
+  }
+  return [...things.values()];
+}
+
+const keyOnly = ({ subscription_id, kind, charge_id, charge_filter_id, grouped_by }: ThingKey) => [
+  subscription_id,
+  kind,
+  charge_id,
+  charge_filter_id,
+  grouped_by,
+];

@@ -1,0 +1,104 @@
+import type { Period } from '../../../../engine/calendar/period.ts';
+import { cents } from '../../../../engine/money/cents.ts';
+import { ZERO } from '../../../../engine/money/decimal.ts';
+import type { Context } from '../../../../platform/context.ts';
+import { readInvoice } from '../../../invoices/invoices/queries.ts';
+import type { CorrectionRow } from '../../../usage/event-corrections/queries.ts';
+import type { LineFee } from '../../build-invoice/fees.ts';
+import { renewalFees, renewedPeriod } from '../../build-invoice/renewals.ts';
+import { linesOfSource } from '../../regenerate-invoice/lines.ts';
+import type { RepricedThing } from '../reprice.ts';
+import type { NewAdjustment } from '../sql.ts';
+import { chargeAsBilled, type IssuedFee, isSetByHand, keyOfThing, type ThingKey } from '../things.ts';
+import { listSettledFees } from './fees-sql.ts';
+import { listRenewals, listRenewedFees, markRenewalsSettled, type Renewal } from './renewals-sql.ts';
+import { type StandaloneChange, settleStandalone } from './standalone.ts';
+import { readIssued, readTerms, type Terms } from './terms.ts';
+
+/**
+ * Settles the fees on no invoice with which periods after corrected events were opened: the units carried into each are
+ * counted and priced again, by what its fees were priced by.
+ *
+ * Rules: usage-and-charges C.10, beyond 4.3 "recurring metric", "in-advance, standalone fee".
+ */
+export async function settleRenewals(ctx: Context, correction: CorrectionRow): Promise<NewAdjustment[]> {
+  const { db, organizationId } = ctx;
+  const renewals = await listRenewals(db, organizationId, correction.id);
+  if (renewals.length === 0) return [];
+  const chargeIds = renewals.map(({ charge_id }) => charge_id);
+  const terms = await readTerms(ctx, correction.external_subscription_id, chargeIds);
+  const changes: StandaloneChange[] = [];
+  for (const renewal of renewals) changes.push(...(await repriceRenewal(ctx, terms, renewal)));
+  const settledFees = await listSettledFees(
+    db,
+    organizationId,
+    changes.flatMap(({ thing }) => thing.fee?.id ?? []),
+  );
+  const differing = changes.filter(({ thing }) => isOther(thing) || settledFees.has(thing.fee?.id ?? ''));
+  const adjustments = await settleStandalone(ctx, correction, terms, differing);
+  await markRenewalsSettled(db, organizationId, correction.id, ctx.now());
+  return adjustments;
+}
+
+const isOther = ({ fee, newCents, newUnits }: RepricedThing): boolean =>
+  newCents !== (fee?.amount_cents ?? 0) || !newUnits.eq(fee?.units ?? ZERO);
+
+/** What was set by hand stays, and what somebody took away stays away. */
+async function repriceRenewal(ctx: Context, terms: Terms, renewal: Renewal): Promise<StandaloneChange[]> {
+  const { db, organizationId } = ctx;
+  const invoice = await readInvoice(db, organizationId, renewal.invoice_id);
+  const lines = await linesOfSource(ctx, invoice, invoice.timezone);
+  const line = lines.find(({ subscription }) => subscription.id === renewal.subscription_id)!;
+  const period = renewedPeriod(line);
+  if (period === undefined) return [];
+  const rows = await listRenewedFees(db, organizationId, renewal, period.from);
+  const live = rows.filter(({ is_live }) => is_live).map(({ id }) => id);
+  const read = await readIssued(ctx, live);
+  const issued = [...read.values()].filter(({ inputs }) => inputs?.window.renewed === true);
+  const charge = {
+    ...chargeAsBilled(terms.charges.get(renewal.charge_id)!, issued),
+    // An override of the plan since then has charges of its own: this one is billed by its own plan still.
+    plan_id: line.subscription.plan_id,
+  };
+  const made = await renewalFees(ctx, [line], [charge], 'standalone');
+  const now = new Map(made.map((fee) => [keyOfFee(renewal, fee), fee]));
+  const fees = new Map(issued.map((each) => [keyOfIssued(renewal, each), each]));
+  const takenAway = new Set(rows.filter(({ is_live }) => !is_live).map((row) => keyOfThing(keyOf(renewal, row))));
+  return [...new Set([...fees.keys(), ...now.keys()])].flatMap((name): StandaloneChange[] => {
+    const own = fees.get(name);
+    if (own === undefined ? takenAway.has(name) : isSetByHand(own)) return [];
+    const again = now.get(name);
+    return [{ thing: thingOf(renewal, period, own?.fee, again), again: () => again }];
+  });
+}
+
+const keyOf = ({ subscription_id, charge_id }: Renewal, of: Pick<ThingKey, 'charge_filter_id' | 'grouped_by'>) => ({
+  subscription_id,
+  kind: 'usage' as const,
+  charge_id,
+  charge_filter_id: of.charge_filter_id,
+  grouped_by: of.grouped_by,
+});
+
+const keyOfIssued = (renewal: Renewal, { fee }: IssuedFee): string => keyOfThing(keyOf(renewal, fee));
+
+const keyOfFee = (renewal: Renewal, { charge_filter_id, groupedBy: grouped_by }: LineFee): string =>
+  keyOfThing(keyOf(renewal, { charge_filter_id, grouped_by }));
+
+/** Of a fee, of what it is now, or both: one of them is there. */
+function thingOf(
+  renewal: Renewal,
+  window: Period,
+  fee: IssuedFee['fee'] | undefined,
+  again: LineFee | undefined,
+): RepricedThing {
+  const place = fee ?? { charge_filter_id: again!.charge_filter_id, grouped_by: again!.groupedBy };
+  return {
+    ...keyOf(renewal, place),
+    window,
+    displayName: fee === undefined ? again!.item.displayName : (fee.invoice_display_name ?? fee.item_name),
+    fee,
+    newCents: again?.amountCents ?? cents(0),
+    newUnits: again?.units ?? ZERO,
+  };
+}

@@ -1,0 +1,115 @@
+import { cents } from '../../../../engine/money/cents.ts';
+import { ZERO } from '../../../../engine/money/decimal.ts';
+import type { Context } from '../../../../platform/context.ts';
+import { markFeeDeleted } from '../../../invoices/fees/queries.ts';
+import type { CorrectionRow } from '../../../usage/event-corrections/queries.ts';
+import { eventFee } from '../../bill-in-advance/event-fee.ts';
+import type { LineFee } from '../../build-invoice/fees.ts';
+import type { PayerFacts } from '../../build-invoice/sql.ts';
+import { storeStandaloneFees } from '../../build-invoice/standalone-fees.ts';
+import type { RepricedThing } from '../reprice.ts';
+import { recorded, settleThings } from '../settle-invoice.ts';
+import { listSettled, type NewAdjustment } from '../sql.ts';
+import { lockFees } from './fees-sql.ts';
+import type { Terms } from './terms.ts';
+import type { RepricedEvent } from './walk.ts';
+
+/** A fee on no invoice, and what it would be now. */
+export interface StandaloneChange {
+  /** Without a fee: there is none yet. */
+  thing: RepricedThing;
+  /** The fee that it is now; undefined where there would be none. */
+  again: () => LineFee | undefined;
+}
+
+/**
+ * Settles fees that stand on no invoice of their own. One that is not paid yet is deleted and made again; one that is paid
+ * stays: what it rises by is billed like that of an invoice, what it falls by cannot be given back. One that was paid back
+ * is left alone.
+ *
+ * Rule: beyond 4.3 "in-advance, standalone fee".
+ */
+export async function settleStandalone(
+  ctx: Context,
+  correction: CorrectionRow,
+  terms: Terms,
+  changes: readonly StandaloneChange[],
+): Promise<NewAdjustment[]> {
+  const { db, organizationId } = ctx;
+  const standing = await lockFees(
+    db,
+    organizationId,
+    changes.flatMap(({ thing }) => thing.fee?.id ?? []),
+  );
+  const adjustments: NewAdjustment[] = [];
+  const made = new Map<string, { payer: PayerFacts; fees: LineFee[] }>();
+  for (const { thing, again: makeAgain } of changes) {
+    const oldCents = cents(thing.fee?.amount_cents ?? 0);
+    const deltaCents = cents(thing.newCents - oldCents);
+    const row = recorded({ invoiceId: null }, { thing, oldCents, deltaCents, restCents: deltaCents });
+    if (thing.fee !== undefined) {
+      const fee = standing.get(thing.fee.id);
+      if (fee === undefined || fee.payment_status === 'refunded') continue;
+      const billed = { invoiceId: null, feeId: thing.fee.id };
+      const settled = await listSettled(db, organizationId, billed);
+      const isSettled = [...settled.values()].some(({ settled_cents }) => settled_cents !== 0);
+      const isPaid = fee.payment_status === 'succeeded' || fee.invoice_id !== null || isSettled;
+      if (isPaid || correction.policy === 'ignore') {
+        const rows = await settleThings(ctx, correction, billed, [thing], settled);
+        adjustments.push(...rows.filter((each) => each.delta_amount_cents !== 0));
+        continue;
+      }
+      await markFeeDeleted(db, organizationId, thing.fee.id, ctx.now());
+    } else if (correction.policy === 'ignore') {
+      adjustments.push(row);
+      continue;
+    }
+    const again = makeAgain();
+    if (again !== undefined) {
+      const subscriptionId = again.line.subscription.id;
+      const own = made.get(subscriptionId) ?? { payer: terms.payerOf(subscriptionId), fees: [] };
+      made.set(subscriptionId, { ...own, fees: [...own.fees, again] });
+    }
+    adjustments.push({ ...row, ...(again === undefined ? {} : { booked_as: 'fee', new_fee_id: again.id }) });
+  }
+  for (const { payer, fees } of made.values()) await storeStandaloneFees(ctx, payer, fees);
+  return adjustments;
+}
+
+/** Of an event's fee. */
+export const changeOfEvent = (terms: Terms, event: RepricedEvent): StandaloneChange => ({
+  thing: thingOf(event),
+  again: () => madeAgain(terms, event),
+});
+
+function thingOf({ issued: { fee }, isTakenOff, priced, chain }: RepricedEvent): RepricedThing {
+  return {
+    subscription_id: fee.subscription_id ?? chain.subscription_id,
+    kind: 'usage',
+    charge_id: fee.charge_id,
+    charge_filter_id: fee.charge_filter_id,
+    grouped_by: fee.grouped_by,
+    window: { from: fee.from_datetime ?? chain.window.from, to: fee.to_datetime ?? chain.window.to },
+    displayName: fee.invoice_display_name ?? fee.item_name,
+    fee: isTakenOff ? undefined : fee,
+    newCents: priced?.fee.amountCents ?? cents(0),
+    newUnits: priced?.fee.units ?? ZERO,
+  };
+}
+
+function madeAgain(terms: Terms, { priced, event, chain }: RepricedEvent): LineFee | undefined {
+  if (priced === undefined) return undefined;
+  const line = terms.lineOf(chain.subscription_id, event.timestamp);
+  return eventFee(
+    line,
+    {
+      id: event.event_id,
+      transaction_id: event.transaction_id,
+      code: event.code,
+      timestamp: event.timestamp,
+      precise_total_amount_cents: event.precise_total_amount_cents,
+      texts: event.texts,
+    },
+    priced,
+  );
+}

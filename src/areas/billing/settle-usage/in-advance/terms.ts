@@ -1,0 +1,89 @@
+import type { Temporal } from 'temporal-polyfill';
+import { localDate } from '../../../../engine/calendar/local-day.ts';
+import { holds, type Period } from '../../../../engine/calendar/period.ts';
+import type { Currency } from '../../../../engine/money/currency.ts';
+import type { Context } from '../../../../platform/context.ts';
+import { newId } from '../../../../platform/ids.ts';
+import { listFeeInputs } from '../../../invoices/fee-explanations/queries.ts';
+import { listFeesByIds } from '../../../invoices/fees/queries.ts';
+import { listPricedCharges, type PricedCharge } from '../../../usage/usage/priced-charges.ts';
+import { covers } from '../../bill-in-advance/step.ts';
+import { type BilledLine, currentLine } from '../../build-invoice/lines.ts';
+import {
+  type BilledSubscription,
+  lockPayer,
+  type PayerFacts,
+  readBilledSubscriptions,
+} from '../../build-invoice/sql.ts';
+import type { IssuedFee } from '../things.ts';
+import { listStarted } from './chains-sql.ts';
+
+/** Subscriptions of an external id, with the charges by which their events were billed in advance. */
+export interface Terms {
+  charges: ReadonlyMap<string, PricedCharge>;
+  payerOf(subscriptionId: string): PayerFacts;
+  currencyOf(subscriptionId: string): Currency;
+  lineOf(subscriptionId: string, inside: Temporal.Instant): BilledLine;
+  /** The line of the subscription that has the plan of a charge, or has billed by it, and covers an instant. */
+  lineAt(charge: PricedCharge, at: Temporal.Instant): BilledLine | undefined;
+}
+
+/** The customers are locked by whoever corrects; to lock them again changes nothing. */
+export async function readTerms(
+  ctx: Context,
+  externalSubscriptionId: string,
+  chargeIds: readonly string[],
+): Promise<Terms> {
+  const { db, organizationId } = ctx;
+  const started = await listStarted(db, organizationId, externalSubscriptionId, [...new Set(chargeIds)]);
+  const charges = await listPricedCharges(db, organizationId, [], [...new Set(chargeIds)]);
+  const billed: { subscription: BilledSubscription; payer: PayerFacts }[] = [];
+  for (const customerId of [...new Set(started.map(({ customer_id }) => customer_id))].sort()) {
+    const payer = await lockPayer(db, organizationId, customerId);
+    const ids = started.filter(({ customer_id }) => customer_id === customerId).map(({ id }) => id);
+    const at = ctx.now();
+    const line = { invoiceId: newId(), at, billedOn: localDate(at, payer.zone), zone: payer.zone };
+    const subscriptions = await readBilledSubscriptions(db, organizationId, ids, line);
+    billed.push(...subscriptions.map((subscription) => ({ subscription, payer })));
+  }
+  const known = (id: string) => billed.find(({ subscription }) => subscription.id === id)!;
+  const hasBilled = (id: string, chargeId: string) =>
+    started.some((each) => each.id === id && each.charge_ids.includes(chargeId));
+  const lineOf = (id: string, inside: Temporal.Instant): BilledLine => {
+    const { subscription, payer } = known(id);
+    return currentLine(subscription, 'in_advance_charge', ctx.now(), payer.zone, inside);
+  };
+  return {
+    charges: new Map(charges.map((charge) => [charge.id, charge])),
+    payerOf: (id) => known(id).payer,
+    currencyOf: (id) => known(id).subscription.amount_currency,
+    lineOf,
+    lineAt(charge, at) {
+      const found = billed.find(
+        ({ subscription }) =>
+          (subscription.plan_id === charge.plan_id || hasBilled(subscription.id, charge.id)) &&
+          covers(subscription, at),
+      );
+      return found && lineOf(found.subscription.id, at);
+    },
+  };
+}
+
+/** Whether an instant lies in a window whose first instant is compared in milliseconds. Rule: usage-and-charges A.9. */
+export const isIn = ({ from, to }: Period, at: Temporal.Instant): boolean =>
+  holds({ from: from.round({ smallestUnit: 'millisecond', roundingMode: 'floor' }), to }, at);
+
+/** Fees with what they were computed from, by their ids. */
+export async function readIssued(
+  ctx: Context,
+  feeIds: readonly string[],
+  which: 'standing' | 'deleted' = 'standing',
+): Promise<Map<string, IssuedFee>> {
+  if (feeIds.length === 0) return new Map();
+  const [fees, inputs] = await Promise.all([
+    listFeesByIds(ctx.db, ctx.organizationId, feeIds, which),
+    listFeeInputs(ctx.db, ctx.organizationId, feeIds),
+  ]);
+  const byFee = new Map(inputs.map((row) => [row.fee_id, row.inputs]));
+  return new Map(fees.map((fee) => [fee.id, { fee, inputs: byFee.get(fee.id) ?? null }]));
+}

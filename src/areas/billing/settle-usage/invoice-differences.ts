@@ -1,0 +1,64 @@
+import { localDate } from '../../../engine/calendar/local-day.ts';
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { customerOf } from '../bill-in-advance/sql.ts';
+import { ownFees } from '../build-invoice/correction-fees.ts';
+import { claimLines } from '../build-invoice/line-writes.ts';
+import { currentLine } from '../build-invoice/lines.ts';
+import { openInvoice } from '../build-invoice/open-invoice.ts';
+import { lockPayer, readBilledSubscriptions, readIssuer } from '../build-invoice/sql.ts';
+import { store } from '../build-invoice/store.ts';
+import { totalFees } from '../build-invoice/total-fees.ts';
+
+/**
+ * Makes an invoice of what corrections left to be billed of a subscription: such fees only, final at once. Nothing happens
+ * when nothing is left.
+ *
+ * correctionId  the correction whose policy asks for it; null: whatever waits for an invoice that will not come
+ *
+ * Rules: beyond 4.4 "own invoice", "waiting increase", subscriptions-and-invoices F.3.
+ */
+export async function invoiceDifferences(
+  ctx: Context,
+  owner: { subscription_id: string; customer_id: string },
+  correctionId: string | null,
+): Promise<void> {
+  const { db, organizationId } = ctx;
+  const payer = await lockPayer(db, organizationId, owner.customer_id);
+  const invoiceId = newId();
+  const at = ctx.now();
+  const billedOn = localDate(at, payer.zone);
+  const [subscription] = await readBilledSubscriptions(db, organizationId, [owner.subscription_id], {
+    invoiceId,
+    at,
+    billedOn,
+    zone: payer.zone,
+  });
+  const until = subscription!.terminated_at?.subtract({ microseconds: 1 });
+  const line = currentLine(subscription!, 'in_advance_charge', at, payer.zone, until ?? at);
+  const fees = await ownFees(ctx, line, correctionId);
+  if (fees.length === 0) return;
+  const issuer = await readIssuer(db, organizationId, subscription!.billing_entity_id ?? payer.billing_entity_id);
+  const { dates } = await openInvoice(ctx, {
+    id: invoiceId,
+    payer,
+    issuer,
+    currency: subscription!.amount_currency,
+    purchaseOrderNumber: subscription!.purchase_order_number,
+    billedOn,
+    isInAdvanceCharge: true,
+  });
+  await claimLines(db, organizationId, invoiceId, [line], { billedOn, now: at });
+  const computation = await totalFees(ctx, { payer, issuer, fees, isFinalizing: true });
+  const currency = subscription!.amount_currency;
+  await store(ctx, { invoiceId, payer, issuer, currency, dates, at, createdAt: at, computation });
+}
+
+/**
+ * Step `invoice-differences`: the invoice of what waits for a next one, of a subscription that has ended without. Rule:
+ * beyond 4.4 "waiting increase".
+ */
+export async function invoiceWaiting(ctx: Context, { subscription_id }: { subscription_id: string }): Promise<void> {
+  const customer_id = await customerOf(ctx.db, ctx.organizationId, subscription_id);
+  await invoiceDifferences(ctx, { subscription_id, customer_id }, null);
+}

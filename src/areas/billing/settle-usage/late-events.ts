@@ -1,0 +1,154 @@
+import { Temporal } from 'temporal-polyfill';
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { Tx } from '../../../platform/db/connect.ts';
+import { firstIdAt, newId } from '../../../platform/ids.ts';
+import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import type { Policy } from '../../catalog/usage-policies/schema.ts';
+import { announceSettled, lockForCorrection } from '../../usage/event-corrections/apply.ts';
+import { eventsOfIds } from '../../usage/event-corrections/events.ts';
+import { listConcernedCharges } from '../../usage/event-corrections/periods.ts';
+import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
+import { takeLateEvents } from '../../usage/event-corrections/taken-late-events.ts';
+import { correctionView } from '../../usage/event-corrections/view.ts';
+import { insertCorrection, updateProgress } from '../../usage/event-corrections/writes.ts';
+import { type LateGroup, listLateGroups, listLateOrganizations, lockCursor, moveCursor } from './late-sql.ts';
+import { settlePeriods } from './settle-periods.ts';
+import { insertPeriods } from './sql.ts';
+
+/** How far back an organization is looked at for the first time: an hour, and what a late tick adds. */
+const FIRST_LOOK = { minutes: 65 };
+/** Events of a batch that was still being stored when later ones were looked at; settling them again finds nothing. */
+const OVERLAP_MS = 600_000;
+/** Ids of events in one step. */
+const EVENTS_A_STEP = 5000;
+const REASON = 'Late usage';
+
+/**
+ * Makes corrections of events that came after their window was put on a final invoice, where the policy says so. Rules:
+ * beyond 4.6, 17 `late-events`.
+ */
+export const lateEvents: PeriodicJob = {
+  name: 'late-events',
+  async select(sql, _at, scope, limit) {
+    const due = await listLateOrganizations(sql, scope, limit);
+    return due.map(({ organization_id, sandbox, seen_id }) => ({
+      organization_id,
+      sandbox,
+      item: {},
+      key: `late-${organization_id}-${seen_id ?? 'first'}`,
+      resource: { type: 'Organization', id: organization_id },
+    }));
+  },
+  async work(ctx) {
+    const { db, organizationId } = ctx;
+    const seen = await lockCursor(db, organizationId, firstIdAt(realNow().subtract(FIRST_LOOK)));
+    const groups = await listLateGroups(db, organizationId, before(seen));
+    for (const { external_subscription_id, window_from, policy, event_ids } of groups)
+      for (let n = 0; n < event_ids.length; n += EVENTS_A_STEP)
+        ctx.after({
+          job: 'settle-late-events',
+          payload: {
+            external_subscription_id,
+            window_from: window_from.toString(),
+            policy,
+            event_ids: event_ids.slice(n, n + EVENTS_A_STEP),
+          },
+        });
+    await moveCursor(db, organizationId, groups.flatMap(({ event_ids }) => event_ids).reduce(later, seen));
+  },
+  async nextDueAt(sql, organizationId, after) {
+    const due = await listLateOrganizations(sql, { organizationId }, 1);
+    return due.length > 0 ? after : null;
+  },
+};
+
+const later = (a: string, b: string): string => (a < b ? b : a);
+
+/** The least id of some minutes earlier. */
+function before(id: string): string {
+  const made = Number.parseInt(id.replace('-', '').slice(0, 12), 16);
+  return firstIdAt(Temporal.Instant.fromEpochMilliseconds(made - OVERLAP_MS));
+}
+
+type LateEvents = Omit<LateGroup, 'window_from'> & { window_from: string };
+
+/**
+ * Step `settle-late-events`: settles late events of one subscription and window as a correction of kind `late_events`.
+ * When their invoices are right already, there is none. Rule: beyond 4.6.
+ */
+export async function settleLateEvents(ctx: Context, late: LateEvents): Promise<void> {
+  const customers = await lockForCorrection(ctx, late.external_subscription_id);
+  // Whether or not they make a difference by themselves: a later correction goes on from what they left.
+  await takeLateEvents(ctx.db, ctx.organizationId, late.event_ids, ctx.now());
+  const nothing = new Error('nothing to settle');
+  const recorded: Parameters<Context['record']>[0][] = [];
+  const owed: Parameters<Context['after']>[0][] = [];
+  try {
+    await (ctx.db as Tx).savepoint(async (db) => {
+      const on = {
+        ...ctx,
+        db,
+        record: (entry: (typeof recorded)[0]) => void recorded.push(entry),
+        after: (step: (typeof owed)[0]) => void owed.push(step),
+      };
+      if (!(await settle(on, late, customers.length === 1 ? customers[0]! : null))) throw nothing;
+    });
+  } catch (error) {
+    if (error === nothing) return;
+    throw error;
+  }
+  for (const entry of recorded) ctx.record(entry);
+  for (const step of owed) ctx.after(step);
+}
+
+/** @returns whether there was anything to settle */
+async function settle(ctx: Context, late: LateEvents, externalCustomerId: string | null): Promise<boolean> {
+  const { db, organizationId } = ctx;
+  const moments = db`select distinct e.code, e.timestamp from ${eventsOfIds(db, organizationId, late.event_ids)}`;
+  const concerned = await listConcernedCharges(db, organizationId, late.external_subscription_id, moments, false);
+  const invoiced = concerned.filter(({ is_draft }) => !is_draft);
+  if (invoiced.length === 0) return false;
+  const correction = lateCorrection(ctx, late, new Set(invoiced.map(({ invoice_id }) => invoice_id)).size);
+  await insertCorrection(db, organizationId, correction);
+  await insertPeriods(db, organizationId, correction.id, invoiced);
+  const { isSettled, adjustments } = await settlePeriods(ctx, correction);
+  if (isSettled && adjustments.every(({ delta_amount_cents }) => delta_amount_cents === 0)) return false;
+  ctx.record({
+    activity: {
+      type: 'event_correction.created',
+      resourceType: 'EventCorrection',
+      resourceId: correction.id,
+      object: correctionView(correction),
+      externalCustomerId,
+      externalSubscriptionId: late.external_subscription_id,
+    },
+  });
+  if (!isSettled) return true;
+  const settled: CorrectionRow = { ...correction, status: 'settled', finished_at: ctx.now() };
+  await updateProgress(db, organizationId, settled.id, settled);
+  announceSettled(ctx, settled);
+  return true;
+}
+
+const lateCorrection = (ctx: Context, late: LateEvents, invoices: number): CorrectionRow => ({
+  id: newId(),
+  kind: 'late_events',
+  status: 'applied',
+  policy: late.policy as Policy,
+  credit_note_part: 'credit',
+  reason: REASON,
+  dry_run: false,
+  external_subscription_id: late.external_subscription_id,
+  transaction_id: null,
+  input: { window_from: late.window_from },
+  api_key_id: null,
+  total: late.event_ids.length,
+  done: late.event_ids.length,
+  draft_invoices_count: 0,
+  invoices_count: invoices,
+  error: null,
+  created_at: ctx.now(),
+  started_at: ctx.now(),
+  finished_at: null,
+});

@@ -1,0 +1,79 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import { inScope } from '../../../platform/db/in-scope.ts';
+import type { Scope } from '../../../platform/periodic-job.ts';
+import { policyOfPlan } from '../../catalog/usage-policies/queries.ts';
+import type { Policy } from '../../catalog/usage-policies/schema.ts';
+
+/** Late events of one subscription and window. */
+export interface LateGroup {
+  external_subscription_id: string;
+  window_from: Temporal.Instant;
+  policy: Policy;
+  event_ids: string[];
+}
+
+/** What stands after `from`: live events `e` that came late for a final invoice, whose policy is not to ignore them. */
+const lateEvents = (db: Db, organizationId: Fragment, after: Fragment) => db`
+  events e
+  cross join lateral (
+    select line.charges_from_datetime as window_from, coalesce(
+      ${policyOfPlan(db, organizationId, db`s.plan_id`, 'late_events')},
+      (select usage_policies ->> 'late_events' from organizations where id = ${organizationId}), 'ignore') as policy
+    from billable_metrics m
+    join subscriptions s on s.organization_id = ${organizationId} and s.external_id = e.external_subscription_id
+    join charges c on c.organization_id = ${organizationId} and c.billable_metric_id = m.id and c.plan_id = s.plan_id
+      and not c.pay_in_advance and c.invoiceable and c.deleted_at is null
+    join invoice_subscriptions line on line.organization_id = ${organizationId} and line.subscription_id = s.id
+      and line.invoicing_reason in ('subscription_periodic', 'subscription_terminating') and not line.regenerated
+      and line.charges_to_datetime > e.timestamp
+      and (m.recurring or date_trunc('milliseconds', line.charges_from_datetime) <= e.timestamp)
+    join invoices i on i.organization_id = ${organizationId} and i.id = line.invoice_id
+      and i.status in ('finalized', 'closed') and not i.skip_usage
+      and coalesce(i.finalized_at, i.updated_at) <= e.created_at
+    where m.organization_id = ${organizationId} and m.code = e.code and m.deleted_at is null
+    order by line.charges_from_datetime
+    limit 1
+  ) late
+  where e.organization_id = ${organizationId} and e.id > ${after} and e.deleted_at is null and late.policy <> 'ignore'`;
+
+/** Organizations with a policy for late events, and how far their events were looked at. */
+const withPolicy = (db: Db) => db`
+  organizations organization
+  left join late_event_cursors seen on seen.organization_id = organization.id
+  where (coalesce(organization.usage_policies ->> 'late_events', 'ignore') <> 'ignore' or exists (
+    select from plans plan where plan.organization_id = organization.id
+      and coalesce(plan.usage_policies ->> 'late_events', 'ignore') <> 'ignore'))`;
+
+/** Organizations with late events to settle, and those that are looked at for the first time. */
+export const listLateOrganizations = (db: Db, scope: Scope, limit: number) => db<
+  { organization_id: string; sandbox: boolean; seen_id: string | null }[]
+>`
+  select organization.id as organization_id, organization.sandbox, seen.seen_id
+  from ${withPolicy(db)} and ${inScope(db, scope, db`organization.id`)}
+    and (seen.seen_id is null or exists (select from ${lateEvents(db, db`organization.id`, db`seen.seen_id`)}))
+  order by organization.id
+  limit ${limit}`;
+
+/**
+ * How far events were looked at, locked; of an organization that is looked at for the first time `first`.
+ */
+export async function lockCursor(db: Db, organizationId: string, first: string): Promise<string> {
+  await db`
+    insert into late_event_cursors (organization_id, seen_id) values (${organizationId}, ${first})
+    on conflict do nothing`;
+  const [row] = await db<{ seen_id: string }[]>`
+    select seen_id from late_event_cursors where organization_id = ${organizationId} for update`;
+  return row!.seen_id;
+}
+
+export const moveCursor = (db: Db, organizationId: string, seenId: string) => db`
+  update late_event_cursors set seen_id = ${seenId} where organization_id = ${organizationId}`;
+
+/** Late events by subscription and window, in the order of the windows. */
+export const listLateGroups = (db: Db, organizationId: string, after: string) => db<LateGroup[]>`
+  select e.external_subscription_id, late.window_from, min(late.policy) as policy,
+    array_agg(e.id::text order by e.id) as event_ids
+  from ${lateEvents(db, db`${organizationId}::uuid`, db`${after}::uuid`)}
+  group by e.external_subscription_id, late.window_from
+  order by late.window_from, e.external_subscription_id`;

@@ -1,0 +1,54 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Period } from '../../../engine/calendar/period.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { isLeftOut } from '../../usage/usage-counts/queries.ts';
+import type { LateEvents } from '../../usage/usage-counts/request.ts';
+import type { IssuedFee } from './things.ts';
+
+/** The events of a charge on an issued invoice that came after it was counted. */
+export interface LateFor {
+  externalSubscriptionId: string;
+  code: string;
+  window: Pick<Period, 'to'> & { from: Temporal.Instant | null };
+  late: LateEvents;
+}
+
+/**
+ * What came after an issued invoice was counted: ids of fees are made when usage is counted. Of a charge without any fee
+ * nothing was counted, and the instant tells at which the invoice became final.
+ */
+export function lateFor(issued: readonly IssuedFee[], finalAt: Temporal.Instant): LateEvents {
+  const ids = issued.map(({ fee }) => fee.id).sort();
+  return ids.length === 0 ? { since: finalAt } : { afterId: ids.at(-1)! };
+}
+
+/** When an issued invoice became final. */
+export async function readFinalAt(db: Db, organizationId: string, invoiceId: string): Promise<Temporal.Instant> {
+  const [row] = await db<{ at: Temporal.Instant }[]>`
+    select coalesce(finalized_at, updated_at) as at from invoices
+    where organization_id = ${organizationId} and id = ${invoiceId}`;
+  return row!.at;
+}
+
+/** How many late events nobody has taken in, in the order asked. Rule: specification README, decision 14. */
+export async function countLeftOut(db: Db, organizationId: string, asked: readonly LateFor[]): Promise<number[]> {
+  const requests = asked.map(({ externalSubscriptionId, code, window, late }, n) => ({
+    n,
+    subscription: externalSubscriptionId,
+    code,
+    from: window.from?.round({ smallestUnit: 'millisecond', roundingMode: 'trunc' }).toString() ?? '-infinity',
+    to: window.to.toString(),
+    late_after_id: 'afterId' in late ? late.afterId : null,
+    late_since: 'since' in late ? late.since.toString() : null,
+  }));
+  const rows = await db<{ n: number; count: number }[]>`
+    select request.n, count(*) as count
+    from jsonb_to_recordset(${JSON.stringify(requests)}::text::jsonb) as request (n int, subscription text, code text,
+      "from" timestamptz, "to" timestamptz, late_after_id uuid, late_since timestamptz)
+    join events e on e.organization_id = ${organizationId} and e.external_subscription_id = request.subscription
+      and e.code = request.code and e.timestamp >= request."from" and e.timestamp < request."to"
+      and e.deleted_at is null and ${isLeftOut(db, organizationId)}
+    group by request.n`;
+  const counts = new Map(rows.map(({ n, count }) => [n, count]));
+  return asked.map((_, n) => counts.get(n) ?? 0);
+}

@@ -1,0 +1,102 @@
+import type { Period } from '../../../engine/calendar/period.ts';
+import { type Cents, cents, sumCents } from '../../../engine/money/cents.ts';
+import { commitmentTrueUp, isOfPeriod } from '../../../engine/subscriptions/minimum-commitment.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { FeeRow } from '../../invoices/fees/queries.ts';
+import { commitmentFees } from '../build-invoice/commitment-fees.ts';
+import type { LineFee } from '../build-invoice/fees.ts';
+import type { BilledLine } from '../build-invoice/lines.ts';
+import type { RepricedThing } from './reprice.ts';
+import type { SettledThing } from './sql.ts';
+import { type IssuedFee, isSetByHand, keyOfThing } from './things.ts';
+
+/** What something on the invoice rises or falls by, and when it was used. */
+interface Change {
+  window: Period;
+  fee: FeeRow | undefined;
+  amountCents: Cents;
+}
+
+/**
+ * The minimum commitment of a line by the usage of now: of an invoice that has one by what was stored with it, else by the
+ * plan. Other fees of its period count as they are billed by now; what opens the next period on the same invoice does not.
+ *
+ * Rules: beyond 4.4, subscriptions-and-invoices E.1.
+ */
+export async function repriceCommitment(
+  ctx: Context,
+  line: BilledLine,
+  fees: readonly IssuedFee[],
+  things: readonly RepricedThing[],
+  settled: ReadonlyMap<string, SettledThing>,
+): Promise<RepricedThing[]> {
+  const own = things.filter(({ subscription_id }) => subscription_id === line.subscription.id);
+  const changes = changesOf(line, own, settled);
+  const issued = fees.find(({ fee }) => fee.fee_type === 'commitment' && fee.subscription_id === line.subscription.id);
+  if (issued !== undefined) return [repriceIssued(line, issued, changes)];
+  if (line.subscription.commitment === null || own.length === 0) return [];
+  // A commitment that the plan got since then would be missing whatever the usage.
+  if ((await commitmentFees(ctx, [line], [])).length > 0) return [];
+  // The fees of this invoice are among those that were made before: what they rise or fall by is added.
+  const [missing] = await commitmentFees(
+    ctx,
+    [line],
+    changes.map((change) => countedFee(line, change)),
+  );
+  if (missing === undefined) return [];
+  const { window, amountCents: newCents, units: newUnits, item } = missing;
+  return [{ ...commitmentOf(line), window, displayName: item.displayName, fee: undefined, newCents, newUnits }];
+}
+
+const commitmentOf = ({ subscription }: BilledLine) => ({
+  subscription_id: subscription.id,
+  kind: 'commitment' as const,
+  charge_id: null,
+  charge_filter_id: null,
+  grouped_by: {},
+});
+
+/** Of what is priced again, and of what corrections have settled about other things of the line. */
+function changesOf(
+  line: BilledLine,
+  own: readonly RepricedThing[],
+  settled: ReadonlyMap<string, SettledThing>,
+): Change[] {
+  const names = new Set(own.map(keyOfThing));
+  const others = [...settled].filter(
+    ([name, thing]) =>
+      thing.kind !== 'commitment' && thing.subscription_id === line.subscription.id && !names.has(name),
+  );
+  return [
+    ...own.map(({ window, fee, newCents }) => ({
+      window,
+      fee,
+      amountCents: cents(newCents - (fee?.amount_cents ?? 0)),
+    })),
+    ...others.map(([, { window, settled_cents }]) => ({ window, fee: undefined, amountCents: cents(settled_cents) })),
+  ];
+}
+
+function repriceIssued(line: BilledLine, issued: IssuedFee, changes: readonly Change[]): RepricedThing {
+  const { fee, inputs } = issued;
+  const window = { from: fee.from_datetime!, to: fee.to_datetime! };
+  const stored = inputs?.commitment;
+  const counted = new Set((stored?.counted_fees ?? []).map(({ id }) => id));
+  const counts = changes.filter((change) =>
+    change.fee === undefined ? isOfPeriod(change.window, window) : counted.has(change.fee.id),
+  );
+  const newCents =
+    stored?.counted_fees === undefined || counts.length === 0 || isSetByHand(issued)
+      ? cents(fee.amount_cents)
+      : commitmentTrueUp(
+          stored.amount_cents,
+          { billedDays: stored.billed_days, periodDays: stored.period_days },
+          sumCents([cents(stored.used_cents), ...counts.map(({ amountCents }) => amountCents)]),
+        );
+  const displayName = fee.invoice_display_name ?? fee.item_name;
+  return { ...commitmentOf(line), window, displayName, fee, newCents, newUnits: fee.units };
+}
+
+/** What usage rises or falls by, as something that a commitment counts in its period. */
+const countedFee = (line: BilledLine, { window, amountCents }: Change): LineFee =>
+  ({ id: '', line, fee_type: 'charge', window, amountCents }) as LineFee;

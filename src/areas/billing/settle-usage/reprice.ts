@@ -1,0 +1,285 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Period } from '../../../engine/calendar/period.ts';
+import { type Cents, cents } from '../../../engine/money/cents.ts';
+import { type Decimal, ZERO } from '../../../engine/money/decimal.ts';
+import type { Context } from '../../../platform/context.ts';
+import { listAdjustedFees } from '../../invoices/adjusted-fees/queries.ts';
+import { listFeeInputs } from '../../invoices/fee-explanations/queries.ts';
+import { type FeeRow, listFeesOfInvoice } from '../../invoices/fees/queries.ts';
+import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
+import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
+import { toCount } from '../../usage/usage/price-usage.ts';
+import { listPricedCharges, type PricedCharge } from '../../usage/usage/priced-charges.ts';
+import { countUsage } from '../../usage/usage-counts/count-usage.ts';
+import type { CountedShare } from '../../usage/usage-counts/request.ts';
+import { adjusterOf } from '../build-invoice/adjustments.ts';
+import { chargesOfLine, type LineFee, usageLineFees } from '../build-invoice/fees.ts';
+import { type BilledLine, prorationOf, sharedInstants } from '../build-invoice/lines.ts';
+import { isRenewed, renewalFees, renewedPeriod } from '../build-invoice/renewals.ts';
+import { linesOfSource } from '../regenerate-invoice/lines.ts';
+import { countLeftOut, lateFor, readFinalAt } from './left-out.ts';
+import { repriceCommitment } from './reprice-commitment.ts';
+import { isMadeAnew, type SettledThing } from './sql.ts';
+import {
+  chargeAsBilled,
+  type IssuedFee,
+  isSetByHand,
+  keyOfThing,
+  lineAsBilled,
+  sharedAsBilled,
+  type ThingKey,
+} from './things.ts';
+
+/** Something that an issued invoice bills, and what it costs by the usage of now. */
+export interface RepricedThing extends ThingKey {
+  window: Period;
+  displayName: string;
+  /** Its fee on the invoice. */
+  fee: FeeRow | undefined;
+  newCents: Cents;
+  newUnits: Decimal;
+  /** Of a running total that later periods go on from: what it is at the window's end. */
+  newTotal?: Decimal;
+  /** Late events of its charge that are in neither the old nor the new usage. */
+  leftOut?: number;
+}
+
+/** Whether later periods go on from the total of a charge, whatever their events are. Rule: usage-and-charges C.7. */
+const carriesTotal = ({ metric }: PricedCharge): boolean =>
+  metric.recurring && metric.aggregation_type === 'weighted_sum_agg';
+
+interface Asked {
+  line: BilledLine;
+  charge: PricedCharge;
+  window: Period;
+  issued: readonly IssuedFee[];
+}
+
+/**
+ * Prices charges of an issued invoice once more: by what its fees were priced by, on the usage of now, with the true-ups
+ * and the minimum commitments of its lines. Reads only.
+ *
+ * settled  what was billed beyond the fees of the invoice, by thing: for commitments, on which other charges count too
+ *
+ * Rule: beyond 4.4 "new".
+ */
+export async function repriceInvoice(
+  ctx: Context,
+  invoice: InvoiceRow,
+  concerned: readonly ConcernedCharge[],
+  settled: ReadonlyMap<string, SettledThing>,
+): Promise<RepricedThing[]> {
+  const { db, organizationId } = ctx;
+  const [all, fees, adjustments, isAnew, finalAt] = await Promise.all([
+    linesOfSource(ctx, invoice, invoice.timezone),
+    issuedFees(ctx, invoice.id),
+    listAdjustedFees(db, organizationId, invoice.id),
+    isMadeAnew(db, organizationId, invoice.id),
+    readFinalAt(db, organizationId, invoice.id),
+  ]);
+  const lines = all.filter(({ subscription }) =>
+    concerned.some(({ subscription_id }) => subscription_id === subscription.id),
+  );
+  const successors = lines.flatMap(({ subscription }) => subscription.successor_plan_id ?? []);
+  const charges = await listPricedCharges(
+    db,
+    organizationId,
+    successors,
+    concerned.map(({ charge_id }) => charge_id),
+  );
+  const asked = lines.flatMap((line) => askedOf(line, charges, concerned, fees));
+  const { counted, leftOut } = await countAsked(ctx, asked, finalAt);
+  const adjuster = adjusterOf(adjustments);
+  const things = asked.flatMap((each, index): RepricedThing[] => {
+    const { line, charge, window } = each;
+    const made = usageLineFees(line, charge, counted[index]!, window, adjuster);
+    return thingsOf(each, made, isAnew).map((thing) => ({ ...thing, leftOut: leftOut[index]! }));
+  });
+  for (const { line, charge, issued } of lines.flatMap((each) => renewalsOf(each, charges, concerned, fees))) {
+    const renewed = await renewalFees(ctx, [line], [charge], 'invoiceable');
+    const window = renewedPeriod(line)!;
+    things.push(...thingsOf({ line, charge, window, issued }, renewed, isAnew));
+  }
+  const commitments = await Promise.all(lines.map((line) => repriceCommitment(ctx, line, fees, things, settled)));
+  const found = [...things, ...commitments.flat()];
+  const names = new Set(found.map(keyOfThing));
+  // Billed by a correction, and gone by another one.
+  const gone = [...settled.values()].filter(
+    (thing) =>
+      !names.has(keyOfThing(thing)) &&
+      lines.some(({ subscription }) => subscription.id === thing.subscription_id) &&
+      (thing.charge_id === null || concerned.some(({ charge_id }) => charge_id === thing.charge_id)),
+  );
+  const totals = new Set(charges.filter(carriesTotal).map(({ id }) => id));
+  const nothing = { fee: undefined, newCents: cents(0), newUnits: ZERO };
+  return [
+    ...found,
+    ...gone.map((thing) => ({
+      ...thing,
+      ...nothing,
+      ...(totals.has(thing.charge_id ?? '') ? { newTotal: ZERO } : {}),
+    })),
+  ];
+}
+
+/** Fees of an invoice that corrections of others have nothing to do with. */
+async function issuedFees(ctx: Context, invoiceId: string): Promise<IssuedFee[]> {
+  const rows = await listFeesOfInvoice(ctx.db, ctx.organizationId, invoiceId);
+  const own = rows.filter(({ correction_id }) => correction_id === null);
+  const inputs = await listFeeInputs(
+    ctx.db,
+    ctx.organizationId,
+    own.map(({ id }) => id),
+  );
+  const byFee = new Map(inputs.map((row) => [row.fee_id, row.inputs]));
+  return own.map((fee) => ({ fee, inputs: byFee.get(fee.id) ?? null }));
+}
+
+/** What of a line is priced again: charges that it bills by its usage window. */
+function askedOf(
+  line: BilledLine,
+  charges: readonly PricedCharge[],
+  concerned: readonly ConcernedCharge[],
+  fees: readonly IssuedFee[],
+): Asked[] {
+  const { subscription, windows } = line;
+  return concerned.flatMap(({ subscription_id, charge_id }): Asked[] => {
+    const found = charges.find(({ id }) => id === charge_id);
+    if (subscription_id !== subscription.id || found === undefined || windows.charges === null) return [];
+    const issued = fees.filter(
+      ({ fee, inputs }) =>
+        fee.subscription_id === subscription.id &&
+        fee.charge_id === charge_id &&
+        !fee.pay_in_advance &&
+        inputs?.window.renewed !== true,
+    );
+    // An override of the plan since then has charges of its own: these are billed by their own plan still.
+    const charge = { ...chargeAsBilled(found, issued), plan_id: subscription.plan_id };
+    const asBilled = lineAsBilled(line, issued);
+    const others = charges.filter(({ id }) => id !== charge_id);
+    if (chargesOfLine(asBilled, [charge, ...others]).every(({ id }) => id !== charge_id)) return [];
+    return [{ line: asBilled, charge, window: windows.charges, issued }];
+  });
+}
+
+/** Charges in advance whose units a line carries into the period that it opens. Rule: usage-and-charges C.10. */
+function renewalsOf(
+  line: BilledLine,
+  charges: readonly PricedCharge[],
+  concerned: readonly ConcernedCharge[],
+  fees: readonly IssuedFee[],
+): Omit<Asked, 'window'>[] {
+  if (renewedPeriod(line) === undefined) return [];
+  const { id: subscriptionId, plan_id } = line.subscription;
+  return concerned.flatMap(({ subscription_id, charge_id }) => {
+    const found = charges.find(({ id }) => id === charge_id);
+    if (subscription_id !== subscriptionId || found === undefined || !isRenewed(found)) return [];
+    const issued = fees.filter(
+      ({ fee, inputs }) =>
+        fee.subscription_id === subscriptionId && fee.charge_id === charge_id && inputs?.window.renewed === true,
+    );
+    return [{ line, charge: { ...chargeAsBilled(found, issued), plan_id }, issued }];
+  });
+}
+
+/** Usage without the late events that nobody has taken in, and how many these are. Rule: README, decision 14. */
+async function countAsked(
+  ctx: Context,
+  asked: readonly Asked[],
+  finalAt: Temporal.Instant,
+): Promise<{ counted: CountedShare[][]; leftOut: number[] }> {
+  if (asked.length === 0) return { counted: [], leftOut: [] };
+  const late = asked.map(({ issued }) => lateFor(issued, finalAt));
+  const leftOut = await countLeftOut(
+    ctx.db,
+    ctx.organizationId,
+    asked.map(({ line, charge, window }, index) => ({
+      externalSubscriptionId: line.subscription.external_id,
+      code: charge.metric.code,
+      window: { from: charge.metric.recurring ? null : window.from, to: window.to },
+      late: late[index]!,
+    })),
+  );
+  const charges = asked.map(({ line, charge, window, issued }, index) => ({
+    ...toCount(
+      charge,
+      {
+        subscription: line.subscription,
+        proration: prorationOf(line, window),
+        ...(sharedAsBilled(issued) ?? sharedInstants(line, window)),
+      },
+      String(index),
+    ),
+    ...(leftOut[index] === 0 ? {} : { leftOut: late[index]! }),
+  }));
+  const whole = charges.filter((charge) => charge.leftOut === undefined);
+  const partly = charges.filter((charge) => charge.leftOut !== undefined);
+  const { db, organizationId } = ctx;
+  const [byRollup, byScan] = await Promise.all([
+    countUsage(db, { organizationId, charges: whole }),
+    countUsage(db, { organizationId, charges: partly, mode: 'scan' }),
+  ]);
+  const sharesOf = new Map([...byRollup, ...byScan].map(({ key, shares }) => [key, shares]));
+  return { counted: asked.map((_, index) => sharesOf.get(String(index)) ?? []), leftOut };
+}
+
+/**
+ * The fees that were made together with those that there would be now. What was set by hand stays, and on an invoice that
+ * was made anew so does all that was not taken over as it was.
+ */
+function thingsOf({ line, charge, window, issued }: Asked, made: readonly LineFee[], isAnew: boolean): RepricedThing[] {
+  const keyOf = (of: Pick<ThingKey, 'kind' | 'charge_filter_id' | 'grouped_by'>): ThingKey => ({
+    subscription_id: line.subscription.id,
+    charge_id: charge.id,
+    ...of,
+  });
+  const kindOf = (parent: string | null) => (parent === null ? ('usage' as const) : ('true_up' as const));
+  const totalOf = (newTotal: Decimal) => (carriesTotal(charge) ? { newTotal } : {});
+  const things = new Map<string, RepricedThing>();
+  const kept = new Set<string>();
+  for (const each of issued) {
+    const { fee } = each;
+    const { charge_filter_id, grouped_by } = fee;
+    const key = keyOf({ kind: kindOf(fee.true_up_parent_fee_id), charge_filter_id, grouped_by });
+    const displayName = fee.invoice_display_name ?? fee.item_name;
+    things.set(keyOfThing(key), {
+      ...key,
+      window,
+      displayName,
+      fee,
+      newCents: cents(0),
+      newUnits: ZERO,
+      ...totalOf(ZERO),
+    });
+    if (isSetByHand(each) || (isAnew && each.inputs?.facts?.kind !== 'copied')) {
+      kept.add(keyOfThing(key));
+      things.set(keyOfThing(key), {
+        ...key,
+        window,
+        displayName,
+        fee,
+        newCents: cents(fee.amount_cents),
+        newUnits: fee.units,
+        ...totalOf(fee.total_aggregated_units),
+      });
+    }
+  }
+  for (const fee of made) {
+    const { charge_filter_id, groupedBy: grouped_by, amountCents: newCents, units: newUnits } = fee;
+    const key = keyOf({ kind: kindOf(fee.true_up_parent_fee_id), charge_filter_id, grouped_by });
+    const name = keyOfThing(key);
+    const known = things.get(name);
+    if (kept.has(name) || (isAnew && known === undefined)) continue;
+    const displayName = known?.displayName ?? fee.item.displayName;
+    things.set(name, {
+      ...key,
+      window,
+      displayName,
+      fee: known?.fee,
+      newCents,
+      newUnits,
+      ...totalOf(fee.totalAggregatedUnits),
+    });
+  }
+  return [...things.values()];
+}

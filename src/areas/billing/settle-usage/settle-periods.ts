@@ -1,0 +1,67 @@
+import { AmountOutOfRange } from '../../../engine/money/cents.ts';
+import type { Context } from '../../../platform/context.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
+import { settleChains } from './in-advance/settle-chains.ts';
+import { settleRenewals } from './in-advance/settle-renewals.ts';
+import { invoiceDifferences } from './invoice-differences.ts';
+import { settleInvoice } from './settle-invoice.ts';
+import { insertAdjustments, isIssued, listNextPeriods, listToInvoice, markSettled, type NewAdjustment } from './sql.ts';
+
+/** When an invoice that is still in the making is looked at again. */
+const AGAIN_AFTER_MINUTES = 60;
+
+/**
+ * Settles what an applied correction concerns, fees of events billed in advance and then invoices, earliest first, and bills what is due at once. An invoice that
+ * waits for its taxes or its first payment is settled later, by step `settle-correction`.
+ *
+ * most  invoices settled in this transaction; the rest is left to the step
+ *
+ * @throws Refusal 422 base: value_is_out_of_range, when no cents can hold an amount
+ * Rule: beyond 4.5 "transaction 2".
+ */
+export async function settlePeriods(
+  ctx: Context,
+  correction: CorrectionRow,
+  most = Number.POSITIVE_INFINITY,
+): Promise<{ isSettled: boolean; adjustments: NewAdjustment[] }> {
+  const { db, organizationId } = ctx;
+  const chains = await inRange(() => settleChains(ctx, correction));
+  const adjustments = [...chains.adjustments, ...(await inRange(() => settleRenewals(ctx, correction)))];
+  await insertAdjustments(db, organizationId, correction.id, adjustments, ctx.now());
+  for (let n = 0; ; n += 1) {
+    const concerned = await listNextPeriods(db, organizationId, correction.id);
+    if (concerned.length === 0) break;
+    const invoiceId = concerned[0]!.invoice_id;
+    const isMade = await isIssued(db, organizationId, invoiceId);
+    if (n >= most || !isMade) {
+      const dueAt = isMade ? {} : { dueAt: ctx.now().add({ minutes: AGAIN_AFTER_MINUTES }) };
+      ctx.after({ job: 'settle-correction', payload: { correction_id: correction.id }, ...dueAt });
+      return { isSettled: false, adjustments };
+    }
+    const made = await inRange(() => settleInvoice(ctx, correction, concerned));
+    await insertAdjustments(db, organizationId, correction.id, made, ctx.now());
+    await markSettled(db, organizationId, correction.id, invoiceId, ctx.now());
+    adjustments.push(...made);
+  }
+  if (!chains.isSettled) {
+    ctx.after({
+      job: 'settle-correction',
+      payload: { correction_id: correction.id },
+      dueAt: ctx.now().add({ minutes: AGAIN_AFTER_MINUTES }),
+    });
+    return { isSettled: false, adjustments };
+  }
+  for (const owner of await listToInvoice(db, organizationId, correction.id))
+    await inRange(() => invoiceDifferences(ctx, owner, correction.id));
+  return { isSettled: true, adjustments };
+}
+
+async function inRange<Outcome>(work: () => Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof AmountOutOfRange)) throw error;
+    throw refuse.invalid({ base: ['value_is_out_of_range'] });
+  }
+}

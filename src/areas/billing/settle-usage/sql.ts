@@ -1,0 +1,236 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Period } from '../../../engine/calendar/period.ts';
+import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
+import type { Decimal } from '../../../engine/money/decimal.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
+import { keyOfThing, type ThingKey, type ThingKind } from './things.ts';
+
+/** What things stand on: an issued invoice, or nothing but a fee, which no note can give back. */
+export type Billed = { invoiceId: string } | { invoiceId: null; feeId: string };
+
+/** What corrections made so far have billed about something, beyond its fee on the invoice. */
+export interface SettledThing extends ThingKey {
+  settled_cents: number;
+  /** What of it waits for the next invoice, or stands on a draft. */
+  waiting_cents: number;
+  window: Period;
+  displayName: string;
+  /** Fees on final invoices that billed increases of it. */
+  feeIds: readonly string[];
+}
+
+interface SettledRow {
+  subscription_id: string;
+  kind: ThingKind;
+  charge_id: string | null;
+  charge_filter_id: string | null;
+  grouped_by: GroupedBy;
+  settled_cents: number;
+  waiting_cents: number;
+  from_datetime: Temporal.Instant;
+  to_datetime: Temporal.Instant;
+  invoice_display_name: string;
+  fee_ids: string[];
+}
+
+/**
+ * What corrections have settled about an issued invoice, or about a fee that stands alone, by thing. Increases whose invoice was voided do not count, unless
+ * it was made anew with them.
+ *
+ * Rule: beyond 4.4 "old".
+ */
+export async function listSettled(db: Db, organizationId: string, billed: Billed): Promise<Map<string, SettledThing>> {
+  const rows = await db<SettledRow[]>`
+    select adjustment.subscription_id, adjustment.kind, adjustment.charge_id, adjustment.charge_filter_id,
+      adjustment.grouped_by, sum(adjustment.settled_amount_cents
+        - case when fate.is_void then adjustment.billed_amount_cents else 0 end)::bigint as settled_cents,
+      coalesce(sum(adjustment.billed_amount_cents) filter (where adjustment.booked_as <> 'invoice' and fate.is_waiting), 0)::bigint
+        as waiting_cents,
+      min(adjustment.from_datetime) as from_datetime, min(adjustment.to_datetime) as to_datetime,
+      min(adjustment.invoice_display_name) as invoice_display_name,
+      coalesce(array_agg(distinct fate.fee_id::text) filter (where fate.is_final), '{}') as fee_ids
+    from correction_adjustments adjustment
+    join event_corrections correction on correction.organization_id = adjustment.organization_id
+      and correction.id = adjustment.correction_id and not correction.dry_run
+    cross join lateral (
+      select adjustment.new_fee_id as fee_id, coalesce(invoice.status in ('voided', 'deleted') and not exists (
+          select from fees copy join invoices anew on anew.organization_id = copy.organization_id and anew.id = copy.invoice_id
+          where copy.organization_id = fee.organization_id and copy.original_fee_id = fee.id and copy.deleted_at is null
+            and anew.status not in ('voided', 'deleted')), false) as is_void,
+        adjustment.new_fee_id is null or invoice.status = 'draft' as is_waiting,
+        coalesce(invoice.status = 'finalized', false) as is_final
+      from (select) as one
+      left join fees fee on fee.organization_id = ${organizationId} and fee.id = adjustment.new_fee_id
+      left join invoices invoice on invoice.organization_id = fee.organization_id and invoice.id = fee.invoice_id
+    ) fate
+    where ${aboutBilled(db, organizationId, billed)} and adjustment.subscription_id is not null
+    group by 1, 2, 3, 4, 5`;
+  const things = rows.map(
+    ({ from_datetime: from, to_datetime: to, invoice_display_name: displayName, fee_ids: feeIds, ...row }) => ({
+      ...row,
+      window: { from, to },
+      displayName,
+      feeIds,
+    }),
+  );
+  return new Map(things.map((thing) => [keyOfThing(thing), thing]));
+}
+
+const aboutBilled = (db: Db, organizationId: string, billed: Billed) => db`
+  adjustment.organization_id = ${organizationId} and ${
+    billed.invoiceId === null
+      ? db`adjustment.invoice_id is null and adjustment.fee_id = ${billed.feeId}`
+      : db`adjustment.invoice_id = ${billed.invoiceId}`
+  }`;
+
+export const lockInvoice = (db: Db, organizationId: string, id: string) => db`
+  select from invoices where organization_id = ${organizationId} and id = ${id} for update`;
+
+/** Whether an invoice was made in the place of a voided one. */
+export async function isMadeAnew(db: Db, organizationId: string, invoiceId: string): Promise<boolean> {
+  const [row] = await db<{ is_anew: boolean }[]>`
+    select voided_invoice_id is not null as is_anew from invoices
+    where organization_id = ${organizationId} and id = ${invoiceId}`;
+  return row?.is_anew ?? false;
+}
+
+/** Keeps the charges on issued invoices that a correction is to settle; those that are there already stay. */
+export async function insertPeriods(
+  db: Db,
+  organizationId: string,
+  correctionId: string,
+  concerned: readonly ConcernedCharge[],
+): Promise<void> {
+  if (concerned.length === 0) return;
+  const rows = concerned.map(
+    ({ invoice_id, subscription_id, charge_id, charges_from_datetime, charges_to_datetime }) => ({
+      invoice_id,
+      subscription_id,
+      charge_id,
+      charges_from_datetime,
+      charges_to_datetime,
+    }),
+  );
+  await db`
+    insert into correction_periods (organization_id, correction_id, invoice_id, subscription_id, charge_id,
+      charges_from_datetime, charges_to_datetime)
+    select ${organizationId}::uuid, ${correctionId}::uuid, invoice_id, subscription_id, charge_id, charges_from_datetime,
+      charges_to_datetime
+    from jsonb_to_recordset(${rows as never}::jsonb) as period (invoice_id uuid, subscription_id uuid, charge_id uuid,
+      charges_from_datetime timestamptz, charges_to_datetime timestamptz)
+    on conflict do nothing`;
+}
+
+/** Charges of the earliest invoice that a correction has still to settle. */
+export const listNextPeriods = (db: Db, organizationId: string, correctionId: string) => db<ConcernedCharge[]>`
+  select invoice_id, false as is_draft, subscription_id, charge_id, charges_from_datetime, charges_to_datetime
+  from correction_periods
+  where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null
+    and invoice_id = (
+      select invoice_id from correction_periods
+      where organization_id = ${organizationId} and correction_id = ${correctionId} and settled_at is null
+      order by charges_from_datetime, invoice_id limit 1)
+  order by subscription_id, charge_id`;
+
+export const markSettled = (
+  db: Db,
+  organizationId: string,
+  correctionId: string,
+  invoiceId: string,
+  now: Temporal.Instant,
+) => db`
+  update correction_periods set settled_at = ${now}
+  where organization_id = ${organizationId} and correction_id = ${correctionId} and invoice_id = ${invoiceId}
+    and settled_at is null`;
+
+/** What a difference comes to, as it is kept. */
+export interface NewAdjustment extends ThingKey {
+  /** Null: of a fee that stands alone. */
+  invoice_id: string | null;
+  fee_id: string | null;
+  window: Period;
+  displayName: string;
+  units: Decimal;
+  old_amount_cents: number;
+  new_amount_cents: number;
+  delta_amount_cents: number;
+  settled_amount_cents: number;
+  billed_amount_cents: number;
+  booked_as: 'fee' | 'invoice' | 'credit_note' | 'recorded';
+  /** Running total at the window's end, from which later periods go on; null: there is none. */
+  total_units: Decimal | null;
+  /** The fee that stands in its place now. */
+  new_fee_id: string | null;
+  credit_note_id: string | null;
+  uncreditable_amount_cents: number;
+  late_events_left_out: number;
+}
+
+export async function insertAdjustments(
+  db: Db,
+  organizationId: string,
+  correctionId: string,
+  adjustments: readonly NewAdjustment[],
+  now: Temporal.Instant,
+): Promise<void> {
+  if (adjustments.length === 0) return;
+  const rows = adjustments.map(({ window, displayName, ...row }) => ({
+    id: newId(),
+    ...row,
+    from_datetime: window.from,
+    to_datetime: window.to,
+    invoice_display_name: displayName,
+  }));
+  await db`
+    insert into correction_adjustments (id, organization_id, correction_id, invoice_id, subscription_id, kind, fee_id,
+      charge_id, charge_filter_id, grouped_by, from_datetime, to_datetime, invoice_display_name, units, old_amount_cents,
+      new_amount_cents, delta_amount_cents, settled_amount_cents, billed_amount_cents, booked_as, new_fee_id,
+      credit_note_id, uncreditable_amount_cents, total_units, late_events_left_out, created_at)
+    select id, ${organizationId}::uuid, ${correctionId}::uuid, invoice_id, subscription_id, kind, fee_id, charge_id,
+      charge_filter_id, grouped_by, from_datetime, to_datetime, invoice_display_name, units, old_amount_cents,
+      new_amount_cents, delta_amount_cents, settled_amount_cents, billed_amount_cents, booked_as, new_fee_id,
+      credit_note_id, uncreditable_amount_cents, total_units, late_events_left_out, ${now}
+    from jsonb_to_recordset(${rows as never}::jsonb) as adjustment (id uuid, invoice_id uuid, subscription_id uuid,
+      kind text, fee_id uuid, charge_id uuid, charge_filter_id uuid, grouped_by jsonb, from_datetime timestamptz,
+      to_datetime timestamptz, invoice_display_name text, units numeric, old_amount_cents bigint,
+      new_amount_cents bigint, delta_amount_cents bigint, settled_amount_cents bigint, billed_amount_cents bigint,
+      booked_as text, new_fee_id uuid, credit_note_id uuid, uncreditable_amount_cents bigint, total_units numeric,
+      late_events_left_out bigint)`;
+}
+
+/** Records of subscriptions for which a correction left something to an invoice of its own. */
+export const listToInvoice = (db: Db, organizationId: string, correctionId: string) => db<
+  { subscription_id: string; customer_id: string }[]
+>`
+  select distinct adjustment.subscription_id, s.customer_id
+  from correction_adjustments adjustment
+  join subscriptions s on s.organization_id = adjustment.organization_id and s.id = adjustment.subscription_id
+  where adjustment.organization_id = ${organizationId} and adjustment.correction_id = ${correctionId}
+    and adjustment.booked_as = 'invoice' and adjustment.billed_amount_cents <> 0 and adjustment.new_fee_id is null
+  order by adjustment.subscription_id`;
+
+/** Drafts on which an increase stands that another correction has lowered since. */
+export const flagDraftsOf = (db: Db, organizationId: string, billed: Billed) => db`
+  update invoices set ready_to_be_refreshed = true
+  where organization_id = ${organizationId} and status = 'draft' and not ready_to_be_refreshed and id in (
+    select fee.invoice_id from correction_adjustments adjustment
+    join fees fee on fee.organization_id = adjustment.organization_id and fee.id = adjustment.new_fee_id
+    where ${aboutBilled(db, organizationId, billed)})`;
+
+/** Records of subscriptions that go on: there will be a next invoice of theirs. */
+export async function listGoingOn(db: Db, organizationId: string, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await db<{ id: string }[]>`
+    select id from subscriptions
+    where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[]) and status = 'active'`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Whether an invoice has come to an end, whatever it is; what is to be issued still will be. */
+export async function isIssued(db: Db, organizationId: string, invoiceId: string): Promise<boolean> {
+  const [row] = await db<{ is_issued: boolean }[]>`
+    select status not in ('draft', 'generating', 'open', 'pending', 'failed') as is_issued from invoices
+    where organization_id = ${organizationId} and id = ${invoiceId}`;
+  return row?.is_issued ?? true;
+}

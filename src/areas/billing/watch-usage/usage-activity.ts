@@ -1,0 +1,27 @@
+import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { earliestMark, listMarked, USAGE_ACTIVITY } from '../../catalog/usage-thresholds/marks.ts';
+import { watchUsage } from './watch-usage.ts';
+
+/**
+ * Looks at the usage of marked subscriptions. In real time a mark is nudged within a second and this job finds those whose
+ * nudge was lost; under a test clock marks wait for it. Rule: platform L `usage-activity`.
+ */
+export const usageActivity: PeriodicJob = {
+  name: USAGE_ACTIVITY,
+  select: async (sql, at, scope, limit) =>
+    (await listMarked(sql, at, scope, limit)).map(({ organization_id, sandbox, subscription_id }) => ({
+      organization_id,
+      sandbox,
+      item: { subscription_id },
+      key: subscription_id,
+      resource: { type: 'Subscription', id: subscription_id },
+    })),
+  work: (ctx, item) => watchUsage(ctx, (item as { subscription_id: string }).subscription_id),
+  nextDueAt: (db, organizationId) => earliestMark(db, organizationId),
+};
+
+/**
+ * The same marks in the rhythm of lifetime usage, which counts whenever usage is looked at: nothing but a mark asks for it.
+ * Rule: platform L `lifetime-usage`.
+ */
+export const lifetimeUsage: PeriodicJob = { ...usageActivity, name: 'lifetime-usage' };

@@ -1,0 +1,68 @@
+import { AmountOutOfRange } from '../../../engine/money/cents.ts';
+import type { Context } from '../../../platform/context.ts';
+import { listBillableMetricsById } from '../../catalog/billable-metrics/queries.ts';
+import { dropMarks, listMarks } from '../../catalog/usage-thresholds/marks.ts';
+import { listApplicableThresholds } from '../../catalog/usage-thresholds/queries.ts';
+import { evaluateAlert } from '../../credits/alerts/evaluate.ts';
+import { lockAlerts } from '../../credits/alerts/queries.ts';
+import { getShown } from '../../subscriptions/subscriptions/queries.ts';
+import { wholeUsageOf } from '../../usage/usage/subscription-usage.ts';
+import { BILL_PROGRESSIVELY } from '../bill-progressively/bill-progressively.ts';
+import { passedByUsage } from '../bill-progressively/passed-by-usage.ts';
+import { alertFigures } from './alert-figures.ts';
+
+/**
+ * Works off the marks of a subscription: compares its alerts with its usage, and when thresholds are passed owes the
+ * progressive invoice. Marks set while it runs stay for the next time. Without marks nothing is done, so that a second
+ * nudge costs nothing.
+ *
+ * Rules: usage-and-charges A.10 step 2, G.5, G.6, credits-and-payments G.3.
+ */
+export async function watchUsage(ctx: Context, subscriptionId: string): Promise<void> {
+  const marks = await listMarks(ctx.db, ctx.organizationId, subscriptionId);
+  if (marks.length === 0) return;
+  try {
+    await compare(ctx, subscriptionId);
+  } catch (error) {
+    // Usage that no amount can hold would fail every time: it is told by the invoice.
+    if (!(error instanceof AmountOutOfRange)) throw error;
+    ctx.log.warn({ subscriptionId, err: error }, 'usage not compared');
+  }
+  await dropMarks(
+    ctx.db,
+    ctx.organizationId,
+    marks.map(({ id }) => id),
+  );
+}
+
+async function compare(ctx: Context, subscriptionId: string): Promise<void> {
+  const { db, organizationId } = ctx;
+  const subscription = await getShown(db, organizationId, subscriptionId);
+  if (subscription.status !== 'active') return;
+  // Locked before usage is counted: the one who counts later compares later.
+  const alerts = await lockAlerts(db, organizationId, { external_subscription_id: subscription.external_id });
+  const thresholds = await listApplicableThresholds(db, organizationId, subscription.id);
+  if (alerts.length === 0 && thresholds.length === 0) return;
+  const usage = await wholeUsageOf(ctx, subscription, ctx.now());
+
+  const metrics = await listBillableMetricsById(
+    db,
+    organizationId,
+    alerts.flatMap(({ billable_metric_id }) => billable_metric_id ?? []),
+  );
+  const codeOf = new Map(metrics.map(({ id, code }) => [id, code]));
+  const figures = await alertFigures(ctx, subscription, usage, alerts);
+  for (const alert of alerts) {
+    const figure = figures.get(alert.id);
+    if (figure === undefined) continue;
+    await evaluateAlert(ctx, alert, figure, {
+      subscription_id: subscription.id,
+      customer_id: subscription.customer_id,
+      external_customer_id: subscription.external_customer_id,
+      billable_metric_code: codeOf.get(alert.billable_metric_id ?? '') ?? null,
+    });
+  }
+
+  const { passed } = await passedByUsage(ctx, subscription, thresholds, usage);
+  if (passed.length > 0) ctx.after({ job: BILL_PROGRESSIVELY, payload: { subscription_id: subscription.id } });
+}

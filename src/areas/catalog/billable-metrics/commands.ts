@@ -1,0 +1,124 @@
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { changedKeys } from '../../../platform/records/changes.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { refuseFaults } from '../charges/faults.ts';
+import { deleteChargesOfMetric, trimChargeFilters } from '../charges/metric-changes.ts';
+import { flagDraftInvoicesOfPlans } from '../plans/drafts.ts';
+import { refreshShapes } from '../usage-shapes/commands.ts';
+import { definitionFaults, definitionOf, frozenFaults, metricFiltersOf } from './definition.ts';
+import {
+  type BillableMetricRow,
+  declaredValues,
+  findBillableMetricByCode,
+  isUsedByLivePlan,
+  lockBillableMetricByCode,
+} from './queries.ts';
+import type { BillableMetricCreate, BillableMetricUpdate } from './schema.ts';
+import { billableMetricView, countedBillableMetricView } from './view.ts';
+import {
+  insertBillableMetric,
+  markBillableMetricDeleted,
+  replaceMetricFilters,
+  updateBillableMetricRow,
+} from './writes.ts';
+
+/**
+ * Makes a billable metric. Events of its code that came earlier are counted from now on.
+ *
+ * @throws Refusal 403 feature_unavailable, for custom_agg
+ * @throws Refusal 422 by field, usage-and-charges B.2
+ */
+export async function createBillableMetric(ctx: Context, { body }: { body: BillableMetricCreate }) {
+  refuseCustom(body);
+  const definition = definitionOf(body);
+  const { filters, faults } = metricFiltersOf(body.filters ?? []);
+  const taken = await findBillableMetricByCode(ctx.db, ctx.organizationId, definition.code);
+  refuseFaults({ ...definitionFaults(definition), ...faults, ...(taken ? { code: ['value_already_exist'] } : {}) });
+
+  const metric: BillableMetricRow = { id: newId(), ...definition, created_at: ctx.now(), filters };
+  await insertBillableMetric(ctx.db, ctx.organizationId, metric);
+  if (filters.length > 0) await replaceMetricFilters(ctx.db, ctx.organizationId, metric.id, filters, ctx.now());
+  return announce(ctx, 'created', metric);
+}
+
+/**
+ * Changes a billable metric. While a live plan counts with it only name, description and filters may change. Removed
+ * filter values leave the charge filters that use them.
+ *
+ * @throws Refusal 404 billable_metric
+ * @throws Refusal 403 feature_unavailable, for custom_agg
+ * @throws Refusal 422 by field; value_is_frozen
+ */
+export async function updateBillableMetric(ctx: Context, { code, body }: { code: string; body: BillableMetricUpdate }) {
+  const stored = await lockBillableMetricByCode(ctx.db, ctx.organizationId, code);
+  refuseCustom(body);
+  const definition = definitionOf(body, stored);
+  const { filters, faults } = metricFiltersOf(body.filters ?? stored.filters);
+  const isUsed = await isUsedByLivePlan(ctx.db, ctx.organizationId, stored.id);
+  const frozen = isUsed ? frozenFaults(stored, definition) : {};
+  const namesake =
+    definition.code === stored.code
+      ? undefined
+      : await findBillableMetricByCode(ctx.db, ctx.organizationId, definition.code);
+  refuseFaults({
+    ...definitionFaults(definition),
+    ...(namesake ? { code: ['value_already_exist'] } : {}),
+    ...frozen,
+    ...faults,
+  });
+
+  await updateBillableMetricRow(ctx.db, ctx.organizationId, stored.id, definition, ctx.now());
+  if (body.filters) {
+    await replaceMetricFilters(ctx.db, ctx.organizationId, stored.id, filters, ctx.now());
+    const planIds = await trimChargeFilters(
+      ctx.db,
+      ctx.organizationId,
+      stored.id,
+      declaredValues({ filters }),
+      ctx.now(),
+    );
+    await flagDraftInvoicesOfPlans(ctx.db, ctx.organizationId, planIds, ctx.now());
+  }
+  return announce(ctx, 'updated', { ...stored, ...definition, filters }, stored);
+}
+
+/**
+ * Deletes a billable metric with the charges that count with it. Fees made with it stay; its events are marked deleted
+ * afterwards. Rule: usage-and-charges B.4.
+ *
+ * @throws Refusal 404 billable_metric
+ */
+export async function deleteBillableMetric(ctx: Context, { code }: { code: string }) {
+  const metric = await lockBillableMetricByCode(ctx.db, ctx.organizationId, code);
+  await markBillableMetricDeleted(ctx.db, ctx.organizationId, metric.id, ctx.now());
+  const planIds = await deleteChargesOfMetric(ctx.db, ctx.organizationId, metric.id, ctx.now());
+  await flagDraftInvoicesOfPlans(ctx.db, ctx.organizationId, planIds, ctx.now());
+  ctx.after({
+    job: 'delete-metric-events',
+    payload: { billable_metric_id: metric.id, code, before_event_id: newId() },
+  });
+  return announce(ctx, 'deleted', metric);
+}
+
+// No foreign code runs in the process (README decision 11).
+function refuseCustom(body: BillableMetricUpdate): void {
+  if (body.aggregation_type === 'custom_agg') throw refuse.forbidden('feature_unavailable');
+}
+
+async function announce(
+  ctx: Context,
+  action: 'created' | 'updated' | 'deleted',
+  metric: BillableMetricRow,
+  before?: BillableMetricRow,
+) {
+  await refreshShapes(ctx, [metric.id]);
+  const object = billableMetricView(metric);
+  const type = `billable_metric.${action}`;
+  const changes = before ? { changes: changedKeys(billableMetricView(before), object) } : {};
+  ctx.record({
+    activity: { type, resourceType: 'BillableMetric', resourceId: metric.id, object, ...changes },
+    webhook: { type, objectType: 'billable_metric', objectId: metric.id, object },
+  });
+  return { billable_metric: countedBillableMetricView(metric) };
+}

@@ -1,0 +1,45 @@
+import type { Context } from '../../../platform/context.ts';
+import { refreshShapes, retireShapes } from '../usage-shapes/commands.ts';
+import { listShapes } from '../usage-shapes/queries.ts';
+import { findBillableMetricByCode } from './queries.ts';
+import { markEventsOfMetricDeleted } from './writes.ts';
+
+/** Events per statement, so that none runs for long. */
+const BATCH = 5_000;
+
+interface Payload {
+  billable_metric_id: string;
+  code: string;
+  /** Events stored later belong to a new metric of the same code. */
+  before_event_id: string;
+}
+
+/**
+ * Step `delete-metric-events`: marks the events of a deleted metric deleted, on the subscriptions of the plans that lost
+ * a charge with it. Safe to run twice. Rule: usage-and-charges B.4.
+ */
+export async function deleteMetricEvents(ctx: Context, payload: Payload): Promise<void> {
+  let [total, marked] = [0, 0];
+  do {
+    marked = await markEventsOfMetricDeleted(ctx.db, ctx.organizationId, payload.billable_metric_id, {
+      beforeId: payload.before_event_id,
+      now: ctx.now(),
+      limit: BATCH,
+    });
+    total += marked;
+  } while (marked === BATCH);
+  if (total > 0) await rebuildRollups(ctx, payload.code);
+}
+
+/** The rollups went with the metric, unless a new one of the same code has been quick and already counted the events. */
+async function rebuildRollups(ctx: Context, code: string): Promise<void> {
+  const metric = await findBillableMetricByCode(ctx.db, ctx.organizationId, code);
+  if (!metric) return;
+  const shapes = await listShapes(ctx.db, ctx.organizationId, [metric.id]);
+  await retireShapes(
+    ctx.db,
+    ctx.organizationId,
+    shapes.map(({ id }) => id),
+  );
+  await refreshShapes(ctx, [metric.id]);
+}

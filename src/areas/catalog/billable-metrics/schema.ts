@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { AGGREGATION_TYPES } from '../../../engine/metrics/aggregation-types.ts';
+import { ROUNDING_FUNCTIONS } from '../../../engine/metrics/round-units.ts';
+import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { anyValue, list, named } from '../../../platform/schema/bounded.ts';
+import { elementErrors } from '../../../platform/schema/element-errors.ts';
+import { boolean, INVALID, integer, MANDATORY, oneOf, optionalText, text } from '../../../platform/schema/fields.ts';
+import { renameErrors } from '../../../platform/schema/flat-errors.ts';
+import { DECIMAL_MAX, LINE_MAX, PROSE_MAX } from '../../../platform/schema/sizes.ts';
+import { resettable } from '../../../platform/schema/typed-text.ts';
+
+/** Longest code and filter key: indexes of the database hold them. */
+const CODE_MAX = 255;
+/** Filters of a metric, and values of each: models, regions, customers' own plans. */
+const FILTERS_MAX = 100;
+const FILTER_VALUES_MAX = 5000;
+/** Digits that rounding of units may keep or drop: as many as our decimals are exact to. */
+const MAX_ROUNDING_PRECISION = 60;
+/** Characters of an expression, which is evaluated for every event. */
+const MAX_EXPRESSION_LENGTH = 4000;
+
+const Filter = z.object({
+  key: text({ max: CODE_MAX }),
+  values: list(text(), {
+    max: FILTER_VALUES_MAX,
+    wrong: { error: (issue) => (issue.input === undefined || issue.input === null ? MANDATORY : INVALID) },
+  }).min(1, MANDATORY),
+});
+
+const fields = {
+  name: text(),
+  code: text({ max: CODE_MAX }),
+  description: optionalText({ max: PROSE_MAX }),
+  aggregation_type: oneOf(AGGREGATION_TYPES),
+  recurring: resettable(boolean(), false),
+  field_name: optionalText(),
+  weighted_interval: oneOf(['seconds']).nullish(),
+  rounding_function: oneOf(ROUNDING_FUNCTIONS).nullish(),
+  rounding_precision: integer({ min: -MAX_ROUNDING_PRECISION, max: MAX_ROUNDING_PRECISION }).nullish(),
+  expression: optionalText({ max: MAX_EXPRESSION_LENGTH }),
+  filters: list(Filter, { max: FILTERS_MAX }).nullish(),
+};
+
+/** Input of `POST /billable_metrics`. Rule: usage-and-charges B.2. */
+export const BillableMetricCreate = z.object(fields).check(elementErrors('filters'));
+export type BillableMetricCreate = z.infer<typeof BillableMetricCreate>;
+
+/** Input of `PUT /billable_metrics/{code}`: what is absent stays. */
+export const BillableMetricUpdate = z.object(fields).partial().check(elementErrors('filters'));
+export type BillableMetricUpdate = z.infer<typeof BillableMetricUpdate>;
+
+export const BillableMetricView = z.object({
+  svc_id: z.uuid(),
+  name: z.string(),
+  code: z.string(),
+  description: z.string().nullable(),
+  aggregation_type: z.enum(AGGREGATION_TYPES),
+  recurring: z.boolean(),
+  rounding_function: z.enum(ROUNDING_FUNCTIONS).nullable(),
+  rounding_precision: z.int().nullable(),
+  weighted_interval: z.literal('seconds').nullable(),
+  expression: z.string().optional(),
+  field_name: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  filters: z.array(z.object({ key: z.string(), values: z.array(z.string()) })),
+});
+export type BillableMetricView = z.infer<typeof BillableMetricView>;
+
+/** Deprecated counters, always 0. */
+const Counters = z.object({
+  active_subscriptions_count: z.literal(0),
+  draft_invoices_count: z.literal(0),
+  plans_count: z.literal(0),
+});
+
+const Counted = BillableMetricView.extend(Counters.shape);
+export const BillableMetricEnvelope = z.object({ billable_metric: BillableMetricView });
+export const CountedBillableMetricEnvelope = z.object({ billable_metric: Counted });
+export const BillableMetricList = z.object({ billable_metrics: z.array(Counted), meta: PageMeta });
+export const BillableMetricListQuery = z.object(pageQuery);
+
+/** What is tried has the properties of an event. */
+const PROPERTIES = { max: 1000, tooMany: 'invalid_event' };
+
+const INVALID_EVENT = { error: () => 'invalid_event' };
+
+/** Unix seconds, as a number or as its text. */
+const EventTime = z
+  .union(
+    [
+      z.number(),
+      z
+        .string()
+        .max(DECIMAL_MAX, 'invalid_event')
+        .regex(/^ *\d{1,15}(\.\d+)? *$/, 'invalid_event'),
+    ],
+    INVALID_EVENT,
+  )
+  .transform((value) => Math.floor(Number(value)));
+
+/** Input of `POST /billable_metrics/evaluate_expression`. Rule: usage-and-charges B.6. */
+export const ExpressionEvaluation = z
+  .object({
+    expression: text({ max: MAX_EXPRESSION_LENGTH }),
+    event: z.object(
+      {
+        code: z.string(INVALID_EVENT).max(LINE_MAX, INVALID_EVENT).nullish(),
+        timestamp: EventTime.nullish(),
+        properties: named(anyValue(PROPERTIES), { ...PROPERTIES, wrong: INVALID_EVENT }).nullish(),
+      },
+      INVALID_EVENT,
+    ),
+  })
+  .check(renameErrors((path) => path.slice(0, 1)));
+export type ExpressionEvaluation = z.infer<typeof ExpressionEvaluation>;
+
+export const ExpressionResult = z.object({ expression_result: z.object({ value: z.string() }) });

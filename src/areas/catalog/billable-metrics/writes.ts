@@ -1,0 +1,94 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { BillableMetricRow, MetricFilter } from './queries.ts';
+
+/** What a metric is, apart from its identity and its filters. */
+export type MetricDefinition = Omit<BillableMetricRow, 'id' | 'created_at' | 'filters'>;
+
+export const insertBillableMetric = (
+  db: Db,
+  organizationId: string,
+  { id, created_at, ...metric }: Omit<BillableMetricRow, 'filters'>,
+) => db`
+  insert into billable_metrics (id, organization_id, code, name, description, aggregation_type, recurring, field_name,
+    weighted_interval, rounding_function, rounding_precision, expression, created_at, updated_at)
+  values (${id}, ${organizationId}, ${metric.code}, ${metric.name}, ${metric.description}, ${metric.aggregation_type},
+    ${metric.recurring}, ${metric.field_name}, ${metric.weighted_interval}, ${metric.rounding_function},
+    ${metric.rounding_precision}, ${metric.expression}, ${created_at}, ${created_at})`;
+
+export const updateBillableMetricRow = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  metric: MetricDefinition,
+  now: Temporal.Instant,
+) => db`
+  update billable_metrics
+  set code = ${metric.code}, name = ${metric.name}, description = ${metric.description},
+    aggregation_type = ${metric.aggregation_type}, recurring = ${metric.recurring}, field_name = ${metric.field_name},
+    weighted_interval = ${metric.weighted_interval}, rounding_function = ${metric.rounding_function},
+    rounding_precision = ${metric.rounding_precision}, expression = ${metric.expression}, updated_at = ${now}
+  where organization_id = ${organizationId} and id = ${id}`;
+
+/** Gives a metric exactly these filters: those of the same key are rewritten, others removed. */
+export async function replaceMetricFilters(
+  db: Db,
+  organizationId: string,
+  metricId: string,
+  filters: readonly MetricFilter[],
+  now: Temporal.Instant,
+): Promise<void> {
+  const rows = filters.map((filter) => ({ id: newId(), ...filter }));
+  await db`
+    with gone as (
+      delete from billable_metric_filters
+      where organization_id = ${organizationId} and billable_metric_id = ${metricId}
+        and key <> all (${filters.map(({ key }) => key)})
+    )
+    insert into billable_metric_filters (id, organization_id, billable_metric_id, key, "values", created_at, updated_at)
+    select id, ${organizationId}::uuid, ${metricId}::uuid, key, "values", ${now}, ${now}
+    from jsonb_to_recordset(${rows as never}::jsonb) as row (id uuid, key text, "values" text[])
+    on conflict on constraint billable_metric_filters_key_key
+    do update set "values" = excluded."values", updated_at = excluded.updated_at`;
+}
+
+/** Marks a metric deleted and drops its filters. */
+export const markBillableMetricDeleted = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+  with gone as (
+    delete from billable_metric_filters where organization_id = ${organizationId} and billable_metric_id = ${id}
+  )
+  update billable_metrics set deleted_at = ${now}, updated_at = ${now}
+  where organization_id = ${organizationId} and id = ${id}`;
+
+/**
+ * Marks events of a deleted metric's code deleted, on the subscriptions of plans that lost a charge with it; at most
+ * `limit`.
+ *
+ * @param beforeId events stored later belong to a new metric of the same code
+ * @returns how many
+ */
+export async function markEventsOfMetricDeleted(
+  db: Db,
+  organizationId: string,
+  metricId: string,
+  options: { beforeId: string; now: Temporal.Instant; limit: number },
+): Promise<number> {
+  const result = await db`
+    with chosen as (
+      select e.id from billable_metrics m
+      join lateral (
+        select distinct s.external_id from charges c
+        join subscriptions s on s.organization_id = c.organization_id and s.plan_id = c.plan_id
+        where c.organization_id = m.organization_id and c.billable_metric_id = m.id and c.deleted_at = m.deleted_at
+      ) used on true
+      join events e on e.organization_id = m.organization_id and e.external_subscription_id = used.external_id
+        and e.code = m.code and e.deleted_at is null and e.id < ${options.beforeId}
+      where m.organization_id = ${organizationId} and m.id = ${metricId} and m.deleted_at is not null
+      limit ${options.limit}
+      for update of e
+    )
+    update events set deleted_at = ${options.now} from chosen
+    where events.organization_id = ${organizationId} and events.id = chosen.id`;
+  return result.count;
+}

@@ -1,0 +1,81 @@
+import type { Context } from '../../../platform/context.ts';
+import { hasSubscriptions } from '../plans/queries.ts';
+import { refuseFaults } from './faults.ts';
+import { prepareCharges } from './prepare.ts';
+import type { CascadeBody, ChargeCreate, ChargeUpdate } from './schema.ts';
+import { chargeView } from './view.ts';
+import { changeWithinPlan, chargeOf } from './within-plan.ts';
+import { deleteCharges, saveCharges } from './writes.ts';
+
+/**
+ * Adds a charge to a plan.
+ *
+ * @throws Refusal 404 plan, billable_metric, tax
+ * @throws Refusal 422 by field
+ * Rules: usage-and-charges D.2 to D.4, D.6.
+ */
+export async function createPlanCharge(ctx: Context, { code, body }: { code: string; body: ChargeCreate }) {
+  let id: string | undefined;
+  const plan = await changeWithinPlan(ctx, code, body, async (before) => {
+    const { charges, faults } = await prepareCharges(ctx, {
+      planId: before.plan.id,
+      isFrozen: false,
+      given: [{ given: body }],
+      otherCodes: before.charges.map(({ charge }) => charge.code),
+      missing: 'billable_metric',
+    });
+    refuseFaults(faults);
+    await saveCharges(ctx.db, ctx.organizationId, charges, ctx.now());
+    id = charges[0]!.charge.id;
+    return charges.map(({ charge }) => charge.billable_metric_id);
+  });
+  return { charge: chargeView(plan.charges.find(({ charge }) => charge.id === id)!) };
+}
+
+/**
+ * Changes a charge. Once a subscription uses the plan only its prices, filters, taxes and name may change.
+ *
+ * @throws Refusal 404 plan, charge, billable_metric, tax
+ * @throws Refusal 422 by field; value_is_frozen
+ * Rule: usage-and-charges D.2.
+ */
+export async function updatePlanCharge(
+  ctx: Context,
+  { code, charge_code, body }: { code: string; charge_code: string; body: ChargeUpdate },
+) {
+  let id: string | undefined;
+  const plan = await changeWithinPlan(ctx, code, body, async (before) => {
+    const stored = chargeOf(before, charge_code);
+    const { charges, faults } = await prepareCharges(ctx, {
+      planId: before.plan.id,
+      isFrozen: await hasSubscriptions(ctx.db, ctx.organizationId, before.plan.id),
+      given: [{ given: body, stored }],
+      otherCodes: before.charges.map(({ charge }) => charge.code).filter((other) => other !== charge_code),
+      missing: 'billable_metric',
+    });
+    refuseFaults(faults);
+    await saveCharges(ctx.db, ctx.organizationId, charges, ctx.now());
+    id = stored.charge.id;
+    return [stored, ...charges].map(({ charge }) => charge.billable_metric_id);
+  });
+  return { charge: chargeView(plan.charges.find(({ charge }) => charge.id === id)!) };
+}
+
+/**
+ * Deletes a charge with its filters: it is billed no more, fees made with it stay.
+ *
+ * @throws Refusal 404 plan, charge
+ */
+export async function deletePlanCharge(
+  ctx: Context,
+  { code, charge_code, body }: { code: string; charge_code: string; body?: CascadeBody },
+) {
+  let answer: ReturnType<typeof chargeView> | undefined;
+  await changeWithinPlan(ctx, code, body, async (before) => {
+    const shown = chargeOf(before, charge_code);
+    await deleteCharges(ctx.db, ctx.organizationId, [shown.charge.id], ctx.now());
+    answer = chargeView(shown);
+    return [shown.charge.billable_metric_id];
+  });
+  return { charge: answer! };
+}

@@ -1,0 +1,43 @@
+import type { Context } from '../../../platform/context.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { announcePlan } from '../plans/announce.ts';
+import { cascadeChanges } from '../plans/cascade.ts';
+import { flagDraftInvoicesOfPlans } from '../plans/drafts.ts';
+import { lockPlanByCode } from '../plans/queries.ts';
+import { type PlanShown, showPlan } from '../plans/shown.ts';
+import { refreshShapes } from '../usage-shapes/commands.ts';
+import type { CascadeBody } from './schema.ts';
+import type { ChargeShown } from './shown.ts';
+
+/**
+ * Changes charges or charge filters of one plan: the plan is locked first; afterwards rollups follow, its draft invoices
+ * are flagged and the plan is told to have changed.
+ *
+ * @param body whose `cascade_updates` takes the change to the plan's overrides
+ * @param change answers the metrics whose charges changed
+ * @returns the plan as it is then
+ * @throws Refusal 404 plan
+ */
+export async function changeWithinPlan(
+  ctx: Context,
+  planCode: string,
+  body: CascadeBody | undefined,
+  change: (before: PlanShown) => Promise<string[]>,
+): Promise<PlanShown> {
+  const plan = await lockPlanByCode(ctx.db, ctx.organizationId, planCode);
+  const before = await showPlan(ctx.db, ctx.organizationId, plan);
+  const metricIds = await change(before);
+  await refreshShapes(ctx, [...new Set(metricIds)], 'charges');
+  await flagDraftInvoicesOfPlans(ctx.db, ctx.organizationId, [plan.id], ctx.now());
+  const after = await showPlan(ctx.db, ctx.organizationId, plan);
+  if (body?.cascade_updates) await cascadeChanges(ctx, before, after);
+  announcePlan(ctx, 'updated', after, before);
+  return after;
+}
+
+/** @throws Refusal 404 charge */
+export function chargeOf({ charges }: PlanShown, code: string): ChargeShown {
+  const found = charges.find(({ charge }) => charge.code === code);
+  if (!found) throw refuse.notFound('charge');
+  return found;
+}

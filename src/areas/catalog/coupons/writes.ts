@@ -1,0 +1,79 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import type { CouponDefinition } from './queries.ts';
+
+export const insertCoupon = (
+  db: Db,
+  organizationId: string,
+  coupon: CouponDefinition & { id: string },
+  now: Temporal.Instant,
+) => db`
+  insert into coupons (id, organization_id, code, name, description, coupon_type, amount_cents, amount_currency,
+    percentage_rate, frequency, frequency_duration, reusable, expiration, expiration_at, limited_plans,
+    limited_billable_metrics, created_at, updated_at)
+  values (${coupon.id}, ${organizationId}, ${coupon.code}, ${coupon.name}, ${coupon.description},
+    ${coupon.coupon_type}, ${coupon.amount_cents}, ${coupon.amount_currency}, ${coupon.percentage_rate},
+    ${coupon.frequency}, ${coupon.frequency_duration}, ${coupon.reusable}, ${coupon.expiration},
+    ${coupon.expiration_at}, ${coupon.limited_plans}, ${coupon.limited_billable_metrics}, ${now}, ${now})`;
+
+export const updateCouponRow = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  coupon: CouponDefinition,
+  now: Temporal.Instant,
+) => db`
+  update coupons
+  set code = ${coupon.code}, name = ${coupon.name}, description = ${coupon.description},
+    coupon_type = ${coupon.coupon_type}, amount_cents = ${coupon.amount_cents},
+    amount_currency = ${coupon.amount_currency}, percentage_rate = ${coupon.percentage_rate},
+    frequency = ${coupon.frequency}, frequency_duration = ${coupon.frequency_duration}, reusable = ${coupon.reusable},
+    expiration = ${coupon.expiration}, expiration_at = ${coupon.expiration_at}, limited_plans = ${coupon.limited_plans},
+    limited_billable_metrics = ${coupon.limited_billable_metrics}, updated_at = ${now}
+  where organization_id = ${organizationId} and id = ${id}`;
+
+/** Limits a coupon to exactly these plans and metrics. */
+export async function replaceTargets(
+  db: Db,
+  organizationId: string,
+  id: string,
+  { planIds, metricIds }: { planIds: readonly string[]; metricIds: readonly string[] },
+): Promise<void> {
+  await db`
+    with gone as (
+      delete from coupon_plans where organization_id = ${organizationId} and coupon_id = ${id}
+        and plan_id <> all (${planIds as string[]}::uuid[])
+    )
+    insert into coupon_plans (organization_id, coupon_id, plan_id)
+    select ${organizationId}::uuid, ${id}::uuid, plan_id from unnest(${planIds as string[]}::uuid[]) as plan_id
+    on conflict do nothing`;
+  await db`
+    with gone as (
+      delete from coupon_billable_metrics where organization_id = ${organizationId} and coupon_id = ${id}
+        and billable_metric_id <> all (${metricIds as string[]}::uuid[])
+    )
+    insert into coupon_billable_metrics (organization_id, coupon_id, billable_metric_id)
+    select ${organizationId}::uuid, ${id}::uuid, metric_id from unnest(${metricIds as string[]}::uuid[]) as metric_id
+    on conflict do nothing`;
+}
+
+export const markCouponDeleted = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+  update coupons
+  set status = 'terminated', terminated_at = coalesce(terminated_at, ${now}), deleted_at = ${now}, updated_at = ${now}
+  where organization_id = ${organizationId} and id = ${id}`;
+
+/** Ends a coupon whose time is over by `at`; whether it was still active. Rule: credits-and-payments B.1 "expiry". */
+export async function terminateExpired(
+  db: Db,
+  organizationId: string,
+  id: string,
+  at: Temporal.Instant,
+  now: Temporal.Instant,
+): Promise<boolean> {
+  const ended = await db`
+    update coupons set status = 'terminated', terminated_at = ${now}, updated_at = ${now}
+    where organization_id = ${organizationId} and id = ${id} and status = 'active' and expiration = 'time_limit'
+      and expiration_at < ${at} and deleted_at is null
+    returning id`;
+  return ended.length > 0;
+}

@@ -1,0 +1,51 @@
+import type { Context } from '../../../platform/context.ts';
+import { changedKeys } from '../../../platform/records/changes.ts';
+import { announcePlan } from '../plans/announce.ts';
+import { listPlansById } from '../plans/queries.ts';
+import { type PlanShown, showPlans } from '../plans/shown.ts';
+import type { FeatureRow } from './queries.ts';
+import { featureView } from './view.ts';
+
+/**
+ * Records what happened to a feature: a line of the audit trail and an outgoing event.
+ *
+ * @param before of an update
+ * Rules: platform G.1, H.1.
+ */
+export function announceFeature(
+  ctx: Context,
+  action: 'created' | 'updated' | 'deleted',
+  feature: FeatureRow,
+  before?: FeatureRow,
+): void {
+  const type = `feature.${action}`;
+  const { usage_limits: _limits, ...payload } = featureView(feature);
+  const object = featureView(feature);
+  ctx.record({
+    activity: {
+      type,
+      resourceType: 'Entitlement::Feature',
+      resourceId: feature.id,
+      object,
+      ...(before ? { changes: changedKeys(featureView(before), object) } : {}),
+    },
+    webhook: { type, objectType: 'feature', objectId: feature.id, object: payload },
+  });
+}
+
+/** Plans, in the order of their ids given, as they are shown now. */
+export async function plansShown(ctx: Context, ids: readonly string[]): Promise<PlanShown[]> {
+  if (ids.length === 0) return [];
+  const plans = await listPlansById(ctx.db, ctx.organizationId, ids);
+  const ordered = ids.flatMap((id) => plans.find((plan) => plan.id === id) ?? []);
+  return showPlans(ctx.db, ctx.organizationId, ordered);
+}
+
+/** Tells that plans changed because a feature of theirs did. Rule: platform G.1 `plan.updated`. */
+export async function announcePlansOf(ctx: Context, before: readonly PlanShown[]): Promise<void> {
+  const after = await plansShown(
+    ctx,
+    before.map(({ plan }) => plan.id),
+  );
+  for (const [place, shown] of after.entries()) announcePlan(ctx, 'updated', shown, before[place]);
+}

@@ -1,0 +1,101 @@
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { announceFeature, announcePlansOf, plansShown } from './announce.ts';
+import { preparePrivileges } from './privileges.ts';
+import { findFeature, getFeature, listPlanIdsOfFeature, lockFeature } from './queries.ts';
+import type { FeatureCreate, FeatureUpdate } from './schema.ts';
+import { featureView } from './view.ts';
+import { deleteFeatureRows, deletePrivilege, insertFeature, savePrivileges, updateFeatureRow } from './writes.ts';
+
+/**
+ * Makes a feature with its privileges.
+ *
+ * @throws Refusal 422 code: value_already_exist; as preparePrivileges
+ * Rule: platform J.
+ */
+export async function createFeature(ctx: Context, { body }: { body: FeatureCreate }) {
+  const { db, organizationId } = ctx;
+  const privileges = preparePrivileges(body.privileges ?? [], []);
+  if (await findFeature(db, organizationId, body.code)) throw refuse.invalid({ code: ['value_already_exist'] });
+  const feature = {
+    id: newId(),
+    code: body.code,
+    name: body.name ?? null,
+    description: body.description ?? null,
+    created_at: ctx.now(),
+    privileges,
+    usage_limits: [],
+  };
+  await insertFeature(db, organizationId, feature);
+  if (privileges.length > 0) await savePrivileges(db, organizationId, feature.id, privileges, ctx.now());
+  announceFeature(ctx, 'created', feature);
+  return { feature: featureView(feature) };
+}
+
+/**
+ * Changes names, and adds privileges or options of them; nothing is taken away, and codes and types stay.
+ *
+ * @throws Refusal 404 feature
+ * @throws Refusal 422 code: value_is_frozen; as preparePrivileges
+ * Rule: platform J.2.
+ */
+export async function updateFeature(ctx: Context, { code, body }: { code: string; body: FeatureUpdate }) {
+  const { db, organizationId } = ctx;
+  const stored = await lockFeature(db, organizationId, code);
+  if (body.code !== undefined && body.code !== stored.code) throw refuse.invalid({ code: ['value_is_frozen'] });
+  const privileges = preparePrivileges(body.privileges ?? [], stored.privileges);
+  const plans = await plansShown(ctx, await listPlanIdsOfFeature(db, organizationId, stored.id));
+
+  const named = {
+    ...stored,
+    name: body.name === undefined ? stored.name : body.name,
+    description: body.description === undefined ? stored.description : body.description,
+  };
+  await updateFeatureRow(db, organizationId, named, ctx.now());
+  if (privileges.length > 0) await savePrivileges(db, organizationId, stored.id, privileges, ctx.now());
+
+  const feature = await getFeature(db, organizationId, code);
+  announceFeature(ctx, 'updated', feature, stored);
+  await announcePlansOf(ctx, plans);
+  return { feature: featureView(feature) };
+}
+
+/**
+ * Deletes a feature, its privileges and all that plans and subscriptions grant of it. Answers it as it was.
+ *
+ * @throws Refusal 404 feature
+ * Rule: platform J.2.
+ */
+export async function deleteFeature(ctx: Context, { code }: { code: string }) {
+  const { db, organizationId } = ctx;
+  const feature = await lockFeature(db, organizationId, code);
+  const plans = await plansShown(ctx, await listPlanIdsOfFeature(db, organizationId, feature.id));
+  await deleteFeatureRows(db, organizationId, feature.id, ctx.now());
+  announceFeature(ctx, 'deleted', feature);
+  await announcePlansOf(ctx, plans);
+  return { feature: featureView(feature) };
+}
+
+/**
+ * Takes a privilege away from a feature, with its values. Answers the feature without it.
+ *
+ * @throws Refusal 404 feature, privilege
+ * Rule: platform J.2.
+ */
+export async function deleteFeaturePrivilege(
+  ctx: Context,
+  { code, privilege_code }: { code: string; privilege_code: string },
+) {
+  const { db, organizationId } = ctx;
+  const stored = await lockFeature(db, organizationId, code);
+  const privilege = stored.privileges.find((each) => each.code === privilege_code);
+  if (!privilege) throw refuse.notFound('privilege');
+  const plans = await plansShown(ctx, await listPlanIdsOfFeature(db, organizationId, stored.id));
+  await deletePrivilege(db, organizationId, privilege.id);
+
+  const feature = await getFeature(db, organizationId, code);
+  announceFeature(ctx, 'updated', feature, stored);
+  await announcePlansOf(ctx, plans);
+  return { feature: featureView(feature) };
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { VALUE_TYPES } from '../../../engine/entitlements/value.ts';
+import { textFilter } from '../../../platform/lists/filters.ts';
+import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { anyValue, list } from '../../../platform/schema/bounded.ts';
+import { INVALID, oneOf, optionalText, text } from '../../../platform/schema/fields.ts';
+import { renameErrors } from '../../../platform/schema/flat-errors.ts';
+
+/** Characters of codes and names, and of a description. Rule: platform J.1. */
+const NAME_MAX = 255;
+const DESCRIPTION_MAX = 600;
+
+/** Privileges of a feature, with a limit each, and options of one that is chosen from a list. */
+const PRIVILEGES_MAX = 100;
+const OPTIONS_MAX = 500;
+
+/** Times over which a usage limit counts: the charges window, a day or month of the customer's zone, everything. */
+export const PERIODS = ['billing_period', 'day', 'month', 'lifetime'] as const;
+export type Period = (typeof PERIODS)[number];
+
+const code = () => text({ max: NAME_MAX }).transform((value) => value.trim());
+
+const PrivilegeInput = z.object({
+  code: code(),
+  name: optionalText({ max: NAME_MAX }),
+  value_type: oneOf(VALUE_TYPES).nullish(),
+  // Whether it fits the type is known once the type is.
+  config: anyValue({ max: OPTIONS_MAX, textMax: NAME_MAX }).optional(),
+});
+export type PrivilegeInput = z.infer<typeof PrivilegeInput>;
+
+const fields = {
+  name: optionalText({ max: NAME_MAX }),
+  description: optionalText({ max: DESCRIPTION_MAX }),
+  privileges: list(PrivilegeInput, { max: PRIVILEGES_MAX }).nullish(),
+};
+
+// What is wrong with a privilege stands under `privilege.` (platform B.5).
+const privilegeErrors = <Output>() =>
+  renameErrors<Output>((path) =>
+    path[0] === 'privileges' && path.length > 1 ? ['privilege', ...path.slice(2)] : path,
+  );
+
+/** Input of `POST /features`. Rule: platform J.1. */
+export const FeatureCreate = z.object({ code: code(), ...fields }).check(privilegeErrors());
+export type FeatureCreate = z.infer<typeof FeatureCreate>;
+
+/** Input of `PUT /features/{code}`: what is absent stays. Rule: platform J.2. */
+export const FeatureUpdate = z.object({ code: code().optional(), ...fields }).check(privilegeErrors());
+export type FeatureUpdate = z.infer<typeof FeatureUpdate>;
+
+const UsageLimitInput = z.object({
+  privilege_code: text(),
+  billable_metric_code: text(),
+  period: oneOf(PERIODS),
+});
+export type UsageLimitInput = z.infer<typeof UsageLimitInput>;
+
+/** Input of `PUT /features/{code}/usage_limits`: the whole list. Rule: beyond 11.1. */
+export const UsageLimits = z
+  .preprocess(
+    (body) => (body as { usage_limits?: unknown }).usage_limits,
+    list(UsageLimitInput, {
+      max: PRIVILEGES_MAX,
+      wrong: { error: ({ input }) => (input === undefined ? 'value_is_mandatory' : INVALID) },
+    }),
+  )
+  .check(renameErrors((path) => (path.length < 2 ? ['usage_limits'] : path.slice(1))));
+export const UsageLimitsDocumented = z.object({ usage_limits: list(UsageLimitInput, { max: PRIVILEGES_MAX }) });
+
+export const PrivilegeView = z.object({
+  code: z.string(),
+  name: z.string().nullable(),
+  value_type: z.enum(VALUE_TYPES),
+  config: z.object({ select_options: z.array(z.string()).optional() }),
+});
+export type PrivilegeView = z.infer<typeof PrivilegeView>;
+
+export const FeatureView = z.object({
+  code: z.string(),
+  name: z.string().nullable(),
+  description: z.string().nullable(),
+  privileges: z.array(PrivilegeView),
+  usage_limits: z.array(
+    z.object({ privilege_code: z.string(), billable_metric_code: z.string(), period: z.enum(PERIODS) }),
+  ),
+  created_at: z.iso.datetime(),
+});
+export type FeatureView = z.infer<typeof FeatureView>;
+
+export const FeatureEnvelope = z.object({ feature: FeatureView });
+export const FeatureList = z.object({ features: z.array(FeatureView), meta: PageMeta });
+export const FeaturesQuery = z.object({ search_term: textFilter, ...pageQuery });
+export type FeaturesQuery = z.infer<typeof FeaturesQuery>;

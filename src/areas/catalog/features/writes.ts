@@ -1,0 +1,63 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import type { FeatureRow, PrivilegeJson } from './queries.ts';
+
+export const insertFeature = (db: Db, organizationId: string, feature: FeatureRow) => db`
+  insert into features (id, organization_id, code, name, description, created_at, updated_at)
+  values (${feature.id}, ${organizationId}, ${feature.code}, ${feature.name}, ${feature.description},
+    ${feature.created_at}, ${feature.created_at})`;
+
+export const updateFeatureRow = (db: Db, organizationId: string, feature: FeatureRow, now: Temporal.Instant) => db`
+  update features set name = ${feature.name}, description = ${feature.description}, updated_at = ${now}
+  where organization_id = ${organizationId} and id = ${feature.id}`;
+
+/** Stores privileges of a feature: new ones, and names and options of those that are there. */
+export const savePrivileges = (
+  db: Db,
+  organizationId: string,
+  featureId: string,
+  privileges: readonly PrivilegeJson[],
+  now: Temporal.Instant,
+) => db`
+  insert into privileges (id, organization_id, feature_id, code, name, value_type, select_options, created_at)
+  select given.id, ${organizationId}, ${featureId}, given.code, given.name, given.value_type,
+    array(select jsonb_array_elements_text(given.select_options)), ${now}
+  from jsonb_to_recordset(${privileges as never}::jsonb)
+    as given (id uuid, code text, name text, value_type text, select_options jsonb)
+  on conflict (organization_id, feature_id, code)
+    do update set name = excluded.name, select_options = excluded.select_options`;
+
+/** Takes a privilege away, with every value of it. */
+export const deletePrivilege = (db: Db, organizationId: string, id: string) => db`
+  delete from privileges where organization_id = ${organizationId} and id = ${id}`;
+
+/** Takes a feature away, with its privileges and all that was granted of it. */
+export async function deleteFeatureRows(
+  db: Db,
+  organizationId: string,
+  id: string,
+  now: Temporal.Instant,
+): Promise<void> {
+  await db`delete from feature_usage_limits where organization_id = ${organizationId} and feature_id = ${id}`;
+  await db`delete from entitlement_removals where organization_id = ${organizationId} and feature_id = ${id}`;
+  await db`delete from entitlements where organization_id = ${organizationId} and feature_id = ${id}`;
+  await db`delete from privileges where organization_id = ${organizationId} and feature_id = ${id}`;
+  await db`
+    update features set deleted_at = ${now}, updated_at = ${now}
+    where organization_id = ${organizationId} and id = ${id}`;
+}
+
+/** The usage limits of a feature, in their order, in the place of those it had. */
+export async function replaceUsageLimits(
+  db: Db,
+  organizationId: string,
+  featureId: string,
+  limits: readonly { privilege_id: string; billable_metric_id: string; period: string }[],
+): Promise<void> {
+  await db`delete from feature_usage_limits where organization_id = ${organizationId} and feature_id = ${featureId}`;
+  await db`
+    insert into feature_usage_limits (organization_id, feature_id, place, privilege_id, billable_metric_id, period)
+    select ${organizationId}, ${featureId}, given.place, (given.item ->> 'privilege_id')::uuid,
+      (given.item ->> 'billable_metric_id')::uuid, given.item ->> 'period'
+    from jsonb_array_elements(${limits as never}::jsonb) with ordinality as given (item, place)`;
+}

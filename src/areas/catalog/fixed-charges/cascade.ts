@@ -1,0 +1,160 @@
+import type { Properties } from '../../../engine/pricing/charge-model.ts';
+import { canonicalJson } from '../../../platform/canonical-json.ts';
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { groupRows } from '../../../platform/lists/group-rows.ts';
+import { flagDraftInvoicesOfPlans } from '../plans/drafts.ts';
+import { lockOverrides } from '../plans/lock-overrides.ts';
+import { listPlansById } from '../plans/queries.ts';
+import type { PreparedFixedCharge } from './prepare.ts';
+import { type FixedChargeRow, listCopiesOfFixedCharges, listFixedChargesOfPlans } from './queries.ts';
+import { followUnits, type UnitsChange } from './units.ts';
+import { copyTaxes, deleteFixedCharges, saveFixedCharges } from './writes.ts';
+
+const CASCADE_STEP = 'cascade-fixed-charges';
+
+interface Figures {
+  charge_model: string;
+  units: string;
+  properties: Properties;
+}
+
+/** Payload of the step: what changed in a plan and is to change in its overrides. */
+export interface CascadeFixedChargesStep {
+  plan_id: string;
+  changes: { id: string; former: Figures | null; is_immediate: boolean }[];
+  removed_ids: string[];
+  bills: boolean;
+}
+
+/** Leaves the changes of a plan's fixed charges to be made in its overrides. */
+export function cascadeLater(
+  ctx: Context,
+  planId: string,
+  changed: { prepared: readonly PreparedFixedCharge[]; removedIds: readonly string[]; billsCopies: boolean },
+): void {
+  const payload: CascadeFixedChargesStep = {
+    plan_id: planId,
+    changes: changed.prepared.map(({ fixedCharge, former, isImmediate }) => ({
+      id: fixedCharge.id,
+      former: former === undefined ? null : figuresOf(former),
+      is_immediate: isImmediate,
+    })),
+    removed_ids: [...changed.removedIds],
+    bills: changed.billsCopies,
+  };
+  ctx.after({ job: CASCADE_STEP, payload });
+}
+
+const figuresOf = ({ charge_model, units, properties }: FixedChargeRow): Figures => ({
+  charge_model,
+  units: units.toFixed(),
+  properties,
+});
+
+/**
+ * Step `cascade-fixed-charges`: a new fixed charge is copied to each override, a changed one changes those copies that
+ * still equalled it, and a removed one goes from the overrides in use. Names and taxes stay. What copies take over is what
+ * the plan has by then, and only one step of a plan is at its overrides at a time, so changes may be followed in any
+ * order; safe to run twice.
+ *
+ * Rule: subscriptions-and-invoices A.4.
+ */
+export async function cascadeFixedCharges(ctx: Context, step: CascadeFixedChargesStep): Promise<void> {
+  const { db, organizationId } = ctx;
+  await lockOverrides(db, organizationId, step.plan_id);
+  const copies = await listCopiesOfFixedCharges(db, organizationId, [
+    ...step.changes.map(({ id }) => id),
+    ...step.removed_ids,
+  ]);
+  const copiesOf = groupRows(copies, ({ parent_id }) => parent_id);
+  const parents = await listFixedChargesOfPlans(db, organizationId, [step.plan_id]);
+  const changed = step.changes.flatMap((change) => {
+    const parent = parents.find(({ id }) => id === change.id);
+    return parent === undefined
+      ? []
+      : (copiesOf.get(change.id) ?? []).flatMap((copy) => followed(copy, parent, change));
+  });
+  const added = await addedCopies(ctx, step, parents, copies);
+  const removed = await copiesInUse(
+    ctx,
+    step.removed_ids.flatMap((id) => copiesOf.get(id) ?? []),
+  );
+
+  const saved = [...changed.map(({ fixedCharge }) => fixedCharge), ...added.map(({ fixedCharge }) => fixedCharge)];
+  await saveFixedCharges(
+    db,
+    organizationId,
+    saved.map((fixedCharge) => ({ fixedCharge })),
+    ctx.now(),
+  );
+  await copyTaxes(
+    db,
+    organizationId,
+    added.map(({ fixedCharge }) => ({ from: fixedCharge.parent_id!, to: fixedCharge.id })),
+  );
+  if (removed.length > 0) await deleteFixedCharges(db, organizationId, removed, ctx.now());
+
+  const units = groupRows(
+    [...changed.filter(({ hasNewUnits }) => hasNewUnits), ...added],
+    (each) => each.fixedCharge.plan_id,
+  );
+  for (const plan of await listPlansById(db, organizationId, [...units.keys()]))
+    await followUnits(ctx, plan, units.get(plan.id)!, { bills: step.bills });
+  const planIds = new Set([...saved, ...copies.filter(({ id }) => removed.includes(id))].map(({ plan_id }) => plan_id));
+  await flagDraftInvoicesOfPlans(db, organizationId, [...planIds], ctx.now());
+}
+
+type Change = CascadeFixedChargesStep['changes'][number];
+
+/** A copy with what it takes over of a change; nothing when its model differs or there was nothing to change. */
+function followed(
+  copy: FixedChargeRow,
+  parent: FixedChargeRow,
+  { former, is_immediate }: Change,
+): (UnitsChange & { fixedCharge: FixedChargeRow; hasNewUnits: boolean })[] {
+  if (former === null || copy.charge_model !== former.charge_model || copy.charge_model !== parent.charge_model)
+    return [];
+  const isSame = isEqual(copy.properties, former.properties) && copy.units.eq(former.units);
+  const { units, properties } = isSame ? parent : copy;
+  const fixedCharge = { ...copy, code: parent.code, units, properties };
+  return [{ fixedCharge, isImmediate: is_immediate, hasNewUnits: !units.eq(copy.units) }];
+}
+
+const isEqual = (a: Properties, b: Properties): boolean => canonicalJson(a) === canonicalJson(b);
+
+/** Copies of new fixed charges for the overrides that have none yet. */
+async function addedCopies(
+  ctx: Context,
+  step: CascadeFixedChargesStep,
+  parents: readonly FixedChargeRow[],
+  copies: readonly FixedChargeRow[],
+) {
+  const { db, organizationId } = ctx;
+  const fresh = new Map(step.changes.filter(({ former }) => former === null).map((change) => [change.id, change]));
+  if (fresh.size === 0) return [];
+  const plans = await db<{ id: string }[]>`
+    select id from plans
+    where organization_id = ${organizationId} and parent_id = ${step.plan_id} and deleted_at is null
+    order by id`;
+  const has = new Set(copies.map(({ parent_id, plan_id }) => `${parent_id} ${plan_id}`));
+  return plans.flatMap((plan) =>
+    parents
+      .filter((parent) => fresh.has(parent.id) && !has.has(`${parent.id} ${plan.id}`))
+      .map((parent) => ({
+        fixedCharge: { ...parent, id: newId(), plan_id: plan.id, parent_id: parent.id, created_at: ctx.now() },
+        isImmediate: fresh.get(parent.id)!.is_immediate,
+      })),
+  );
+}
+
+/** Ids of the copies in plans with a subscription that runs or is to start. */
+async function copiesInUse(ctx: Context, copies: readonly FixedChargeRow[]): Promise<string[]> {
+  if (copies.length === 0) return [];
+  const used = await ctx.db<{ plan_id: string }[]>`
+    select distinct plan_id from subscriptions
+    where organization_id = ${ctx.organizationId} and status in ('active', 'pending')
+      and plan_id = any (${copies.map(({ plan_id }) => plan_id)}::uuid[])`;
+  const planIds = new Set(used.map(({ plan_id }) => plan_id));
+  return copies.filter(({ plan_id }) => planIds.has(plan_id)).map(({ id }) => id);
+}

@@ -1,0 +1,182 @@
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { addFaults, refuseFaults } from '../charges/faults.ts';
+import { type GivenCharge, prepareCharges } from '../charges/prepare.ts';
+import type { ChargeElement } from '../charges/schema.ts';
+import type { ChargeShown } from '../charges/shown.ts';
+import { deleteCharges, saveCharges } from '../charges/writes.ts';
+import { applyFixedCharges, fixedChargeList } from '../fixed-charges/plan-list.ts';
+import { prepareCommitment, saveCommitment } from '../minimum-commitments/writes.ts';
+import { findTaxesByCodes, replacePlanTaxes } from '../taxes/queries.ts';
+import { refreshShapes } from '../usage-shapes/commands.ts';
+import { markUsage } from '../usage-thresholds/marks.ts';
+import { replaceThresholds } from '../usage-thresholds/writes.ts';
+import { followAmountChange } from './amount-change.ts';
+import { announcePlan } from './announce.ts';
+import { cascadeChanges } from './cascade.ts';
+import { definitionOf, frozenFaults } from './definition.ts';
+import { flagDraftInvoicesOfPlans } from './drafts.ts';
+import { findPlanByCode, hasSubscriptions, lockPlanByCode, type PlanRow } from './queries.ts';
+import type { PlanCreate, PlanUpdate } from './schema.ts';
+import { showPlan } from './shown.ts';
+import { planView } from './view.ts';
+import { insertPlan, markPendingDeletion, renameOverrides, updatePlanRow } from './writes.ts';
+
+/**
+ * Makes a plan with its charges.
+ *
+ * @throws Refusal 404 billable_metrics, tax
+ * @throws Refusal 422 by field; what is wrong inside a charge stands under the charge's own field
+ * Rules: subscriptions-and-invoices A.1, usage-and-charges D.
+ */
+export async function createPlan(ctx: Context, { body }: { body: PlanCreate }) {
+  const { db, organizationId } = ctx;
+  const definition = definitionOf(body);
+  const id = newId();
+  const namesake = await findPlanByCode(db, organizationId, definition.code);
+  const taxIds = await taxIdsOf(ctx, body.tax_codes ?? []);
+  const { charges, faults } = await prepareCharges(ctx, {
+    planId: id,
+    isFrozen: false,
+    given: (body.charges ?? []).map((given, index) => ({ given, at: ['charges', index] })),
+    otherCodes: [],
+    missing: 'billable_metrics',
+  });
+  const fixed = await fixedChargeList(ctx, body.fixed_charges, { id, isFrozen: false, stored: [] });
+  addFaults(faults, fixed.faults);
+  const { prepared, faults: ofCommitment } = await prepareCommitment(ctx, body.minimum_commitment, null);
+  addFaults(faults, ofCommitment);
+  if (namesake) addFaults(faults, { code: ['value_already_exist'] });
+  refuseFaults(faults);
+
+  const commitment = prepared?.commitment ?? null;
+  const state = {
+    minimum_commitment: commitment,
+    entitlements: [],
+    pending_deletion: false,
+    deleted_at: null,
+    created_at: ctx.now(),
+  };
+  const plan: PlanRow = { id, parent_id: null, ...definition, ...state };
+  await insertPlan(db, organizationId, plan);
+  await saveCharges(db, organizationId, charges, ctx.now());
+  await applyFixedCharges(ctx, plan, fixed, { cascades: false, billsCopies: false });
+  if (prepared) await saveCommitment(db, organizationId, id, prepared, ctx.now());
+  if (taxIds.length > 0) await replacePlanTaxes(db, organizationId, id, taxIds);
+  if (body.usage_thresholds)
+    await replaceThresholds(db, organizationId, { plan_id: id }, body.usage_thresholds, ctx.now());
+  await refreshShapes(ctx, metricIdsOf(charges), 'charges');
+
+  const shown = await showPlan(db, organizationId, plan);
+  announcePlan(ctx, 'created', shown);
+  return { plan: planView(shown) };
+}
+
+/**
+ * Changes a plan. `charges` is the whole list: elements with the id of a charge change it, others make one, and charges
+ * that are not in it are deleted. Once a subscription uses the plan, what decides its periods and models is frozen.
+ * Draft invoices of the plan are computed anew.
+ *
+ * @throws Refusal 404 plan, billable_metrics, tax, charge (an id that is none of the plan's)
+ * @throws Refusal 422 by field; value_is_frozen
+ * Rules: subscriptions-and-invoices A.1, A.3.
+ */
+export async function updatePlan(ctx: Context, { code, body }: { code: string; body: PlanUpdate }) {
+  const { db, organizationId } = ctx;
+  const stored = await lockPlanByCode(db, organizationId, code);
+  const definition = definitionOf(body, stored);
+  const before = await showPlan(db, organizationId, stored);
+  const isFrozen = await hasSubscriptions(db, organizationId, stored.id);
+  const isRenamed = definition.code !== stored.code;
+  const namesake = isRenamed ? await findPlanByCode(db, organizationId, definition.code) : undefined;
+  const taxIds = await taxIdsOf(ctx, body.tax_codes ?? []);
+  const given = body.charges ? pairedWith(before.charges, body.charges) : [];
+  const untouched = before.charges.filter((charge) => !given.some((each) => each.stored === charge));
+  const { charges, faults } = await prepareCharges(ctx, {
+    planId: stored.id,
+    isFrozen,
+    given,
+    otherCodes: body.charges ? [] : untouched.map(({ charge }) => charge.code),
+    missing: 'billable_metrics',
+  });
+  const fixed = await fixedChargeList(ctx, body.fixed_charges, {
+    id: stored.id,
+    isFrozen,
+    stored: before.fixedCharges,
+  });
+  addFaults(faults, fixed.faults);
+  if (namesake) addFaults(faults, { code: ['value_already_exist'] });
+  const { prepared, faults: ofCommitment } = await prepareCommitment(
+    ctx,
+    body.minimum_commitment,
+    stored.minimum_commitment,
+  );
+  addFaults(faults, ofCommitment);
+  if (isFrozen) addFaults(faults, frozenFaults(body, stored, definition));
+  refuseFaults(faults);
+
+  await updatePlanRow(db, organizationId, stored.id, definition, ctx.now());
+  if (isRenamed) await renameOverrides(db, organizationId, stored.id, definition.code, ctx.now());
+  if (body.charges) {
+    const removed = untouched.map(({ charge }) => charge.id);
+    if (removed.length > 0) await deleteCharges(db, organizationId, removed, ctx.now());
+    await saveCharges(db, organizationId, charges, ctx.now());
+    await refreshShapes(ctx, metricIdsOf([...before.charges, ...charges]), 'charges');
+  }
+  await applyFixedCharges(ctx, stored, fixed, { cascades: body.cascade_updates === true, billsCopies: true });
+  if (body.tax_codes) await replacePlanTaxes(db, organizationId, stored.id, taxIds);
+  if (body.usage_thresholds) {
+    await replaceThresholds(db, organizationId, { plan_id: stored.id }, body.usage_thresholds, ctx.now());
+    await markUsage(ctx, { plan_id: stored.id });
+  }
+  if (prepared) await saveCommitment(db, organizationId, stored.id, prepared, ctx.now());
+  await flagDraftInvoicesOfPlans(db, organizationId, [stored.id], ctx.now());
+  if (definition.amount_cents !== stored.amount_cents) await followAmountChange(ctx, stored.id);
+
+  const shown = await showPlan(db, organizationId, {
+    ...stored,
+    ...definition,
+    minimum_commitment: prepared ? prepared.commitment : stored.minimum_commitment,
+  });
+  if (body.cascade_updates) await cascadeChanges(ctx, before, shown);
+  announcePlan(ctx, 'updated', shown, before);
+  return { plan: planView(shown) };
+}
+
+/**
+ * Asks for the deletion of a plan: it takes no subscription any more, and step `finish-plan-deletion` ends those it has.
+ *
+ * @throws Refusal 404 plan
+ * Rule: subscriptions-and-invoices A.6.
+ */
+export async function deletePlan(ctx: Context, { code }: { code: string }) {
+  const plan = await lockPlanByCode(ctx.db, ctx.organizationId, code);
+  const shown = await showPlan(ctx.db, ctx.organizationId, { ...plan, pending_deletion: true });
+  if (plan.pending_deletion) return { plan: planView(shown) };
+
+  await markPendingDeletion(ctx.db, ctx.organizationId, plan.id, ctx.now());
+  ctx.after({ job: 'finish-plan-deletion', payload: { plan_id: plan.id } });
+  announcePlan(ctx, 'deleted', shown);
+  return { plan: planView(shown) };
+}
+
+/** @throws Refusal 404 charge, for an id that is none of the plan's or stands twice */
+function pairedWith(stored: readonly ChargeShown[], elements: readonly ChargeElement[]): GivenCharge[] {
+  const left = new Map(stored.map((shown) => [shown.charge.id, shown]));
+  return elements.map((given, index) => {
+    const at = ['charges', index];
+    if (given.id === undefined || given.id === null) return { given, at };
+    const shown = left.get(given.id.toLowerCase());
+    if (!shown) throw refuse.notFound('charge');
+    left.delete(shown.charge.id);
+    return { given, stored: shown, at };
+  });
+}
+
+const taxIdsOf = async (ctx: Context, codes: readonly string[]): Promise<string[]> =>
+  (await findTaxesByCodes(ctx.db, ctx.organizationId, codes)).map(({ id }) => id);
+
+const metricIdsOf = (charges: readonly Pick<ChargeShown, 'charge'>[]): string[] => [
+  ...new Set(charges.map(({ charge }) => charge.billable_metric_id)),
+];

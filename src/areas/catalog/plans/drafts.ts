@@ -1,0 +1,21 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+
+/** Flags the draft invoices of some plans: their next refresh computes them anew. Rule: subscriptions-and-invoices A.3. */
+export async function flagDraftInvoicesOfPlans(
+  db: Db,
+  organizationId: string,
+  planIds: readonly string[],
+  now: Temporal.Instant,
+): Promise<void> {
+  if (planIds.length === 0) return;
+  await db`
+    update invoices i set ready_to_be_refreshed = true, updated_at = ${now}
+    where i.organization_id = ${organizationId} and i.status = 'draft' and not i.ready_to_be_refreshed
+      and exists (
+        select from invoice_subscriptions line
+        join subscriptions s on s.organization_id = line.organization_id and s.id = line.subscription_id
+        where line.organization_id = i.organization_id and line.invoice_id = i.id
+          and s.plan_id = any (${planIds as string[]}::uuid[])
+      )`;
+}

@@ -1,0 +1,175 @@
+import { isDeepStrictEqual } from 'node:util';
+import { decimal } from '../../../engine/money/decimal.ts';
+import type { Properties } from '../../../engine/pricing/charge-model.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { newId } from '../../../platform/ids.ts';
+import { filterCode, identityOf } from '../charges/filter-values.ts';
+import type { PreparedCharge } from '../charges/prepare.ts';
+import { listChargesOfPlans } from '../charges/queries.ts';
+import { type ChargeShown, showCharges } from '../charges/shown.ts';
+import { deleteCharges, saveCharges } from '../charges/writes.ts';
+import { refreshShapes } from '../usage-shapes/commands.ts';
+import { followAmountChange } from './amount-change.ts';
+import type { FollowedCharge, FollowedFilter, PlanChange } from './cascade.ts';
+import { copyOfCharge } from './copy.ts';
+import { flagDraftInvoicesOfPlans } from './drafts.ts';
+import { lockCustomersOnPlans } from './lock-overrides.ts';
+
+/**
+ * Step `cascade-plan-changes`: an override follows what changed in its plan, one change after the other. Safe to run
+ * twice: what was followed is gone.
+ *
+ *   amount          followed when the override still has the old one
+ *   charge added    copied
+ *   charge changed  ignored by another model; code and group keys always, prices where they equalled the old ones
+ *   charge removed  removed while a subscription runs or waits on the override
+ *
+ * Rule: subscriptions-and-invoices A.4.
+ */
+export async function followPlanChanges(ctx: Context, { plan_id }: { plan_id: string }): Promise<void> {
+  await lockCustomersOnPlans(ctx.db, ctx.organizationId, [plan_id]);
+  const changes = await takeChanges(ctx.db, ctx.organizationId, plan_id);
+  const metricIds = new Set<string>();
+  let hasNewAmount = false;
+  for (const change of changes) {
+    if (change.kind === 'amount') hasNewAmount = (await followAmount(ctx, plan_id, change)) || hasNewAmount;
+    else for (const id of await followCharge(ctx, plan_id, change)) metricIds.add(id);
+  }
+  if (metricIds.size > 0) await refreshShapes(ctx, [...metricIds], 'charges');
+  if (changes.length > 0) await flagDraftInvoicesOfPlans(ctx.db, ctx.organizationId, [plan_id], ctx.now());
+  if (hasNewAmount) await followAmountChange(ctx, plan_id);
+}
+
+/** The changes that an override has yet to follow, oldest first; whoever has them holds the override's row. */
+async function takeChanges(db: Db, organizationId: string, planId: string): Promise<PlanChange[]> {
+  const [copy] = await db`
+    select id from plans where organization_id = ${organizationId} and id = ${planId} and deleted_at is null
+    for update`;
+  if (!copy) return [];
+  const rows = await db<{ change: PlanChange }[]>`
+    with taken as (
+      delete from plan_cascades where organization_id = ${organizationId} and plan_id = ${planId}
+      returning position, change
+    )
+    select change from taken order by position`;
+  return rows.map(({ change }) => change);
+}
+
+async function followAmount(
+  ctx: Context,
+  planId: string,
+  { from, to }: Extract<PlanChange, { kind: 'amount' }>,
+): Promise<boolean> {
+  const { count } = await ctx.db`
+    update plans set amount_cents = ${to}, updated_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and id = ${planId} and amount_cents = ${from}`;
+  return count > 0;
+}
+
+/** @returns the metrics whose charges changed */
+async function followCharge(
+  ctx: Context,
+  planId: string,
+  change: Exclude<PlanChange, { kind: 'amount' }>,
+): Promise<string[]> {
+  const { db, organizationId } = ctx;
+  const own = await listChargesOfPlans(db, organizationId, [planId]);
+  const copy = own.find((charge) => charge.parent_id === change.charge_id);
+  if (change.kind === 'charge_added') {
+    if (copy) return [];
+    const [added] = await showLiveCharge(ctx, change.charge_id);
+    if (!added || own.some(({ code }) => code === added.charge.code)) return [];
+    await saveCharges(db, organizationId, [copyOfCharge(ctx, added, planId)], ctx.now());
+    return [added.charge.billable_metric_id];
+  }
+  if (!copy) return [];
+  if (change.kind === 'charge_removed') {
+    if (!(await isInUse(db, organizationId, planId))) return [];
+    await deleteCharges(db, organizationId, [copy.id], ctx.now());
+    return [copy.billable_metric_id];
+  }
+  if (copy.charge_model !== change.to.charge_model) return [];
+  const [shown] = await showCharges(db, organizationId, [copy]);
+  await saveCharges(db, organizationId, [followed(ctx, shown!, change)], ctx.now());
+  return [copy.billable_metric_id];
+}
+
+/** A copy with what it takes over of a change. */
+function followed(
+  ctx: Context,
+  { charge, filters }: ChargeShown,
+  { from, to }: { from: FollowedCharge; to: FollowedCharge },
+): PreparedCharge {
+  const isSame = from.charge_model === charge.charge_model && isDeepStrictEqual(charge.properties, from.properties);
+  const hasSameRate = (charge.conversion_rate?.toFixed() ?? null) === from.conversion_rate;
+  return {
+    charge: {
+      ...charge,
+      code: to.code,
+      properties: isSame ? to.properties : withGroupKeys(charge.properties, to.properties),
+      conversion_rate:
+        hasSameRate && to.conversion_rate !== null ? decimal(to.conversion_rate) : charge.conversion_rate,
+    },
+    filters: followedFilters(ctx, { charge, filters }, from.filters, to.filters),
+  };
+}
+
+/** The filters of a copy in the order of the plan's, its own ones last. */
+function followedFilters(
+  ctx: Context,
+  { charge, filters }: Pick<ChargeShown, 'charge' | 'filters'>,
+  from: readonly FollowedFilter[],
+  to: readonly FollowedFilter[],
+): PreparedCharge['filters'] {
+  const byValues = <Filter extends { values: FollowedFilter['values'] | ChargeShown['filters'][number]['values'] }>(
+    list: readonly Filter[],
+  ) => new Map(list.map((filter) => [identityOf(filter.values), filter]));
+  const [own, former, current] = [byValues(filters), byValues(from), byValues(to)];
+  const codes = new Set(filters.map(({ code }) => code));
+  const inOrder = to.flatMap((filter) => {
+    const key = identityOf(filter.values);
+    const [copy, old] = [own.get(key), former.get(key)];
+    if (copy !== undefined) {
+      const isSame = old !== undefined && isDeepStrictEqual(copy.properties, old.properties);
+      const properties = isSame ? filter.properties : withGroupKeys(copy.properties, filter.properties);
+      return [{ ...copy, properties }];
+    }
+    // One that the plan had before was taken out of the copy on purpose.
+    if (old !== undefined) return [];
+    const code = filterCode(filter.values, codes);
+    codes.add(code);
+    return [{ ...filter, id: newId(), charge_id: charge.id, code, position: 0, created_at: ctx.now() }];
+  });
+  const ownOnes = filters.filter(({ values }) => !current.has(identityOf(values)) && !former.has(identityOf(values)));
+  return [...inOrder, ...ownOnes].map((filter, position) => ({ ...filter, position }));
+}
+
+const GROUP_KEYS = ['pricing_group_keys', 'presentation_group_keys'];
+
+const withGroupKeys = (properties: Properties, source: Properties): Properties => {
+  const pick = (from: Properties, isKey: boolean) =>
+    Object.fromEntries(Object.entries(from).filter(([name]) => GROUP_KEYS.includes(name) === isKey));
+  return { ...pick(properties, false), ...pick(source, true) };
+};
+
+async function showLiveCharge(ctx: Context, id: string): Promise<ChargeShown[]> {
+  const [row] = await ctx.db<{ plan_id: string }[]>`
+    select plan_id from charges where organization_id = ${ctx.organizationId} and id = ${id} and deleted_at is null`;
+  if (!row) return [];
+  const charges = await listChargesOfPlans(ctx.db, ctx.organizationId, [row.plan_id]);
+  return showCharges(
+    ctx.db,
+    ctx.organizationId,
+    charges.filter((charge) => charge.id === id),
+  );
+}
+
+async function isInUse(db: Db, organizationId: string, planId: string): Promise<boolean> {
+  const [row] = await db<{ found: boolean }[]>`
+    select exists (
+      select from subscriptions
+      where organization_id = ${organizationId} and plan_id = ${planId} and status in ('active', 'pending')
+    ) as found`;
+  return row!.found;
+}

@@ -1,0 +1,24 @@
+import type { Context } from '../../../platform/context.ts';
+import { deleteEntitlementsOfPlan } from '../../subscriptions/entitlements/writes.ts';
+import { endSubscriptionsOf } from '../../subscriptions/subscriptions/commands/terminate.ts';
+import { listChargesOfPlans } from '../charges/queries.ts';
+import { refreshShapes } from '../usage-shapes/commands.ts';
+import { listOverrideIds } from './queries.ts';
+import { markPlanDeleted } from './writes.ts';
+
+/**
+ * Step `finish-plan-deletion`: ends the subscriptions of a plan's overrides and of
+ * the plan, each with its last invoice, and cancels those that have
+ * not started; then the plan is gone and its drafts become final. Its charges stay with it, since that last invoice and
+ * older ones still show them. Safe to run twice. Rule: subscriptions-and-invoices A.6.
+ */
+export async function finishPlanDeletion(ctx: Context, { plan_id }: { plan_id: string }): Promise<void> {
+  const planIds = [...(await listOverrideIds(ctx.db, ctx.organizationId, plan_id)), plan_id];
+  for (const planId of planIds) await endSubscriptionsOf(ctx, { planId });
+  await markPlanDeleted(ctx.db, ctx.organizationId, plan_id, ctx.now());
+  // Marked, and so locked, first: whoever still granted something has committed by now.
+  await deleteEntitlementsOfPlan(ctx.db, ctx.organizationId, plan_id);
+  for (const id of planIds) ctx.after({ job: 'finalize-plan-drafts', payload: { plan_id: id } });
+  const charges = await listChargesOfPlans(ctx.db, ctx.organizationId, planIds);
+  await refreshShapes(ctx, [...new Set(charges.map(({ billable_metric_id }) => billable_metric_id))], 'charges');
+}

@@ -1,0 +1,29 @@
+import type { Db } from '../../../platform/db/connect.ts';
+
+/**
+ * Locks the customers with a subscription that runs or waits on the plans. They are locked before the plans, as whoever
+ * changes a plan for a subscription does: a new amount may end or start subscriptions.
+ */
+export const lockCustomersOnPlans = (db: Db, organizationId: string, planIds: readonly string[]) => db`
+  select customer.id from customers customer
+  where customer.organization_id = ${organizationId} and customer.id in (
+    select customer_id from subscriptions
+    where organization_id = ${organizationId} and plan_id = any (${planIds}::uuid[]) and status in ('active', 'pending'))
+  order by customer.id
+  for no key update`;
+
+/**
+ * Holds the overrides of a plan, their customers first, until the transaction ends: what follows the plan in them follows
+ * one change after the other. What is read afterwards is what the change before has left.
+ */
+export async function lockOverrides(db: Db, organizationId: string, planId: string): Promise<void> {
+  const overrides = await db<{ id: string }[]>`
+    select id from plans
+    where organization_id = ${organizationId} and parent_id = ${planId} and deleted_at is null
+    order by id`;
+  const ids = overrides.map(({ id }) => id);
+  if (ids.length === 0) return;
+  await lockCustomersOnPlans(db, organizationId, ids);
+  await db`
+    select id from plans where organization_id = ${organizationId} and id = any (${ids}::uuid[]) order by id for update`;
+}

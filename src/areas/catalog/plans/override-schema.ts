@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { CURRENCIES } from '../../../engine/money/currency.ts';
+import { anyValue, list } from '../../../platform/schema/bounded.ts';
+import { elementErrors } from '../../../platform/schema/element-errors.ts';
+import { INVALID, integer, oneOf, optionalText, text } from '../../../platform/schema/fields.ts';
+import { LINE_MAX, PROSE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
+import { textList } from '../../../platform/schema/typed-text.ts';
+import { ChargeElement } from '../charges/schema.ts';
+import { FixedChargeOverrideElement } from '../fixed-charges/schema.ts';
+import { CommitmentInput } from '../minimum-commitments/schema.ts';
+import { UsageThresholdsInput } from '../usage-thresholds/schema.ts';
+import { Metadata } from './metadata.ts';
+import { CHARGES_MAX, trialPeriod } from './schema.ts';
+
+/** A field that no override has: one word, to be compared with the plan's. */
+const word = anyValue({ max: SCALAR_MAX, textMax: LINE_MAX });
+
+/** What a subscription changes of its plan; fields that no override has are refused unless they say what the plan does. */
+export const PlanOverrides = z
+  .object(
+    {
+      name: text().optional(),
+      invoice_display_name: optionalText(),
+      description: optionalText({ max: PROSE_MAX }),
+      amount_cents: integer({ min: 0 }).optional(),
+      amount_currency: oneOf(CURRENCIES).optional(),
+      trial_period: trialPeriod,
+      tax_codes: textList(),
+      metadata: Metadata.nullish(),
+      minimum_commitment: CommitmentInput,
+      usage_thresholds: UsageThresholdsInput.nullish(),
+      charges: list(ChargeElement, { max: CHARGES_MAX }).nullish(),
+      fixed_charges: list(FixedChargeOverrideElement, { max: CHARGES_MAX }).nullish(),
+      code: word,
+      interval: word,
+      pay_in_advance: word,
+      bill_charges_monthly: word,
+      bill_fixed_charges_monthly: word,
+    },
+    INVALID,
+  )
+  .partial()
+  .check(elementErrors('usage_thresholds', 'charges', 'fixed_charges'));
+export type PlanOverrides = z.infer<typeof PlanOverrides>;

@@ -1,0 +1,108 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Interval } from '../../../engine/calendar/grid.ts';
+import type { Currency } from '../../../engine/money/currency.ts';
+import type { Decimal } from '../../../engine/money/decimal.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { grantsOfPlan, type PlanGrantJson } from '../../subscriptions/entitlements/plan-grants.ts';
+import { type CommitmentJson, commitmentOf } from '../minimum-commitments/queries.ts';
+import type { UsagePolicies } from '../usage-policies/schema.ts';
+import type { Metadata } from './metadata.ts';
+
+export interface PlanRow {
+  id: string;
+  parent_id: string | null;
+  code: string;
+  name: string;
+  invoice_display_name: string | null;
+  description: string | null;
+  interval: Interval;
+  pay_in_advance: boolean;
+  amount_cents: number;
+  amount_currency: Currency;
+  /** Days; null and 0 are no trial. */
+  trial_period: Decimal | null;
+  bill_charges_monthly: boolean | null;
+  bill_fixed_charges_monthly: boolean | null;
+  metadata: Metadata | null;
+  usage_policies: UsagePolicies | null;
+  minimum_commitment: CommitmentJson | null;
+  /** What it grants; of an override, what its plan does. */
+  entitlements: PlanGrantJson[];
+  pending_deletion: boolean;
+  deleted_at: Temporal.Instant | null;
+  created_at: Temporal.Instant;
+}
+
+const columns = (db: Db) => db`
+  p.id, p.parent_id, p.code, p.name, p.invoice_display_name, p.description, p.interval, p.pay_in_advance, p.amount_cents,
+  p.amount_currency, p.trial_period, p.bill_charges_monthly, p.bill_fixed_charges_monthly, p.metadata,
+  p.usage_policies,
+  ${commitmentOf(db, 'p')} as minimum_commitment, ${grantsOfPlan(db, 'p')} as entitlements, p.pending_deletion,
+  p.deleted_at, p.created_at`;
+
+// Overrides are never listed or addressed.
+const addressable = (db: Db, organizationId: string) => db`
+  p.organization_id = ${organizationId} and p.deleted_at is null and p.parent_id is null`;
+
+/** A live plan by its code; overrides have none of their own. */
+export async function findPlanByCode(db: Db, organizationId: string, code: string): Promise<PlanRow | undefined> {
+  const [row] = await db<PlanRow[]>`
+    select ${columns(db)} from plans p where ${addressable(db, organizationId)} and p.code = ${code}`;
+  return row;
+}
+
+/** @throws Refusal 404 plan */
+export async function getPlanByCode(db: Db, organizationId: string, code: string): Promise<PlanRow> {
+  const row = await findPlanByCode(db, organizationId, code);
+  if (!row) throw refuse.notFound('plan');
+  return row;
+}
+
+/**
+ * As getPlanByCode, and until the transaction ends nobody else changes the plan, its charges or who subscribes to it.
+ *
+ * @throws Refusal 404 plan
+ */
+export async function lockPlanByCode(db: Db, organizationId: string, code: string): Promise<PlanRow> {
+  const [row] = await db<PlanRow[]>`
+    select ${columns(db)} from plans p where ${addressable(db, organizationId)} and p.code = ${code}
+    for update of p`;
+  if (!row) throw refuse.notFound('plan');
+  return row;
+}
+
+/** Plans by id, deleted ones and overrides too, in no order. */
+export const listPlansById = (db: Db, organizationId: string, ids: readonly string[]) => db<PlanRow[]>`
+  select ${columns(db)} from plans p
+  where p.organization_id = ${organizationId} and p.id = any (${ids as string[]}::uuid[])`;
+
+/** A page of live plans, newest first, each with the number of all of them; those pending deletion are among them. */
+export const listPlans = (db: Db, organizationId: string, page: Page) => db<(PlanRow & { total_count: number })[]>`
+  select ${columns(db)}, count(*) over () as total_count from plans p where ${addressable(db, organizationId)}
+  order by p.created_at desc, p.id desc
+  limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
+
+export async function countPlans(db: Db, organizationId: string): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*) as count from plans p where ${addressable(db, organizationId)}`;
+  return row!.count;
+}
+
+/** Whether a subscription of any status is, or was, on the plan: then most of it is frozen. */
+export async function hasSubscriptions(db: Db, organizationId: string, planId: string): Promise<boolean> {
+  const [row] = await db<{ found: boolean }[]>`
+    select exists (
+      select from subscriptions where organization_id = ${organizationId} and plan_id = ${planId}
+    ) as found`;
+  return row!.found;
+}
+
+/** Ids of the live overrides of a plan. */
+export async function listOverrideIds(db: Db, organizationId: string, planId: string): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select id from plans where organization_id = ${organizationId} and parent_id = ${planId} and deleted_at is null
+    order by id`;
+  return rows.map(({ id }) => id);
+}

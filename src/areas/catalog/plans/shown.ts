@@ -1,0 +1,57 @@
+import type { Db } from '../../../platform/db/connect.ts';
+import { groupRows } from '../../../platform/lists/group-rows.ts';
+import { listChargesOfPlans } from '../charges/queries.ts';
+import { type ChargeShown, showCharges } from '../charges/shown.ts';
+import { listFixedChargesOfPlans } from '../fixed-charges/queries.ts';
+import type { FixedChargeShown } from '../fixed-charges/shown.ts';
+import { listTaxesOfPlans, type TaxRow } from '../taxes/queries.ts';
+import { listThresholdsOfPlans, type UsageThresholdRow } from '../usage-thresholds/queries.ts';
+import type { PlanRow } from './queries.ts';
+
+/** A plan with all that its JSON shows. */
+export interface PlanShown {
+  plan: PlanRow;
+  charges: ChargeShown[];
+  fixedCharges: FixedChargeShown[];
+  taxes: TaxRow[];
+  thresholds: UsageThresholdRow[];
+  /** Its own thresholds, or else those of the plan that it overrides. */
+  applicableThresholds: UsageThresholdRow[];
+  commitmentTaxes: TaxRow[];
+}
+
+/** What belongs to some plans, in their order: five statements, whatever their number. */
+export async function showPlans(db: Db, organizationId: string, plans: readonly PlanRow[]): Promise<PlanShown[]> {
+  const ids = plans.map(({ id }) => id);
+  const parentIds = plans.flatMap(({ parent_id }) => parent_id ?? []);
+  const [charges, fixedCharges, taxes, thresholds] = await Promise.all([
+    listChargesOfPlans(db, organizationId, ids).then((rows) => showCharges(db, organizationId, rows, [])),
+    listFixedChargesOfPlans(db, organizationId, ids),
+    listTaxesOfPlans(db, organizationId, ids),
+    listThresholdsOfPlans(db, organizationId, [...ids, ...parentIds]),
+  ]);
+  const taxesOf = groupRows(taxes, ({ holder, holder_id }) => `${holder} ${holder_id}`);
+  const withTaxes = charges.map((shown) => ({ ...shown, taxes: taxesOf.get(`charge ${shown.charge.id}`) ?? [] }));
+  const fixedWithTaxes = fixedCharges.map((fixedCharge) => ({
+    fixedCharge,
+    taxes: taxesOf.get(`fixed_charge ${fixedCharge.id}`) ?? [],
+  }));
+  const fixedChargesOf = groupRows(fixedWithTaxes, ({ fixedCharge }) => fixedCharge.plan_id);
+  const chargesOf = groupRows(withTaxes, ({ charge }) => charge.plan_id);
+  const thresholdsOf = groupRows(thresholds, ({ plan_id }) => plan_id);
+  return plans.map((plan) => ({
+    plan,
+    thresholds: thresholdsOf.get(plan.id) ?? [],
+    applicableThresholds: thresholdsOf.get(plan.id) ?? thresholdsOf.get(plan.parent_id ?? '') ?? [],
+    charges: chargesOf.get(plan.id) ?? [],
+    fixedCharges: fixedChargesOf.get(plan.id) ?? [],
+    taxes: taxesOf.get(`plan ${plan.id}`) ?? [],
+    commitmentTaxes: taxesOf.get(`commitment ${plan.id}`) ?? [],
+  }));
+}
+
+/** One plan with all that its JSON shows. */
+export async function showPlan(db: Db, organizationId: string, plan: PlanRow): Promise<PlanShown> {
+  const [shown] = await showPlans(db, organizationId, [plan]);
+  return shown!;
+}

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { textFilter } from '../../../platform/lists/filters.ts';
+import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { optionalText, text } from '../../../platform/schema/fields.ts';
+
+/** Longest code: an index of the database holds it. */
+const CODE_MAX = 255;
+/** Characters of a short name and of a description. Rule: usage-and-charges D.8. */
+const SHORT_NAME_MAX = 3;
+const DESCRIPTION_MAX = 600;
+
+const fields = {
+  name: text(),
+  short_name: text({ max: SHORT_NAME_MAX }),
+  description: optionalText({ max: DESCRIPTION_MAX }),
+};
+
+/** Input of `POST /pricing_units`. Rule: beyond 14. */
+export const PricingUnitCreate = z.object({ code: text({ max: CODE_MAX }), ...fields });
+export type PricingUnitCreate = z.infer<typeof PricingUnitCreate>;
+
+/** Input of `PUT /pricing_units/{code}`: what is absent stays; the code cannot change. */
+export const PricingUnitUpdate = z.object({ code: text(), ...fields }).partial();
+export type PricingUnitUpdate = z.infer<typeof PricingUnitUpdate>;
+
+export const PricingUnitView = z.object({
+  svc_id: z.uuid(),
+  code: z.string(),
+  name: z.string(),
+  short_name: z.string(),
+  description: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
+export type PricingUnitView = z.infer<typeof PricingUnitView>;
+
+export const PricingUnitEnvelope = z.object({ pricing_unit: PricingUnitView });
+export const PricingUnitList = z.object({ pricing_units: z.array(PricingUnitView), meta: PageMeta });
+export const PricingUnitsQuery = z.object({ search_term: textFilter, ...pageQuery });
+export type PricingUnitsQuery = z.infer<typeof PricingUnitsQuery>;

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { Decimal } from '../../../engine/money/decimal.ts';
+import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { boolean, decimalInput, OUT_OF_RANGE, optionalText, text } from '../../../platform/schema/fields.ts';
+import { PROSE_MAX } from '../../../platform/schema/sizes.ts';
+import { resettable } from '../../../platform/schema/typed-text.ts';
+
+/** Longest code: an index of the database holds it. */
+const CODE_MAX = 255;
+// Far above any tax, and what the column holds.
+const RATE_MAX = new Decimal('1e18');
+
+const blankToAbsent = (value: unknown): unknown =>
+  value === null || (typeof value === 'string' && value.trim() === '') ? undefined : value;
+
+// Only what is a number has a size.
+const rate = z.preprocess(
+  blankToAbsent,
+  decimalInput().refine((percent) => new Decimal(percent).gte(0) && new Decimal(percent).lte(RATE_MAX), OUT_OF_RANGE),
+);
+
+const fields = {
+  name: text(),
+  code: text({ max: CODE_MAX }),
+  rate,
+  description: optionalText({ max: PROSE_MAX }),
+  applied_to_organization: resettable(boolean(), false),
+};
+
+/** Input of `POST /taxes`. Rule: credits-and-payments A.1. */
+export const TaxCreate = z.object(fields);
+export type TaxCreate = z.infer<typeof TaxCreate>;
+
+/** Input of `PUT /taxes/{code}`: what is absent stays. */
+export const TaxUpdate = z.object({
+  ...fields,
+  name: fields.name.optional(),
+  code: fields.code.optional(),
+  rate: rate.optional(),
+});
+export type TaxUpdate = z.infer<typeof TaxUpdate>;
+
+export const TaxView = z.object({
+  svc_id: z.uuid(),
+  name: z.string(),
+  code: z.string(),
+  description: z.string().nullable(),
+  rate: z.number(),
+  applied_to_organization: z.boolean(),
+  applied_to_billing_entities_codes: z.array(z.string()),
+  add_ons_count: z.literal(0),
+  customers_count: z.literal(0),
+  plans_count: z.literal(0),
+  charges_count: z.literal(0),
+  commitments_count: z.literal(0),
+  created_at: z.iso.datetime(),
+});
+export type TaxView = z.infer<typeof TaxView>;
+
+export const TaxEnvelope = z.object({ tax: TaxView });
+export const TaxList = z.object({ taxes: z.array(TaxView), meta: PageMeta });
+export const TaxListQuery = z.object(pageQuery);

@@ -1,0 +1,80 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+
+export interface TaxFields {
+  code: string;
+  name: string;
+  description: string | null;
+  /** Percent, as decimal text. */
+  rate: string;
+}
+
+export const insertTax = (
+  db: Db,
+  organizationId: string,
+  tax: TaxFields & { id: string; created_at: Temporal.Instant },
+) => db`
+  insert into taxes (id, organization_id, code, name, description, rate, created_at, updated_at)
+  values (${tax.id}, ${organizationId}, ${tax.code}, ${tax.name}, ${tax.description}, ${tax.rate}::numeric,
+    ${tax.created_at}, ${tax.created_at})`;
+
+export const updateTaxRow = (db: Db, organizationId: string, id: string, tax: TaxFields, now: Temporal.Instant) => db`
+  update taxes
+  set code = ${tax.code}, name = ${tax.name}, description = ${tax.description}, rate = ${tax.rate}::numeric,
+    updated_at = ${now}
+  where organization_id = ${organizationId} and id = ${id}`;
+
+export const markTaxDeleted = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+  update taxes set deleted_at = ${now}, updated_at = ${now} where organization_id = ${organizationId} and id = ${id}`;
+
+export const attachToBillingEntity = (db: Db, organizationId: string, taxId: string, billingEntityId: string) => db`
+  insert into billing_entity_taxes (organization_id, billing_entity_id, tax_id)
+  values (${organizationId}, ${billingEntityId}, ${taxId})
+  on conflict do nothing`;
+
+export const detachFromBillingEntity = (db: Db, organizationId: string, taxId: string, billingEntityId: string) => db`
+  delete from billing_entity_taxes
+  where organization_id = ${organizationId} and billing_entity_id = ${billingEntityId} and tax_id = ${taxId}`;
+
+/**
+ * Takes a tax away from everything that carries it, drafts and their fees included; what is finalized keeps its copy
+ * (credits-and-payments A.1).
+ */
+export async function detachEverywhere(db: Db, organizationId: string, taxId: string): Promise<void> {
+  await db`
+    with customer as (delete from customer_taxes where organization_id = ${organizationId} and tax_id = ${taxId}),
+    entity as (delete from billing_entity_taxes where organization_id = ${organizationId} and tax_id = ${taxId}),
+    plan as (delete from plan_taxes where organization_id = ${organizationId} and tax_id = ${taxId}),
+    charge as (delete from charge_taxes where organization_id = ${organizationId} and tax_id = ${taxId}),
+    commitment as (delete from commitment_taxes where organization_id = ${organizationId} and tax_id = ${taxId}),
+    add_on as (delete from add_on_taxes where organization_id = ${organizationId} and tax_id = ${taxId}),
+    fixed_charge as (delete from fixed_charge_taxes where organization_id = ${organizationId} and tax_id = ${taxId}),
+    draft as (select id from invoices where organization_id = ${organizationId} and status = 'draft'),
+    draft_tax as (
+      delete from invoice_applied_taxes
+      where organization_id = ${organizationId} and tax_id = ${taxId} and invoice_id in (select id from draft)
+    )
+    delete from fee_applied_taxes
+    where organization_id = ${organizationId} and tax_id = ${taxId} and fee_id in (
+      select id from fees where organization_id = ${organizationId} and invoice_id in (select id from draft))`;
+}
+
+/**
+ * Marks drafts for a new computation: those of customers that hold the tax, and, for each billing entity that holds it, of
+ * its customers without a tax of their own.
+ */
+export const flagDraftsOfTax = (db: Db, organizationId: string, taxId: string) =>
+  flagDraftsOfTaxes(db, organizationId, [taxId]);
+
+/** As flagDraftsOfTax, for several. */
+export const flagDraftsOfTaxes = (db: Db, organizationId: string, taxIds: readonly string[]) => db`
+  update invoices set ready_to_be_refreshed = true
+  where organization_id = ${organizationId} and status = 'draft' and not ready_to_be_refreshed and customer_id in (
+    select customer_id from customer_taxes where organization_id = ${organizationId} and tax_id = any (${taxIds as string[]}::uuid[])
+    union all
+    select customer.id from billing_entity_taxes link
+    join customers customer on customer.organization_id = link.organization_id
+      and customer.billing_entity_id = link.billing_entity_id
+    where link.organization_id = ${organizationId} and link.tax_id = any (${taxIds as string[]}::uuid[]) and not exists (
+      select from customer_taxes own
+      where own.organization_id = customer.organization_id and own.customer_id = customer.id))`;

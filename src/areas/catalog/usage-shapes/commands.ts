@@ -1,0 +1,103 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Context } from '../../../platform/context.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { newId } from '../../../platform/ids.ts';
+import { lockOrganizationEvents, lockShapeDefinitions } from './lock.ts';
+import { listShapes, listWantedShapes, type WantedShape } from './queries.ts';
+import { requestHeal } from './request-heal.ts';
+import { isRolledUp, isSameDefinition, type Shape, type ShapeDefinition } from './shape.ts';
+
+/** What a command changed: a metric itself, or only charges, filters and group keys on it. */
+export type ShapeChange = 'metric' | 'charges';
+
+/**
+ * Brings the rollups of metrics in line with what is charged on them. Call it at the end of every command that creates,
+ * changes or deletes metrics, charges or charge filters, with the metrics concerned, inside the command's transaction.
+ *
+ * A metric that a live charge uses gets a shape: its field and the names of all properties in filters, pricing groups
+ * and presentation groups. When that changed, a shape is put in `building` and its build is owed as step `build-shape`;
+ * until it is live, usage is scanned. Writers of events notice by `shapes_version`, which is raised under the
+ * organization's exclusive lock. Rule: performance-design 5.3.
+ *
+ * change  `charges` raises the version only when a shape changes
+ */
+export async function refreshShapes(
+  ctx: Context,
+  metricIds: readonly string[],
+  change: ShapeChange = 'metric',
+): Promise<void> {
+  if (metricIds.length === 0) return;
+  requestHeal(ctx, { metric_ids: [...metricIds] });
+  await lockShapeDefinitions(ctx.db, metricIds);
+  const [wanted, present] = await Promise.all([
+    listWantedShapes(ctx.db, ctx.organizationId, metricIds),
+    listShapes(ctx.db, ctx.organizationId, metricIds),
+  ]);
+  const plans = wanted.map((shape) => planOf(shape, present));
+  const retired = plans.flatMap((plan) => plan.retire);
+  const built = plans.flatMap((plan) => plan.build);
+  if (change === 'charges' && retired.length === 0 && built.length === 0) return;
+
+  await lockOrganizationEvents(ctx.db, ctx.organizationId);
+  await raiseShapesVersion(ctx.db, ctx.organizationId);
+  if (retired.length > 0) await retireShapes(ctx.db, ctx.organizationId, retired);
+  for (const definition of built) {
+    const id = newId();
+    await insertBuildingShape(ctx.db, ctx.organizationId, id, definition, ctx.now());
+    ctx.after({ job: 'build-shape', payload: { shape_id: id } });
+  }
+}
+
+/** Shapes to retire and to build so that a metric's shapes become the one wanted. */
+function planOf(wanted: WantedShape, present: readonly Shape[]): { retire: string[]; build: WantedShape[] } {
+  const own = present.filter((shape) => shape.billable_metric_id === wanted.billable_metric_id);
+  const idsOf = (shapes: readonly Shape[]) => shapes.map((shape) => shape.id);
+  if (!wanted.is_charged || !isRolledUp(wanted.aggregation_type)) return { retire: idsOf(own), build: [] };
+  if (own.some((shape) => shape.state === 'live' && isSameDefinition(shape, wanted)))
+    return {
+      retire: idsOf(own.filter((shape) => shape.state === 'building' && !isSameDefinition(shape, wanted))),
+      build: [],
+    };
+  const building = own.find((shape) => shape.state === 'building');
+  if (building && isSameDefinition(building, wanted)) return { retire: [], build: [] };
+  // The live shape goes on: it still answers for the charges whose properties it holds.
+  return { retire: building ? [building.id] : [], build: [wanted] };
+}
+
+/**
+ * Has a live shape built again, because of what building decides by its size; nothing when one of its metric is in
+ * building. The job that `sweepBuildingShapes` enqueues does it.
+ */
+export async function rebuildShape(db: Db, shape: Shape, now: Temporal.Instant): Promise<void> {
+  const { organization_id: organizationId, billable_metric_id: metricId } = shape;
+  await lockShapeDefinitions(db, [metricId]);
+  const present = await listShapes(db, organizationId, [metricId]);
+  if (present.some(({ state }) => state === 'building') || !present.some(({ id }) => id === shape.id)) return;
+  await lockOrganizationEvents(db, organizationId);
+  await raiseShapesVersion(db, organizationId);
+  await insertBuildingShape(db, organizationId, newId(), shape, now);
+}
+
+/** To be called under the organization's exclusive lock: writers then fetch the catalog anew. */
+export const raiseShapesVersion = (db: Db, organizationId: string) => db`
+  update organizations set shapes_version = shapes_version + 1 where id = ${organizationId}`;
+
+export const retireShapes = (db: Db, organizationId: string, ids: readonly string[]) => db`
+  update usage_shapes set state = 'retired'
+  where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[])`;
+
+const insertBuildingShape = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  {
+    billable_metric_id,
+    code,
+    aggregation_type,
+    field_name,
+    property_names,
+  }: ShapeDefinition & Pick<Shape, 'billable_metric_id'>,
+  now: Temporal.Instant,
+) => db`
+  insert into usage_shapes (id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, created_at)
+  values (${id}, ${organizationId}, ${billable_metric_id}, ${code}, ${aggregation_type}, ${field_name}, ${property_names}, 'building', ${now})`;

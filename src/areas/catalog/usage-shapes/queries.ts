@@ -1,0 +1,89 @@
+import type { Db } from '../../../platform/db/connect.ts';
+import type { LimitedMetric } from './catalog.ts';
+import type { Shape, ShapeDefinition } from './shape.ts';
+
+export interface CatalogRow {
+  id: string;
+  shapes_version: number;
+  /** Metrics with an expression or a shape. */
+  metrics: { id: string; code: string; field_name: string | null; expression: string | null }[];
+  shapes: Shape[];
+  raw: { shape_id: string; external_subscription_id: string }[];
+  /** Metrics whose usage a feature limits. */
+  limited: LimitedMetric[];
+}
+
+/** What storing looks at, of several organizations, each as of one version: one statement, one snapshot. */
+export const listCatalogs = (db: Db, organizationIds: readonly string[]) => db<CatalogRow[]>`
+  with shape as materialized (
+    select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, keeps_days
+    from usage_shapes
+    where organization_id = any (${organizationIds as string[]}::uuid[]) and state in ('building', 'live')
+  )
+  select o.id, o.shapes_version,
+    coalesce((
+      select jsonb_agg(jsonb_build_object('id', m.id, 'code', m.code, 'field_name', m.field_name, 'expression', m.expression))
+      from billable_metrics m
+      where m.organization_id = o.id and m.deleted_at is null
+        and (m.expression is not null or m.id in (select billable_metric_id from shape where organization_id = o.id))
+    ), '[]') as metrics,
+    coalesce((select jsonb_agg(to_jsonb(shape)) from shape where organization_id = o.id), '[]') as shapes,
+    coalesce((
+      select jsonb_agg(jsonb_build_object('shape_id', shape_id, 'external_subscription_id', external_subscription_id))
+      from usage_raw_subscriptions where organization_id = o.id
+    ), '[]') as raw,
+    coalesce((
+      select jsonb_agg(jsonb_build_object('code', m.code, 'aggregation_type', m.aggregation_type, 'field_name', m.field_name))
+      from billable_metrics m
+      where m.organization_id = o.id and m.deleted_at is null
+        and m.id in (select billable_metric_id from feature_usage_limits where organization_id = o.id)
+    ), '[]') as limited
+  from organizations o where o.id = any (${organizationIds as string[]}::uuid[])`;
+
+export type WantedShape = ShapeDefinition & { billable_metric_id: string; is_charged: boolean };
+
+/**
+ * What the shapes of metrics should be: the names of all properties in filters, pricing groups and presentation groups
+ * of the live charges on them. `is_charged` is false for a deleted metric and for one that no live charge uses.
+ */
+export const listWantedShapes = (db: Db, organizationId: string, metricIds: readonly string[]) => db<WantedShape[]>`
+  with charge as (
+    select c.id, c.billable_metric_id, c.properties, c.accepts_target_wallet
+    from charges c
+    join plans p on p.organization_id = c.organization_id and p.id = c.plan_id and p.deleted_at is null
+    where c.organization_id = ${organizationId} and c.billable_metric_id = any (${metricIds as string[]}::uuid[])
+      and c.deleted_at is null
+  ), filter as (
+    select c.billable_metric_id, f."values", f.properties
+    from charge c
+    join charge_filters f on f.organization_id = ${organizationId} and f.charge_id = c.id and f.deleted_at is null
+  ), priced as (
+    select billable_metric_id, properties from charge
+    union all
+    select billable_metric_id, properties from filter
+  ), name as (
+    select billable_metric_id, jsonb_object_keys("values") as name from filter
+    union
+    select billable_metric_id, jsonb_array_elements_text(
+      coalesce(nullif(properties -> 'pricing_group_keys', 'null'), nullif(properties -> 'grouped_by', 'null'), '[]'))
+    from priced
+    union
+    select billable_metric_id, jsonb_array_elements(
+      coalesce(nullif(properties -> 'presentation_group_keys', 'null'), '[]')) ->> 'value'
+    from priced
+    union
+    select billable_metric_id, 'target_wallet_code' from charge where accepts_target_wallet
+  )
+  select m.id as billable_metric_id, m.code, m.aggregation_type, m.field_name,
+    coalesce((select array_agg(n.name order by n.name collate "C") from name n where n.billable_metric_id = m.id and n.name is not null), '{}') as property_names,
+    m.deleted_at is null and exists (select from charge where charge.billable_metric_id = m.id) as is_charged
+  from billable_metrics m
+  where m.organization_id = ${organizationId} and m.id = any (${metricIds as string[]}::uuid[])
+  order by m.id`;
+
+/** Shapes of metrics that are live or in building. */
+export const listShapes = (db: Db, organizationId: string, metricIds: readonly string[]) => db<Shape[]>`
+  select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, keeps_days
+  from usage_shapes
+  where organization_id = ${organizationId} and billable_metric_id = any (${metricIds as string[]}::uuid[])
+    and state in ('building', 'live')`;

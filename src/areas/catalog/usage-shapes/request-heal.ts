@@ -1,0 +1,15 @@
+import type { Context } from '../../../platform/context.ts';
+
+/** Which open unmatched events to look at again; without any, all of the organization. */
+export interface HealSelection {
+  metric_ids?: string[];
+  code?: string;
+  external_subscription_id?: string;
+}
+
+/**
+ * Owes another look at unmatched events. Call it in every command that may make events count: of metrics, charges and
+ * filters (`refreshShapes` does), and when a subscription starts. Rule: beyond 3.2 "healing".
+ */
+export const requestHeal = (ctx: Context, selection: HealSelection): void =>
+  ctx.after({ job: 'heal-events', payload: selection });

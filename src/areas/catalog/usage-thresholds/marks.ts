@@ -1,0 +1,109 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Context } from '../../../platform/context.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/periodic-job.ts';
+
+/** The periodic job that works marks off. */
+export const USAGE_ACTIVITY = 'usage-activity';
+
+/** Subscriptions that one change has looked at right away; a plan may have thousands, which wait for the tick. */
+const MOST_NUDGED = 100;
+
+/** Which subscriptions a mark is set on: some records, the active ones of an external id, or those of a plan and its overrides. */
+export type MarkedSubscriptions = { ids: readonly string[] } | { external_id: string } | { plan_id: string };
+
+/**
+ * Asks for another look at the usage of active subscriptions, since their alerts or thresholds changed: at once in real
+ * time, at the next tick under a test clock. Rules: platform L `usage-activity`, credits-and-payments G.3.
+ */
+export async function markUsage(ctx: Context, subscriptions: MarkedSubscriptions): Promise<void> {
+  const { db, organizationId } = ctx;
+  const marked = await db<{ subscription_id: string }[]>`
+    insert into usage_marks (id, organization_id, subscription_id, marked_at)
+    select gen_random_uuid(), s.organization_id, s.id, ${ctx.now()}
+    from subscriptions s
+    where s.organization_id = ${organizationId} and s.status = 'active' and ${matching(db, subscriptions)}
+    returning subscription_id`;
+  for (const { subscription_id } of marked.slice(0, MOST_NUDGED)) {
+    ctx.after({
+      job: 'periodic.work',
+      payload: { job: USAGE_ACTIVITY, at: ctx.now().toString(), item: { subscription_id } },
+      ownRow: true,
+    });
+  }
+}
+
+function matching(db: Db, subscriptions: MarkedSubscriptions) {
+  if ('ids' in subscriptions) return db`s.id = any (${subscriptions.ids as string[]}::uuid[])`;
+  if ('external_id' in subscriptions) return db`s.external_id = ${subscriptions.external_id}`;
+  return db`s.plan_id in (
+    select plan.id from plans plan
+    where plan.organization_id = s.organization_id
+      and (plan.id = ${subscriptions.plan_id} or plan.parent_id = ${subscriptions.plan_id}))`;
+}
+
+export interface MarkToSet {
+  organization_id: string;
+  subscription_id: string;
+  at: string;
+}
+
+/**
+ * Marks the subscriptions that somebody watches: those with an alert, and those with a threshold that applies. The others
+ * need no look. `at` is the organization's own time.
+ *
+ * @returns what was marked
+ */
+export const markWatched = (db: Db, marks: readonly MarkToSet[]) => db<
+  { organization_id: string; subscription_id: string }[]
+>`
+  insert into usage_marks (id, organization_id, subscription_id, marked_at)
+  select gen_random_uuid(), s.organization_id, s.id, mark.at
+  from jsonb_to_recordset(${marks as never}::jsonb) as mark (organization_id uuid, subscription_id uuid, at timestamptz)
+  join subscriptions s on s.organization_id = mark.organization_id and s.id = mark.subscription_id
+  join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id
+  where s.status = 'active' and ${isWatched(db)}
+  returning organization_id, subscription_id`;
+
+/** Whether a subscription `s` of a `plan` has an alert, or a threshold that applies. */
+export const isWatched = (db: Db) => db`
+  (exists (select from alerts alert
+    where alert.organization_id = s.organization_id and alert.external_subscription_id = s.external_id
+      and alert.deleted_at is null)
+  or not s.progressive_billing_disabled and (
+    exists (select from usage_thresholds threshold
+      where threshold.organization_id = s.organization_id and threshold.subscription_id = s.id
+        and threshold.deleted_at is null)
+    or exists (select from usage_thresholds threshold
+      where threshold.organization_id = s.organization_id and threshold.plan_id in (plan.id, plan.parent_id)
+        and threshold.deleted_at is null)))`;
+
+/** Marks of a subscription that are there now. */
+export const listMarks = (db: Db, organizationId: string, subscriptionId: string) => db<{ id: string }[]>`
+  select id from usage_marks where organization_id = ${organizationId} and subscription_id = ${subscriptionId}`;
+
+export const dropMarks = (db: Db, organizationId: string, ids: readonly string[]) => db`
+  delete from usage_marks where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[])`;
+
+/** The first mark of an organization. */
+export async function earliestMark(db: Db, organizationId: string): Promise<Temporal.Instant | null> {
+  const [row] = await db<{ at: Temporal.Instant | null }[]>`
+    select min(marked_at) as at from usage_marks where organization_id = ${organizationId}`;
+  return row!.at;
+}
+
+/** Subscriptions with a mark set at or before `at`, the longest marked first. */
+export const listMarked = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<
+  { organization_id: string; sandbox: boolean; subscription_id: string }[]
+>`
+  select mark.organization_id, organization.sandbox, mark.subscription_id
+  from usage_marks mark
+  join organizations organization on organization.id = mark.organization_id
+  where mark.marked_at <= ${at} and ${
+    scope === 'real-time'
+      ? db`not exists (select from test_clocks clock where clock.organization_id = mark.organization_id)`
+      : db`mark.organization_id = ${scope.organizationId}`
+  }
+  group by mark.organization_id, organization.sandbox, mark.subscription_id
+  order by min(mark.marked_at), mark.subscription_id
+  limit ${limit}`;

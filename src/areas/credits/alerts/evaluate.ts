@@ -1,0 +1,88 @@
+import { directionOf } from '../../../engine/alerts/alert-types.ts';
+import { crossedThresholds } from '../../../engine/alerts/crossed-thresholds.ts';
+import { type Decimal, decimal } from '../../../engine/money/decimal.ts';
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { seconds } from '../../../platform/schema/view.ts';
+import type { AlertRow } from './queries.ts';
+import { thresholdView } from './view.ts';
+import { insertTriggeredAlert, storeEvaluation } from './writes.ts';
+
+/** Of an alert of a wallet: the contract wants a subscription in each triggered alert, and knows no null for it. */
+const NO_SUBSCRIPTION = { id: '00000000-0000-0000-0000-000000000000', externalId: '' };
+
+/** Whom an alert is about, for the one who is told. */
+export interface AlertSubject {
+  subscription_id: string | null;
+  customer_id: string;
+  external_customer_id: string;
+  billable_metric_code: string | null;
+}
+
+/**
+ * Compares an alert's figure with the last one and tells what it crossed. The caller has locked the alert before it read
+ * the figure, so that a crossing counts once whatever happens at the same time.
+ *
+ * Rules: credits-and-payments G.3, usage-and-charges G.6.
+ */
+export async function evaluateAlert(
+  ctx: Context,
+  alert: AlertRow,
+  current: Decimal,
+  subject: AlertSubject,
+): Promise<void> {
+  const { db, organizationId } = ctx;
+  const evaluation = alert.evaluations + 1;
+  const previous = alert.previous_value;
+  const thresholds = alert.thresholds.map((each) => ({ ...each, value: decimal(each.value) }));
+  const crossed = crossedThresholds(directionOf(alert.alert_type), thresholds, { previous, current }).map((each) => ({
+    ...each,
+    value: each.value.toFixed(),
+  }));
+  await storeEvaluation(db, organizationId, { id: alert.id, value: current, evaluation }, ctx.now());
+  if (crossed.length === 0) return;
+
+  const id = newId();
+  await insertTriggeredAlert(
+    db,
+    organizationId,
+    {
+      id,
+      alert_id: alert.id,
+      evaluation,
+      subscription_id: subject.subscription_id,
+      wallet_id: alert.wallet_id,
+      current_value: current,
+      previous_value: previous,
+      crossed_thresholds: crossed,
+    },
+    ctx.now(),
+  );
+  ctx.record({
+    webhook: {
+      type: 'alert.triggered',
+      objectType: 'triggered_alert',
+      objectId: id,
+      customerId: subject.customer_id,
+      object: {
+        svc_id: id,
+        svc_organization_id: organizationId,
+        svc_alert_id: alert.id,
+        svc_subscription_id: subject.subscription_id ?? NO_SUBSCRIPTION.id,
+        subscription_external_id: alert.external_subscription_id ?? NO_SUBSCRIPTION.externalId,
+        external_subscription_id: alert.external_subscription_id ?? NO_SUBSCRIPTION.externalId,
+        svc_wallet_id: alert.wallet_id,
+        customer_external_id: subject.external_customer_id,
+        external_customer_id: subject.external_customer_id,
+        billable_metric_code: subject.billable_metric_code,
+        alert_name: alert.name,
+        alert_code: alert.code,
+        alert_type: alert.alert_type,
+        current_value: current.toNumber(),
+        previous_value: previous.toNumber(),
+        crossed_thresholds: crossed.map(thresholdView),
+        triggered_at: seconds(ctx.now()),
+      },
+    },
+  });
+}

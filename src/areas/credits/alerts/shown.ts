@@ -1,0 +1,40 @@
+import type { Context } from '../../../platform/context.ts';
+import { type Page, pageMeta } from '../../../platform/lists/pagination.ts';
+import { listBillableMetricsById } from '../../catalog/billable-metrics/queries.ts';
+import { type AlertRow, countAlerts, getAlert, listAlerts } from './queries.ts';
+import { type AlertPlace, findTarget } from './target.ts';
+import { alertView } from './view.ts';
+
+type Reading = Pick<Context, 'db' | 'organizationId'>;
+
+async function viewsOf({ db, organizationId }: Reading, alerts: readonly AlertRow[]) {
+  const ids = alerts.flatMap(({ billable_metric_id }) => billable_metric_id ?? []);
+  const metrics = ids.length === 0 ? [] : await listBillableMetricsById(db, organizationId, ids);
+  const byId = new Map(metrics.map((metric) => [metric.id, metric]));
+  return alerts.map((alert) => alertView(alert, byId.get(alert.billable_metric_id ?? ''), organizationId));
+}
+
+/** One alert as answers have it. */
+export const showAlert = async (ctx: Reading, alert: AlertRow) => ({ alert: (await viewsOf(ctx, [alert]))[0]! });
+
+/** Alerts of a page, with its meta. */
+export const showAlerts = async (ctx: Reading, alerts: readonly AlertRow[], page: Page, total = alerts.length) => ({
+  alerts: await viewsOf(ctx, alerts),
+  meta: pageMeta(page, total),
+});
+
+/** @throws Refusal 404 subscription, customer, wallet */
+export async function listAllAlerts(ctx: Context, { query, ...place }: AlertPlace & { query: Page }) {
+  const { owner } = await findTarget(ctx, place);
+  const [alerts, total] = await Promise.all([
+    listAlerts(ctx.db, ctx.organizationId, owner, query),
+    countAlerts(ctx.db, ctx.organizationId, owner),
+  ]);
+  return showAlerts(ctx, alerts, query, total);
+}
+
+/** @throws Refusal 404 subscription, customer, wallet, alert */
+export async function showOneAlert(ctx: Context, { code, ...place }: AlertPlace & { code: string }) {
+  const { owner } = await findTarget(ctx, place);
+  return showAlert(ctx, await getAlert(ctx.db, ctx.organizationId, owner, code));
+}

@@ -1,0 +1,57 @@
+import type { AlertType, WalletAlertType } from '../../../engine/alerts/alert-types.ts';
+import { type Decimal, ZERO } from '../../../engine/money/decimal.ts';
+import type { Context } from '../../../platform/context.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { markUsage } from '../../catalog/usage-thresholds/marks.ts';
+import { getCustomer } from '../../customers/customers/queries.ts';
+import { markWallets } from '../wallets/marks.ts';
+import { findWallet, lockWallet, type WalletRow } from '../wallets/queries.ts';
+import { type AlertOwner, checkSubscription } from './queries.ts';
+import { evaluateWalletAlerts, figureOfWallet } from './wallet-alerts.ts';
+
+/** Where alerts are asked for: below a subscription, or below a wallet of a customer. */
+export type AlertPlace = { external_id: string } | { external_customer_id: string; wallet_code: string };
+
+/** What alerts belong to. */
+export interface AlertTarget {
+  owner: AlertOwner;
+  kind: 'subscription' | 'wallet';
+  /** What a new alert is compared with at first: usage starts at 0, a balance where it is. */
+  presentOf(type: AlertType): Decimal;
+  /** Has the figures compared, since alerts changed. */
+  look(): Promise<void>;
+}
+
+/** Whose alerts are asked for. @throws Refusal 404 subscription, customer, wallet */
+export const findTarget = (ctx: Context, place: AlertPlace): Promise<AlertTarget> => targetOf(ctx, place, findWallet);
+
+/** As findTarget, and a wallet does not change until the transaction ends. */
+export const lockTarget = (ctx: Context, place: AlertPlace): Promise<AlertTarget> => targetOf(ctx, place, lockWallet);
+
+async function targetOf(ctx: Context, place: AlertPlace, find: typeof findWallet): Promise<AlertTarget> {
+  if ('external_id' in place) {
+    await checkSubscription(ctx.db, ctx.organizationId, place.external_id);
+    return {
+      owner: { external_subscription_id: place.external_id },
+      kind: 'subscription',
+      presentOf: () => ZERO,
+      look: () => markUsage(ctx, { external_id: place.external_id }),
+    };
+  }
+  const customer = await getCustomer(ctx.db, ctx.organizationId, place.external_customer_id);
+  const wallet = await find(ctx.db, ctx.organizationId, { customerId: customer.id, code: place.wallet_code });
+  if (!wallet) throw refuse.notFound('wallet');
+  return {
+    owner: { wallet_id: wallet.id },
+    kind: 'wallet',
+    presentOf: (type) => presentOf(wallet, type),
+    async look() {
+      await evaluateWalletAlerts(ctx, wallet, 'balance');
+      await markWallets(ctx, wallet.customer_id);
+    },
+  };
+}
+
+/** Of a type that wallets do not have nothing is known: it is refused before it is stored. */
+const presentOf = (wallet: WalletRow, type: AlertType): Decimal =>
+  type.startsWith('wallet_') ? figureOfWallet(wallet, type as WalletAlertType) : ZERO;

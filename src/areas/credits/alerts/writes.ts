@@ -1,0 +1,84 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Decimal } from '../../../engine/money/decimal.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import type { AlertOwner, AlertRow, ThresholdJson } from './queries.ts';
+
+/** An alert to store. */
+export type NewAlert = Pick<
+  AlertRow,
+  'id' | 'alert_type' | 'billable_metric_id' | 'code' | 'name' | 'thresholds' | 'previous_value'
+>;
+
+/**
+ * Stores alerts of one owner.
+ *
+ * @returns how many; fewer when another request has taken a code or a type meanwhile
+ */
+export async function insertAlerts(
+  db: Db,
+  organizationId: string,
+  owner: AlertOwner,
+  alerts: readonly NewAlert[],
+  now: Temporal.Instant,
+): Promise<number> {
+  const [externalId, walletId] =
+    'wallet_id' in owner ? [null, owner.wallet_id] : [owner.external_subscription_id, null];
+  const { count } = await db`
+    insert into alerts (id, organization_id, external_subscription_id, wallet_id, alert_type, billable_metric_id, code,
+      name, thresholds, previous_value, created_at, updated_at)
+    select id, ${organizationId}::uuid, ${externalId}::text, ${walletId}::uuid, alert_type, billable_metric_id, code,
+      name, thresholds, previous_value, ${now}, ${now}
+    from jsonb_to_recordset(${alerts as never}::jsonb) as alert (id uuid, alert_type text, billable_metric_id uuid,
+      code text, name text, thresholds jsonb, previous_value numeric)
+    on conflict do nothing`;
+  return count;
+}
+
+export const updateAlertRow = (
+  db: Db,
+  organizationId: string,
+  alert: Pick<AlertRow, 'id' | 'billable_metric_id' | 'code' | 'name' | 'thresholds' | 'previous_value'>,
+  now: Temporal.Instant,
+) => db`
+  update alerts set billable_metric_id = ${alert.billable_metric_id}, code = ${alert.code}, name = ${alert.name},
+    thresholds = ${alert.thresholds as never}, previous_value = ${alert.previous_value}, updated_at = ${now}
+  where organization_id = ${organizationId} and id = ${alert.id}`;
+
+/** Ends alerts; what they triggered stays. */
+export const markAlertsDeleted = (db: Db, organizationId: string, ids: readonly string[], now: Temporal.Instant) => db`
+  update alerts set deleted_at = ${now}, updated_at = ${now}
+  where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[]) and deleted_at is null`;
+
+/** The value that an evaluation found. */
+export const storeEvaluation = (
+  db: Db,
+  organizationId: string,
+  alert: { id: string; value: Decimal; evaluation: number },
+  now: Temporal.Instant,
+) => db`
+  update alerts set previous_value = ${alert.value}, evaluations = ${alert.evaluation}, last_processed_at = ${now}
+  where organization_id = ${organizationId} and id = ${alert.id}`;
+
+export interface NewTriggeredAlert {
+  id: string;
+  alert_id: string;
+  evaluation: number;
+  subscription_id: string | null;
+  wallet_id: string | null;
+  current_value: Decimal;
+  previous_value: Decimal;
+  crossed_thresholds: ThresholdJson[];
+}
+
+/** Stores a crossing; an evaluation has one. */
+export const insertTriggeredAlert = (
+  db: Db,
+  organizationId: string,
+  triggered: NewTriggeredAlert,
+  now: Temporal.Instant,
+) => db`
+  insert into triggered_alerts (id, organization_id, alert_id, evaluation, subscription_id, wallet_id, current_value,
+    previous_value, crossed_thresholds, triggered_at)
+  values (${triggered.id}, ${organizationId}, ${triggered.alert_id}, ${triggered.evaluation},
+    ${triggered.subscription_id}, ${triggered.wallet_id}, ${triggered.current_value}, ${triggered.previous_value},
+    ${triggered.crossed_thresholds as never}, ${now})`;

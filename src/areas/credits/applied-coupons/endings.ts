@@ -1,0 +1,30 @@
+import type { Context } from '../../../platform/context.ts';
+import { readAppliedCoupon } from './queries.ts';
+import { appliedCouponView } from './view.ts';
+import { giveBack, lockUsesOfInvoice, terminateAppliedCoupons } from './writes.ts';
+
+/** Ends every active use of a coupon that is deleted. Rule: credits-and-payments B.1. */
+export const endUsesOfCoupon = (ctx: Context, couponId: string): Promise<string[]> =>
+  terminateAppliedCoupons(ctx.db, ctx.organizationId, { couponId }, ctx.now());
+
+/** Ends what a deleted customer has. Rule: platform F.4. */
+export async function endCouponsOfCustomer(ctx: Context, customerId: string): Promise<void> {
+  for (const id of await terminateAppliedCoupons(ctx.db, ctx.organizationId, { customerId }, ctx.now()))
+    await recordAppliedCoupon(ctx, 'deleted', id);
+}
+
+/** Gives back what an invoice used that counts no more. Rule: credits-and-payments B.6. */
+export async function giveBackCoupons(ctx: Context, invoiceId: string): Promise<void> {
+  const used = await lockUsesOfInvoice(ctx.db, ctx.organizationId, invoiceId);
+  if (used.length > 0) await giveBack(ctx.db, ctx.organizationId, used, ctx.now());
+}
+
+/** Writes an applied coupon's state into the audit trail, under its coupon; nobody else is told. Rule: platform H.1. */
+export async function recordAppliedCoupon(ctx: Context, action: 'created' | 'deleted', id: string) {
+  const applied = await readAppliedCoupon(ctx.db, ctx.organizationId, id);
+  const object = appliedCouponView(applied);
+  ctx.record({
+    activity: { type: `applied_coupon.${action}`, resourceType: 'Coupon', resourceId: applied.coupon_id, object },
+  });
+  return object;
+}

@@ -1,0 +1,161 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { CouponFrequency, CouponType } from '../../../engine/credits/coupon.ts';
+import type { CouponStatus } from '../../../engine/credits/coupon-states.ts';
+import type { Decimal } from '../../../engine/money/decimal.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import { limitOf } from '../../../platform/lists/pagination.ts';
+import { assert, refuse } from '../../../platform/refusal.ts';
+import type { AppliedCouponsQuery } from './schema.ts';
+
+export interface AppliedCouponRow {
+  id: string;
+  coupon_id: string;
+  customer_id: string;
+  external_customer_id: string;
+  status: CouponStatus;
+  amount_cents: number | null;
+  amount_currency: string | null;
+  percentage_rate: Decimal | null;
+  frequency: CouponFrequency;
+  frequency_duration: number | null;
+  frequency_duration_remaining: number | null;
+  /** What it took off invoices that still count. */
+  used_cents: number;
+  terminated_at: Temporal.Instant | null;
+  created_at: Temporal.Instant;
+  coupon_type: CouponType;
+  coupon_code: string;
+  coupon_name: string;
+  coupon_description: string | null;
+  coupon_status: CouponStatus;
+  coupon_deleted_at: Temporal.Instant | null;
+  limited_plans: boolean;
+  limited_billable_metrics: boolean;
+  expiration_at: Temporal.Instant | null;
+}
+
+const columns = (db: Db) => db`
+  applied.id, applied.coupon_id, applied.customer_id, customer.external_id as external_customer_id, applied.status,
+  applied.amount_cents, applied.amount_currency, applied.percentage_rate, applied.frequency,
+  applied.frequency_duration, applied.frequency_duration_remaining, applied.terminated_at, applied.created_at,
+  coupon.coupon_type, coupon.code as coupon_code, coupon.name as coupon_name,
+  coupon.description as coupon_description, coupon.status as coupon_status, coupon.deleted_at as coupon_deleted_at,
+  coupon.limited_plans, coupon.limited_billable_metrics, coupon.expiration_at,
+  coalesce((
+    select sum(credit.amount_cents)
+    from credits credit
+    join invoices invoice on invoice.organization_id = credit.organization_id and invoice.id = credit.invoice_id
+    where credit.organization_id = applied.organization_id and credit.applied_coupon_id = applied.id
+      and invoice.status not in ('voided', 'closed', 'deleted')), 0)::bigint as used_cents`;
+
+const joined = (db: Db) => db`
+  applied_coupons applied
+  join coupons coupon on coupon.organization_id = applied.organization_id and coupon.id = applied.coupon_id
+  join customers customer on customer.organization_id = applied.organization_id and customer.id = applied.customer_id`;
+
+/** An applied coupon of ours by its id. */
+export async function readAppliedCoupon(db: Db, organizationId: string, id: string): Promise<AppliedCouponRow> {
+  const [row] = await db<AppliedCouponRow[]>`
+    select ${columns(db)} from ${joined(db)}
+    where applied.organization_id = ${organizationId} and applied.id = ${id}`;
+  assert(row, 'an applied coupon that is referred to exists');
+  return row;
+}
+
+/** @throws Refusal 404 applied_coupon, unless the customer has or had it */
+export async function lockAppliedCoupon(
+  db: Db,
+  organizationId: string,
+  customerId: string,
+  id: string,
+): Promise<AppliedCouponRow> {
+  const [row] = isUuid(id)
+    ? await db<AppliedCouponRow[]>`
+        select ${columns(db)} from ${joined(db)}
+        where applied.organization_id = ${organizationId} and applied.id = ${id}
+          and applied.customer_id = ${customerId}
+        for no key update of applied`
+    : [];
+  if (!row) throw refuse.notFound('applied_coupon');
+  return row;
+}
+
+/** A page of what live customers have or had, newest first. */
+export async function listAppliedCoupons(
+  db: Db,
+  organizationId: string,
+  query: AppliedCouponsQuery,
+): Promise<{ rows: AppliedCouponRow[]; totalCount: number }> {
+  const { limit, offset } = limitOf(query);
+  const passing = db`
+    applied.organization_id = ${organizationId} and customer.deleted_at is null
+    ${query.status ? db`and applied.status = ${query.status}` : db``}
+    ${query.external_customer_id ? db`and customer.external_id = ${query.external_customer_id}` : db``}
+    ${query.coupon_code ? db`and coupon.code = any (${query.coupon_code})` : db``}`;
+  const [rows, [count]] = await Promise.all([
+    db<AppliedCouponRow[]>`
+      select ${columns(db)} from ${joined(db)} where ${passing}
+      order by applied.created_at desc, applied.id desc
+      limit ${limit} offset ${offset}`,
+    db<{ total: number }[]>`select count(*) as total from ${joined(db)} where ${passing}`,
+  ]);
+  return { rows, totalCount: count!.total };
+}
+
+/** Whether a customer has or had a coupon. */
+export async function hadCoupon(
+  db: Db,
+  organizationId: string,
+  { customerId, couponId }: { customerId: string; couponId: string },
+): Promise<boolean> {
+  const [row] = await db<{ found: boolean }[]>`
+    select exists (select from applied_coupons
+      where organization_id = ${organizationId} and customer_id = ${customerId} and coupon_id = ${couponId}) as found`;
+  return row!.found;
+}
+
+/**
+ * Whether a limited coupon meets an active limited one of the customer: on a plan or metric of both, or on a plan of one
+ * that charges a metric of the other. Rule: credits-and-payments B.2 "plan_overlapping".
+ */
+export async function overlaps(
+  db: Db,
+  organizationId: string,
+  { customerId, couponId }: { customerId: string; couponId: string },
+): Promise<boolean> {
+  const [row] = await db<{ found: boolean }[]>`
+    with own as (
+      select distinct coupon_id from applied_coupons
+      where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'active'
+    ),
+    target as (
+      select link.coupon_id = ${couponId} as is_new, link.coupon_id, link.plan_id, null::uuid as metric_id
+      from coupon_plans link
+      where link.organization_id = ${organizationId}
+        and (link.coupon_id = ${couponId} or link.coupon_id in (select coupon_id from own))
+      union all
+      select link.coupon_id = ${couponId}, link.coupon_id, null, link.billable_metric_id
+      from coupon_billable_metrics link
+      where link.organization_id = ${organizationId}
+        and (link.coupon_id = ${couponId} or link.coupon_id in (select coupon_id from own))
+    ),
+    fresh as (select plan_id, metric_id from target where is_new),
+    held as (select plan_id, metric_id from target where coupon_id in (select coupon_id from own))
+    select exists (
+      select from fresh join held on fresh.plan_id = held.plan_id or fresh.metric_id = held.metric_id
+        or exists (
+          select from charges charge
+          where charge.organization_id = ${organizationId} and charge.deleted_at is null
+            and ((charge.plan_id = fresh.plan_id and charge.billable_metric_id = held.metric_id)
+              or (charge.plan_id = held.plan_id and charge.billable_metric_id = fresh.metric_id)))
+    ) as found`;
+  return row!.found;
+}
+
+export async function hasActiveCoupons(db: Db, organizationId: string, customerId: string): Promise<boolean> {
+  const [row] = await db<{ found: boolean }[]>`
+    select exists (select from applied_coupons
+      where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'active') as found`;
+  return row!.found;
+}

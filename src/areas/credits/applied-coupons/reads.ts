@@ -1,0 +1,35 @@
+import type { Context } from '../../../platform/context.ts';
+import { groupRows } from '../../../platform/lists/group-rows.ts';
+import { pageMeta } from '../../../platform/lists/pagination.ts';
+import { getCustomer } from '../../customers/customers/queries.ts';
+import { creditView, listCreditsOfCoupons } from '../../invoices/invoices/credits.ts';
+import { listAppliedCoupons } from './queries.ts';
+import type { AppliedCouponsQuery, CustomerAppliedCouponsQuery } from './schema.ts';
+import { appliedCouponView } from './view.ts';
+
+/** Three statements, whatever the number of applied coupons. */
+export async function listAppliedCouponsPage(ctx: Context, { query }: { query: AppliedCouponsQuery }) {
+  const { rows, totalCount } = await listAppliedCoupons(ctx.db, ctx.organizationId, query);
+  const credits = await listCreditsOfCoupons(
+    ctx.db,
+    ctx.organizationId,
+    rows.map(({ id }) => id),
+  );
+  const creditsOf = groupRows(credits, ({ applied_coupon_id }) => applied_coupon_id);
+  return {
+    applied_coupons: rows.map((row) => ({
+      ...appliedCouponView(row),
+      credits: (creditsOf.get(row.id) ?? []).map(creditView),
+    })),
+    meta: pageMeta(query, totalCount),
+  };
+}
+
+/** @throws Refusal 404 customer */
+export async function listAppliedCouponsOfCustomer(
+  ctx: Context,
+  { external_customer_id, query }: { external_customer_id: string; query: CustomerAppliedCouponsQuery },
+) {
+  await getCustomer(ctx.db, ctx.organizationId, external_customer_id);
+  return listAppliedCouponsPage(ctx, { query: { ...query, external_customer_id } });
+}

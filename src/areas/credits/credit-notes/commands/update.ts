@@ -1,0 +1,39 @@
+import type { RefundStatus } from '../../../../engine/credits/credit-note-states.ts';
+import type { Context } from '../../../../platform/context.ts';
+import { refuse } from '../../../../platform/refusal.ts';
+import { bookRefund } from '../../../ledger/ledger/credit-notes.ts';
+import type { CreditNoteRow } from '../queries.ts';
+import type { CreditNoteUpdate } from '../schema.ts';
+import { showCreditNote } from '../show.ts';
+import { changeCreditNote, lockCreditNote } from '../writes.ts';
+import { mergedMetadata } from './metadata.ts';
+
+/**
+ * Sets how the refund of a note went, for refunds made by hand, and adds metadata.
+ *
+ * @throws Refusal 404 credit_note; 422 refund_status, also when the note refunds nothing; 422 value of the metadata
+ * Rule: credits-and-payments C.9.
+ */
+export async function updateCreditNote(ctx: Context, { svc_id, body }: { svc_id: string; body: CreditNoteUpdate }) {
+  const note = await lockCreditNote(ctx, svc_id);
+  const { refund_status: refundStatus, metadata } = body;
+  if (refundStatus && note.refund_status === null) throw refuse.invalid({ refund_status: ['value_is_invalid'] });
+  if (metadata) await changeCreditNote(ctx, note.id, { metadata: mergedMetadata(note.metadata, metadata) });
+  if (refundStatus) await setRefundStatus(ctx, note, refundStatus);
+  return showCreditNote(ctx, note.id);
+}
+
+/**
+ * Notes how the refund of a locked note went; a refund that was paid out is booked, and unbooked when it turns out that
+ * it was not. Rules: credits-and-payments C.9, beyond 8.3 L15.
+ */
+export async function setRefundStatus(ctx: Context, note: CreditNoteRow, status: RefundStatus): Promise<CreditNoteRow> {
+  if (note.refund_status === status) return note;
+  const changed = await changeCreditNote(ctx, note.id, {
+    refund_status: status,
+    refunded_at: status === 'succeeded' ? ctx.now() : null,
+  });
+  if (status === 'succeeded' || note.refund_status === 'succeeded')
+    await bookRefund(ctx, changed, status === 'succeeded');
+  return changed;
+}

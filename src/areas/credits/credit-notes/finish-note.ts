@@ -1,0 +1,35 @@
+import type { Context } from '../../../platform/context.ts';
+import { dueOf } from '../../invoices/invoices/due.ts';
+import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
+import { readInvoice } from '../../invoices/invoices/queries.ts';
+import { bookNoteCreated } from '../../ledger/ledger/credit-notes.ts';
+import { readCreditNote } from './queries.ts';
+import { recordCreditNoteCreated } from './record.ts';
+import { oweRefund } from './refunds.ts';
+import { finishTopUpNote, settleUnpaidTopUp } from './top-up.ts';
+import { insertSettlement } from './writes.ts';
+
+/**
+ * What follows when a note becomes final: it is booked and announced, its refund is owed, and the offset
+ * part settles its invoice. Rules: credits-and-payments C.10, C.11, beyond 8.3 L11 to L13.
+ */
+export async function finishNote(ctx: Context, id: string, isOfVoided: boolean): Promise<void> {
+  const note = await readCreditNote(ctx.db, ctx.organizationId, id);
+  const noted = await readInvoice(ctx.db, ctx.organizationId, note.invoice_id);
+  const { invoice_type: invoiceType } = noted;
+  if (invoiceType === 'credit') await finishTopUpNote(ctx, note);
+  else await bookNoteCreated(ctx, note, isOfVoided);
+  await recordCreditNoteCreated(ctx, id);
+  await oweRefund(ctx, note, noted);
+  if (note.offset_amount_cents === 0) return;
+  await insertSettlement(ctx, note);
+  await ctx.db`
+    update invoices
+    set total_offsetted_credit_note_amount_cents = total_offsetted_credit_note_amount_cents + ${note.offset_amount_cents},
+      updated_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and id = ${note.invoice_id}`;
+  const invoice = await readInvoice(ctx.db, ctx.organizationId, note.invoice_id);
+  if (dueOf(invoice) > 0) return;
+  if (invoiceType === 'credit') await settleUnpaidTopUp(ctx, invoice);
+  else await setPaymentStatus(ctx, invoice, 'succeeded');
+}

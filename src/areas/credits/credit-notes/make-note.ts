@@ -1,0 +1,82 @@
+import { localDate } from '../../../engine/calendar/local-day.ts';
+import { type NoteAmounts, noteAmounts } from '../../../engine/credits/credit-note-amounts.ts';
+import { alignParts, type NoteParts } from '../../../engine/credits/credit-note-parts.ts';
+import type { CreditNoteReason } from '../../../engine/credits/credit-note-states.ts';
+import { roundToCents } from '../../../engine/money/cents.ts';
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { finishNote } from './finish-note.ts';
+import { type CreditedInvoice, creditableOfFee, creditedFee } from './noted-invoice.ts';
+import { insertCreditNote, type NewItem } from './writes.ts';
+
+export interface NoteToMake {
+  credited: CreditedInvoice;
+  items: readonly NewItem[];
+  amounts: NoteAmounts;
+  /** Before the alignment to the rounded total. */
+  parts: NoteParts;
+  reason: CreditNoteReason;
+  description?: string | null | undefined;
+  metadata?: Record<string, string | null> | null | undefined;
+  /** The subscription whose unused days it gives back. */
+  subscriptionId?: string;
+}
+
+/**
+ * Stores a note of a locked invoice. Of an invoice that is final it is final itself, with everything that follows; of any
+ * other it is a draft that follows the invoice.
+ *
+ * @returns its id
+ * Rules: credits-and-payments C.5, C.6, C.11.
+ */
+export async function makeNote(ctx: Context, note: NoteToMake): Promise<string> {
+  const { invoice } = note.credited;
+  const isFinal = invoice.status === 'finalized' || invoice.status === 'voided';
+  const id = newId();
+  await insertCreditNote(
+    ctx,
+    {
+      id,
+      billing_entity_id: invoice.billing_entity_id,
+      customer_id: invoice.customer_id,
+      invoice_id: invoice.id,
+      invoice_number: invoice.number,
+      status: isFinal ? 'finalized' : 'draft',
+      currency: invoice.currency,
+      reason: note.reason,
+      description: note.description ?? null,
+      issuing_date: localDate(ctx.now(), await zoneOf(ctx, invoice.customer_id)),
+      metadata: note.metadata ?? null,
+      terminated_subscription_id: note.subscriptionId ?? null,
+    },
+    { items: note.items, amounts: note.amounts, parts: alignParts(note.parts, note.amounts) },
+  );
+  if (isFinal) await finishNote(ctx, id, invoice.status === 'voided');
+  return id;
+}
+
+/** What items of an invoice come to; the note that takes all that is left makes earlier roundings good. Rule: C.5. */
+export function amountsOf(credited: CreditedInvoice, items: readonly NewItem[]): NoteAmounts {
+  return noteAmounts(
+    items.map(({ fee, preciseAmountCents }) => ({ fee: creditedFee(fee), preciseAmountCents })),
+    closesInvoice(credited, items) ? credited.earlierTaxes : [],
+  );
+}
+
+function closesInvoice(credited: CreditedInvoice, items: readonly NewItem[]): boolean {
+  const taken = new Map<string, number>();
+  for (const { fee, preciseAmountCents } of items)
+    taken.set(fee.id, (taken.get(fee.id) ?? 0) + roundToCents(preciseAmountCents));
+  return credited.fees.every((fee) => creditableOfFee(credited, fee) <= (taken.get(fee.id) ?? 0));
+}
+
+/** The customer's zone, else its billing entity's. */
+export async function zoneOf(ctx: Context, customerId: string): Promise<string> {
+  const [row] = await ctx.db<{ zone: string }[]>`
+    select coalesce(customer.timezone, entity.timezone) as zone
+    from customers customer
+    join billing_entities entity
+      on entity.organization_id = customer.organization_id and entity.id = customer.billing_entity_id
+    where customer.organization_id = ${ctx.organizationId} and customer.id = ${customerId}`;
+  return row!.zone;
+}

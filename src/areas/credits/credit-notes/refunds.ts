@@ -1,0 +1,125 @@
+import type { Temporal } from 'temporal-polyfill';
+import { stepCents, wireOf } from '../../../engine/money/wire.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import type { ProviderError } from '../../../platform/payments/port.ts';
+import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
+import type { CreditNoteRow } from './queries.ts';
+
+/** Refunds a note at a sandbox connection: no network, so a step of its own transaction does it. */
+export const REFUND_STEP = 'refund-sandbox-note';
+/** Refunds a note over the network: a job outside any transaction; the refund's row is what is owed. */
+const REFUND_JOB = 'payment.refund';
+
+/** The others cannot refund, their notes wait for `PUT`. Rule: credits-and-payments C.10. */
+const REFUNDING_PROVIDERS = ['stripe', 'gocardless', 'adyen'];
+
+/** The refund of a note at the provider of a payment. */
+export interface RefundRow {
+  credit_note_id: string;
+  payment_id: string;
+  payment_provider_id: string;
+  provider_refund_id: string | null;
+  sent_at: Temporal.Instant | null;
+}
+
+/**
+ * Owes the refund of a note that became final, once: by the newest payment that succeeded, where its provider refunds. A
+ * note of an invoice that is not paid, was paid by hand or lost a dispute waits to be told.
+ *
+ * Rule: credits-and-payments C.10.
+ */
+export async function oweRefund(
+  ctx: Context,
+  note: CreditNoteRow,
+  invoice: Pick<InvoiceRow, 'payment_status' | 'payment_dispute_lost_at'>,
+): Promise<void> {
+  if (note.refund_status !== 'pending' || invoice.payment_status !== 'succeeded') return;
+  if (invoice.payment_dispute_lost_at !== null) return;
+  const payment = await findRefundingPayment(ctx, note.invoice_id);
+  if (!payment) return;
+  const owed = await ctx.db`
+    insert into credit_note_refunds (organization_id, credit_note_id, payment_id, payment_provider_id, created_at, updated_at)
+    values (${ctx.organizationId}, ${note.id}, ${payment.id}, ${payment.payment_provider_id}, ${ctx.now()}, ${ctx.now()})
+    on conflict do nothing returning credit_note_id`;
+  if (owed.length === 0) return;
+  const payload = { credit_note_id: note.id };
+  if (payment.provider_type === 'sandbox') ctx.after({ job: REFUND_STEP, payload });
+  else ctx.after({ job: REFUND_JOB, payload, ownRow: true });
+}
+
+/** The step of what can be refunded of an invoice: that of the provider which would do it. Rule: finance 1.1 "refund". */
+export async function readRefundStep(
+  ctx: Pick<Context, 'db' | 'organizationId'>,
+  invoice: Pick<InvoiceRow, 'id' | 'currency' | 'total_paid_amount_cents'>,
+): Promise<number> {
+  const payment = invoice.total_paid_amount_cents > 0 ? await findRefundingPayment(ctx, invoice.id) : undefined;
+  return payment ? stepCents(wireOf(payment.provider_type), invoice.currency) : 1;
+}
+
+async function findRefundingPayment(ctx: Pick<Context, 'db' | 'organizationId'>, invoiceId: string) {
+  const [newest] = await ctx.db<
+    { id: string; payment_provider_id: string | null; provider_type: string; provider_name: string }[]
+  >`
+    select payment.id, payment.payment_provider_id, provider.provider_type,
+      coalesce(provider.emulates, provider.provider_type) as provider_name
+    from payment_invoices share
+    join payments payment on payment.organization_id = share.organization_id and payment.id = share.payment_id
+    left join payment_providers provider
+      on provider.organization_id = payment.organization_id and provider.id = payment.payment_provider_id
+    where share.organization_id = ${ctx.organizationId} and share.invoice_id = ${invoiceId}
+      and payment.payment_status = 'succeeded'
+    order by payment.created_at desc, payment.id desc
+    limit 1`;
+  return newest && REFUNDING_PROVIDERS.includes(newest.provider_name) ? newest : undefined;
+}
+
+export async function findRefund(db: Db, organizationId: string, noteId: string): Promise<RefundRow | undefined> {
+  const [row] = await db<RefundRow[]>`
+    select credit_note_id, payment_id, payment_provider_id, provider_refund_id, sent_at from credit_note_refunds
+    where organization_id = ${organizationId} and credit_note_id = ${noteId}`;
+  return row;
+}
+
+/** The refund that a provider speaks of: by its own id for it, else by the note that we gave along. */
+export async function findRefundAtProvider(
+  db: Db,
+  organizationId: string,
+  providerId: string,
+  { providerRefundId, noteId }: { providerRefundId: string; noteId: string | undefined },
+): Promise<RefundRow | undefined> {
+  const [row] = await db<RefundRow[]>`
+    select credit_note_id, payment_id, payment_provider_id, provider_refund_id, sent_at from credit_note_refunds
+    where organization_id = ${organizationId} and payment_provider_id = ${providerId}
+      and (provider_refund_id = ${providerRefundId}
+        or (provider_refund_id is null and credit_note_id::text = ${noteId ?? ''}))
+    order by provider_refund_id is null limit 1`;
+  return row;
+}
+
+/** Notes that a refund is about to be sent. @returns when it was sent for the first time */
+export async function noteRefundSent(
+  db: Db,
+  organizationId: string,
+  noteId: string,
+  at: Temporal.Instant,
+): Promise<Temporal.Instant> {
+  const [row] = await db<{ sent_at: Temporal.Instant }[]>`
+    update credit_note_refunds set sent_at = coalesce(sent_at, ${at}), updated_at = ${at}
+    where organization_id = ${organizationId} and credit_note_id = ${noteId}
+    returning sent_at`;
+  return row!.sent_at;
+}
+
+/** Stores what a provider said of a refund; its id for it stays once known. */
+export async function changeRefund(
+  ctx: Context,
+  noteId: string,
+  told: { providerRefundId: string | null; status: string | null; error: ProviderError | null },
+): Promise<void> {
+  await ctx.db`
+    update credit_note_refunds
+    set provider_refund_id = coalesce(provider_refund_id, ${told.providerRefundId}), status = ${told.status},
+      error = ${told.error as never}, updated_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and credit_note_id = ${noteId}`;
+}

@@ -1,0 +1,72 @@
+import { assert } from '../../../engine/assert.ts';
+import { creditsOfMoney } from '../../../engine/credits/wallet-money.ts';
+import { cents } from '../../../engine/money/cents.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
+import { recordInvoice } from '../../invoices/invoices/record.ts';
+import { partsOf } from '../../invoices/invoices/show.ts';
+import { invoiceView } from '../../invoices/invoices/view.ts';
+import { changeInvoice, payFees } from '../../invoices/invoices/writes.ts';
+import { bookOnWallet } from '../../ledger/ledger/book-on-wallet.ts';
+import { voidCredits, worthOf } from '../wallet-transactions/movements.ts';
+import { findPurchaseOfInvoice, type TransactionRow } from '../wallet-transactions/queries.ts';
+import { failTopUp } from '../wallet-transactions/top-up-payment.ts';
+import { findWallet, lockWallet, type WalletRow } from '../wallets/queries.ts';
+import type { CreditNoteRow } from './queries.ts';
+
+/** What an invoice of a wallet's top-up asks the money for. */
+export interface TopUp {
+  wallet: WalletRow;
+  purchase: TransactionRow;
+  /** What of the bought credits is still there, in money. */
+  heldCents: number;
+}
+
+/** The purchase of a top-up invoice; none when its wallet is gone or used no more. Rules: credits-and-payments C.4, C.7. */
+export async function findTopUp(
+  ctx: Pick<Context, 'db' | 'organizationId'>,
+  invoiceId: string,
+): Promise<TopUp | undefined> {
+  const purchase = await findPurchaseOfInvoice(ctx.db, ctx.organizationId, invoiceId);
+  const wallet = purchase && (await findWallet(ctx.db, ctx.organizationId, { id: purchase.wallet_id }));
+  if (!purchase || wallet?.status !== 'active') return undefined;
+  return { wallet, purchase, heldCents: purchase.remaining_amount_cents ?? wallet.balance_cents };
+}
+
+/**
+ * What follows when a note on a top-up becomes final: a refund takes the credits back out of the wallet, an offset of an
+ * invoice that nobody paid gives none.
+ *
+ * Rules: credits-and-payments C.11, beyond 8.3 L12.
+ */
+export async function finishTopUpNote(ctx: Context, note: CreditNoteRow): Promise<void> {
+  const topUp = await findTopUp(ctx, note.invoice_id);
+  assert(topUp, 'a note on a top-up has its wallet');
+  const { refund_amount_cents: refund, offset_amount_cents: offset } = note;
+  const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: topUp.wallet.id });
+  await bookOnWallet(ctx, 'credit_note_created', wallet!, {
+    source: { type: 'CreditNote', id: note.id },
+    creditNoteId: note.id,
+    invoice: { id: note.invoice_id, issuing_date: note.issuing_date },
+    lines: [
+      { account: 'prepaid_purchased', side: 'debit', amountCents: refund },
+      { account: 'refunds_payable', side: 'credit', amountCents: refund },
+      { account: 'prepaid_pending', side: 'debit', amountCents: offset },
+      { account: 'receivable', side: 'credit', amountCents: offset },
+    ],
+  });
+  if (refund === 0) return;
+  await voidCredits(ctx, wallet!, creditsOfMoney(cents(refund), worthOf(wallet!)), {
+    fromId: topUp.purchase.id,
+    creditNoteId: note.id,
+  });
+}
+
+/** Settles a top-up invoice by a note: it owes nothing, and the credits never come. Rule: credits-and-payments C.11. */
+export async function settleUnpaidTopUp(ctx: Context, invoice: InvoiceRow): Promise<void> {
+  const before = invoiceView(await partsOf(ctx, invoice), ctx.now());
+  await failTopUp(ctx, invoice.id);
+  await changeInvoice(ctx, invoice.id, { payment_status: 'succeeded', payment_overdue: false });
+  await payFees(ctx.db, ctx.organizationId, invoice.id, 'succeeded', ctx.now());
+  await recordInvoice(ctx, 'invoice.payment_status_updated', invoice.id, { before });
+}

@@ -1,0 +1,46 @@
+import type { Temporal } from 'temporal-polyfill';
+import { inScope } from '../../../platform/db/in-scope.ts';
+import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { terminateExpired } from '../../catalog/coupons/writes.ts';
+
+interface DueCoupon {
+  organization_id: string;
+  sandbox: boolean;
+  id: string;
+}
+
+/**
+ * Ends coupons whose time is over: nobody gets them any more, while those that customers have go on. Rules: platform L
+ * `expire-coupons`, credits-and-payments B.1.
+ */
+export const expireCoupons: PeriodicJob = {
+  name: 'expire-coupons',
+  async select(sql, at, scope, limit) {
+    const due = await sql<DueCoupon[]>`
+      select coupon.organization_id, organization.sandbox, coupon.id
+      from coupons coupon
+      join organizations organization on organization.id = coupon.organization_id
+      where coupon.status = 'active' and coupon.expiration = 'time_limit' and coupon.deleted_at is null
+        and coupon.expiration_at < ${at} and ${inScope(sql, scope, sql`coupon.organization_id`)}
+      order by coupon.expiration_at, coupon.id
+      limit ${limit}`;
+    return due.map(({ organization_id, sandbox, id }) => ({
+      organization_id,
+      sandbox,
+      item: { coupon_id: id },
+      key: id,
+      resource: { type: 'Coupon', id },
+    }));
+  },
+  async work(ctx, item, at) {
+    const { coupon_id: id } = item as { coupon_id: string };
+    await terminateExpired(ctx.db, ctx.organizationId, id, at, ctx.now());
+  },
+  async nextDueAt(sql, organizationId) {
+    const [first] = await sql<{ at: Temporal.Instant | null }[]>`
+      select min(expiration_at) as at from coupons
+      where organization_id = ${organizationId} and status = 'active' and expiration = 'time_limit'
+        and deleted_at is null`;
+    return first!.at?.add({ microseconds: 1 }) ?? null;
+  },
+};

@@ -1,0 +1,127 @@
+import { availableCents, type HoldStatus } from '../../../engine/credits/wallet-hold.ts';
+import { type Cents, cents } from '../../../engine/money/cents.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { countHeld, lockHeld } from './held.ts';
+import { findHolds, type HoldRow } from './queries.ts';
+import { changeHolds, insertHolds } from './writes.ts';
+
+/** The wallet of a book, locked until the transaction ends. */
+interface HeldWallet {
+  id: string;
+  customer_id: string;
+  status: 'active' | 'terminated';
+  currency: string;
+  ongoing_balance_cents: Cents;
+}
+
+/** What commands on one wallet ask about. */
+export interface BookNeeds {
+  holdIds: readonly string[];
+  /** Of subscriptions that holds are for. */
+  externalSubscriptionIds: readonly string[];
+}
+
+/**
+ * A locked wallet with the holds that commands are about, so that many are decided one after the other without a statement
+ * each. A decision changes the book only when it is taken; `saveBook` writes what changed, in two statements.
+ */
+export interface HoldBook {
+  readonly wallet: HeldWallet;
+  /** What lowers the available credit, with the decisions so far. */
+  heldCents: Cents;
+  readonly holds: Map<string, HoldRow>;
+  /** External ids of subscriptions of the wallet's customer, among those asked about. */
+  readonly subscriptions: ReadonlySet<string>;
+  readonly made: Set<string>;
+  readonly changed: Set<string>;
+}
+
+/**
+ * Locks a wallet and reads what the commands need. The wallet alone: what bills its customer meanwhile holds no one up.
+ *
+ * @throws Refusal 404 wallet. Rule: beyond 11.3 "Lock".
+ */
+export async function openBook(ctx: Context, walletId: string, needs: BookNeeds): Promise<HoldBook> {
+  const { db, organizationId } = ctx;
+  const wallet = await lockAlone(db, organizationId, walletId);
+  if (!wallet) throw refuse.notFound('wallet');
+  const [, [held], holds, subscriptions] = await Promise.all([
+    lockHeld(db, organizationId, [wallet.id]),
+    countHeld(db, organizationId, [wallet.id], ctx.now()),
+    findHolds(db, organizationId, { walletId: wallet.id, ids: needs.holdIds }, ctx.now()),
+    findSubscriptions(db, organizationId, wallet.customer_id, needs.externalSubscriptionIds),
+  ]);
+  return {
+    wallet,
+    heldCents: cents(held!.held_cents),
+    holds: new Map(holds.map((hold) => [hold.id, hold])),
+    subscriptions: new Set(subscriptions.map(({ external_id }) => external_id)),
+    made: new Set(),
+    changed: new Set(),
+  };
+}
+
+/** Writes what was decided. */
+export async function saveBook(ctx: Context, book: HoldBook): Promise<void> {
+  const rowsOf = (ids: Set<string>) => [...ids].map((id) => book.holds.get(id)!);
+  if (book.made.size > 0) await insertHolds(ctx.db, ctx.organizationId, rowsOf(book.made), ctx.now());
+  if (book.changed.size > 0) await changeHolds(ctx.db, ctx.organizationId, rowsOf(book.changed), ctx.now());
+}
+
+/** A hold of the book. @throws Refusal 404 wallet_hold */
+export function holdOf(book: HoldBook, id: string): HoldRow {
+  const hold = book.holds.get(id);
+  if (!hold) throw refuse.notFound('wallet_hold');
+  return hold;
+}
+
+export const availableOf = ({ wallet, heldCents }: HoldBook): Cents =>
+  availableCents(wallet.ongoing_balance_cents, heldCents);
+
+/** Notes a hold that is opened. */
+export function putHold(book: HoldBook, hold: HoldRow): HoldRow {
+  book.made.add(hold.id);
+  return enter(book, hold);
+}
+
+/** Notes a hold as it is from now on. */
+export function change(book: HoldBook, hold: HoldRow, changes: Partial<HoldRow>): HoldRow {
+  if (!book.made.has(hold.id)) book.changed.add(hold.id);
+  return enter(book, { ...hold, ...changes });
+}
+
+function enter(book: HoldBook, hold: HoldRow): HoldRow {
+  const former = book.holds.get(hold.id);
+  book.heldCents = cents(book.heldCents - (former ? countedCents(former) : 0) + countedCents(hold));
+  book.holds.set(hold.id, hold);
+  return hold;
+}
+
+/** What a hold takes from the available credit, its status being the one of the present. */
+const countedCents = ({ status, awaits_refresh, amount_cents }: HoldRow): number =>
+  status === ('open' satisfies HoldStatus) || awaits_refresh ? amount_cents : 0;
+
+async function lockAlone(db: Db, organizationId: string, id: string): Promise<HeldWallet | undefined> {
+  if (!isUuid(id)) return undefined;
+  const [wallet] = await db<HeldWallet[]>`
+    select id, customer_id, status, currency, ongoing_balance_cents from wallets
+    where organization_id = ${organizationId} and id = ${id}
+    for no key update`;
+  return wallet;
+}
+
+const findSubscriptions = async (
+  db: Db,
+  organizationId: string,
+  customerId: string,
+  externalIds: readonly string[],
+): Promise<{ external_id: string }[]> =>
+  externalIds.length === 0
+    ? []
+    : db<{ external_id: string }[]>`
+        select distinct external_id from subscriptions
+        where organization_id = ${organizationId} and external_id = any (${externalIds as string[]}::text[])
+          and customer_id = ${customerId}`;

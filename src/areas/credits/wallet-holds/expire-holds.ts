@@ -1,0 +1,51 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import { inScope } from '../../../platform/db/in-scope.ts';
+import type { PeriodicJob, Scope } from '../../../platform/periodic-job.ts';
+import { type ExpiringHolds, earliestHoldExpiry, expireTogether } from './expire.ts';
+
+/** Holds of one organization that one job closes in one transaction: each of them announces its end. */
+const HOLDS_IN_A_SET = 200;
+
+/**
+ * Closes holds whose time is over, in sets of one organization; they stop counting by themselves. The first sets of all
+ * organizations come before the second ones. Rules: platform L `expire-holds`, beyond 11.3.
+ */
+export const expireHolds: PeriodicJob = {
+  name: 'expire-holds',
+  select: async (sql, at, scope, limit) =>
+    (await listExpiredSets(sql, at, scope, limit)).map(({ organization_id, sandbox, ids }) => ({
+      organization_id,
+      sandbox,
+      item: { hold_ids: ids } satisfies ExpiringHolds,
+      key: ids[0]!,
+      resource: { type: 'WalletHold', id: ids[0]! },
+    })),
+  work: (ctx, item) => expireTogether(ctx, item as ExpiringHolds),
+  nextDueAt: (db, organizationId) => earliestHoldExpiry(db, organizationId),
+};
+
+interface ExpiredSet {
+  organization_id: string;
+  sandbox: boolean;
+  ids: string[];
+}
+
+const listExpiredSets = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<ExpiredSet[]>`
+  with expired as (
+    select hold.organization_id, hold.id, hold.expires_at
+    from wallet_holds hold
+    where hold.status = 'open' and hold.expires_at <= ${at} and ${inScope(db, scope, db`hold.organization_id`)}
+    order by hold.expires_at, hold.id
+    limit ${limit * HOLDS_IN_A_SET}
+  ), placed as (
+    select *,
+      (row_number() over (partition by organization_id order by expires_at, id) - 1) / ${HOLDS_IN_A_SET}::int as set
+    from expired
+  )
+  select placed.organization_id, organization.sandbox, array_agg(placed.id order by placed.expires_at, placed.id) as ids
+  from placed
+  join organizations organization on organization.id = placed.organization_id
+  group by placed.organization_id, organization.sandbox, placed.set
+  order by placed.set, min(placed.expires_at), placed.organization_id
+  limit ${limit}`;

@@ -1,0 +1,42 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Context } from '../../../platform/context.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { countHeld, lockHeldOfHolds } from './held.ts';
+import { holdView } from './view.ts';
+import { closeExpired } from './writes.ts';
+
+/** Holds of one organization that are closed together. */
+export interface ExpiringHolds {
+  hold_ids: string[];
+}
+
+/**
+ * Closes the holds whose time is over, and announces each. They have not counted since. Safe to run twice.
+ * Rule: beyond 11.3.
+ */
+export async function expireTogether(ctx: Context, { hold_ids }: ExpiringHolds): Promise<void> {
+  const { db, organizationId } = ctx;
+  const walletIds = await lockHeldOfHolds(db, organizationId, hold_ids);
+  const [, closed] = await Promise.all([
+    countHeld(db, organizationId, walletIds, ctx.now()),
+    closeExpired(db, organizationId, hold_ids, ctx.now()),
+  ]);
+  for (const hold of closed) {
+    ctx.record({
+      webhook: {
+        type: 'wallet_hold.expired',
+        objectType: 'wallet_hold',
+        objectId: hold.id,
+        customerId: hold.customer_id,
+        object: holdView(hold),
+      },
+    });
+  }
+}
+
+/** When the next open hold of an organization expires. */
+export async function earliestHoldExpiry(db: Db, organizationId: string): Promise<Temporal.Instant | null> {
+  const [row] = await db<{ at: Temporal.Instant | null }[]>`
+    select min(expires_at) as at from wallet_holds where organization_id = ${organizationId} and status = 'open'`;
+  return row!.at;
+}

@@ -1,0 +1,55 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Cents } from '../../../engine/money/cents.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+
+/**
+ * What lowers the available credit of a wallet at `now`, from its row `held` of `wallet_held`: the sum as of
+ * `counted_until`, without what ends until `now`. Clocks of two processes may differ, and a transaction that waited sees
+ * an instant that another one has passed: then what ends in between counts again.
+ */
+export const heldCentsAt = (db: Db, now: Temporal.Instant) => db`(
+  held.held_cents
+  - ${endingBetween(db, db`held.counted_until`, db`${now}::timestamptz`)}
+  + ${endingBetween(db, db`${now}::timestamptz`, db`held.counted_until`)})::bigint`;
+
+type Fragment = ReturnType<Db>;
+
+const endingBetween = (db: Db, after: Fragment, until: Fragment) => db`
+  coalesce((select sum(amount_cents) from wallet_holds
+    where organization_id = held.organization_id and wallet_id = held.wallet_id and status = 'open'
+      and expires_at > ${after} and expires_at <= ${until}), 0)`;
+
+/**
+ * Locks the sums of wallets, in one order, so that nobody waits for each other in a circle: after the wallets, before
+ * their holds. In a statement of its own, since what waited for a lock sees other rows as of before.
+ */
+export const lockHeld = (db: Db, organizationId: string, walletIds: readonly string[]) => db`
+  select from wallet_held
+  where organization_id = ${organizationId} and wallet_id = any (${walletIds as string[]}::uuid[])
+  order by wallet_id
+  for no key update`;
+
+/**
+ * What lowers the available credit of locked wallets at `now`, which is noted, so that the next one asks for what ended
+ * since then only: the cost does not grow with the holds that are open.
+ *
+ * Rule: beyond 11.3 "available".
+ */
+export const countHeld = (db: Db, organizationId: string, walletIds: readonly string[], now: Temporal.Instant) => db<
+  { wallet_id: string; held_cents: Cents }[]
+>`
+  update wallet_held held set held_cents = ${heldCentsAt(db, now)}, counted_until = ${now}
+  where organization_id = ${organizationId} and wallet_id = any (${walletIds as string[]}::uuid[])
+  returning wallet_id, held_cents`;
+
+/** Locks the sums of the wallets of some holds, as `lockHeld` does. */
+export const lockHeldOfHolds = async (db: Db, organizationId: string, holdIds: readonly string[]): Promise<string[]> =>
+  (
+    await db<{ wallet_id: string }[]>`
+      select wallet_id from wallet_held
+      where organization_id = ${organizationId} and wallet_id in (
+        select wallet_id from wallet_holds
+        where organization_id = ${organizationId} and id = any (${holdIds as string[]}::uuid[]))
+      order by wallet_id
+      for no key update`
+  ).map(({ wallet_id }) => wallet_id);

@@ -1,0 +1,80 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import { lockHeld } from './held.ts';
+import { type HoldRow, holdColumns } from './queries.ts';
+
+/** Stores new holds of one wallet. */
+export const insertHolds = (db: Db, organizationId: string, holds: readonly HoldRow[], now: Temporal.Instant) => db`
+  insert into wallet_holds (id, organization_id, wallet_id, status, amount_cents, available_cents, settled_amount_cents,
+    reference, external_subscription_id, settlement_digest, expires_at, closed_at, created_at, updated_at)
+  select id, ${organizationId}::uuid, wallet_id, status, amount_cents, available_cents, settled_amount_cents,
+    reference, external_subscription_id, decode(settlement_digest, 'hex'), expires_at, closed_at, ${now}, ${now}
+  from ${rowsOf(db, holds)}`;
+
+/** Stores open holds as they are from now on; one that is no longer open is left alone. */
+export const changeHolds = (db: Db, organizationId: string, holds: readonly HoldRow[], now: Temporal.Instant) => db`
+  update wallet_holds hold set status = row.status, amount_cents = row.amount_cents,
+    available_cents = row.available_cents, settled_amount_cents = row.settled_amount_cents,
+    event_transaction_id = row.event_transaction_id, settlement_digest = decode(row.settlement_digest, 'hex'),
+    awaits_refresh = row.awaits_refresh, expires_at = row.expires_at, closed_at = row.closed_at, updated_at = ${now}
+  from ${rowsOf(db, holds)}
+  where hold.organization_id = ${organizationId} and hold.id = row.id and hold.status = 'open'`;
+
+const rowsOf = (db: Db, holds: readonly HoldRow[]) => db`
+  jsonb_to_recordset(${holds.map(jsonOf) as never}::jsonb) as row (id uuid, wallet_id uuid, status text, amount_cents bigint,
+    available_cents bigint, settled_amount_cents bigint, reference text, external_subscription_id text,
+    event_transaction_id text, settlement_digest text, awaits_refresh boolean, expires_at timestamptz, closed_at timestamptz)`;
+
+const jsonOf = (hold: HoldRow) => ({
+  ...hold,
+  settlement_digest: hold.settlement_digest && Buffer.from(hold.settlement_digest).toString('hex'),
+});
+
+/** Ends those of the holds whose time is over, as they are then. One that is being changed is left to the next time. */
+export const closeExpired = (db: Db, organizationId: string, ids: readonly string[], now: Temporal.Instant) => db<
+  (HoldRow & { customer_id: string })[]
+>`
+  with due as (
+    select id from wallet_holds
+    where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[]) and status = 'open'
+      and expires_at <= ${now}
+    order by id
+    for update skip locked
+  ), closed as (
+    update wallet_holds set status = 'expired', closed_at = expires_at, updated_at = ${now}
+    where organization_id = ${organizationId} and id in (select id from due)
+    returning *
+  )
+  select ${holdColumns(db, now)}, wallet.customer_id
+  from closed hold
+  join wallets wallet on wallet.organization_id = hold.organization_id and wallet.id = hold.wallet_id
+  order by hold.expires_at, hold.id`;
+
+/** Holds of a customer's wallets that were settled with an event and still count. */
+export const listAwaiting = (db: Db, organizationId: string, customerId: string) => db<
+  { id: string; wallet_id: string }[]
+>`
+  select hold.id, hold.wallet_id
+  from wallets wallet
+  join wallet_holds hold on hold.wallet_id = wallet.id and hold.organization_id = wallet.organization_id
+    and hold.awaits_refresh
+  where wallet.organization_id = ${organizationId} and wallet.customer_id = ${customerId}`;
+
+/** The ongoing balances contain the events of settled holds: these no longer count. */
+export async function forgetSettled(
+  db: Db,
+  organizationId: string,
+  settled: readonly { id: string; wallet_id: string }[],
+): Promise<void> {
+  if (settled.length === 0) return;
+  await Promise.all([
+    lockHeld(
+      db,
+      organizationId,
+      settled.map(({ wallet_id }) => wallet_id),
+    ),
+    db`
+      update wallet_holds set awaits_refresh = false
+      where organization_id = ${organizationId} and id = any (${settled.map(({ id }) => id)}::uuid[]) and awaits_refresh`,
+  ]);
+}

@@ -1,0 +1,147 @@
+import { consumeCredits, splitOf } from '../../../engine/credits/wallet-funding.ts';
+import { type BookedCredits, creditsOfMoney } from '../../../engine/credits/wallet-money.ts';
+import { type Cents, cents } from '../../../engine/money/cents.ts';
+import { exponentOf } from '../../../engine/money/currency.ts';
+import type { Context } from '../../../platform/context.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { bookOnWallet } from '../../ledger/ledger/book-on-wallet.ts';
+import type { PaidAccount } from '../../ledger/ledger/credit-notes.ts';
+import { addToBalance, takeFromBalance } from '../wallets/balance.ts';
+import type { WalletRow } from '../wallets/queries.ts';
+import { lockOpenInbound, type TransactionRow } from './queries.ts';
+import { recordTransaction } from './record.ts';
+import { insertConsumptions, insertTransaction, type TransactionWishes } from './writes.ts';
+
+/** A transaction that was made, and its wallet after it. */
+export interface Moved {
+  transaction: TransactionRow;
+  wallet: WalletRow;
+}
+
+export const worthOf = ({ rate_amount, currency }: Pick<WalletRow, 'rate_amount' | 'currency'>) => ({
+  rate: rate_amount,
+  exponent: exponentOf(currency),
+});
+
+/** Gives credits to a locked wallet, usable at once. Rules: credits-and-payments D.3, D.5, beyond 8.3 L8. */
+export async function grantCredits(
+  ctx: Context,
+  wallet: WalletRow,
+  booked: BookedCredits,
+  wishes: TransactionWishes,
+): Promise<Moved> {
+  const id = await insertTransaction(ctx, { ...wishes, wallet, booked, transaction_status: 'granted' });
+  await bookOnWallet(ctx, 'credits_granted', wallet, {
+    source: { type: 'WalletTransaction', id },
+    walletTransactionId: id,
+    lines: [
+      { account: 'promotions', side: 'debit', amountCents: booked.amountCents },
+      { account: 'prepaid_granted', side: 'credit', amountCents: booked.amountCents },
+    ],
+  });
+  const changed = await addToBalance(ctx, wallet, booked);
+  return { transaction: await recordTransaction(ctx, 'wallet_transaction.created', id, changed), wallet: changed };
+}
+
+/**
+ * Takes credits away from a locked wallet: of one inbound transaction where it is named, else of all in their order.
+ *
+ * creditNoteId  the note of a paid top-up that gives the money back, and books it (L12)
+ * @throws Refusal 422 amount_cents exceeds_remaining_transaction_amount, exceeds_available_amount
+ * Rules: credits-and-payments D.3, D.6, beyond 8.3 L9, L12.
+ */
+export async function voidCredits(
+  ctx: Context,
+  wallet: WalletRow,
+  booked: BookedCredits,
+  {
+    fromId = null,
+    creditNoteId,
+    wishes = {},
+  }: { fromId?: string | null; creditNoteId?: string; wishes?: TransactionWishes },
+): Promise<Moved> {
+  const taken = { ...booked, amountCents: cents(Math.min(booked.amountCents, wallet.balance_cents)) };
+  const consumed = await consumable(ctx, wallet, taken.amountCents, fromId);
+  if (!consumed)
+    throw refuse.invalid({
+      amount_cents: [fromId === null ? 'exceeds_available_amount' : 'exceeds_remaining_transaction_amount'],
+    });
+  const id = await insertTransaction(ctx, {
+    ...wishes,
+    wallet,
+    booked: taken,
+    transaction_status: 'voided',
+    ...(creditNoteId === undefined ? {} : { credit_note_id: creditNoteId }),
+  });
+  await insertConsumptions(ctx, id, consumed);
+  const { grantedCents, purchasedCents } = splitOf(consumed);
+  // A credit note on a top-up books its own way back of what was bought.
+  if (creditNoteId === undefined)
+    await bookOnWallet(ctx, 'credits_voided', wallet, {
+      source: { type: 'WalletTransaction', id },
+      walletTransactionId: id,
+      lines: forfeited(grantedCents, purchasedCents),
+    });
+  const changed = await takeFromBalance(ctx, wallet, taken);
+  return { transaction: await recordTransaction(ctx, 'wallet_transaction.created', id, changed), wallet: changed };
+}
+
+/** Lines of credits that nobody can use any more. Rule: beyond 8.3 L9. */
+export const forfeited = (grantedCents: Cents, purchasedCents: Cents) =>
+  [
+    { account: 'prepaid_purchased', side: 'debit', amountCents: purchasedCents },
+    { account: 'breakage', side: 'credit', amountCents: purchasedCents },
+    { account: 'prepaid_granted', side: 'debit', amountCents: grantedCents },
+    { account: 'promotions', side: 'credit', amountCents: grantedCents },
+  ] as const;
+
+/** Credits that pay a part of an invoice. */
+export interface PaidByWallet {
+  wallet: WalletRow;
+  grantedCents: Cents;
+  purchasedCents: Cents;
+}
+
+/**
+ * Pays a part of an invoice with a locked wallet that holds as much; an invoice takes from a wallet once.
+ * Rules: credits-and-payments D.6, D.7-4, beyond 8.3 L3.
+ */
+export async function payFromWallet(
+  ctx: Context,
+  wallet: WalletRow,
+  invoice: Parameters<typeof bookOnWallet>[3]['invoice'] & object,
+  amountCents: Cents,
+  paidAccount: PaidAccount = 'receivable',
+): Promise<PaidByWallet> {
+  const booked = creditsOfMoney(amountCents, worthOf(wallet));
+  const consumed = await consumable(ctx, wallet, amountCents, null);
+  if (!consumed) throw refuse.invalid({ amount_cents: ['exceeds_available_amount'] });
+  const id = await insertTransaction(ctx, { wallet, booked, transaction_status: 'invoiced', invoice_id: invoice.id });
+  await insertConsumptions(ctx, id, consumed);
+  const { grantedCents, purchasedCents } = splitOf(consumed);
+  await bookOnWallet(ctx, 'wallet_applied', wallet, {
+    source: { type: 'WalletTransaction', id },
+    walletTransactionId: id,
+    invoice,
+    lines: [
+      { account: 'prepaid_granted', side: 'debit', amountCents: grantedCents },
+      { account: 'prepaid_purchased', side: 'debit', amountCents: purchasedCents },
+      { account: paidAccount, side: 'credit', amountCents },
+    ],
+  });
+  const changed = await takeFromBalance(ctx, wallet, booked);
+  await recordTransaction(ctx, 'wallet_transaction.created', id, changed);
+  return { wallet: changed, grantedCents, purchasedCents };
+}
+
+async function consumable(ctx: Context, wallet: WalletRow, amountCents: Cents, onlyId: string | null) {
+  const open = await lockOpenInbound(ctx.db, ctx.organizationId, wallet.id, onlyId);
+  return consumeCredits(
+    open.map((row) => ({
+      id: row.id,
+      remainingCents: row.remaining_amount_cents,
+      remainingPurchasedCents: row.remaining_purchased_cents,
+    })),
+    amountCents,
+  );
+}

@@ -1,0 +1,185 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Cents } from '../../../engine/money/cents.ts';
+import type { Currency } from '../../../engine/money/currency.ts';
+import type { Decimal } from '../../../engine/money/decimal.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { type SelectedSectionJson, selectedSections } from '../../customers/invoice-custom-sections/queries.ts';
+import type { MetadataPair } from '../wallets/rules-queries.ts';
+
+export const TRANSACTION_STATUSES = ['pending', 'settled', 'failed'] as const;
+export const TRANSACTION_TYPES = ['inbound', 'outbound'] as const;
+export const TRANSACTION_KINDS = ['purchased', 'granted', 'voided', 'invoiced'] as const;
+export const TRANSACTION_SOURCES = ['manual', 'interval', 'threshold'] as const;
+
+/** A transaction with what its answer needs of its wallet. */
+export interface TransactionRow {
+  id: string;
+  wallet_id: string;
+  customer_id: string;
+  transaction_type: (typeof TRANSACTION_TYPES)[number];
+  status: (typeof TRANSACTION_STATUSES)[number];
+  transaction_status: (typeof TRANSACTION_KINDS)[number];
+  source: (typeof TRANSACTION_SOURCES)[number];
+  amount_cents: Cents;
+  amount: Decimal;
+  credit_amount: Decimal;
+  priority: number;
+  name: string | null;
+  metadata: MetadataPair[];
+  remaining_amount_cents: Cents | null;
+  remaining_purchased_cents: Cents | null;
+  invoice_id: string | null;
+  credit_note_id: string | null;
+  voided_invoice_id: string | null;
+  invoice_requires_successful_payment: boolean;
+  payment_method_type: 'provider' | 'manual' | null;
+  payment_method_id: string | null;
+  purchase_order_number: string | null;
+  settled_at: Temporal.Instant | null;
+  failed_at: Temporal.Instant | null;
+  created_at: Temporal.Instant;
+  rate_amount: Decimal;
+  currency: Currency;
+  billing_entity_code: string;
+  custom_sections: SelectedSectionJson[];
+}
+
+const columns = (db: Db) => db`
+  transaction.id, transaction.wallet_id, transaction.customer_id, transaction.transaction_type, transaction.status,
+  transaction.transaction_status, transaction.source, transaction.amount_cents, transaction.amount,
+  transaction.credit_amount, transaction.priority, transaction.name, transaction.metadata,
+  transaction.remaining_amount_cents, transaction.remaining_purchased_cents, transaction.invoice_id,
+  transaction.credit_note_id, transaction.voided_invoice_id, transaction.invoice_requires_successful_payment,
+  transaction.payment_method_type, transaction.payment_method_id, transaction.purchase_order_number, transaction.settled_at, transaction.failed_at,
+  transaction.created_at, wallet.rate_amount, wallet.currency, entity.code as billing_entity_code,
+  ${selectedSections(db, 'wallet_transaction', { organizationId: db`transaction.organization_id`, ownerId: db`transaction.id` })} as custom_sections`;
+
+const tables = (db: Db) => db`
+  wallet_transactions transaction
+  join wallets wallet on wallet.organization_id = transaction.organization_id and wallet.id = transaction.wallet_id
+  join billing_entities entity on entity.organization_id = wallet.organization_id and entity.id = wallet.billing_entity_id`;
+
+/** @throws Refusal 404 wallet_transaction */
+export async function getTransaction(db: Db, organizationId: string, id: string): Promise<TransactionRow> {
+  const [row] = isUuid(id) ? await listTransactionsById(db, organizationId, [id]) : [];
+  if (!row) throw refuse.notFound('wallet_transaction');
+  return row;
+}
+
+/** Transactions by id, in no order. */
+export const listTransactionsById = (db: Db, organizationId: string, ids: readonly string[]) => db<TransactionRow[]>`
+  select ${columns(db)} from ${tables(db)}
+  where transaction.organization_id = ${organizationId} and transaction.id = any (${ids as string[]}::uuid[])`;
+
+/** The purchase that an invoice asks the money for. */
+export async function findPurchaseOfInvoice(
+  db: Db,
+  organizationId: string,
+  invoiceId: string,
+): Promise<TransactionRow | undefined> {
+  const [row] = await db<TransactionRow[]>`
+    select ${columns(db)} from ${tables(db)}
+    where transaction.organization_id = ${organizationId} and transaction.invoice_id = ${invoiceId}
+      and transaction.transaction_status = 'purchased'
+    limit 1`;
+  return row;
+}
+
+/** What an invoice has taken from wallets. */
+export const listTakenByInvoice = (db: Db, organizationId: string, invoiceId: string) => db<TransactionRow[]>`
+  select ${columns(db)} from ${tables(db)}
+  where transaction.organization_id = ${organizationId} and transaction.invoice_id = ${invoiceId}
+    and transaction.transaction_status = 'invoiced'
+  order by transaction.id`;
+
+export interface OpenInbound {
+  id: string;
+  remaining_amount_cents: Cents;
+  remaining_purchased_cents: Cents;
+}
+
+/** Credits of a wallet that nothing has consumed, in the order in which they are; locked. Rule: credits-and-payments D.6. */
+export const lockOpenInbound = (db: Db, organizationId: string, walletId: string, onlyId: string | null) => db<
+  OpenInbound[]
+>`
+  select id, remaining_amount_cents, remaining_purchased_cents from wallet_transactions
+  where organization_id = ${organizationId} and wallet_id = ${walletId} and transaction_type = 'inbound'
+    and status = 'settled' and remaining_amount_cents > 0 ${onlyId === null ? db`` : db`and id = ${onlyId}`}
+  order by priority, transaction_status = 'purchased', created_at, id
+  for update`;
+
+export interface TransactionFilters {
+  status?: string | undefined;
+  transaction_status?: string | undefined;
+  transaction_type?: string | undefined;
+  metadata?: Record<string, string> | undefined;
+}
+
+function matching(db: Db, organizationId: string, walletId: string, filters: TransactionFilters) {
+  const { status, transaction_status: kind, transaction_type: type, metadata = {} } = filters;
+  const pairs = Object.entries(metadata).map(([key, value]) => ({ key, value }));
+  return db`
+    transaction.organization_id = ${organizationId} and transaction.wallet_id = ${walletId}
+    ${status === undefined ? db`` : db`and transaction.status = ${status}`}
+    ${kind === undefined ? db`` : db`and transaction.transaction_status = ${kind}`}
+    ${type === undefined ? db`` : db`and transaction.transaction_type = ${type}`}
+    ${pairs.length === 0 ? db`` : db`and transaction.metadata @> ${pairs as never}::jsonb`}`;
+}
+
+/** A page of a wallet's transactions, newest first. */
+export const listTransactions = (
+  db: Db,
+  organizationId: string,
+  walletId: string,
+  filters: TransactionFilters,
+  page: Page,
+) => db<TransactionRow[]>`
+  select ${columns(db)} from ${tables(db)} where ${matching(db, organizationId, walletId, filters)}
+  order by transaction.created_at desc, transaction.id desc
+  limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
+
+export async function countTransactions(
+  db: Db,
+  organizationId: string,
+  walletId: string,
+  filters: TransactionFilters,
+): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*) from wallet_transactions transaction where ${matching(db, organizationId, walletId, filters)}`;
+  return row!.count;
+}
+
+export interface ConsumptionRow {
+  id: string;
+  amount_cents: Cents;
+  created_at: Temporal.Instant;
+  /** The transaction at the other end. */
+  other_id: string;
+}
+
+/** A page of where the money of an inbound transaction went, or that of an outbound one came from; newest first. */
+export async function listConsumptions(
+  db: Db,
+  organizationId: string,
+  { id, transaction_type }: Pick<TransactionRow, 'id' | 'transaction_type'>,
+  page: Page,
+): Promise<{ rows: ConsumptionRow[]; totalCount: number }> {
+  const [own, other] =
+    transaction_type === 'inbound'
+      ? [db`inbound_wallet_transaction_id`, db`outbound_wallet_transaction_id`]
+      : [db`outbound_wallet_transaction_id`, db`inbound_wallet_transaction_id`];
+  const passing = db`organization_id = ${organizationId} and ${own} = ${id}`;
+  const { limit, offset } = limitOf(page);
+  const [rows, [count]] = await Promise.all([
+    db<ConsumptionRow[]>`
+      select id, consumed_amount_cents as amount_cents, created_at, ${other} as other_id
+      from wallet_transaction_consumptions where ${passing}
+      order by created_at desc, id desc
+      limit ${limit} offset ${offset}`,
+    db<{ total: number }[]>`select count(*) as total from wallet_transaction_consumptions where ${passing}`,
+  ]);
+  return { rows, totalCount: count!.total };
+}

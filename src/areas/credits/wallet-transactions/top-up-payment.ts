@@ -1,0 +1,124 @@
+import type { Temporal } from 'temporal-polyfill';
+import { localDate } from '../../../engine/calendar/local-day.ts';
+import type { PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
+import type { DocumentNumbering } from '../../../engine/invoices/number.ts';
+import type { Context } from '../../../platform/context.ts';
+import { readCustomer } from '../../customers/customers/queries.ts';
+import { customerBaseView } from '../../customers/customers/view.ts';
+import { assignNumber } from '../../invoices/invoices/numbering.ts';
+import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
+import { recordInvoice } from '../../invoices/invoices/record.ts';
+import { bookOnWallet } from '../../ledger/ledger/book-on-wallet.ts';
+import { addToBalance } from '../wallets/balance.ts';
+import { lockWallet, type WalletRow } from '../wallets/queries.ts';
+import { findPurchaseOfInvoice, type TransactionRow } from './queries.ts';
+import { recordTransaction } from './record.ts';
+import { markFailed, markSettled } from './writes.ts';
+
+/** Automatic purchases pause this long after one failed. Rule: credits-and-payments D.8. */
+const PAUSE_HOURS = 1;
+
+/**
+ * What the payment status of a top-up's invoice does to its credits: paid ones are usable, refused ones wait for a later
+ * payment. Other invoices are not asked about. The caller holds the invoice locked.
+ *
+ * Rule: credits-and-payments D.4-5, D.4-6.
+ */
+export async function followTopUpPayment(ctx: Context, invoice: InvoiceRow, status: PaymentStatus): Promise<void> {
+  if (invoice.invoice_type !== 'credit' || status === 'pending') return;
+  const transaction = await findPurchaseOfInvoice(ctx.db, ctx.organizationId, invoice.id);
+  if (!transaction) return;
+  // What a credit note settles nobody has paid for.
+  const isOffset = invoice.total_offsetted_credit_note_amount_cents > 0;
+  if (status === 'failed' || isOffset) return failTopUp(ctx, invoice.id);
+  const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: transaction.wallet_id });
+  if (invoice.status === 'open') await finalizeTopUp(ctx, wallet!, invoice.id, transaction);
+  await settle(ctx, wallet!, transaction, invoice);
+}
+
+/** Settles a purchase once, however often it is told to be paid. Rules: credits-and-payments D.4-5, beyond 8.3 L7. */
+async function settle(
+  ctx: Context,
+  wallet: WalletRow,
+  transaction: TransactionRow,
+  invoice: InvoiceRow,
+): Promise<void> {
+  const isUsable = wallet.status === 'active';
+  if (!(await markSettled(ctx, transaction.id, isUsable))) return;
+  const { amount_cents: amountCents, credit_amount: credits } = transaction;
+  await bookOnWallet(ctx, 'top_up_settled', wallet, {
+    source: { type: 'WalletTransaction', id: transaction.id },
+    walletTransactionId: transaction.id,
+    invoice,
+    lines: [
+      { account: 'prepaid_pending', side: 'debit', amountCents },
+      { account: isUsable ? 'prepaid_purchased' : 'unapplied_receipts', side: 'credit', amountCents },
+    ],
+  });
+  const changed = isUsable ? await addToBalance(ctx, wallet, { amountCents, credits }) : wallet;
+  await recordTransaction(ctx, 'wallet_transaction.updated', transaction.id, changed, transaction);
+}
+
+/**
+ * Notes that nobody will pay a top-up now: its payment was refused, or its invoice offset or voided. A later payment
+ * still settles it. Rules: credits-and-payments C.11, D.3, D.4-6.
+ */
+export async function failTopUp(ctx: Context, invoiceId: string): Promise<void> {
+  const transaction = await findPurchaseOfInvoice(ctx.db, ctx.organizationId, invoiceId);
+  if (!transaction) return;
+  const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: transaction.wallet_id });
+  if (!(await markFailed(ctx, transaction.id))) return;
+  await recordTransaction(ctx, 'wallet_transaction.updated', transaction.id, wallet!, transaction);
+  if (transaction.source !== 'manual')
+    ctx.after({
+      job: 'refresh-wallets',
+      payload: { customer_id: wallet!.customer_id },
+      dueAt: ctx.now().add({ hours: PAUSE_HOURS }),
+    });
+}
+
+interface Issuer {
+  id: string;
+  timezone: string;
+  document_numbering: DocumentNumbering;
+  document_number_prefix: string;
+}
+
+/**
+ * Numbers, books and tells the invoice of a top-up: at once where it may be seen unpaid, else with its payment, which
+ * makes it final that day.
+ * Rules: credits-and-payments D.4-3, D.4-5, beyond 8.3 L6.
+ */
+export async function finalizeTopUp(
+  ctx: Context,
+  wallet: WalletRow,
+  invoiceId: string,
+  transaction: Pick<TransactionRow, 'id' | 'amount_cents'>,
+): Promise<void> {
+  const { db, organizationId } = ctx;
+  const invoice = await readInvoice(db, organizationId, invoiceId);
+  const customer = await readCustomer(db, organizationId, wallet.customer_id);
+  const [issuer] = await db<Issuer[]>`
+    select id, timezone, document_numbering, document_number_prefix from billing_entities
+    where organization_id = ${organizationId} and id = ${invoice.billing_entity_id}`;
+  if (invoice.status === 'open')
+    await openUp(ctx, invoiceId, { snapshot: customerBaseView(customer), day: localDate(ctx.now(), wallet.zone) });
+  await assignNumber(db, organizationId, { id: invoiceId, customer, issuer: issuer!, selfBilled: false }, ctx.now());
+  const { amount_cents: amountCents } = transaction;
+  await bookOnWallet(ctx, 'top_up_invoiced', wallet, {
+    source: { type: 'Invoice', id: invoiceId },
+    walletTransactionId: transaction.id,
+    invoice: await readInvoice(db, organizationId, invoiceId),
+    lines: [
+      { account: 'receivable', side: 'debit', amountCents },
+      { account: 'prepaid_pending', side: 'credit', amountCents },
+    ],
+  });
+  await recordInvoice(ctx, 'invoice.paid_credit_added', invoiceId);
+}
+
+const openUp = (ctx: Context, invoiceId: string, { snapshot, day }: { snapshot: object; day: Temporal.PlainDate }) =>
+  ctx.db`
+    update invoices set status = 'finalized', finalized_at = ${ctx.now()}, customer_snapshot = ${snapshot as never},
+      issuing_date = ${day}, expected_finalization_date = ${day}, payment_due_date = ${day}, updated_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and id = ${invoiceId}`;

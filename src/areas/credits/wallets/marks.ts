@@ -1,0 +1,80 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Context } from '../../../platform/context.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import type { Scope } from '../../../platform/periodic-job.ts';
+
+/** The periodic job that works marks off. */
+export const WALLET_ONGOING = 'wallet-ongoing';
+
+/**
+ * Asks for another look at the ongoing balances of a customer that has active wallets: at once in real time, at the next
+ * tick under a test clock. Rules: platform L `wallet-ongoing`, credits-and-payments D.9 "refresh".
+ */
+export async function markWallets(ctx: Context, customerId: string): Promise<void> {
+  const { count } = await ctx.db`
+    insert into wallet_marks (id, organization_id, customer_id, marked_at)
+    select gen_random_uuid(), ${ctx.organizationId}::uuid, ${customerId}::uuid, ${ctx.now()}
+    where exists (select from wallets wallet
+      where wallet.organization_id = ${ctx.organizationId} and wallet.customer_id = ${customerId}
+        and wallet.status = 'active')`;
+  if (count === 0) return;
+  ctx.after({
+    job: 'periodic.work',
+    payload: { job: WALLET_ONGOING, at: ctx.now().toString(), item: { customer_id: customerId } },
+    ownRow: true,
+  });
+}
+
+export interface MarkOfUsage {
+  organization_id: string;
+  subscription_id: string;
+  /** The organization's own time. */
+  at: string;
+}
+
+/** Marks the customers of used subscriptions, those with an active wallet. @returns what was marked */
+export const markWalletsOfUsage = (db: Db, marks: readonly MarkOfUsage[]) => db<
+  { organization_id: string; customer_id: string }[]
+>`
+  insert into wallet_marks (id, organization_id, customer_id, marked_at)
+  select gen_random_uuid(), used.organization_id, used.customer_id, used.at
+  from (
+    select s.organization_id, s.customer_id, max(mark.at) as at
+    from jsonb_to_recordset(${marks as never}::jsonb) as mark (organization_id uuid, subscription_id uuid, at timestamptz)
+    join subscriptions s on s.organization_id = mark.organization_id and s.id = mark.subscription_id
+    group by s.organization_id, s.customer_id
+  ) used
+  where exists (select from wallets wallet
+    where wallet.organization_id = used.organization_id and wallet.customer_id = used.customer_id
+      and wallet.status = 'active')
+  returning organization_id, customer_id`;
+
+/** Marks of a customer that are there now. */
+export const listWalletMarks = (db: Db, organizationId: string, customerId: string) => db<{ id: string }[]>`
+  select id from wallet_marks where organization_id = ${organizationId} and customer_id = ${customerId}`;
+
+export const dropWalletMarks = (db: Db, organizationId: string, ids: readonly string[]) => db`
+  delete from wallet_marks where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[])`;
+
+/** The first mark of an organization. */
+export async function earliestWalletMark(db: Db, organizationId: string): Promise<Temporal.Instant | null> {
+  const [row] = await db<{ at: Temporal.Instant | null }[]>`
+    select min(marked_at) as at from wallet_marks where organization_id = ${organizationId}`;
+  return row!.at;
+}
+
+/** Customers with a mark set at or before `at`, the longest marked first. */
+export const listMarkedCustomers = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<
+  { organization_id: string; sandbox: boolean; customer_id: string }[]
+>`
+  select mark.organization_id, organization.sandbox, mark.customer_id
+  from wallet_marks mark
+  join organizations organization on organization.id = mark.organization_id
+  where mark.marked_at <= ${at} and ${
+    scope === 'real-time'
+      ? db`not exists (select from test_clocks clock where clock.organization_id = mark.organization_id)`
+      : db`mark.organization_id = ${scope.organizationId}`
+  }
+  group by mark.organization_id, organization.sandbox, mark.customer_id
+  order by min(mark.marked_at), mark.customer_id
+  limit ${limit}`;

@@ -1,0 +1,161 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Cents } from '../../../engine/money/cents.ts';
+import type { Currency } from '../../../engine/money/currency.ts';
+import type { Decimal } from '../../../engine/money/decimal.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { getCustomer } from '../../customers/customers/queries.ts';
+import { type SelectedSectionJson, selectedSections } from '../../customers/invoice-custom-sections/queries.ts';
+
+/** A wallet with what its answer needs of its customer and its billing entity. */
+export interface WalletRow {
+  id: string;
+  customer_id: string;
+  external_customer_id: string;
+  /** Zone of the customer. */
+  zone: string;
+  billing_entity_id: string;
+  billing_entity_code: string;
+  code: string;
+  name: string | null;
+  priority: number;
+  currency: Currency;
+  rate_amount: Decimal;
+  status: 'active' | 'terminated';
+  credits_balance: Decimal;
+  balance_cents: Cents;
+  consumed_credits: Decimal;
+  consumed_amount_cents: Cents;
+  credits_ongoing_balance: Decimal;
+  ongoing_balance_cents: Cents;
+  credits_ongoing_usage_balance: Decimal;
+  ongoing_usage_balance_cents: Cents;
+  depleted_ongoing_balance: boolean;
+  allowed_fee_types: string[];
+  billable_metric_ids: string[];
+  billable_metric_codes: string[];
+  paid_top_up_min_amount_cents: Cents | null;
+  paid_top_up_max_amount_cents: Cents | null;
+  invoice_requires_successful_payment: boolean;
+  payment_method_type: 'provider' | 'manual' | null;
+  payment_method_id: string | null;
+  purchase_order_number: string | null;
+  skip_invoice_custom_sections: boolean;
+  /** Custom sections of its own, in the order in which they were selected. */
+  custom_sections: SelectedSectionJson[];
+  metadata: Record<string, string | null> | null;
+  expiration_at: Temporal.Instant | null;
+  last_balance_sync_at: Temporal.Instant | null;
+  last_consumed_credit_at: Temporal.Instant | null;
+  terminated_at: Temporal.Instant | null;
+  created_at: Temporal.Instant;
+}
+
+const columns = (db: Db) => db`
+  wallet.id, wallet.customer_id, customer.external_id as external_customer_id,
+  coalesce(customer.timezone, home.timezone) as zone, wallet.billing_entity_id, entity.code as billing_entity_code,
+  wallet.code, wallet.name, wallet.priority, wallet.currency, wallet.rate_amount, wallet.status, wallet.credits_balance,
+  wallet.balance_cents, wallet.consumed_credits, wallet.consumed_amount_cents, wallet.credits_ongoing_balance,
+  wallet.ongoing_balance_cents, wallet.credits_ongoing_usage_balance, wallet.ongoing_usage_balance_cents,
+  wallet.depleted_ongoing_balance, wallet.allowed_fee_types, wallet.billable_metric_ids,
+  array(select metric.code from unnest(wallet.billable_metric_ids) with ordinality limit_to (id, place)
+    join billable_metrics metric on metric.organization_id = wallet.organization_id and metric.id = limit_to.id
+    order by limit_to.place) as billable_metric_codes,
+  wallet.paid_top_up_min_amount_cents, wallet.paid_top_up_max_amount_cents, wallet.invoice_requires_successful_payment,
+  wallet.payment_method_type, wallet.payment_method_id, wallet.purchase_order_number, wallet.metadata,
+  wallet.skip_invoice_custom_sections,
+  ${selectedSections(db, 'wallet', { organizationId: db`wallet.organization_id`, ownerId: db`wallet.id` })} as custom_sections,
+  wallet.expiration_at, wallet.last_balance_sync_at, wallet.last_consumed_credit_at, wallet.terminated_at,
+  wallet.created_at`;
+
+const tables = (db: Db) => db`
+  wallets wallet
+  join customers customer on customer.organization_id = wallet.organization_id and customer.id = wallet.customer_id
+  join billing_entities home on home.organization_id = wallet.organization_id and home.id = customer.billing_entity_id
+  join billing_entities entity on entity.organization_id = wallet.organization_id and entity.id = wallet.billing_entity_id`;
+
+/** A wallet by its id, or by its code at a customer; of several with a code the active one, else the newest. */
+export type WalletKey = { id: string } | { customerId: string; code: string };
+
+/** The wallet of a code at a customer. @throws Refusal 404 customer */
+export async function keyOf(
+  { db, organizationId }: { db: Db; organizationId: string },
+  { external_customer_id, code }: { external_customer_id: string; code: string },
+): Promise<WalletKey> {
+  return { customerId: (await getCustomer(db, organizationId, external_customer_id)).id, code };
+}
+
+export async function findWallet(db: Db, organizationId: string, key: WalletKey): Promise<WalletRow | undefined> {
+  if ('id' in key && !isUuid(key.id)) return undefined;
+  const [row] = await db<WalletRow[]>`
+    select ${columns(db)} from ${tables(db)}
+    where wallet.organization_id = ${organizationId} and ${
+      'id' in key ? db`wallet.id = ${key.id}` : db`wallet.customer_id = ${key.customerId} and wallet.code = ${key.code}`
+    }
+    order by wallet.status, wallet.created_at desc, wallet.id desc
+    limit 1`;
+  return row;
+}
+
+/** @throws Refusal 404 wallet */
+export async function getWallet(db: Db, organizationId: string, key: WalletKey): Promise<WalletRow> {
+  const wallet = await findWallet(db, organizationId, key);
+  if (!wallet) throw refuse.notFound('wallet');
+  return wallet;
+}
+
+/** A wallet of ours as it is now. */
+export const readWallet = (db: Db, organizationId: string, id: string): Promise<WalletRow> =>
+  getWallet(db, organizationId, { id });
+
+/** As findWallet, and neither it nor its customer changes until the transaction ends; the customer is locked first. */
+export async function lockWallet(db: Db, organizationId: string, key: WalletKey): Promise<WalletRow | undefined> {
+  const found = await findWallet(db, organizationId, key);
+  if (!found) return undefined;
+  await db`
+    select from customers where organization_id = ${organizationId} and id = ${found.customer_id} for no key update`;
+  await db`select from wallets where organization_id = ${organizationId} and id = ${found.id} for no key update`;
+  return readWallet(db, organizationId, found.id);
+}
+
+/** Wallets of a customer that may be used, in the order in which they pay. */
+export const listActiveWallets = (db: Db, organizationId: string, customerId: string) => db<WalletRow[]>`
+  select ${columns(db)} from ${tables(db)}
+  where wallet.organization_id = ${organizationId} and wallet.customer_id = ${customerId} and wallet.status = 'active'
+  order by wallet.priority, wallet.created_at, wallet.id`;
+
+export interface WalletFilters {
+  customerId?: string | undefined;
+  currency?: string | undefined;
+  billing_entity_codes?: readonly string[] | undefined;
+}
+
+function matching(db: Db, organizationId: string, filters: WalletFilters) {
+  const { customerId, currency, billing_entity_codes: codes } = filters;
+  return db`
+    wallet.organization_id = ${organizationId}
+    ${customerId === undefined ? db`` : db`and wallet.customer_id = ${customerId}`}
+    ${currency === undefined ? db`` : db`and wallet.currency = ${currency}`}
+    ${codes === undefined ? db`` : db`and entity.code = any (${codes as string[]})`}`;
+}
+
+/** A page of wallets, newest first. */
+export const listWallets = (db: Db, organizationId: string, filters: WalletFilters, page: Page) => db<WalletRow[]>`
+  select ${columns(db)} from ${tables(db)} where ${matching(db, organizationId, filters)}
+  order by wallet.created_at desc, wallet.id desc
+  limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
+
+export async function countWallets(db: Db, organizationId: string, filters: WalletFilters): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*) from ${tables(db)} where ${matching(db, organizationId, filters)}`;
+  return row!.count;
+}
+
+/** Codes of a customer's active wallets. */
+export const listWalletCodes = (db: Db, organizationId: string, customerId: string) => db<
+  { id: string; code: string }[]
+>`
+  select id, code from wallets
+  where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'active'`;

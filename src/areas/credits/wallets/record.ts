@@ -1,0 +1,52 @@
+import type { Context } from '../../../platform/context.ts';
+import { changedKeys } from '../../../platform/records/changes.ts';
+import { readWallet, type WalletRow } from './queries.ts';
+import { listRules } from './rules-queries.ts';
+import { walletView } from './view.ts';
+
+type Reading = Pick<Context, 'db' | 'organizationId' | 'now'>;
+
+/** A wallet as it is shown now. */
+export async function shownWallet({ db, organizationId, now }: Reading, wallet: WalletRow) {
+  return walletView(wallet, await listRules(db, organizationId, [wallet.id]), now());
+}
+
+/** Writes a wallet's state into the audit trail and tells those who listen. Rules: platform G.1, H.1. */
+export async function recordWallet(
+  ctx: Context,
+  type: 'wallet.created' | 'wallet.updated' | 'wallet.terminated',
+  id: string,
+  before?: object,
+): Promise<WalletRow> {
+  const wallet = await readWallet(ctx.db, ctx.organizationId, id);
+  const object = await shownWallet(ctx, wallet);
+  ctx.record({
+    ...(type === 'wallet.terminated'
+      ? {}
+      : {
+          activity: {
+            type,
+            resourceType: 'Wallet',
+            resourceId: id,
+            object,
+            ...(before === undefined ? {} : { changes: changedKeys(before, object) }),
+            externalCustomerId: wallet.external_customer_id,
+          },
+        }),
+    webhook: { type, objectType: 'wallet', objectId: id, customerId: wallet.customer_id, object },
+  });
+  return wallet;
+}
+
+/** Tells that the ongoing balance of a wallet is used up. Rule: credits-and-payments D.9. */
+export async function tellDepleted(ctx: Context, wallet: WalletRow): Promise<void> {
+  ctx.record({
+    webhook: {
+      type: 'wallet.depleted_ongoing_balance',
+      objectType: 'wallet',
+      objectId: wallet.id,
+      customerId: wallet.customer_id,
+      object: await shownWallet(ctx, wallet),
+    },
+  });
+}

@@ -1,0 +1,38 @@
+import { cents } from '../../../engine/money/cents.ts';
+import type { Context } from '../../../platform/context.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { bookOnWallet } from '../../ledger/ledger/book-on-wallet.ts';
+import { forfeited } from '../wallet-transactions/movements.ts';
+import { keyOf, lockWallet, type WalletKey } from './queries.ts';
+import { recordWallet, shownWallet } from './record.ts';
+import { terminateRules } from './rules-queries.ts';
+import { listActiveIds, markTerminated, readRest } from './sql.ts';
+
+/** Ends a wallet: what it holds can be read, and used no more. Ending it again changes nothing. @throws Refusal 404 wallet */
+export const destroyWallet = (ctx: Context, { svc_id }: { svc_id: string }) => terminate(ctx, { id: svc_id });
+
+/** As destroyWallet. @throws Refusal 404 customer, wallet */
+export async function destroyCustomerWallet(ctx: Context, input: { external_customer_id: string; code: string }) {
+  return terminate(ctx, await keyOf(ctx, input));
+}
+
+/** Ends every wallet of a customer. Rule: credits-and-payments D.10. */
+export async function terminateWalletsOf(ctx: Context, customerId: string): Promise<void> {
+  for (const { id } of await listActiveIds(ctx.db, ctx.organizationId, customerId)) await terminate(ctx, { id });
+}
+
+/** Rules: credits-and-payments D.10, beyond 8.3 L10. */
+export async function terminate(ctx: Context, key: WalletKey) {
+  const { db, organizationId } = ctx;
+  const wallet = await lockWallet(db, organizationId, key);
+  if (!wallet) throw refuse.notFound('wallet');
+  if (wallet.status === 'terminated') return { wallet: await shownWallet(ctx, wallet) };
+  await markTerminated(db, organizationId, wallet.id, ctx.now());
+  await terminateRules(db, organizationId, wallet.id, ctx.now());
+  const { granted, purchased } = await readRest(db, organizationId, wallet.id);
+  await bookOnWallet(ctx, 'wallet_terminated', wallet, {
+    source: { type: 'Wallet', id: wallet.id },
+    lines: forfeited(cents(granted), cents(purchased)),
+  });
+  return { wallet: await shownWallet(ctx, await recordWallet(ctx, 'wallet.terminated', wallet.id)) };
+}

@@ -1,0 +1,33 @@
+import type { Context } from '../../../platform/context.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { secondsOrNull } from '../../../platform/schema/view.ts';
+import { type BillingEntityRow, getBillingEntity, lockBillingEntity } from './queries.ts';
+import { detailsOf, recordBillingEntity } from './record.ts';
+import { billingEntityView } from './view.ts';
+
+/**
+ * Archives a billing entity: its customers keep it, nobody new may choose it. Archived twice, it stays as it is.
+ *
+ * @throws Refusal 404 billing_entity; 405 not_deletable, of the default one
+ * Rules: beyond 14, platform F.1.
+ */
+export const archiveBillingEntity = (ctx: Context, { code }: { code: string }) => setArchived(ctx, code, true);
+
+/** Lets everybody choose an archived billing entity again. @throws Refusal 404 billing_entity */
+export const restoreBillingEntity = (ctx: Context, { code }: { code: string }) => setArchived(ctx, code, false);
+
+async function setArchived(ctx: Context, code: string, isArchived: boolean) {
+  const { db, organizationId } = ctx;
+  const entity = await lockBillingEntity(db, organizationId, code);
+  if (isArchived && entity.is_default) throw refuse.notAllowed('not_deletable');
+  if (isArchived === (entity.archived_at !== null)) return { billing_entity: billingEntityView(entity) };
+  const archivedAt = isArchived ? ctx.now() : null;
+  await db`
+    update billing_entities set archived_at = ${archivedAt}, updated_at = ${ctx.now()}
+    where organization_id = ${organizationId} and id = ${entity.id}`;
+  const changed = await getBillingEntity(db, organizationId, code);
+  const details = await detailsOf(ctx, changed);
+  const logged = (row: BillingEntityRow) => ({ ...details, archived_at: secondsOrNull(row.archived_at) });
+  recordBillingEntity(ctx, 'updated', changed, logged(changed), logged(entity));
+  return { billing_entity: billingEntityView(changed) };
+}

@@ -1,0 +1,157 @@
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { findTaxesByCodes, replaceBillingEntityTaxes, type TaxRow } from '../../catalog/taxes/queries.ts';
+import { assignToEntity } from '../../payments/dunning-campaigns/assign.ts';
+import { loosenNextBilling } from '../../subscriptions/subscriptions/commands/next-billing.ts';
+import { generateEuTaxes } from '../eu-taxes/generate.ts';
+import { replaceSections } from '../invoice-custom-sections/selections.ts';
+import { countryFaults } from './country-rules.ts';
+import { documentNumberPrefix } from './document-number-prefix.ts';
+import {
+  type BillingEntityFields,
+  type BillingEntityRow,
+  findBillingEntity,
+  getBillingEntity,
+  lockBillingEntity,
+} from './queries.ts';
+import { detailsOf, recordBillingEntity } from './record.ts';
+import type { BillingEntityCreate, BillingEntityUpdate } from './schema.ts';
+import { billingEntityDetails, billingEntityView } from './view.ts';
+import {
+  continueEntitySequence,
+  flagDraftsOfEntity,
+  insertBillingEntity,
+  moveDueDatesOfEntity,
+  updateBillingEntityRow,
+} from './writes.ts';
+
+/** Settings that date drafts (subscriptions-and-invoices F.3). */
+const DRAFT_DATING = [
+  'invoice_grace_period',
+  'subscription_invoice_issuing_date_anchor',
+  'subscription_invoice_issuing_date_adjustment',
+] as const;
+
+/**
+ * Makes a billing entity; an organization may have any number of them.
+ *
+ * @throws Refusal 422 code value_already_exist
+ * @throws Refusal 422 einvoicing, eu_tax_management, by the rules of the country
+ */
+export async function createBillingEntity(ctx: Context, { body }: { body: BillingEntityCreate }) {
+  const id = newId();
+  const fields = fieldsOf(body, documentNumberPrefix(body.name, id));
+  const namesake = await findBillingEntity(ctx.db, ctx.organizationId, body.code);
+  refuseFaults({
+    ...(namesake ? { code: ['value_already_exist'] } : {}),
+    ...countryFaults({ country: null, einvoicing: false, eu_tax_management: false, ...fields }),
+  });
+  await insertBillingEntity(ctx.db, {
+    document_number_prefix: documentNumberPrefix(body.name, id),
+    ...fields,
+    id,
+    organization_id: ctx.organizationId,
+    code: body.code,
+    name: body.name,
+    created_at: ctx.now(),
+    updated_at: ctx.now(),
+  });
+  const entity = await getBillingEntity(ctx.db, ctx.organizationId, body.code);
+  if (entity.eu_tax_management) await generateEuTaxes(ctx, entity.timezone);
+  recordBillingEntity(ctx, 'created', entity, billingEntityDetails(entity, [], []));
+  return { billing_entity: billingEntityView(entity) };
+}
+
+/**
+ * Changes a billing entity: only keys that were sent.
+ *
+ * @throws Refusal 404 billing_entity, tax, dunning_campaign
+ * @throws Refusal 422 code value_is_frozen
+ * @throws Refusal 422 einvoicing, eu_tax_management, by the rules of the country
+ */
+export async function updateBillingEntity(ctx: Context, { code, body }: { code: string; body: BillingEntityUpdate }) {
+  const entity = await lockBillingEntity(ctx.db, ctx.organizationId, code);
+  const fields = fieldsOf(body, documentNumberPrefix(body.name ?? entity.name, entity.id));
+  const isRenamed = body.code !== undefined && body.code !== entity.code;
+  refuseFaults({ ...(isRenamed ? { code: ['value_is_frozen'] } : {}), ...countryFaults({ ...entity, ...fields }) });
+  const taxes =
+    body.tax_codes && (await findTaxesByCodes(ctx.db, ctx.organizationId, body.tax_codes, { ignoreCase: true }));
+  await assignToEntity(ctx, entity.id, body.dunning_campaign_code);
+  const sectionCodes = body.invoice_custom_section_codes;
+  return { billing_entity: await changeBillingEntity(ctx, entity, fields, { taxes, sectionCodes }) };
+}
+
+/**
+ * Writes checked changes to a locked billing entity, with what they mean for its drafts and its numbers (platform F.1
+ * "effects of PUT"), and answers it as it then is.
+ */
+export async function changeBillingEntity(
+  ctx: Context,
+  entity: BillingEntityRow,
+  fields: Partial<BillingEntityFields>,
+  { taxes, sectionCodes }: { taxes?: TaxRow[] | undefined; sectionCodes?: readonly string[] | undefined } = {},
+) {
+  const { db, organizationId } = ctx;
+  const before = await detailsOf(ctx, entity);
+  await updateBillingEntityRow(db, organizationId, entity.id, { ...fields, updated_at: ctx.now() });
+  if (fields.net_payment_term !== undefined && fields.net_payment_term !== entity.net_payment_term)
+    await moveDueDatesOfEntity(db, organizationId, entity.id, fields.net_payment_term);
+  if (DRAFT_DATING.some((key) => fields[key] !== undefined && fields[key] !== entity[key]))
+    ctx.after({ job: 'redate-drafts', payload: { billing_entity_id: entity.id } });
+  if (fields.timezone !== undefined && fields.timezone !== entity.timezone)
+    await loosenNextBilling(db, organizationId, { billingEntityId: entity.id });
+  if (fields.document_numbering === 'per_billing_entity' && entity.document_numbering !== 'per_billing_entity')
+    await continueEntitySequence(db, organizationId, entity.id);
+  if (taxes) {
+    await replaceBillingEntityTaxes(
+      db,
+      organizationId,
+      entity.id,
+      taxes.map((tax) => tax.id),
+    );
+    await flagDraftsOfEntity(db, organizationId, entity.id);
+  }
+
+  if (sectionCodes)
+    await replaceSections(db, organizationId, { type: 'billing_entity', id: entity.id }, sectionCodes, ctx.now());
+
+  const changed = await getBillingEntity(db, organizationId, entity.code);
+  if (fields.eu_tax_management) await generateEuTaxes(ctx, changed.timezone);
+  const after = await detailsOf(ctx, changed);
+  recordBillingEntity(ctx, 'updated', changed, after, before);
+  return after;
+}
+
+/** Refuses when there is something to refuse: all fields at once. */
+export function refuseFaults(faults: Record<string, string[]>): void {
+  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+}
+
+/** Columns that an input sets: those of keys that were sent. */
+function fieldsOf(
+  {
+    code: _code,
+    name,
+    billing_configuration: configuration,
+    logo,
+    document_number_prefix: prefix,
+    ...body
+  }: BillingEntityUpdate,
+  generatedPrefix: string,
+): Partial<BillingEntityFields> {
+  const {
+    tax_codes: _taxes,
+    invoice_custom_section_codes: _sections,
+    dunning_campaign_code: _campaign,
+    ...plain
+  } = body;
+  const fields = {
+    ...plain,
+    ...configuration,
+    name,
+    logo_url: logo,
+    document_number_prefix: prefix === null ? generatedPrefix : prefix,
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,21 @@
+import { isEuCountry } from '../../../engine/taxes/eu/standard-rates.ts';
+import type { BillingEntityFields } from './queries.ts';
+
+const EINVOICING_COUNTRIES: ReadonlySet<string> = new Set(['FR', 'DE']);
+
+/**
+ * What the country of an entity does not allow, by field. `einvoicing` itself is refused where it could be: no document
+ * takes another form by it yet, and a field without effect is none. Rule: platform F.1, B.5.
+ */
+export function countryFaults({
+  country,
+  einvoicing,
+  eu_tax_management,
+}: Pick<BillingEntityFields, 'country' | 'einvoicing' | 'eu_tax_management'>): Record<string, string[]> {
+  const faults: Record<string, string[]> = {};
+  if (einvoicing && country === null) faults.einvoicing = ['country_must_be_present'];
+  else if (einvoicing && !EINVOICING_COUNTRIES.has(country!)) faults.einvoicing = ['country_not_supported'];
+  else if (einvoicing) faults.einvoicing = ['unsupported_value'];
+  if (eu_tax_management && !isEuCountry(country)) faults.eu_tax_management = ['billing_entity_must_be_in_eu'];
+  return faults;
+}

@@ -1,0 +1,124 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import { assert, refuse } from '../../../platform/refusal.ts';
+
+/** What its routes may change of a billing entity. */
+export interface BillingEntityFields {
+  name: string;
+  default_currency: string;
+  country: string | null;
+  address_line1: string | null;
+  address_line2: string | null;
+  city: string | null;
+  state: string | null;
+  zipcode: string | null;
+  phone: string | null;
+  email: string | null;
+  legal_name: string | null;
+  legal_number: string | null;
+  tax_identification_number: string | null;
+  timezone: string;
+  net_payment_term: number;
+  email_settings: string[];
+  document_numbering: 'per_customer' | 'per_billing_entity';
+  document_number_prefix: string;
+  finalize_zero_amount_invoice: boolean;
+  invoice_footer: string | null;
+  invoice_grace_period: number;
+  subscription_invoice_issuing_date_anchor: 'next_period_start' | 'current_period_end';
+  subscription_invoice_issuing_date_adjustment: 'align_with_finalization_date' | 'keep_anchor';
+  document_locale: string;
+  einvoicing: boolean;
+  eu_tax_management: boolean;
+  logo_url: string | null;
+}
+
+export interface BillingEntityRow extends BillingEntityFields {
+  id: string;
+  organization_id: string;
+  code: string;
+  /** The organization's oldest live entity (platform F.1). */
+  is_default: boolean;
+  /** Since then nobody new may choose it. */
+  archived_at: Temporal.Instant | null;
+  created_at: Temporal.Instant;
+  updated_at: Temporal.Instant;
+}
+
+const columns = (db: Db) => db`
+  entity.id, entity.organization_id, entity.code, entity.name, entity.default_currency, entity.country,
+  entity.address_line1, entity.address_line2, entity.city, entity.state, entity.zipcode, entity.phone, entity.email,
+  entity.legal_name, entity.legal_number, entity.tax_identification_number, entity.timezone, entity.net_payment_term,
+  entity.email_settings, entity.document_numbering, entity.document_number_prefix,
+  entity.finalize_zero_amount_invoice, entity.invoice_footer, entity.invoice_grace_period,
+  entity.subscription_invoice_issuing_date_anchor, entity.subscription_invoice_issuing_date_adjustment,
+  entity.document_locale, entity.einvoicing, entity.eu_tax_management, entity.logo_url, entity.archived_at,
+  entity.created_at, entity.updated_at,
+  entity.id = (
+    select oldest.id from billing_entities oldest
+    where oldest.organization_id = entity.organization_id and oldest.deleted_at is null
+    order by oldest.created_at, oldest.id limit 1
+  ) as is_default`;
+
+/** The live entity of a code, archived or not. */
+export async function findBillingEntity(
+  db: Db,
+  organizationId: string,
+  code: string,
+): Promise<BillingEntityRow | undefined> {
+  const [entity] = await db<BillingEntityRow[]>`
+    select ${columns(db)} from billing_entities entity
+    where entity.organization_id = ${organizationId} and entity.code = ${code} and entity.deleted_at is null`;
+  return entity;
+}
+
+/** @throws Refusal 404 billing_entity */
+export async function getBillingEntity(db: Db, organizationId: string, code: string): Promise<BillingEntityRow> {
+  const entity = await findBillingEntity(db, organizationId, code);
+  if (!entity) throw refuse.notFound('billing_entity');
+  return entity;
+}
+
+/**
+ * As getBillingEntity, and nobody else changes it until the transaction ends.
+ *
+ * @throws Refusal 404 billing_entity
+ */
+export async function lockBillingEntity(db: Db, organizationId: string, code: string): Promise<BillingEntityRow> {
+  const [entity] = await db<BillingEntityRow[]>`
+    select ${columns(db)} from billing_entities entity
+    where entity.organization_id = ${organizationId} and entity.code = ${code} and entity.deleted_at is null
+    for no key update of entity`;
+  if (!entity) throw refuse.notFound('billing_entity');
+  return entity;
+}
+
+/** The entity of those who name none: the organization's oldest live one. */
+export async function getDefaultBillingEntity(db: Db, organizationId: string): Promise<BillingEntityRow> {
+  const [entity] = await db<BillingEntityRow[]>`
+    select ${columns(db)} from billing_entities entity
+    where entity.organization_id = ${organizationId} and entity.deleted_at is null
+    order by entity.created_at, entity.id limit 1`;
+  assert(entity, 'an organization has a billing entity');
+  return entity;
+}
+
+/** Live entities, oldest first. */
+export const listBillingEntities = (db: Db, organizationId: string) => db<BillingEntityRow[]>`
+  select ${columns(db)} from billing_entities entity
+  where entity.organization_id = ${organizationId} and entity.deleted_at is null
+  order by entity.created_at, entity.id`;
+
+/**
+ * For filters of lists: every distinct code must name an entity; archived ones count (platform D.2).
+ *
+ * @throws Refusal 404 billing_entity
+ */
+export async function checkBillingEntityCodes(db: Db, organizationId: string, codes: readonly string[]): Promise<void> {
+  const wanted = [...new Set(codes)];
+  if (wanted.length === 0) return;
+  const [row] = await db<{ found: number }[]>`
+    select count(*) as found from billing_entities
+    where organization_id = ${organizationId} and deleted_at is null and code = any (${wanted})`;
+  if (row!.found < wanted.length) throw refuse.notFound('billing_entity');
+}

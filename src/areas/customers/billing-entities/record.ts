@@ -1,0 +1,39 @@
+import type { Context } from '../../../platform/context.ts';
+import { changedKeys } from '../../../platform/records/changes.ts';
+import { securityDiff } from '../../../platform/records/security-log.ts';
+import { listTaxesOfBillingEntities } from '../../catalog/taxes/queries.ts';
+import { listSelectedSections } from '../invoice-custom-sections/queries.ts';
+import type { BillingEntityRow } from './queries.ts';
+import { billingEntityDetails } from './view.ts';
+
+/** A billing entity with its taxes and sections, as it is read on its own. */
+export async function detailsOf({ db, organizationId }: Context, entity: BillingEntityRow) {
+  return billingEntityDetails(
+    entity,
+    await listTaxesOfBillingEntities(db, organizationId, [entity.id]),
+    await listSelectedSections(db, organizationId, { type: 'billing_entity', id: entity.id }),
+  );
+}
+
+/** Writes a billing entity's state into the audit trail and the security log. Rules: platform H.1, H.3. */
+export function recordBillingEntity(
+  ctx: Context,
+  action: 'created' | 'updated',
+  entity: BillingEntityRow,
+  object: object,
+  before?: object,
+): void {
+  ctx.record({
+    activity: {
+      type: `billing_entities.${action}`,
+      resourceType: 'BillingEntity',
+      resourceId: entity.id,
+      object,
+      ...(before ? { changes: changedKeys(before, object) } : {}),
+    },
+    security: {
+      event: `billing_entity.${action}`,
+      resources: { svc_id: entity.id, code: entity.code, ...(before ? securityDiff(before, object) : {}) },
+    },
+  });
+}

@@ -1,0 +1,71 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import type { BillingEntityFields } from './queries.ts';
+
+type Row = Record<string, never>;
+
+export const insertBillingEntity = (
+  db: Db,
+  row: Partial<BillingEntityFields> & {
+    id: string;
+    organization_id: string;
+    code: string;
+    name: string;
+    document_number_prefix: string;
+    created_at: Temporal.Instant;
+    updated_at: Temporal.Instant;
+  },
+) => db`insert into billing_entities ${db(row as unknown as Row)}`;
+
+export const updateBillingEntityRow = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  changes: Partial<BillingEntityFields> & { updated_at: Temporal.Instant },
+) => db`
+  update billing_entities set ${db(changes as unknown as Row)}
+  where organization_id = ${organizationId} and id = ${id}`;
+
+/** Marks all drafts of an entity for a new computation. */
+export const flagDraftsOfEntity = (db: Db, organizationId: string, billingEntityId: string) => db`
+  update invoices set ready_to_be_refreshed = true
+  where organization_id = ${organizationId} and billing_entity_id = ${billingEntityId} and status = 'draft'
+    and not ready_to_be_refreshed`;
+
+/** Due days of the drafts of customers without a payment term of their own: issuing day plus `netPaymentTerm` days. */
+export const moveDueDatesOfEntity = (
+  db: Db,
+  organizationId: string,
+  billingEntityId: string,
+  netPaymentTerm: number,
+) => db`
+  update invoices
+  set net_payment_term = ${netPaymentTerm}::integer, payment_due_date = invoices.issuing_date + ${netPaymentTerm}::integer
+  from customers customer
+  where invoices.organization_id = ${organizationId} and invoices.status = 'draft'
+    and customer.organization_id = invoices.organization_id and customer.id = invoices.customer_id
+    and customer.billing_entity_id = ${billingEntityId} and customer.net_payment_term is null`;
+
+/**
+ * When numbers begin to count per entity: the newest numbered invoice, if it has no number of the entity yet, takes the
+ * count of numbered invoices that are not self-billed, and the series goes on from there (platform F.1).
+ */
+export const continueEntitySequence = (db: Db, organizationId: string, billingEntityId: string) => db`
+  with numbered as (
+    select id, billing_entity_sequential_id, finalized_at from invoices
+    where organization_id = ${organizationId} and billing_entity_id = ${billingEntityId} and not self_billed
+      and status in ('finalized', 'voided') and number is not null
+  ), newest as (
+    select id, billing_entity_sequential_id from numbered order by finalized_at desc nulls last, id desc limit 1
+  ), counted as (
+    select count(*) as total from numbered
+  ), continued as (
+    update invoices set billing_entity_sequential_id = counted.total
+    from newest, counted
+    where invoices.organization_id = ${organizationId} and invoices.id = newest.id
+      and newest.billing_entity_sequential_id is null
+      and not exists (select from numbered where numbered.billing_entity_sequential_id = counted.total)
+  )
+  update billing_entities set invoices_sequence = greatest(invoices_sequence, counted.total)
+  from counted
+  where billing_entities.organization_id = ${organizationId} and billing_entities.id = ${billingEntityId}`;

@@ -1,0 +1,65 @@
+import { Temporal } from 'temporal-polyfill';
+import { dayStart } from '../../../engine/calendar/local-day.ts';
+import { EU_STANDARD_RATES } from '../../../engine/taxes/eu/standard-rates.ts';
+import { EU_TERRITORIES } from '../../../engine/taxes/eu/territories.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { inScope } from '../../../platform/db/in-scope.ts';
+import type { PeriodicJob, Scope } from '../../../platform/periodic-job.ts';
+import { generateEuTaxes } from '../eu-taxes/generate.ts';
+
+interface SellingEntity {
+  organization_id: string;
+  sandbox: boolean;
+  timezone: string;
+  /** When the taxes of the Union were last made or brought up to date. */
+  generated_at: Temporal.Instant;
+}
+
+/** Days on which some rate changes, the first one left out: that holds for ever before. */
+const CHANGES = [...Object.values(EU_STANDARD_RATES), ...EU_TERRITORIES.map(({ rates }) => rates)]
+  .flatMap((rates) => rates.slice(1).map(({ from }) => Temporal.PlainDate.from(from)))
+  .sort(Temporal.PlainDate.compare);
+
+/**
+ * Gives the generated taxes of an organization their new rates on the day from which these hold, by the zone of its
+ * oldest entity that has automatic taxes. Drafts take them when they are next computed, what is final stays.
+ *
+ * Rule: credits-and-payments A.6 "the table is data with effective dates".
+ */
+export const euTaxRates: PeriodicJob = {
+  name: 'eu-tax-rates',
+  async select(sql, at, scope, limit) {
+    const due = (await listSelling(sql, scope)).filter((entity) => {
+      const change = nextChange(entity);
+      return change !== undefined && Temporal.Instant.compare(change, at) <= 0;
+    });
+    return due.slice(0, limit).map(({ organization_id, sandbox, timezone, generated_at }) => ({
+      organization_id,
+      sandbox,
+      item: { timezone },
+      key: `${organization_id}-${generated_at.epochMilliseconds}`,
+      resource: { type: 'Organization', id: organization_id },
+    }));
+  },
+  work: (ctx, item) => generateEuTaxes(ctx, (item as { timezone: string }).timezone),
+  async nextDueAt(db, organizationId) {
+    const [entity] = await listSelling(db, { organizationId });
+    return (entity && nextChange(entity)) ?? null;
+  },
+};
+
+/** The first change since an entity's taxes were made. */
+const nextChange = ({ timezone, generated_at }: SellingEntity): Temporal.Instant | undefined =>
+  CHANGES.map((day) => dayStart(day, timezone)).find((change) => Temporal.Instant.compare(change, generated_at) > 0);
+
+const listSelling = (db: Db, scope: Scope) => db<SellingEntity[]>`
+  select distinct on (entity.organization_id) entity.organization_id, organization.sandbox, entity.timezone,
+    tax.generated_at
+  from billing_entities entity
+  join organizations organization on organization.id = entity.organization_id
+  cross join lateral (
+    select min(updated_at) as generated_at from taxes
+    where taxes.organization_id = entity.organization_id and taxes.auto_generated and taxes.deleted_at is null) tax
+  where entity.eu_tax_management and entity.deleted_at is null and tax.generated_at is not null
+    and ${inScope(db, scope, db`entity.organization_id`)}
+  order by entity.organization_id, entity.created_at, entity.id`;

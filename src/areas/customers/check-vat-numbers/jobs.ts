@@ -1,0 +1,50 @@
+import type { Temporal } from 'temporal-polyfill';
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Outgoing } from '../../../platform/http/outgoing.ts';
+import type { SweepDeps } from '../../../platform/periodic-job.ts';
+import type { Handlers } from '../../../platform/queue/worker.ts';
+import { nudge } from '../../../platform/records/nudge.ts';
+import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
+import { readVatNumber } from '../../../platform/vat-numbers/read-vat-number.ts';
+import { answerCheck } from '../eu-taxes/answer.ts';
+import { askRegister } from './register.ts';
+import { listDueChecks, takeCheck } from './sql.ts';
+
+/** Questions that a sweep hands out at most; the rest waits a minute. */
+const SWEEP_MOST = 1000;
+
+/**
+ * Handler of `vat.check`: puts a due question to the register, outside of any transaction, and takes the answer in one. A
+ * question that is not due, or that somebody else has, is left alone. Rule: credits-and-payments A.6.
+ */
+export function vatCheckHandlers(deps: SystemDeps & { outgoing: Outgoing }): Pick<Handlers, 'vat.check'> {
+  return {
+    async 'vat.check'({ organization_id: organizationId, check_id: checkId }) {
+      const number = await takeCheck(deps.sql, organizationId, checkId, realNow());
+      if (number === undefined) return;
+      const answer = await askRegister(
+        { outgoing: deps.outgoing, url: deps.config.VAT_REGISTER_URL },
+        readVatNumber(number),
+      );
+      const nudges = await systemTransaction(
+        deps,
+        { id: organizationId, sandbox: false },
+        async () => realNow(),
+        (ctx) => answerCheck(ctx, { checkId, number }, answer),
+      );
+      if (nudges) await nudge(deps.producer, organizationId, nudges);
+    },
+  };
+}
+
+/** Questions that are due get a job: those that are asked again, and those whose job was lost. */
+export async function sweepVatChecks({ sql, producer }: SweepDeps, now: Temporal.Instant): Promise<void> {
+  const due = await listDueChecks(sql, now, SWEEP_MOST);
+  await producer.addMany(
+    'vat.check',
+    due.map(({ id, organization_id, attempts }) => ({
+      payload: { organization_id, check_id: id },
+      options: { id: `vat-${id}-${attempts}`, forgetFailed: true },
+    })),
+  );
+}

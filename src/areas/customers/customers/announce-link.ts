@@ -1,0 +1,66 @@
+import type { Context } from '../../../platform/context.ts';
+import { openSetupPage } from '../../payments/payments/pages.ts';
+import { discardMethodsOfCustomer } from '../payment-methods/writes.ts';
+import type { ProviderLink } from './provider-link.ts';
+import type { CustomerRow } from './queries.ts';
+import { customerWebhookView } from './view.ts';
+
+/** Makes a customer at its provider, over the network. */
+export const CREATE_CUSTOMER_JOB = 'payment.create-customer';
+
+/** Ways to pay that the customer stores on a page of the provider. Rule: credits-and-payments E.1. */
+const NEED_SETUP: ReadonlySet<string> = new Set([
+  'card',
+  'sepa_debit',
+  'us_bank_account',
+  'bacs_debit',
+  'link',
+  'boleto',
+]);
+
+export const needsSetup = (customer: CustomerRow): boolean =>
+  customer.payment_provider !== 'stripe' || customer.provider_payment_methods.some((method) => NEED_SETUP.has(method));
+
+/** What follows a changed link: methods of the former one go, the customer is made at the new one and those who listen are told. */
+export async function announceLink(ctx: Context, customer: CustomerRow, link: ProviderLink): Promise<void> {
+  if (link.endsFormer) await discardMethodsOfCustomer(ctx.db, ctx.organizationId, customer.id, ctx.now());
+  if (!link.madeAt) return;
+  if (customer.provider_customer_id === null)
+    return ctx.after({ job: CREATE_CUSTOMER_JOB, payload: { customer_id: customer.id }, ownRow: true });
+  recordMade(ctx, customer);
+  if (!needsSetup(customer)) return;
+  const page = await openSetupPage(ctx, customer, link.madeAt);
+  recordCheckoutUrl(ctx, customer, page.url);
+}
+
+/** Tells that a customer was made at its provider. Rule: platform F.5. */
+export const recordMade = (ctx: Context, customer: CustomerRow): void =>
+  ctx.record({
+    webhook: {
+      type: 'customer.payment_provider_created',
+      objectType: 'customer',
+      objectId: customer.id,
+      customerId: customer.id,
+      object: customerWebhookView(customer),
+    },
+  });
+
+/** Tells where the customer enters a way to pay. */
+export const recordCheckoutUrl = (ctx: Context, customer: CustomerRow, url: string): void =>
+  ctx.record({
+    webhook: {
+      type: 'customer.checkout_url_generated',
+      objectType: 'payment_provider_customer_checkout_url',
+      objectId: customer.id,
+      customerId: customer.id,
+      object: checkoutView(customer, url),
+    },
+  });
+
+export const checkoutView = (customer: CustomerRow, url: string) => ({
+  svc_customer_id: customer.id,
+  external_customer_id: customer.external_id,
+  payment_provider: customer.payment_provider,
+  payment_provider_code: customer.payment_provider_code,
+  checkout_url: url,
+});

@@ -1,0 +1,38 @@
+import type { Context } from '../../../platform/context.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { awaitPage, openSetupPage } from '../../payments/payments/pages.ts';
+import { findProviderById } from '../payment-providers/queries.ts';
+import { checkoutView, needsSetup } from './announce-link.ts';
+import { getCustomer, readCustomer } from './queries.ts';
+
+/** Providers without a page on which a method is stored. Rule: credits-and-payments E.1. */
+const WITHOUT_SETUP: ReadonlySet<string> = new Set(['cashfree', 'flutterwave']);
+
+/**
+ * Link to a page where the customer enters a way to pay.
+ *
+ * @throws Refusal 404 customer; 422 base no_linked_payment_provider; 405 feature_not_supported;
+ *   422 provider_payment_methods no_payment_methods_to_setup_available; 422 third_party_error
+ * Rules: platform F.4, credits-and-payments E.2.
+ */
+export async function makeCheckoutUrl(ctx: Context, { external_id }: { external_id: string }) {
+  const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);
+  const provider =
+    customer.payment_provider_id === null
+      ? undefined
+      : await findProviderById(ctx.db, ctx.organizationId, customer.payment_provider_id);
+  if (!provider || customer.provider_customer_id === null)
+    throw refuse.invalid({ base: ['no_linked_payment_provider'] });
+  if (WITHOUT_SETUP.has(customer.payment_provider ?? '')) throw refuse.notAllowed('feature_not_supported');
+  if (!needsSetup(customer))
+    throw refuse.invalid({ provider_payment_methods: ['no_payment_methods_to_setup_available'] });
+  const page = await openSetupPage(ctx, customer, provider);
+  return { customer: checkoutView(customer, page.url || page.id) };
+}
+
+/** The answer with the address that the provider gave. @throws Refusal 422 third_party_error */
+export async function showCheckoutUrl(ctx: Context, body: Awaited<ReturnType<typeof makeCheckoutUrl>>) {
+  const url = await awaitPage(ctx, body.customer.checkout_url);
+  const customer = await readCustomer(ctx.db, ctx.organizationId, body.customer.svc_customer_id);
+  return { customer: checkoutView(customer, url) };
+}

@@ -1,0 +1,258 @@
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { changedKeys } from '../../../platform/records/changes.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { seconds } from '../../../platform/schema/view.ts';
+import {
+  findTaxesByCodes,
+  listTaxesOfCustomers,
+  replaceCustomerTaxes,
+  type TaxRow,
+} from '../../catalog/taxes/queries.ts';
+import { assignToCustomer } from '../../payments/dunning-campaigns/assign.ts';
+import { loosenNextBilling } from '../../subscriptions/subscriptions/commands/next-billing.ts';
+import { type BillingEntityRow, findBillingEntity, getDefaultBillingEntity } from '../billing-entities/queries.ts';
+import { applyEuTaxes } from '../eu-taxes/apply.ts';
+import { listApplicableSections, type SectionRow } from '../invoice-custom-sections/queries.ts';
+import { replaceSections } from '../invoice-custom-sections/selections.ts';
+import { announceLink } from './announce-link.ts';
+import { fieldsOf } from './input-fields.ts';
+import { returnNumber, takeNumber } from './numbers.ts';
+import { type ProviderLink, providerLink } from './provider-link.ts';
+import { type CustomerFields, type CustomerRow, hasBillingHistory, lockCustomer, readCustomer } from './queries.ts';
+import type { CustomerInput } from './schema.ts';
+import { customerView, customerWebhookView } from './view.ts';
+import {
+  flagDraftsOfCustomer,
+  insertCustomer,
+  markCustomerDeleted,
+  moveDueDatesOfCustomer,
+  replaceMetadata,
+  updateCustomer,
+} from './writes.ts';
+
+/** Settings that date drafts (subscriptions-and-invoices F.3). */
+const DRAFT_DATING = [
+  'invoice_grace_period',
+  'subscription_invoice_issuing_date_anchor',
+  'subscription_invoice_issuing_date_adjustment',
+] as const;
+
+/**
+ * Makes a customer, or changes the live one of the same external id: only keys that were sent. Two that are made at once
+ * become one customer; the later request is an update. Rule: platform F.3.
+ *
+ * @throws Refusal 404 billing_entity, unknown or archived
+ * @throws Refusal 404 tax
+ * @throws Refusal 422 account_type value_is_frozen, once something was billed
+ * @throws Refusal 422 base payment_provider_not_found, payment_provider_code_missing
+ * @throws Refusal 404 dunning_campaign; 422 exclude_from_dunning_campaign
+ * @throws Refusal 422 invoice_custom_sections skip_sections_and_selected_ids_sent_together
+ */
+export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInput }) {
+  const stored = await lockCustomer(ctx.db, ctx.organizationId, body.external_id);
+  const entity = await chosenEntity(ctx, body, stored);
+  const { fields, link } = await checkedFields(ctx, body, stored);
+  const taxes = body.tax_codes && (await findTaxesByCodes(ctx.db, ctx.organizationId, body.tax_codes));
+  if (stored) return change(ctx, { stored, body, entity, fields, link, taxes });
+
+  const id = await create(
+    ctx,
+    body.external_id,
+    entity ?? (await getDefaultBillingEntity(ctx.db, ctx.organizationId)),
+    fields,
+  );
+  // Somebody made the customer since we looked; its transaction is over, so we see it now and change it.
+  if (id === undefined) return upsertCustomer(ctx, { body });
+  if (taxes?.length) await replaceCustomerTaxes(ctx.db, ctx.organizationId, id, idsOf(taxes));
+  if (body.metadata?.length) await storeMetadata(ctx, id, body.metadata, []);
+  await saveSections(ctx, id, body);
+  const customer = await readCustomer(ctx.db, ctx.organizationId, id);
+  const euTaxes = await applyEuTaxes(ctx, { customer, sent: taxes });
+  const answer = announce(ctx, 'created', customer, {
+    taxes: euTaxes ?? taxes ?? [],
+    sections: await listApplicableSections(ctx.db, ctx.organizationId, customer),
+  });
+  await announceLink(ctx, customer, link);
+  await assignToCustomer(ctx, customer, body);
+  return answer;
+}
+
+/**
+ * Deletes a customer: it is gone for every read and its external id may be used again. What it leaves (subscriptions,
+ * drafts) is wound up afterwards. Rule: platform F.4.
+ *
+ * @throws Refusal 404 customer
+ */
+export async function deleteCustomer(ctx: Context, { external_id }: { external_id: string }) {
+  const customer = await lockCustomer(ctx.db, ctx.organizationId, external_id);
+  if (!customer) throw refuse.notFound('customer');
+  const taxes = await listTaxesOfCustomers(ctx.db, ctx.organizationId, [customer.id]);
+  await markCustomerDeleted(ctx.db, ctx.organizationId, customer.id, ctx.now());
+  ctx.after({ job: 'finish-customer-deletion', payload: { customer_id: customer.id } });
+  const sections = await listApplicableSections(ctx.db, ctx.organizationId, customer);
+  const object = customerView({ ...customer, updated_at: ctx.now() }, taxes, sections);
+  ctx.record({ activity: activityOf('deleted', customer, object) });
+  return { customer: object };
+}
+
+/** The entity that was named; undefined when none was. An archived one stays with the customers it has. */
+async function chosenEntity(
+  ctx: Context,
+  { billing_entity_code: code }: CustomerInput,
+  stored: CustomerRow | undefined,
+): Promise<BillingEntityRow | undefined> {
+  if (code === undefined || code === null) return undefined;
+  const entity = await findBillingEntity(ctx.db, ctx.organizationId, code);
+  const isOpen = entity && (entity.archived_at === null || entity.id === stored?.billing_entity_id);
+  if (!isOpen) throw refuse.notFound('billing_entity');
+  return entity;
+}
+
+async function checkedFields(
+  ctx: Context,
+  body: CustomerInput,
+  stored: CustomerRow | undefined,
+): Promise<{ fields: Partial<CustomerFields>; link: ProviderLink }> {
+  const link = await providerLink(ctx, body.billing_configuration ?? {}, stored);
+  const faults = { ...link.faults };
+  if (body.skip_invoice_custom_sections && body.invoice_custom_section_codes?.length)
+    faults.invoice_custom_sections = ['skip_sections_and_selected_ids_sent_together'];
+  if (stored && body.account_type !== undefined && body.account_type !== stored.account_type) {
+    if (await hasBillingHistory(ctx.db, ctx.organizationId, stored.id)) faults.account_type = ['value_is_frozen'];
+  }
+  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+  return { fields: { ...fieldsOf(body), ...link.changes }, link };
+}
+
+async function create(
+  ctx: Context,
+  externalId: string,
+  entity: BillingEntityRow,
+  fields: Partial<CustomerFields>,
+): Promise<string | undefined> {
+  const id = newId();
+  const { number, prefix } = await takeNumber(ctx.db, ctx.organizationId);
+  const isInserted = await insertCustomer(ctx.db, {
+    ...fields,
+    id,
+    organization_id: ctx.organizationId,
+    billing_entity_id: entity.id,
+    external_id: externalId,
+    sequential_id: number,
+    slug: `${prefix}-${String(number).padStart(3, '0')}`,
+    created_at: ctx.now(),
+    updated_at: ctx.now(),
+  });
+  if (isInserted) return id;
+  await returnNumber(ctx.db, ctx.organizationId, number);
+  return undefined;
+}
+
+interface Change {
+  stored: CustomerRow;
+  body: CustomerInput;
+  entity: BillingEntityRow | undefined;
+  fields: Partial<CustomerFields>;
+  link: ProviderLink;
+  taxes: TaxRow[] | undefined;
+}
+
+async function change(ctx: Context, { stored, body, entity, fields, link, taxes }: Change) {
+  const { db, organizationId } = ctx;
+  const formerTaxes = await listTaxesOfCustomers(db, organizationId, [stored.id]);
+  const before = customerView(stored, formerTaxes, await listApplicableSections(db, organizationId, stored));
+  await updateCustomer(db, organizationId, stored.id, {
+    ...fields,
+    ...(entity ? { billing_entity_id: entity.id } : {}),
+    updated_at: ctx.now(),
+  });
+  if (taxes) {
+    await replaceCustomerTaxes(db, organizationId, stored.id, idsOf(taxes));
+    await flagDraftsOfCustomer(db, organizationId, stored.id);
+  }
+  if (body.metadata) await storeMetadata(ctx, stored.id, body.metadata, stored.metadata);
+  if (fields.net_payment_term !== undefined && fields.net_payment_term !== stored.net_payment_term)
+    await moveDueDatesOfCustomer(db, organizationId, stored.id);
+  if (DRAFT_DATING.some((key) => fields[key] !== undefined && fields[key] !== stored[key]))
+    ctx.after({ job: 'redate-drafts', payload: { customer_id: stored.id } });
+  await saveSections(ctx, stored.id, body);
+  const customer = await readCustomer(db, organizationId, stored.id);
+  const euTaxes = await applyEuTaxes(ctx, { customer, before: { customer: stored, taxes: formerTaxes }, sent: taxes });
+  if (zoneOf(customer) !== zoneOf(stored)) await loosenNextBilling(db, organizationId, { customerId: stored.id });
+  const shown = {
+    taxes: euTaxes ?? taxes ?? formerTaxes,
+    sections: await listApplicableSections(db, organizationId, customer),
+  };
+  const answer = announce(ctx, 'updated', customer, shown, before);
+  await announceLink(ctx, customer, link);
+  await assignToCustomer(ctx, customer, body);
+  return answer;
+}
+
+/** A customer that skips sections selects none. Rule: platform F.2. */
+async function saveSections(ctx: Context, customerId: string, body: CustomerInput): Promise<void> {
+  const codes = body.skip_invoice_custom_sections ? [] : body.invoice_custom_section_codes;
+  if (codes) await replaceSections(ctx.db, ctx.organizationId, { type: 'customer', id: customerId }, codes, ctx.now());
+}
+
+const zoneOf = (customer: CustomerRow): string => customer.timezone ?? customer.billing_entity_timezone;
+
+/** Entries that name a stored one are changes of it, others are new; what is not named is gone (platform F.2). */
+function storeMetadata(
+  ctx: Context,
+  customerId: string,
+  items: NonNullable<CustomerInput['metadata']>,
+  stored: CustomerRow['metadata'],
+): Promise<void> {
+  const known = new Map(stored.map((item) => [item.svc_id, item]));
+  const now = seconds(ctx.now());
+  return replaceMetadata(
+    ctx.db,
+    ctx.organizationId,
+    customerId,
+    items.map((item) => {
+      const former = known.get(item.id ?? item.svc_id ?? '');
+      if (former) known.delete(former.svc_id);
+      return {
+        id: former?.svc_id ?? newId(),
+        key: item.key,
+        value: item.value,
+        display_in_invoice: item.display_in_invoice ?? former?.display_in_invoice ?? false,
+        created_at: former?.created_at ?? now,
+      };
+    }),
+    ctx.now(),
+  );
+}
+
+function announce(
+  ctx: Context,
+  action: 'created' | 'updated',
+  customer: CustomerRow,
+  { taxes, sections }: { taxes: TaxRow[]; sections: SectionRow[] },
+  before?: ReturnType<typeof customerView>,
+) {
+  const object = customerView(customer, taxes, sections);
+  ctx.record({
+    activity: { ...activityOf(action, customer, object), ...(before ? { changes: changedKeys(before, object) } : {}) },
+    webhook: {
+      type: `customer.${action}`,
+      objectType: 'customer',
+      objectId: customer.id,
+      customerId: customer.id,
+      object: customerWebhookView(customer),
+    },
+  });
+  return { customer: object };
+}
+
+const activityOf = (action: string, customer: CustomerRow, object: object) => ({
+  type: `customer.${action}`,
+  resourceType: 'Customer',
+  resourceId: customer.id,
+  object,
+  externalCustomerId: customer.external_id,
+});
+
+const idsOf = (taxes: TaxRow[]): string[] => taxes.map((tax) => tax.id);

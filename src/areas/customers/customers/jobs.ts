@@ -1,0 +1,20 @@
+import type { Context } from '../../../platform/context.ts';
+import { endCouponsOfCustomer } from '../../credits/applied-coupons/endings.ts';
+import { terminateWalletsOf } from '../../credits/wallets/terminate.ts';
+import { endSubscriptionsOf } from '../../subscriptions/subscriptions/commands/terminate.ts';
+
+/** Time in which the last invoices are made, which may be drafts themselves. */
+const MINUTES_TO_DRAFTS = 5;
+
+/**
+ * Step `finish-customer-deletion`: ends the active subscriptions of a deleted customer, each with its last invoice, cancels
+ * those that have not started, and ends its coupons and wallets; its drafts are made final a little later. Safe to run
+ * twice. Rule: platform F.4.
+ */
+export async function finishCustomerDeletion(ctx: Context, { customer_id }: { customer_id: string }): Promise<void> {
+  await endSubscriptionsOf(ctx, { customerId: customer_id });
+  await terminateWalletsOf(ctx, customer_id);
+  await endCouponsOfCustomer(ctx, customer_id);
+  const dueAt = ctx.now().add({ minutes: MINUTES_TO_DRAFTS });
+  ctx.after({ job: 'finalize-customer-drafts', payload: { customer_id }, dueAt });
+}

@@ -1,0 +1,62 @@
+import type { Db } from '../../../platform/db/connect.ts';
+import { assert } from '../../../platform/refusal.ts';
+
+/** Free numbers that are made together. */
+const MADE_AT_ONCE = 128;
+/**
+ * With fewer free ones more are made: as many transactions as may make customers of one organization at once, so that
+ * none of them waits for the one that makes numbers.
+ */
+const ENOUGH = 64;
+// Namespace of the advisory locks of those who make numbers; that of clocks is 5306, that of events in usage-shapes/lock.ts.
+const MAKING_SEED = 5396;
+
+/**
+ * Takes the lowest customer number of the organization that nobody else is taking, with the prefix of its slugs. A
+ * transaction that is rolled back gives it back, and no one waits for its end. Rule: platform F.2 `sequential_id`.
+ */
+export async function takeNumber(db: Db, organizationId: string): Promise<{ number: number; prefix: string }> {
+  let taken = await takeFree(db, organizationId);
+  if (taken.number === null) {
+    await db`select pg_advisory_xact_lock(hashtextextended(${organizationId}, ${MAKING_SEED}))`;
+    taken = await takeFree(db, organizationId); // in a statement of its own: it sees what was made meanwhile
+  }
+  if (taken.free < ENOUGH) await makeNumbers(db, organizationId);
+  if (taken.number === null) taken = await takeFree(db, organizationId);
+  const { number, prefix } = taken;
+  assert(number !== null, 'numbers have just been made');
+  return { number, prefix };
+}
+
+async function takeFree(db: Db, organizationId: string) {
+  const [row] = await db<{ number: number | null; prefix: string; free: number }[]>`
+    with taken as (
+      delete from customer_numbers
+      where organization_id = ${organizationId} and number = (
+        select number from customer_numbers where organization_id = ${organizationId}
+        order by number limit 1
+        for update skip locked)
+      returning number
+    )
+    select (select number from taken) as number, document_number_prefix as prefix,
+      (select count(*) from (
+        select from customer_numbers where organization_id = ${organizationId} limit ${ENOUGH}) free) as free
+    from organizations where id = ${organizationId}`;
+  assert(row, 'the organization of a key exists');
+  return row;
+}
+
+/** Unless another transaction is making some. */
+const makeNumbers = (db: Db, organizationId: string) => db`
+  with counted as (
+    update organizations set customers_count = customers_count + ${MADE_AT_ONCE}
+    where id = ${organizationId} and pg_try_advisory_xact_lock(hashtextextended(${organizationId}, ${MAKING_SEED}))
+    returning customers_count
+  )
+  insert into customer_numbers (organization_id, number)
+  select ${organizationId}::uuid, number
+  from counted, generate_series(customers_count - ${MADE_AT_ONCE} + 1, customers_count) number`;
+
+/** Gives back a number that takeNumber took in the same transaction. */
+export const returnNumber = (db: Db, organizationId: string, number: number) => db`
+  insert into customer_numbers (organization_id, number) values (${organizationId}, ${number})`;

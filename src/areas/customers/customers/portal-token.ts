@@ -1,0 +1,58 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
+import { realNow, realNowMs } from '../../../platform/clock/real-clock.ts';
+import type { Config } from '../../../platform/config.ts';
+import { publicUrl } from '../../../platform/public-url.ts';
+
+/** Where the pages of customers stand, outside the base path of the API: a browser opens them without a key. */
+export const PORTAL_PATH = '/customer-portal';
+
+const AUDIENCE = 'portal';
+/** Claims and HMAC-SHA256, both in base64url; claims of ours have some 120 signs. */
+const FORM = /^([\w-]{1,512})\.([\w-]{43})$/;
+
+const Claims = z.object({ sub: z.uuid(), exp: z.int(), aud: z.literal(AUDIENCE) });
+
+/** What a token says, before anybody has looked at its signature. */
+export interface ReadToken {
+  customerId: string;
+  payload: string;
+  signature: string;
+}
+
+/**
+ * Address of a customer's page, valid for PORTAL_TOKEN_TTL_HOURS of real time, under a test clock too (platform O.2). Its
+ * token is `base64url({sub, exp, aud}).base64url(HMAC-SHA256)`. Rule: platform F.4.
+ */
+export function portalUrl(config: Config, secret: string, customerId: string): string {
+  const expiresAt = realNow().add({ hours: config.PORTAL_TOKEN_TTL_HOURS });
+  const claims = { sub: customerId, exp: Math.floor(expiresAt.epochMilliseconds / 1000), aud: AUDIENCE };
+  const payload = Buffer.from(JSON.stringify(claims)).toString('base64url');
+  return `${portalBase(config)}${PORTAL_PATH}/${payload}.${signatureOf(secret, payload)}`;
+}
+
+const portalBase = (config: Config): string => config.CUSTOMER_PORTAL_URL?.replace(/\/+$/, '') ?? publicUrl(config);
+
+/** @returns undefined for what is no token of ours or has expired */
+export function readToken(token: string): ReadToken | undefined {
+  const [, payload, signature] = FORM.exec(token) ?? [];
+  if (payload === undefined || signature === undefined) return undefined;
+  const claims = Claims.safeParse(parsed(payload)).data;
+  if (claims === undefined || claims.exp * 1000 <= realNowMs()) return undefined;
+  return { customerId: claims.sub, payload, signature };
+}
+
+function parsed(payload: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(payload, 'base64url').toString());
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the token was signed with the secret; takes as long for every signature. */
+export const isSigned = ({ payload, signature }: ReadToken, secret: string): boolean =>
+  timingSafeEqual(Buffer.from(signature), Buffer.from(signatureOf(secret, payload)));
+
+const signatureOf = (secret: string, payload: string): string =>
+  createHmac('sha256', secret).update(payload).digest('base64url');

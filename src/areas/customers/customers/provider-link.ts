@@ -1,0 +1,88 @@
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { contractName, listProvidersNamed, type ProviderRow } from '../payment-providers/queries.ts';
+import type { CustomerFields, CustomerRow } from './queries.ts';
+import type { CustomerInput } from './schema.ts';
+
+type Configuration = NonNullable<CustomerInput['billing_configuration']>;
+
+export interface ProviderLink {
+  changes: Partial<CustomerFields>;
+  faults: Record<string, string[]>;
+  /** The former link has ended, its payment methods with it. */
+  endsFormer: boolean;
+  /** The connection at which the customer was, or is to be, made. */
+  madeAt?: ProviderRow;
+}
+
+const UNLINKED = {
+  payment_provider: null,
+  payment_provider_code: null,
+  provider_customer_id: null,
+  payment_provider_id: null,
+  provider_payment_methods: ['card'],
+};
+
+/** Methods that are only charged while the customer is there: with them alone no invoice would ever be. */
+const NEVER_CHARGED: ReadonlySet<string> = new Set(['customer_balance', 'crypto']);
+
+/**
+ * What an upsert does to the link with a payment provider. Naming a provider alone stores it; creating the customer there
+ * (`sync_with_provider`) or linking it (`provider_customer_id`) needs a connection. `sandbox` is stored under the name
+ * that its connection emulates. Rules: platform F.5, beyond 13.3.
+ */
+export async function providerLink(
+  ctx: Context,
+  input: Configuration,
+  stored: CustomerRow | undefined,
+): Promise<ProviderLink> {
+  const changes: Partial<CustomerFields> = {};
+  const faults: Record<string, string[]> = {};
+  if (input.payment_provider === null) return { changes: UNLINKED, faults, endsFormer: stored !== undefined };
+  const provider = input.payment_provider ?? stored?.payment_provider ?? null;
+  const code =
+    input.payment_provider_code === undefined ? (stored?.payment_provider_code ?? null) : input.payment_provider_code;
+  const givenId = input.provider_customer_id ?? null;
+  const isToBeLinked = givenId !== null || (provider !== null && input.sync_with_provider === true);
+  if (input.payment_provider !== undefined) changes.payment_provider = await nameOf(ctx, input.payment_provider, code);
+  if (input.payment_provider_code !== undefined) changes.payment_provider_code = input.payment_provider_code;
+  if (input.provider_customer_id === null) changes.provider_customer_id = null;
+  if (input.provider_payment_methods !== undefined) changes.provider_payment_methods = input.provider_payment_methods;
+  const leaves =
+    stored?.payment_provider_id != null &&
+    ((changes.payment_provider ?? stored.payment_provider) !== stored.payment_provider ||
+      code !== stored.payment_provider_code);
+  if (leaves) Object.assign(changes, { payment_provider_id: null, provider_customer_id: null });
+  if (!isToBeLinked) return { changes, faults, endsFormer: leaves };
+
+  const named = changes.payment_provider ?? stored?.payment_provider ?? null;
+  const [connection, another] = await listProvidersNamed(ctx.db, ctx.organizationId, named, code);
+  if (!connection) return { changes, faults: { base: ['payment_provider_not_found'] }, endsFormer: false };
+  if (another) return { changes, faults: { base: ['payment_provider_code_missing'] }, endsFormer: false };
+  const types = changes.provider_payment_methods ?? stored?.provider_payment_methods ?? ['card'];
+  if (connection.provider_type === 'stripe' && types.length > 0 && types.every((type) => NEVER_CHARGED.has(type)))
+    return { changes, faults: { provider_payment_methods: ['unsupported_value'] }, endsFormer: false };
+  const isSame = stored?.payment_provider_id === connection.id;
+  Object.assign(changes, {
+    payment_provider: contractName(connection),
+    payment_provider_code: connection.code,
+    payment_provider_id: connection.id,
+  });
+  const knownId = givenId ?? (isSame ? (stored?.provider_customer_id ?? null) : null);
+  const isMade = knownId === null;
+  changes.provider_customer_id = knownId ?? (connection.provider_type === 'sandbox' ? `cus_sandbox_${newId()}` : null);
+  const endsFormer = stored?.payment_provider_id != null && (!isSame || knownId !== stored.provider_customer_id);
+  return { changes, faults, endsFormer, ...(isMade ? { madeAt: connection } : {}) };
+}
+
+// A name of the contract for what the caller wrote: a sandbox appears under the name that it emulates.
+async function nameOf(
+  ctx: Context,
+  provider: NonNullable<Configuration['payment_provider']>,
+  code: string | null,
+): Promise<CustomerFields['payment_provider']> {
+  if (provider !== 'sandbox') return provider;
+  const connections = await listProvidersNamed(ctx.db, ctx.organizationId, null, code);
+  const sandbox = connections.find(({ provider_type }) => provider_type === 'sandbox');
+  return sandbox ? contractName(sandbox) : 'stripe';
+}

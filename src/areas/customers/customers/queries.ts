@@ -1,0 +1,218 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import { containsPattern } from '../../../platform/lists/filters.ts';
+import { metadataCondition } from '../../../platform/lists/metadata-condition.ts';
+import { limitOf } from '../../../platform/lists/pagination.ts';
+import { assert, refuse } from '../../../platform/refusal.ts';
+import type {
+  ACCOUNT_TYPES,
+  CUSTOMER_TYPES,
+  CustomerListQuery,
+  ISSUING_DATE_ADJUSTMENTS,
+  ISSUING_DATE_ANCHORS,
+  PAYMENT_PROVIDERS,
+  ZERO_AMOUNT_OPTIONS,
+} from './schema.ts';
+
+/** Metadata as the API shows it. */
+export interface CustomerMetadata {
+  svc_id: string;
+  key: string;
+  value: string;
+  display_in_invoice: boolean;
+  created_at: string;
+}
+
+/** What an upsert may change of the row itself. */
+export interface CustomerFields {
+  billing_entity_id: string;
+  account_type: (typeof ACCOUNT_TYPES)[number];
+  customer_type: (typeof CUSTOMER_TYPES)[number] | null;
+  name: string | null;
+  firstname: string | null;
+  lastname: string | null;
+  legal_name: string | null;
+  legal_number: string | null;
+  tax_identification_number: string | null;
+  email: string | null;
+  phone: string | null;
+  url: string | null;
+  logo_url: string | null;
+  address_line1: string | null;
+  address_line2: string | null;
+  city: string | null;
+  state: string | null;
+  zipcode: string | null;
+  country: string | null;
+  shipping_address_line1: string | null;
+  shipping_address_line2: string | null;
+  shipping_city: string | null;
+  shipping_state: string | null;
+  shipping_zipcode: string | null;
+  shipping_country: string | null;
+  currency: string | null;
+  timezone: string | null;
+  net_payment_term: number | null;
+  finalize_zero_amount_invoice: (typeof ZERO_AMOUNT_OPTIONS)[number];
+  skip_invoice_custom_sections: boolean;
+  external_salesforce_id: string | null;
+  invoice_grace_period: number | null;
+  subscription_invoice_issuing_date_anchor: (typeof ISSUING_DATE_ANCHORS)[number] | null;
+  subscription_invoice_issuing_date_adjustment: (typeof ISSUING_DATE_ADJUSTMENTS)[number] | null;
+  document_locale: string | null;
+  payment_provider: (typeof PAYMENT_PROVIDERS)[number] | null;
+  payment_provider_code: string | null;
+  provider_customer_id: string | null;
+  /** The connection that holds the customer; null while it is only named. */
+  payment_provider_id: string | null;
+  provider_payment_methods: string[];
+}
+
+/** A customer with what its answer needs of its billing entity, and its metadata. */
+export interface CustomerRow extends CustomerFields {
+  id: string;
+  organization_id: string;
+  external_id: string;
+  sequential_id: number;
+  slug: string;
+  billing_entity_code: string;
+  /** Zone of the billing entity: holds where the customer has none of its own. */
+  billing_entity_timezone: string;
+  metadata: CustomerMetadata[];
+  deleted_at: Temporal.Instant | null;
+  created_at: Temporal.Instant;
+  updated_at: Temporal.Instant;
+}
+
+const columns = (db: Db) => db`
+  customer.id, customer.organization_id, customer.billing_entity_id, customer.external_id, customer.sequential_id,
+  customer.slug, customer.account_type, customer.customer_type, customer.name, customer.firstname, customer.lastname,
+  customer.legal_name, customer.legal_number, customer.tax_identification_number, customer.email, customer.phone,
+  customer.url, customer.logo_url, customer.address_line1, customer.address_line2, customer.city, customer.state,
+  customer.zipcode, customer.country, customer.shipping_address_line1, customer.shipping_address_line2,
+  customer.shipping_city, customer.shipping_state, customer.shipping_zipcode, customer.shipping_country,
+  customer.currency, customer.timezone, customer.net_payment_term, customer.finalize_zero_amount_invoice,
+  customer.skip_invoice_custom_sections, customer.external_salesforce_id, customer.invoice_grace_period,
+  customer.subscription_invoice_issuing_date_anchor, customer.subscription_invoice_issuing_date_adjustment,
+  customer.document_locale, customer.payment_provider, customer.payment_provider_code, customer.provider_customer_id,
+  customer.provider_payment_methods, customer.payment_provider_id, customer.deleted_at, customer.created_at, customer.updated_at,
+  entity.code as billing_entity_code, entity.timezone as billing_entity_timezone,
+  coalesce((
+    select jsonb_agg(jsonb_build_object('svc_id', item.id, 'key', item.key, 'value', item.value,
+      'display_in_invoice', item.display_in_invoice,
+      'created_at', to_char(item.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')) order by item.id)
+    from customer_metadata item
+    where item.organization_id = customer.organization_id and item.customer_id = customer.id
+  ), '[]') as metadata`;
+
+const entityOfCustomer = (db: Db) => db`
+  join billing_entities entity on entity.organization_id = customer.organization_id and entity.id = customer.billing_entity_id`;
+
+/** The live customer of an external id. */
+export async function findCustomer(
+  db: Db,
+  organizationId: string,
+  externalId: string,
+): Promise<CustomerRow | undefined> {
+  const [customer] = await db<CustomerRow[]>`
+    select ${columns(db)} from customers customer ${entityOfCustomer(db)}
+    where customer.organization_id = ${organizationId} and customer.external_id = ${externalId}
+      and customer.deleted_at is null`;
+  return customer;
+}
+
+/** @throws Refusal 404 customer */
+export async function getCustomer(db: Db, organizationId: string, externalId: string): Promise<CustomerRow> {
+  const customer = await findCustomer(db, organizationId, externalId);
+  if (!customer) throw refuse.notFound('customer');
+  return customer;
+}
+
+/** As findCustomer, and nobody else changes it until the transaction ends. */
+export async function lockCustomer(
+  db: Db,
+  organizationId: string,
+  externalId: string,
+): Promise<CustomerRow | undefined> {
+  const [customer] = await db<CustomerRow[]>`
+    select ${columns(db)} from customers customer ${entityOfCustomer(db)}
+    where customer.organization_id = ${organizationId} and customer.external_id = ${externalId}
+      and customer.deleted_at is null
+    for no key update of customer`;
+  return customer;
+}
+
+/** Customers by id, deleted ones too: what documents show. */
+export const listCustomersByIds = (db: Db, organizationId: string, ids: readonly string[]) => db<CustomerRow[]>`
+  select ${columns(db)} from customers customer ${entityOfCustomer(db)}
+  where customer.organization_id = ${organizationId} and customer.id = any (${ids as string[]})`;
+
+/** A customer of ours by its id. */
+export async function readCustomer(db: Db, organizationId: string, id: string): Promise<CustomerRow> {
+  const [customer] = await listCustomersByIds(db, organizationId, [id]);
+  assert(customer, 'a customer that is referred to exists');
+  return customer;
+}
+
+/**
+ * Customers that pass the filters, newest first. A search term is ignored beside an external id (platform D.2); a metadata
+ * filter without value asks for customers without that key.
+ */
+export async function listCustomers(
+  db: Db,
+  organizationId: string,
+  query: CustomerListQuery,
+): Promise<{ rows: CustomerRow[]; totalCount: number }> {
+  const { limit, offset } = limitOf(query);
+  const passing = db`
+    customer.organization_id = ${organizationId} and customer.deleted_at is null ${conditions(db, organizationId, query)}`;
+  const [rows, [count]] = await Promise.all([
+    db<CustomerRow[]>`
+      select ${columns(db)} from customers customer ${entityOfCustomer(db)}
+      where ${passing}
+      order by customer.created_at desc, customer.id desc
+      limit ${limit} offset ${offset}`,
+    db<{ total: number }[]>`
+      select count(*) as total from customers customer ${entityOfCustomer(db)} where ${passing}`,
+  ]);
+  return { rows, totalCount: count!.total };
+}
+
+function conditions(db: Db, organizationId: string, query: CustomerListQuery) {
+  // The first part keeps the list from being empty, which the driver would take for a value.
+  const parts = [db``];
+  const term = query.search_term;
+  if (query.external_id !== undefined) parts.push(db`and customer.external_id = ${query.external_id}`);
+  else if (term !== undefined) {
+    const pattern = containsPattern(term);
+    parts.push(db`and (customer.name ilike ${pattern} or customer.firstname ilike ${pattern}
+      or customer.lastname ilike ${pattern} or customer.legal_name ilike ${pattern}
+      or customer.external_id ilike ${pattern} or customer.email ilike ${pattern})`);
+  }
+  if (query.account_type) parts.push(db`and customer.account_type = any (${query.account_type})`);
+  if (query.customer_type) parts.push(db`and customer.customer_type = ${query.customer_type}`);
+  if (query.has_customer_type !== undefined)
+    parts.push(db`and (customer.customer_type is not null) = ${query.has_customer_type}`);
+  if (query.billing_entity_codes) parts.push(db`and entity.code = any (${query.billing_entity_codes})`);
+  if (query.countries) parts.push(db`and customer.country = any (${query.countries})`);
+  if (query.states) parts.push(db`and customer.state = any (${query.states})`);
+  if (query.zipcodes) parts.push(db`and customer.zipcode = any (${query.zipcodes})`);
+  if (query.currencies) parts.push(db`and customer.currency = any (${query.currencies})`);
+  if (query.has_tax_identification_number !== undefined)
+    parts.push(db`and (customer.tax_identification_number is not null) = ${query.has_tax_identification_number}`);
+  const items = db`from customer_metadata item where item.organization_id = ${organizationId}`;
+  const [owner, reference] = [db`customer.id`, db`item.customer_id`];
+  parts.push(metadataCondition(db, { owner, items, reference }, query.metadata));
+  return parts;
+}
+
+/** Whether the customer has anything that fixes its account type (platform F.3 step 4). */
+export async function hasBillingHistory(db: Db, organizationId: string, customerId: string): Promise<boolean> {
+  const [row] = await db<{ found: boolean }[]>`
+    select exists (select from subscriptions where organization_id = ${organizationId} and customer_id = ${customerId})
+      or exists (select from invoices where organization_id = ${organizationId} and customer_id = ${customerId})
+      or exists (select from wallets where organization_id = ${organizationId} and customer_id = ${customerId})
+      or exists (select from applied_coupons where organization_id = ${organizationId} and customer_id = ${customerId}
+        and amount_currency is not null) as found`;
+  return row!.found;
+}

@@ -1,0 +1,46 @@
+import type { Context } from '../../../platform/context.ts';
+import { linkSecret } from '../../../platform/keys/deployment-keys.ts';
+import { pageMeta } from '../../../platform/lists/pagination.ts';
+import { listTaxesOfCustomers } from '../../catalog/taxes/queries.ts';
+import { checkBillingEntityCodes } from '../billing-entities/queries.ts';
+import { listApplicableSections } from '../invoice-custom-sections/queries.ts';
+import { portalUrl } from './portal-token.ts';
+import { getCustomer, listCustomers } from './queries.ts';
+import type { CustomerListQuery } from './schema.ts';
+import { customerListView, customerView } from './view.ts';
+
+/** @throws Refusal 404 billing_entity, when a filter names an unknown one */
+export async function listCustomersPage(ctx: Context, { query }: { query: CustomerListQuery }) {
+  await checkBillingEntityCodes(ctx.db, ctx.organizationId, query.billing_entity_codes ?? []);
+  const { rows, totalCount } = await listCustomers(ctx.db, ctx.organizationId, query);
+  const taxes = await listTaxesOfCustomers(
+    ctx.db,
+    ctx.organizationId,
+    rows.map((customer) => customer.id),
+  );
+  return {
+    customers: rows.map((customer) =>
+      customerListView(
+        customer,
+        taxes.filter((tax) => tax.customer_id === customer.id),
+      ),
+    ),
+    meta: pageMeta(query, totalCount),
+  };
+}
+
+/** @throws Refusal 404 customer */
+export async function showCustomer(ctx: Context, { external_id }: { external_id: string }) {
+  const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);
+  const [taxes, sections] = await Promise.all([
+    listTaxesOfCustomers(ctx.db, ctx.organizationId, [customer.id]),
+    listApplicableSections(ctx.db, ctx.organizationId, customer),
+  ]);
+  return { customer: customerView(customer, taxes, sections) };
+}
+
+/** Link to the customer's own page, see portalUrl. @throws Refusal 404 customer */
+export async function showPortalUrl(ctx: Context, { external_id }: { external_id: string }) {
+  const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);
+  return { customer: { portal_url: portalUrl(ctx.config, await linkSecret(ctx), customer.id) } };
+}

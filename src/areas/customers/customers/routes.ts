@@ -1,0 +1,77 @@
+import type { Operation } from '../../../platform/operation.ts';
+import { CheckoutUrlEnvelope, CustomerEnvelope, CustomerList, PortalUrlEnvelope } from './answers.ts';
+import { awaitProviderCustomer } from './await-provider.ts';
+import { makeCheckoutUrl, showCheckoutUrl } from './checkout-url.ts';
+import { deleteCustomer, upsertCustomer } from './commands.ts';
+import { listCustomersPage, showCustomer, showPortalUrl } from './reads.ts';
+import { CustomerInput, CustomerListQuery } from './schema.ts';
+
+const common = { permission: 'customer', tag: 'customers' } as const;
+
+export const customerOperations: Operation[] = [
+  {
+    ...common,
+    name: 'createCustomer',
+    method: 'post',
+    path: '/customers',
+    summary: 'Create a customer, or update the one of the same external id',
+    root: 'customer',
+    body: CustomerInput,
+    answer: CustomerEnvelope,
+    kind: 'command',
+    run: upsertCustomer,
+    settle: awaitProviderCustomer,
+  },
+  {
+    ...common,
+    name: 'findAllCustomers',
+    method: 'get',
+    path: '/customers',
+    summary: 'List all customers',
+    query: CustomerListQuery,
+    answer: CustomerList,
+    kind: 'read',
+    run: listCustomersPage,
+  },
+  {
+    ...common,
+    name: 'findCustomer',
+    method: 'get',
+    path: '/customers/:external_id',
+    summary: 'Retrieve a customer',
+    answer: CustomerEnvelope,
+    kind: 'read',
+    run: showCustomer,
+  },
+  {
+    ...common,
+    name: 'destroyCustomer',
+    method: 'delete',
+    path: '/customers/:external_id',
+    summary: 'Delete a customer',
+    answer: CustomerEnvelope,
+    kind: 'command',
+    run: deleteCustomer,
+  },
+  {
+    ...common,
+    name: 'getCustomerPortalUrl',
+    method: 'get',
+    path: '/customers/:external_id/portal_url',
+    summary: 'Get a link to the pages of a customer',
+    answer: PortalUrlEnvelope,
+    kind: 'read',
+    run: showPortalUrl,
+  },
+  {
+    ...common,
+    name: 'generateCustomerCheckoutURL',
+    method: 'post',
+    path: '/customers/:external_id/checkout_url',
+    summary: 'Get a link to the payment provider of a customer',
+    answer: CheckoutUrlEnvelope,
+    kind: 'command',
+    run: makeCheckoutUrl,
+    settle: showCheckoutUrl,
+  },
+];

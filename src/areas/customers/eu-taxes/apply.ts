@@ -1,0 +1,128 @@
+import { chooseEuTax, type EuTaxChoice, isEuTaxCode } from '../../../engine/taxes/eu/choose-eu-tax.ts';
+import type { Context } from '../../../platform/context.ts';
+import { readVatNumber } from '../../../platform/vat-numbers/read-vat-number.ts';
+import { replaceCustomerTaxes, type TaxRow } from '../../catalog/taxes/queries.ts';
+import type { CustomerRow } from '../customers/queries.ts';
+import { flagDraftsOfCustomer } from '../customers/writes.ts';
+import { euTax } from './generate.ts';
+import { listAwaitingInvoices, readSeller, type Seller } from './queries.ts';
+import { recordCheck } from './record.ts';
+import { deleteCheck, saveCheck } from './writes.ts';
+
+/** Owed work: a number that the register is asked about outside of any transaction; the double of sandboxes answers in one. */
+const CHECK_JOB = 'vat.check';
+export const CHECK_STEP = 'check-vat-number';
+const TAX_STEP = 'finalize-pending-invoice';
+
+export interface SavedCustomer {
+  customer: CustomerRow;
+  /** As it was, with the taxes that it held; undefined when it is new. */
+  before?: { customer: CustomerRow; taxes: readonly TaxRow[] } | undefined;
+  /** Taxes that were sent in the same call; the customer holds them already. */
+  sent: readonly TaxRow[] | undefined;
+}
+
+/**
+ * Gives a customer that was saved the tax that the rules of the Union choose, where its billing entity leaves taxes to them:
+ * at once, or once the register has answered.
+ *
+ * @returns what the customer then holds, or undefined when that is not changed
+ * Rule: credits-and-payments A.6.
+ */
+export async function applyEuTaxes(ctx: Context, saved: SavedCustomer): Promise<TaxRow[] | undefined> {
+  const { customer, sent } = saved;
+  const seller = await readSeller(ctx.db, ctx.organizationId, customer.billing_entity_id);
+  const isMoved = saved.before !== undefined && saved.before.customer.billing_entity_id !== customer.billing_entity_id;
+  if (!seller.eu_tax_management) {
+    await endCheck(ctx, customer.id);
+    return isMoved && sent === undefined ? dropEuTaxes(ctx, saved) : undefined;
+  }
+  if (!isDue(saved)) return undefined;
+  const choice = chooseFor(customer, seller);
+  if (choice === 'ask-register') {
+    await askRegister(
+      ctx,
+      customer,
+      (sent ?? []).map(({ id }) => id),
+    );
+    return isMoved && sent === undefined ? dropEuTaxes(ctx, saved) : undefined;
+  }
+  const taxes = await giveTax(ctx, { customer, seller, code: choice.code, others: sent ?? [] });
+  await endCheck(ctx, customer.id);
+  const number = customer.tax_identification_number;
+  if (number && !readVatNumber(number).hasValidFormat)
+    recordCheck(ctx, customer, { valid: false, valid_format: false });
+  return taxes;
+}
+
+/** New customers, those without a tax of the Union, and those of whom something changed that decides. */
+function isDue({ customer, before }: SavedCustomer): boolean {
+  if (before === undefined || !before.taxes.some(({ code }) => isEuTaxCode(code))) return true;
+  return (['country', 'zipcode', 'tax_identification_number', 'billing_entity_id'] as const).some(
+    (field) => before.customer[field] !== customer[field],
+  );
+}
+
+/** The choice for a customer; `isValid` is what the register said about its number. */
+export function chooseFor(
+  { country, zipcode, tax_identification_number: number }: CustomerRow,
+  seller: Seller,
+  isValid?: boolean,
+): EuTaxChoice {
+  return chooseEuTax({
+    sellerCountry: seller.country ?? '',
+    country,
+    postcode: zipcode,
+    number: number ? { ...readVatNumber(number), ...(isValid === undefined ? {} : { isValid }) } : 'none',
+  });
+}
+
+/** Replaces the taxes of a customer by the one that was chosen and some others. */
+export async function giveTax(
+  ctx: Context,
+  gift: { customer: CustomerRow; seller: Seller; code: string; others: readonly TaxRow[] },
+): Promise<TaxRow[]> {
+  const tax = await euTax(ctx, gift.code, gift.seller.timezone);
+  const taxes = [tax, ...gift.others.filter(({ id }) => id !== tax.id)];
+  await holdTaxes(ctx, gift.customer.id, taxes);
+  return taxes;
+}
+
+async function dropEuTaxes(ctx: Context, { customer, before }: SavedCustomer): Promise<TaxRow[]> {
+  const kept = (before?.taxes ?? []).filter(({ code }) => !isEuTaxCode(code));
+  await holdTaxes(ctx, customer.id, kept);
+  return kept;
+}
+
+async function holdTaxes(ctx: Context, customerId: string, taxes: readonly TaxRow[]): Promise<void> {
+  await replaceCustomerTaxes(
+    ctx.db,
+    ctx.organizationId,
+    customerId,
+    taxes.map(({ id }) => id),
+  );
+  await flagDraftsOfCustomer(ctx.db, ctx.organizationId, customerId);
+}
+
+/** Puts the number of a customer to the register. `taxIds`: what the customer holds beside the tax of the answer. */
+export async function askRegister(ctx: Context, customer: CustomerRow, taxIds: readonly string[]): Promise<void> {
+  const check_id = await saveCheck(
+    ctx.db,
+    ctx.organizationId,
+    { customerId: customer.id, number: customer.tax_identification_number!, taxIds },
+    ctx.now(),
+  );
+  if (ctx.sandbox) ctx.after({ job: CHECK_STEP, payload: { check_id } });
+  else ctx.after({ job: CHECK_JOB, payload: { check_id }, ownRow: true });
+}
+
+/** There is nothing to ask any more: invoices that waited go on. */
+async function endCheck(ctx: Context, customerId: string): Promise<void> {
+  if (await deleteCheck(ctx.db, ctx.organizationId, customerId)) await releaseInvoices(ctx, customerId);
+}
+
+/** Invoices that waited for the taxes of a customer go on. Rule: credits-and-payments A.6. */
+export async function releaseInvoices(ctx: Context, customerId: string): Promise<void> {
+  for (const { id } of await listAwaitingInvoices(ctx.db, ctx.organizationId, customerId))
+    ctx.after({ job: TAX_STEP, payload: { invoice_id: id } });
+}

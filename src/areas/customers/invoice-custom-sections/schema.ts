@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { textFilter } from '../../../platform/lists/filters.ts';
+import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { boolean, cleanText, INVALID, text } from '../../../platform/schema/fields.ts';
+import { PROSE_MAX } from '../../../platform/schema/sizes.ts';
+import { textList } from '../../../platform/schema/typed-text.ts';
+
+/** Longest code: an index of the database holds it. */
+const CODE_MAX = 255;
+
+const fields = {
+  name: text(),
+  description: cleanText({ max: PROSE_MAX }),
+  details: cleanText({ max: PROSE_MAX }),
+  display_name: cleanText(),
+};
+
+/** Input of `POST /invoice_custom_sections`. Rule: beyond 14. */
+export const SectionCreate = z.object({ code: text({ max: CODE_MAX }), ...fields });
+export type SectionCreate = z.infer<typeof SectionCreate>;
+
+/** Input of `PUT /invoice_custom_sections/{code}`: what is absent stays. */
+export const SectionUpdate = z.object({ code: text({ max: CODE_MAX }), ...fields }).partial();
+export type SectionUpdate = z.infer<typeof SectionUpdate>;
+
+/** What a subscription, a one-off invoice or a wallet says about sections. Rule: subscriptions-and-invoices B.1, F.9. */
+export const SectionChoice = z
+  .object({ skip_invoice_custom_sections: boolean().nullish(), invoice_custom_section_codes: textList() }, INVALID)
+  .nullish();
+export type SectionChoice = z.infer<typeof SectionChoice>;
+
+// The contract has no null in these: what is not set is left out.
+export const SectionView = z.object({
+  svc_id: z.uuid(),
+  code: z.string(),
+  name: z.string(),
+  description: z.string().optional(),
+  details: z.string().optional(),
+  display_name: z.string().optional(),
+  applied_to_organization: z.boolean(),
+  organization_id: z.uuid(),
+  created_at: z.iso.datetime(),
+});
+export type SectionView = z.infer<typeof SectionView>;
+
+/** A selection of a section, as subscriptions and wallets show theirs. */
+export const SelectedSectionView = z.object({
+  svc_id: z.uuid(),
+  created_at: z.iso.datetime(),
+  invoice_custom_section_id: z.uuid(),
+  invoice_custom_section: SectionView,
+});
+export type SelectedSectionView = z.infer<typeof SelectedSectionView>;
+
+/** A section as an invoice keeps it. */
+export const AppliedSectionView = z.object({
+  svc_id: z.uuid(),
+  svc_invoice_id: z.uuid(),
+  code: z.string(),
+  details: z.string(),
+  display_name: z.string(),
+  created_at: z.iso.datetime(),
+});
+export type AppliedSectionView = z.infer<typeof AppliedSectionView>;
+
+export const SectionEnvelope = z.object({ invoice_custom_section: SectionView });
+export const SectionList = z.object({ invoice_custom_sections: z.array(SectionView), meta: PageMeta });
+export const SectionsQuery = z.object({ search_term: textFilter, ...pageQuery });
+export type SectionsQuery = z.infer<typeof SectionsQuery>;

@@ -1,0 +1,74 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Context } from '../../../platform/context.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { SectionOwnerType } from './queries.ts';
+import type { SectionChoice } from './schema.ts';
+
+/**
+ * Replaces what an owner selects; selections that stay keep their ids, unknown codes are ignored. System-generated
+ * sections are nobody's to choose and stay.
+ *
+ * Rule: platform F.1, F.2.
+ */
+export async function replaceSections(
+  db: Db,
+  organizationId: string,
+  owner: { type: SectionOwnerType; id: string },
+  codes: readonly string[],
+  now: Temporal.Instant,
+): Promise<void> {
+  await db`
+    delete from invoice_custom_section_selections picked using invoice_custom_sections section
+    where picked.organization_id = ${organizationId} and picked.owner_type = ${owner.type}
+      and picked.owner_id = ${owner.id} and section.id = picked.section_id and section.section_type = 'manual'
+      and section.code <> all (${codes as string[]})`;
+  const ids = codes.map((code) => ({ id: newId(), code }));
+  if (ids.length === 0) return;
+  // Locked, so that a section deleted meanwhile is not selected any more.
+  await db`
+    insert into invoice_custom_section_selections (id, organization_id, owner_type, owner_id, section_id, created_at)
+    select distinct on (section.id) given.id, ${organizationId}::uuid, ${owner.type}, ${owner.id}::uuid, section.id, ${now}::timestamptz
+    from jsonb_to_recordset(${ids as never}::jsonb) as given (id uuid, code text)
+    join (
+      select id, code from invoice_custom_sections
+      where organization_id = ${organizationId} and deleted_at is null and code = any (${codes as string[]})
+      for key share
+    ) section on section.code = given.code
+    order by section.id, given.id
+    on conflict do nothing`;
+}
+
+/**
+ * Stores what an input says about the sections of an owner: nothing leaves them, null takes all away, and one that skips
+ * sections has none. Rule: subscriptions-and-invoices F.9.
+ */
+export async function chooseSections(
+  { db, organizationId, now }: Context,
+  owner: { type: SectionOwnerType; id: string },
+  choice: SectionChoice,
+): Promise<void> {
+  const codes = choice === null || choice?.skip_invoice_custom_sections ? [] : choice?.invoice_custom_section_codes;
+  if (codes) await replaceSections(db, organizationId, owner, codes, now());
+}
+
+/** What a new owner takes over from another, in the same order: the record that follows a subscription. */
+export async function copySections(
+  db: Db,
+  organizationId: string,
+  type: SectionOwnerType,
+  { from, to }: { from: string; to: string },
+  now: Temporal.Instant,
+): Promise<void> {
+  const picked = await db<{ section_id: string }[]>`
+    select section_id from invoice_custom_section_selections
+    where organization_id = ${organizationId} and owner_type = ${type} and owner_id = ${from}
+    order by id`;
+  if (picked.length === 0) return;
+  const rows = picked.map(({ section_id }) => ({ id: newId(), section_id }));
+  await db`
+    insert into invoice_custom_section_selections (id, organization_id, owner_type, owner_id, section_id, created_at)
+    select id, ${organizationId}::uuid, ${type}, ${to}::uuid, section_id, ${now}::timestamptz
+    from jsonb_to_recordset(${rows as never}::jsonb) as given (id uuid, section_id uuid)
+    on conflict do nothing`;
+}

@@ -1,0 +1,36 @@
+import { Temporal } from 'temporal-polyfill';
+import { seconds } from '../../../platform/schema/view.ts';
+import type { AppliedSectionJson } from './applied.ts';
+import { type SectionRow, type SelectedSectionJson, sectionOfJson } from './queries.ts';
+import type { AppliedSectionView, SectionView, SelectedSectionView } from './schema.ts';
+
+/** A section as the API shows it. Rule: beyond 14. */
+export const sectionView = (section: SectionRow): SectionView => ({
+  svc_id: section.id,
+  code: section.code,
+  name: section.name,
+  ...(section.description === null ? {} : { description: section.description }),
+  ...(section.details === null ? {} : { details: section.details }),
+  ...(section.display_name === null ? {} : { display_name: section.display_name }),
+  applied_to_organization: section.applied_to_organization,
+  organization_id: section.organization_id,
+  created_at: seconds(section.created_at),
+});
+
+/** A selection of a section. */
+export const selectedSectionView = (json: SelectedSectionJson): SelectedSectionView => ({
+  svc_id: json.selection_id,
+  created_at: seconds(Temporal.Instant.from(json.selected_at)),
+  invoice_custom_section_id: json.id,
+  invoice_custom_section: sectionView(sectionOfJson(json)),
+});
+
+/** A section as an invoice keeps it; the printed name falls back to the name. */
+export const appliedSectionView = (section: AppliedSectionJson): AppliedSectionView => ({
+  svc_id: section.id,
+  svc_invoice_id: section.invoice_id,
+  code: section.code,
+  details: section.details ?? '',
+  display_name: section.display_name ?? section.name,
+  created_at: seconds(Temporal.Instant.from(section.created_at)),
+});

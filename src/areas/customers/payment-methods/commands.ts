@@ -1,0 +1,71 @@
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { sandboxMethodOf } from '../../../platform/payments/sandbox.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { type CustomerRow, lockCustomer } from '../customers/queries.ts';
+import { findProviderById } from '../payment-providers/queries.ts';
+import { getMethod, readMethod } from './queries.ts';
+import type { MethodCreate } from './schema.ts';
+import { methodView } from './view.ts';
+import { discardMethod, makeDefault, storeMethod } from './writes.ts';
+
+/**
+ * Stores a test card or bank account of a customer that is linked to a sandbox connection.
+ *
+ * @throws Refusal 404 customer; 405 feature_not_supported, of any other connection; 422 base no_linked_payment_provider;
+ *   422 card_number or iban value_is_invalid
+ * Rule: beyond 13.3.
+ */
+export async function createMethod(ctx: Context, input: { external_id: string; body: MethodCreate }) {
+  const { db, organizationId } = ctx;
+  const customer = await lock(ctx, input.external_id);
+  const provider =
+    customer.payment_provider_id === null
+      ? undefined
+      : await findProviderById(db, organizationId, customer.payment_provider_id);
+  if (!provider || customer.provider_customer_id === null)
+    throw refuse.invalid({ base: ['no_linked_payment_provider'] });
+  if (provider.provider_type !== 'sandbox') throw refuse.notAllowed('feature_not_supported');
+  const code = input.body.payment_provider_code;
+  if (code !== undefined && code !== null && code !== provider.code)
+    throw refuse.invalid({ base: ['payment_provider_not_found'] });
+  const method = sandboxMethodOf(input.body);
+  if (!method) throw refuse.invalid({ [input.body.iban ? 'iban' : 'card_number']: ['value_is_invalid'] });
+  const id = await storeMethod(db, organizationId, {
+    customerId: customer.id,
+    providerId: provider.id,
+    providerCustomerId: customer.provider_customer_id,
+    providerMethodId: `pm_sandbox_${newId()}`,
+    type: method.type,
+    details: { last4: method.last4, behaviour: method.behaviour },
+    isDefault: input.body.set_as_default ?? true,
+    now: ctx.now(),
+  });
+  return show(ctx, id);
+}
+
+/** @throws Refusal 404 customer, payment_method */
+export async function setDefaultMethod(ctx: Context, input: { external_id: string; svc_id: string }) {
+  const customer = await lock(ctx, input.external_id);
+  const method = await getMethod(ctx.db, ctx.organizationId, customer.id, input.svc_id);
+  await makeDefault(ctx.db, ctx.organizationId, customer.id, method.id, ctx.now());
+  return show(ctx, method.id);
+}
+
+/** Takes a method away from its customer; it is no default any more. @throws Refusal 404 customer, payment_method */
+export async function deleteMethod(ctx: Context, input: { external_id: string; svc_id: string }) {
+  const customer = await lock(ctx, input.external_id);
+  const method = await getMethod(ctx.db, ctx.organizationId, customer.id, input.svc_id);
+  await discardMethod(ctx.db, ctx.organizationId, method.id, ctx.now());
+  return show(ctx, method.id);
+}
+
+async function lock(ctx: Context, externalId: string): Promise<CustomerRow> {
+  const customer = await lockCustomer(ctx.db, ctx.organizationId, externalId);
+  if (!customer) throw refuse.notFound('customer');
+  return customer;
+}
+
+const show = async (ctx: Context, id: string) => ({
+  payment_method: methodView(await readMethod(ctx.db, ctx.organizationId, id)),
+});

@@ -1,0 +1,76 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import { newId } from '../../../platform/ids.ts';
+
+export interface NewMethod {
+  customerId: string;
+  providerId: string;
+  providerCustomerId: string;
+  providerMethodId: string;
+  type: string;
+  details: object;
+  isDefault: boolean;
+  now: Temporal.Instant;
+}
+
+/**
+ * Stores a method; one that is known already keeps its id. The customer is locked.
+ *
+ * @returns its id
+ * Rule: credits-and-payments E.3.
+ */
+export async function storeMethod(db: Db, organizationId: string, method: NewMethod): Promise<string> {
+  if (method.isDefault) await clearDefault(db, organizationId, method.customerId, method.now);
+  const [row] = await db<{ id: string }[]>`
+    insert into payment_methods (id, organization_id, customer_id, payment_provider_id, provider_customer_id,
+      provider_method_id, method_type, details, is_default, created_at, updated_at)
+    values (${newId()}, ${organizationId}, ${method.customerId}, ${method.providerId}, ${method.providerCustomerId},
+      ${method.providerMethodId}, ${method.type}, ${method.details as never}, ${method.isDefault}, ${method.now},
+      ${method.now})
+    on conflict (organization_id, payment_provider_id, provider_customer_id, provider_method_id)
+      where deleted_at is null
+      do update set is_default = payment_methods.is_default or excluded.is_default, updated_at = excluded.updated_at
+    returning id`;
+  return row!.id;
+}
+
+const clearDefault = (db: Db, organizationId: string, customerId: string, now: Temporal.Instant) => db`
+  update payment_methods set is_default = false, updated_at = ${now}
+  where organization_id = ${organizationId} and customer_id = ${customerId} and is_default and deleted_at is null`;
+
+export async function makeDefault(
+  db: Db,
+  organizationId: string,
+  customerId: string,
+  id: string,
+  now: Temporal.Instant,
+): Promise<void> {
+  await clearDefault(db, organizationId, customerId, now);
+  await db`
+    update payment_methods set is_default = true, updated_at = ${now}
+    where organization_id = ${organizationId} and id = ${id}`;
+}
+
+export const discardMethod = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+  update payment_methods set deleted_at = ${now}, is_default = false, updated_at = ${now}
+  where organization_id = ${organizationId} and id = ${id} and deleted_at is null`;
+
+/** Discards all methods of a connection. */
+export const discardMethodsOfProvider = (
+  db: Db,
+  organizationId: string,
+  providerId: string,
+  now: Temporal.Instant,
+) => db`
+  update payment_methods set deleted_at = ${now}, is_default = false, updated_at = ${now}
+  where organization_id = ${organizationId} and payment_provider_id = ${providerId} and deleted_at is null`;
+
+/** Discards all methods of a customer, whose link with its provider has ended. */
+export const discardMethodsOfCustomer = (
+  db: Db,
+  organizationId: string,
+  customerId: string,
+  now: Temporal.Instant,
+) => db`
+  update payment_methods set deleted_at = ${now}, is_default = false, updated_at = ${now}
+  where organization_id = ${organizationId} and customer_id = ${customerId} and deleted_at is null`;

@@ -1,0 +1,181 @@
+import { lockClockCreation } from '../../../platform/clock/organization-clock.ts';
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { closePagesOfProvider } from '../../payments/payments/pages.ts';
+import { discardMethodsOfProvider } from '../payment-methods/writes.ts';
+import { findProvider, findProviderById, getProvider, type ProviderRow } from './queries.ts';
+import { recordProvider } from './record.ts';
+import type { ProviderCreate, ProviderUpdate } from './schema.ts';
+import { demandKeyFor, sealSecrets } from './secrets.ts';
+import { isTestKey } from './test-keys.ts';
+import type { ProviderType } from './types.ts';
+import { providerView } from './view.ts';
+
+/** Secrets and switches of the providers that can be connected; the others are refused by name. Rule: beyond 13.1. */
+const CONNECTABLE: Partial<
+  Record<
+    ProviderType,
+    {
+      mandatory?: 'secret_key';
+      secrets: readonly ('secret_key' | 'webhook_secret')[];
+      switches: readonly ('supports_3ds' | 'require_terms_of_service_consent')[];
+    }
+  >
+> = {
+  sandbox: { secrets: ['webhook_secret'], switches: [] },
+  stripe: {
+    mandatory: 'secret_key',
+    secrets: ['secret_key'],
+    switches: ['supports_3ds', 'require_terms_of_service_consent'],
+  },
+};
+
+/** Asks a connection's provider whether the credentials work, and to tell us its events. */
+export const CONNECT_JOB = 'payment.connect';
+
+/**
+ * Connects a payment provider. A sandbox one works at once; the credentials of any other are tried right after the commit
+ * (`unverified` until then).
+ *
+ * @throws Refusal 422 type, of a sandbox outside sandbox organizations or a provider that cannot be connected yet; code;
+ *   the mandatory secret; in a sandbox a live key, or any real connection beside a test clock; a secret outside
+ *   sandboxes, where no key seals it (secrets_key_missing)
+ * Rules: beyond 13.1, finance 1.2, 1.3.
+ */
+export async function createProvider(ctx: Context, { body }: { body: ProviderCreate }) {
+  const known = CONNECTABLE[body.type];
+  if (!known) throw refuse.invalid({ type: ['unsupported_value'] });
+  if (body.type === 'sandbox' && !ctx.sandbox) throw refuse.invalid({ type: ['value_is_invalid'] });
+  if (known.mandatory && !body[known.mandatory]?.trim())
+    throw refuse.invalid({ [known.mandatory]: ['value_is_mandatory'] });
+  if (body.type !== 'sandbox') await refuseRealMoneyInSandbox(ctx, body);
+  if (await findProvider(ctx.db, ctx.organizationId, body.code))
+    throw refuse.invalid({ code: ['value_already_exist'] });
+  const id = newId();
+  const given = secretsOf(body);
+  demandKeyFor(ctx, given);
+  const sealed = await sealSecrets(ctx, id, given);
+  await ctx.db`
+    insert into payment_providers (id, organization_id, provider_type, emulates, code, name, success_redirect_url,
+      secrets, secrets_last4, settings, status, created_at, updated_at)
+    values (${id}, ${ctx.organizationId}, ${body.type}, ${body.type === 'sandbox' ? (body.emulates ?? 'stripe') : null},
+      ${body.code}, ${body.name}, ${body.success_redirect_url ?? null}, ${sealed.secrets as never},
+      ${sealed.secrets_last4 as never}, ${settingsOf(body) as never},
+      ${body.type === 'sandbox' ? 'connected' : 'unverified'}, ${ctx.now()}, ${ctx.now()})`;
+  const provider = (await findProviderById(ctx.db, ctx.organizationId, id))!;
+  if (body.type !== 'sandbox') connect(ctx, id);
+  recordProvider(ctx, 'created', provider);
+  return answer(ctx, provider);
+}
+
+/**
+ * Changes a connection: a new code is the customers' code too, a new secret is tried like the first.
+ *
+ * @throws Refusal 404 payment_provider; 422 type value_is_invalid, since it never changes; code value_already_exist;
+ *   secret_key live_key_in_sandbox
+ */
+export async function updateProvider(ctx: Context, { code, body }: { code: string; body: ProviderUpdate }) {
+  const stored = await getProvider(ctx.db, ctx.organizationId, code);
+  if (body.type !== undefined && body.type !== stored.provider_type)
+    throw refuse.invalid({ type: ['value_is_invalid'] });
+  if (body.emulates !== undefined && body.emulates !== stored.emulates)
+    throw refuse.invalid({ emulates: ['value_is_frozen'] });
+  const newCode = body.code ?? stored.code;
+  if (newCode !== stored.code && (await findProvider(ctx.db, ctx.organizationId, newCode)))
+    throw refuse.invalid({ code: ['value_already_exist'] });
+  const given = secretsOf(body);
+  refuseLiveKeyInSandbox(ctx, given);
+  demandKeyFor(ctx, given);
+  const sealed = await sealSecrets(ctx, stored.id, given);
+  const isTried = stored.provider_type !== 'sandbox' && (given.secret_key !== undefined || newCode !== stored.code);
+  await ctx.db`
+    update payment_providers set code = ${newCode}, name = ${body.name ?? stored.name},
+      success_redirect_url = ${body.success_redirect_url === undefined ? stored.success_redirect_url : body.success_redirect_url},
+      secrets = secrets || ${sealed.secrets as never}::jsonb,
+      secrets_last4 = secrets_last4 || ${sealed.secrets_last4 as never}::jsonb,
+      settings = settings || ${settingsOf(body) as never}::jsonb,
+      status = ${isTried ? 'unverified' : stored.status}, updated_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and id = ${stored.id}`;
+  if (newCode !== stored.code) {
+    await ctx.db`
+      update customers set payment_provider_code = ${newCode}, updated_at = ${ctx.now()}
+      where organization_id = ${ctx.organizationId} and payment_provider_id = ${stored.id}`;
+  }
+  if (changesConsent(stored, body)) await closePagesOfProvider(ctx, stored.id);
+  if (isTried) connect(ctx, stored.id);
+  const changed = (await findProviderById(ctx.db, ctx.organizationId, stored.id))!;
+  recordProvider(ctx, 'updated', changed, stored);
+  return answer(ctx, changed);
+}
+
+/**
+ * Ends a connection: its customers are no longer linked and their methods are gone. Payments under way stay and still
+ * follow what the provider tells.
+ *
+ * @throws Refusal 404 payment_provider
+ */
+export async function deleteProvider(ctx: Context, { code }: { code: string }) {
+  const provider = await getProvider(ctx.db, ctx.organizationId, code);
+  await ctx.db`
+    update payment_providers set deleted_at = ${ctx.now()}, updated_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and id = ${provider.id}`;
+  await ctx.db`
+    update customers set payment_provider = null, payment_provider_code = null, provider_customer_id = null,
+      payment_provider_id = null, updated_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and payment_provider_id = ${provider.id}`;
+  await discardMethodsOfProvider(ctx.db, ctx.organizationId, provider.id, ctx.now());
+  recordProvider(ctx, 'deleted', provider);
+  return answer(ctx, provider);
+}
+
+/** Tries the credentials of a connection once more. @throws Refusal 404 payment_provider */
+export async function checkProvider(ctx: Context, { code }: { code: string }) {
+  const provider = await getProvider(ctx.db, ctx.organizationId, code);
+  if (provider.provider_type !== 'sandbox') connect(ctx, provider.id);
+  return answer(ctx, provider);
+}
+
+/**
+ * A sandbox reaches no account that really charges; and where time is simulated, no account at all: simulated days would
+ * leave as real calls within seconds. Rule: finance 1.2.
+ */
+async function refuseRealMoneyInSandbox(ctx: Context, body: ProviderCreate): Promise<void> {
+  refuseLiveKeyInSandbox(ctx, secretsOf(body));
+  if (!ctx.sandbox) return;
+  await lockClockCreation(ctx.db, ctx.organizationId);
+  const clocks = await ctx.db`select from test_clocks where organization_id = ${ctx.organizationId}`;
+  if (clocks.length > 0) throw refuse.invalid({ type: ['value_is_invalid'] });
+}
+
+function refuseLiveKeyInSandbox(ctx: Context, { secret_key: key }: Record<string, string>): void {
+  if (ctx.sandbox && key !== undefined && !isTestKey(key))
+    throw refuse.invalid({ secret_key: ['live_key_in_sandbox'] });
+}
+
+/** Open pages ask for consent as it was wanted when they were made. Rule: beyond 13.1. */
+const changesConsent = ({ settings }: ProviderRow, body: ProviderUpdate): boolean =>
+  body.require_terms_of_service_consent !== undefined &&
+  body.require_terms_of_service_consent !== (settings.require_terms_of_service_consent ?? false);
+
+const connect = (ctx: Context, id: string): void =>
+  ctx.after({ job: CONNECT_JOB, payload: { payment_provider_id: id }, ownRow: true });
+
+const answer = (ctx: Context, provider: ProviderRow) => ({
+  payment_provider: providerView(provider, ctx.config, ctx.organizationId),
+});
+
+const SECRETS = ['secret_key', 'webhook_secret'] as const;
+const SWITCHES = ['supports_3ds', 'require_terms_of_service_consent'] as const;
+
+const secretsOf = (body: ProviderUpdate): Record<string, string> =>
+  Object.fromEntries(SECRETS.map((name) => [name, body[name]?.trim()]).filter(([, value]) => value)) as Record<
+    string,
+    string
+  >;
+
+const settingsOf = (body: ProviderUpdate): Record<string, boolean> =>
+  Object.fromEntries(SWITCHES.map((name) => [name, body[name]]).filter(([, value]) => value !== undefined)) as Record<
+    string,
+    boolean
+  >;

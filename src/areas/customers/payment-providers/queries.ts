@@ -1,0 +1,127 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import type { ContractProvider, ProviderType } from './types.ts';
+
+/** A connection to a payment provider. */
+export interface ProviderRow {
+  id: string;
+  provider_type: ProviderType;
+  emulates: ContractProvider | null;
+  code: string;
+  name: string;
+  success_redirect_url: string | null;
+  /** Sealed texts by name. */
+  secrets: Record<string, string>;
+  secrets_last4: Record<string, string>;
+  settings: Record<string, boolean>;
+  status: 'connected' | 'unverified' | 'failing';
+  last_error: string | null;
+  inbound_endpoint_id: string | null;
+  customers_count: number;
+  deleted_at: Temporal.Instant | null;
+  created_at: Temporal.Instant;
+}
+
+const columns = (db: Db) => db`
+  provider.id, provider.provider_type, provider.emulates, provider.code, provider.name, provider.success_redirect_url,
+  provider.secrets, provider.secrets_last4, provider.settings, provider.status, provider.last_error,
+  provider.inbound_endpoint_id, provider.deleted_at, provider.created_at,
+  (select count(*) from customers customer where customer.organization_id = provider.organization_id
+    and customer.payment_provider_id = provider.id and customer.deleted_at is null) as customers_count`;
+
+/** The name under which a connection appears in objects of the contract. */
+export const contractName = (provider: Pick<ProviderRow, 'provider_type' | 'emulates'>): ContractProvider =>
+  provider.emulates ?? (provider.provider_type as ContractProvider);
+
+export async function findProvider(db: Db, organizationId: string, code: string): Promise<ProviderRow | undefined> {
+  const [row] = await db<ProviderRow[]>`
+    select ${columns(db)} from payment_providers provider
+    where provider.organization_id = ${organizationId} and provider.code = ${code} and provider.deleted_at is null`;
+  return row;
+}
+
+/** @throws Refusal 404 payment_provider */
+export async function getProvider(db: Db, organizationId: string, code: string): Promise<ProviderRow> {
+  const row = await findProvider(db, organizationId, code);
+  if (!row) throw refuse.notFound('payment_provider');
+  return row;
+}
+
+/** A connection by its id, deleted ones too: payments under way still need them. */
+export async function findProviderById(db: Db, organizationId: string, id: string): Promise<ProviderRow | undefined> {
+  const [row] = await db<ProviderRow[]>`
+    select ${columns(db)} from payment_providers provider
+    where provider.organization_id = ${organizationId} and provider.id = ${id}`;
+  return row;
+}
+
+/** Live connections that carry a name of the contract, or any if none is named; of one code if that is given. */
+export const listProvidersNamed = (db: Db, organizationId: string, name: string | null, code: string | null) => db<
+  ProviderRow[]
+>`
+  select ${columns(db)} from payment_providers provider
+  where provider.organization_id = ${organizationId} and provider.deleted_at is null
+    ${name === null ? db`` : db`and coalesce(provider.emulates, provider.provider_type) = ${name}`}
+    ${code === null ? db`` : db`and provider.code = ${code}`}
+  order by provider.created_at, provider.id
+  limit 2`;
+
+/** Days for which a deleted connection keeps its secrets: payments under way end within them. Rules: finance 1.3, 1.4. */
+const KEPT_DAYS = 30;
+/** Deleted connections of one code whose events are taken: somebody may have tried a few times. */
+const MOST_DELETED = 5;
+
+/** Whether a deleted connection is so no longer than its secrets are kept, by its organization's time. */
+const isKept = (db: Db, now: Temporal.Instant): Fragment => db`
+  provider.deleted_at > coalesce((
+    select clock.frozen_time from test_clocks clock where clock.organization_id = provider.organization_id), ${now})
+    - make_interval(days => ${KEPT_DAYS})`;
+
+/**
+ * Connections of a type that may send us events: two live ones at most, then those deleted a short while ago, the last
+ * one first; of one code if that is given.
+ */
+export const listProvidersOfType = (
+  db: Db,
+  organizationId: string,
+  type: string,
+  code: string | null,
+  now: Temporal.Instant,
+) => db<(ProviderRow & { sandbox: boolean })[]>`
+  select ${columns(db)}, organization.sandbox from payment_providers provider
+  join organizations organization on organization.id = provider.organization_id
+  where provider.organization_id = ${organizationId} and provider.provider_type = ${type}
+    and (provider.deleted_at is null or ${isKept(db, now)})
+    ${code === null ? db`` : db`and provider.code = ${code}`}
+  order by provider.deleted_at desc nulls first, provider.id
+  limit ${MOST_DELETED + 1}`;
+
+/** Deleted connections that still have secrets and should not, of all organizations. */
+export const listRetiredProviders = (db: Db, now: Temporal.Instant, limit: number) => db<
+  { id: string; organization_id: string; inbound_endpoint_id: string | null }[]
+>`
+  select provider.id, provider.organization_id, provider.inbound_endpoint_id from payment_providers provider
+  where provider.deleted_at is not null and provider.secrets <> '{}' and not ${isKept(db, now)}
+  order by provider.deleted_at, provider.id
+  limit ${limit}`;
+
+/** A page of connections, oldest first, and their number. */
+export async function listProviders(
+  db: Db,
+  organizationId: string,
+  types: readonly string[] | undefined,
+  page: Page,
+): Promise<{ rows: ProviderRow[]; totalCount: number }> {
+  const { limit, offset } = limitOf(page);
+  const passing = db`provider.organization_id = ${organizationId} and provider.deleted_at is null
+    ${types === undefined ? db`` : db`and provider.provider_type = any (${types as string[]})`}`;
+  const [rows, [count]] = await Promise.all([
+    db<ProviderRow[]>`
+      select ${columns(db)} from payment_providers provider where ${passing}
+      order by provider.created_at, provider.id limit ${limit} offset ${offset}`,
+    db<{ total: number }[]>`select count(*) as total from payment_providers provider where ${passing}`,
+  ]);
+  return { rows, totalCount: count!.total };
+}

@@ -1,0 +1,72 @@
+import type { Operation } from '../../../platform/operation.ts';
+import { checkProvider, createProvider, deleteProvider, updateProvider } from './commands.ts';
+import { listProvidersPage, showProvider } from './reads.ts';
+import { ProviderCreate, ProviderEnvelope, ProviderList, ProvidersQuery, ProviderUpdate } from './schema.ts';
+
+const common = { permission: 'payment_provider', tag: 'payment_providers', answer: ProviderEnvelope } as const;
+
+const update: Operation = {
+  ...common,
+  name: 'updatePaymentProvider',
+  method: 'put',
+  path: '/payment_providers/:code',
+  summary: 'Update a connection to a payment provider',
+  root: 'payment_provider',
+  body: ProviderUpdate,
+  kind: 'command',
+  run: updateProvider,
+};
+
+export const paymentProviderOperations: Operation[] = [
+  {
+    ...common,
+    name: 'createPaymentProvider',
+    method: 'post',
+    path: '/payment_providers',
+    summary: 'Connect a payment provider',
+    root: 'payment_provider',
+    body: ProviderCreate,
+    kind: 'command',
+    run: createProvider,
+  },
+  {
+    ...common,
+    name: 'findAllPaymentProviders',
+    method: 'get',
+    path: '/payment_providers',
+    summary: 'List connections to payment providers',
+    query: ProvidersQuery,
+    answer: ProviderList,
+    kind: 'read',
+    run: listProvidersPage,
+  },
+  {
+    ...common,
+    name: 'findPaymentProvider',
+    method: 'get',
+    path: '/payment_providers/:code',
+    summary: 'Retrieve a connection to a payment provider',
+    kind: 'read',
+    run: showProvider,
+  },
+  update,
+  { ...update, name: 'patchPaymentProvider', method: 'patch', hidden: true },
+  {
+    ...common,
+    name: 'destroyPaymentProvider',
+    method: 'delete',
+    path: '/payment_providers/:code',
+    summary: 'End a connection to a payment provider',
+    kind: 'command',
+    run: deleteProvider,
+  },
+  {
+    ...common,
+    name: 'checkPaymentProvider',
+    method: 'post',
+    path: '/payment_providers/:code/check',
+    summary: 'Try the credentials of a connection',
+    kind: 'command',
+    run: checkProvider,
+  },
+];

@@ -1,0 +1,46 @@
+import { refuse } from '../../../platform/refusal.ts';
+import { configuredKeys, type Deployment, openText, sealText } from '../../../platform/secrets/secrets.ts';
+import type { ProviderRow } from './queries.ts';
+
+const placeOf = (providerId: string, name: string) => ({
+  table: 'payment_providers',
+  row: providerId,
+  field: `secrets.${name}`,
+});
+
+/**
+ * A live account's credentials are not kept where a dump of the database alone opens them.
+ *
+ * @throws Refusal 422 <field> secrets_key_missing, outside sandboxes where no key is set. Rule: finance 1.3 "no key"
+ */
+export function demandKeyFor(
+  { sandbox, config }: Pick<Deployment, 'config'> & { sandbox: boolean },
+  secrets: Record<string, string>,
+): void {
+  if (sandbox || configuredKeys(config).length > 0 || Object.keys(secrets).length === 0) return;
+  throw refuse.invalid(Object.fromEntries(Object.keys(secrets).map((name) => [name, ['secrets_key_missing']])));
+}
+
+/** Secrets as they are stored, and what may be shown of them: never in answers, logs or webhooks. Rule: beyond 13.1. */
+export async function sealSecrets(
+  deployment: Deployment,
+  providerId: string,
+  secrets: Record<string, string>,
+): Promise<{ secrets: Record<string, string>; secrets_last4: Record<string, string> }> {
+  const sealed: Record<string, string> = {};
+  for (const [name, text] of Object.entries(secrets)) {
+    sealed[name] = await sealText(deployment, text, placeOf(providerId, name));
+  }
+  const last4 = Object.entries(secrets).map(([name, text]) => [name, text.slice(-4)]);
+  return { secrets: sealed, secrets_last4: Object.fromEntries(last4) };
+}
+
+/** A secret of a connection; undefined when it has none of that name. */
+export async function readSecret(
+  deployment: Deployment,
+  provider: Pick<ProviderRow, 'id' | 'secrets'>,
+  name: string,
+): Promise<string | undefined> {
+  const sealed = provider.secrets[name];
+  return sealed === undefined ? undefined : openText(deployment, sealed, placeOf(provider.id, name));
+}

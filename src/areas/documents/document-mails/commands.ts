@@ -1,0 +1,145 @@
+import type { Context } from '../../../platform/context.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { type CustomerRow, readCustomer } from '../../customers/customers/queries.ts';
+import type { MailDocument } from '../../messaging/mails/owe-mail.ts';
+import { postMail } from '../../messaging/mails/post-mail.ts';
+import type { PendingMail } from '../../messaging/mails/queries.ts';
+import { type Mailed, mailedDocuments } from './documents.ts';
+import type { ResendEmail } from './schema.ts';
+
+interface Asked {
+  svc_id: string;
+  body?: ResendEmail;
+}
+
+const BODY_PREVIEW_LENGTH = 500;
+
+/** @throws Refusal 404 invoice; as `resend`. Rule: subscriptions-and-invoices F.10. */
+export const resendInvoice = async (ctx: Context, { svc_id, body }: Asked) =>
+  resend(ctx, await mailedDocuments.invoice(ctx, svc_id), body);
+
+/** @throws Refusal 404 credit_note; as `resend`. Rule: credits-and-payments C.2. */
+export const resendCreditNote = async (ctx: Context, { svc_id, body }: Asked) =>
+  resend(ctx, await mailedDocuments.credit_note(ctx, svc_id), body);
+
+/** @throws Refusal 404 payment_receipt; as `resend`. Rule: credits-and-payments E.9. */
+export const resendReceipt = async (ctx: Context, { svc_id, body }: Asked) =>
+  resend(ctx, await mailedDocuments.payment_receipt(ctx, svc_id), body);
+
+/**
+ * Step `mail-document`: mails a document that became final to its customer, once, if its billing entity still says so and
+ * the customer has an address. Rules: platform A.6, credits-and-payments E.9, subscriptions-and-invoices F.10.
+ */
+export async function mailDocument(ctx: Context, { kind, subject_id }: MailDocument): Promise<void> {
+  const mailed = await mailedDocuments[kind](ctx, subject_id);
+  const sender = await readSender(ctx, mailed);
+  if (!sender.email_settings.includes(mailed.setting)) return;
+  const customer = await readCustomer(ctx.db, ctx.organizationId, mailed.customer_id);
+  await post(ctx, mailed, sender, customer, { to: addressesOf(customer), cc: [], bcc: [], isAutomatic: true });
+}
+
+/**
+ * Mails a document again, to its customer unless other addressees are given.
+ *
+ * @throws Refusal 405 email_settings_disabled, when the billing entity does not send such mails; 422 to, without any
+ *   addressee; 403 feature_unavailable, where mails have no way to go: outside of sandboxes without a mail server
+ */
+async function resend(ctx: Context, mailed: Mailed, asked: ResendEmail | undefined): Promise<null> {
+  const sender = await readSender(ctx, mailed);
+  if (!sender.email_settings.includes(mailed.setting)) throw refuse.notAllowed('email_settings_disabled');
+  if (!ctx.sandbox && ctx.config.SMTP_URL === undefined) throw refuse.forbidden('feature_unavailable');
+  const customer = await readCustomer(ctx.db, ctx.organizationId, mailed.customer_id);
+  const to = asked?.to?.length ? asked.to : addressesOf(customer);
+  if (to.length === 0) throw refuse.invalid({ to: ['value_is_mandatory'] });
+  await post(ctx, mailed, sender, customer, { to, cc: asked?.cc ?? [], bcc: asked?.bcc ?? [], isAutomatic: false });
+  return null;
+}
+
+interface Addressees {
+  to: readonly string[];
+  cc: readonly string[];
+  bcc: readonly string[];
+  isAutomatic: boolean;
+}
+
+async function post(
+  ctx: Context,
+  mailed: Mailed,
+  sender: Sender,
+  customer: CustomerRow,
+  { to, cc, bcc, isAutomatic }: Addressees,
+): Promise<void> {
+  const subject = `Your ${mailed.title} ${mailed.number} from ${sender.name}`;
+  const text = `Please find attached your ${mailed.title} ${mailed.number}.`;
+  const isPosted = await postMail(ctx, {
+    to,
+    cc,
+    bcc,
+    subject,
+    text,
+    senderName: sender.name,
+    replyTo: sender.email,
+    document: { kind: mailed.kind, subjectId: mailed.id, number: mailed.number },
+    isAutomatic,
+  });
+  if (isPosted) record(ctx, mailed, customer, { status: isAutomatic ? 'sent' : 'resent', subject, text, to, cc, bcc });
+}
+
+/** Writes into the audit trail that a mail of a document was given up, and why. Rule: platform H.1 `email.sent`. */
+export async function recordMailFailed(ctx: Context, mail: PendingMail, error: string): Promise<void> {
+  if (mail.kind === null || mail.subject_id === null) return;
+  const mailed = await mailedDocuments[mail.kind](ctx, mail.subject_id);
+  const customer = await readCustomer(ctx.db, ctx.organizationId, mailed.customer_id);
+  const { subject, body: text, recipients: to, cc, bcc } = mail;
+  record(ctx, mailed, customer, { status: 'failed', subject, text, to, cc, bcc, error });
+}
+
+interface Mailing extends Omit<Addressees, 'isAutomatic'> {
+  status: 'sent' | 'resent' | 'failed';
+  subject: string;
+  text: string;
+  error?: string;
+}
+
+function record(
+  ctx: Context,
+  mailed: Mailed,
+  customer: CustomerRow,
+  { status, subject, text, to, cc, bcc, error }: Mailing,
+): void {
+  const email = { subject, to, cc, bcc, body_preview: text.slice(0, BODY_PREVIEW_LENGTH) };
+  const document = { type: mailed.resourceType, number: mailed.number, svc_id: mailed.id };
+  ctx.record({
+    activity: {
+      type: 'email.sent',
+      resourceType: mailed.resourceType,
+      resourceId: mailed.id,
+      object: {
+        status,
+        email: JSON.stringify(email),
+        document: JSON.stringify(document),
+        ...(error === undefined ? {} : { error }),
+      },
+      externalCustomerId: customer.external_id,
+    },
+  });
+}
+
+interface Sender {
+  email_settings: string[];
+  name: string;
+  email: string | null;
+}
+
+async function readSender(ctx: Context, mailed: Mailed): Promise<Sender> {
+  const [entity] = await ctx.db<Sender[]>`
+    select email_settings, name, email from billing_entities
+    where organization_id = ${ctx.organizationId} and id = ${mailed.billing_entity_id}`;
+  return entity!;
+}
+
+const addressesOf = ({ email }: CustomerRow): string[] =>
+  (email ?? '')
+    .split(',')
+    .map((address) => address.trim())
+    .filter((address) => address !== '');

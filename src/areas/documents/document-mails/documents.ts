@@ -1,0 +1,54 @@
+import type { Context } from '../../../platform/context.ts';
+import { getCreditNote } from '../../credits/credit-notes/queries.ts';
+import { getVisibleInvoice } from '../../invoices/invoices/queries.ts';
+import type { MailSetting } from '../../messaging/mails/owe-mail.ts';
+import { getReceipt } from '../../payments/payment-receipts/queries.ts';
+
+/** A document that is mailed, and the setting of its billing entity that allows it. */
+export interface Mailed {
+  kind: 'invoice' | 'credit_note' | 'payment_receipt';
+  id: string;
+  number: string;
+  customer_id: string;
+  billing_entity_id: string;
+  setting: MailSetting;
+  resourceType: 'Invoice' | 'CreditNote' | 'PaymentReceipt';
+  title: string;
+}
+
+type Reading = Pick<Context, 'db' | 'organizationId'>;
+
+/** How each kind is read. @throws Refusal 404 of the kind */
+export const mailedDocuments = {
+  async invoice(ctx: Reading, id: string): Promise<Mailed> {
+    const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, id);
+    const { number, customer_id, billing_entity_id } = invoice;
+    const owner = { id: invoice.id, number, customer_id, billing_entity_id };
+    return { ...owner, kind: 'invoice', setting: 'invoice.finalized', resourceType: 'Invoice', title: 'invoice' };
+  },
+  async credit_note(ctx: Reading, id: string): Promise<Mailed> {
+    const note = await getCreditNote(ctx.db, ctx.organizationId, id);
+    const { number, customer_id, billing_entity_id } = note;
+    const owner = { id: note.id, number, customer_id, billing_entity_id };
+    return {
+      ...owner,
+      kind: 'credit_note',
+      setting: 'credit_note.created',
+      resourceType: 'CreditNote',
+      title: 'credit note',
+    };
+  },
+  async payment_receipt(ctx: Reading, id: string): Promise<Mailed> {
+    const { number, customer_id, billing_entity_id, ...receipt } = await getReceipt(ctx.db, ctx.organizationId, id);
+    return {
+      id: receipt.id,
+      number,
+      customer_id,
+      billing_entity_id,
+      kind: 'payment_receipt',
+      setting: 'payment_receipt.created',
+      resourceType: 'PaymentReceipt',
+      title: 'payment receipt',
+    };
+  },
+} as const;

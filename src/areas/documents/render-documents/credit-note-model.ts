@@ -1,0 +1,89 @@
+import { decimal } from '../../../engine/money/decimal.ts';
+import type { DocumentModel, Row, Total } from '../../../platform/documents/model.ts';
+import type { CreditNoteRow } from '../../credits/credit-notes/queries.ts';
+import type { FeeRow } from '../../invoices/fees/queries.ts';
+import type { InvoiceParts } from '../../invoices/invoices/view.ts';
+import { type Format, fill, formatOf } from '../../messaging/documents/format.ts';
+import type { Language } from '../../messaging/documents/texts/by-locale.ts';
+import type { DocumentTexts } from '../../messaging/documents/texts/texts.ts';
+import { partiesOf } from './invoice-model.ts';
+import type { Printed } from './sql.ts';
+
+export interface CreditNoteParts {
+  note: CreditNoteRow;
+  /** The invoice whose fees it gives back. */
+  invoice: InvoiceParts;
+  fees: ReadonlyMap<string, FeeRow>;
+}
+
+/**
+ * What the document of a credit note says: which fees of which invoice it gives back, less their coupons, with their
+ * taxes. Its parties are those of the invoice.
+ *
+ * Rules: credits-and-payments C.1, C.5.
+ */
+export function creditNoteModel(
+  { note, invoice, fees }: CreditNoteParts,
+  printed: Printed,
+  { locale, texts }: Language,
+): DocumentModel {
+  const format = formatOf(locale, note.currency, invoice.invoice.timezone);
+  return {
+    language: locale,
+    title: texts.titles.creditNote,
+    number: note.number,
+    logo: printed.logo_url,
+    facts: [
+      { label: texts.titles.creditNote, value: note.number },
+      { label: texts.number, value: note.invoice_number },
+      { label: texts.issuedOn, value: format.date(note.issuing_date) },
+      ...(note.purchase_order_number === null
+        ? []
+        : [{ label: texts.purchaseOrder, value: note.purchase_order_number }]),
+    ],
+    parties: partiesOf(invoice, printed, texts, format),
+    headline: null,
+    columns: [
+      { label: texts.item, isFigure: false },
+      ...[texts.tax, texts.amount].map((label) => ({ label, isFigure: true })),
+    ],
+    tables: [{ title: null, rows: note.items.map((item) => rowOf(item, fees, format)) }],
+    totals: totalsOf(note, texts, format),
+    notes: [note.description, printed.issuer.invoice_footer]
+      .filter((text): text is string => text !== null && text !== '')
+      .map((text) => ({ title: null, text })),
+    pageLabel: texts.page,
+  };
+}
+
+function rowOf(item: CreditNoteRow['items'][number], fees: ReadonlyMap<string, FeeRow>, format: Format): Row {
+  const fee = fees.get(item.fee_id ?? '');
+  const name = fee?.invoice_display_name ?? fee?.item_name ?? '';
+  return {
+    kind: 'line',
+    cells: [name, fee === undefined ? '' : format.percent(fee.taxes_rate), format.amount(item.amount_cents)],
+  };
+}
+
+function totalsOf(note: CreditNoteRow, texts: DocumentTexts, format: Format): Total[] {
+  const plain = (label: string, cents: number): Total => ({ label, value: format.amount(cents), kind: 'plain' });
+  const items = note.sub_total_excluding_taxes_amount_cents + note.coupons_adjustment_amount_cents;
+  const taxes = note.applied_taxes.map((tax) =>
+    plain(
+      fill(texts.taxOn, {
+        name: tax.tax_name,
+        rate: format.percent(decimal(tax.tax_rate).toNumber()),
+        base: format.amount(tax.base_amount_cents),
+      }),
+      tax.amount_cents,
+    ),
+  );
+  return [
+    plain(texts.subTotal, items),
+    ...(note.coupons_adjustment_amount_cents === 0
+      ? []
+      : [plain(texts.coupons, -note.coupons_adjustment_amount_cents)]),
+    ...(taxes.length === 0 ? [plain(texts.noTax, 0)] : taxes),
+    { label: texts.total, value: format.amount(note.total_amount_cents), kind: 'grand' },
+  ];
+}

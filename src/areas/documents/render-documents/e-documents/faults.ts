@@ -1,0 +1,31 @@
+import { exponentOf } from '../../../../engine/money/currency.ts';
+import { MANDATORY } from '../../../../platform/schema/fields.ts';
+import type { EDocument } from './ubl.ts';
+
+/** Amounts of EN 16931 have two decimals at most (BR-DEC). */
+const MOST_DECIMALS = 2;
+
+/**
+ * What keeps a document from being one that receivers under EN 16931 take, by field: handed out nevertheless, it would be
+ * refused where nobody sees it. Fields of the issuer are `billing_entity.…`, those of the payer `customer.…`.
+ *
+ *   BR-09, BR-11  both parties have a country
+ *   BR-CO-26      the seller has a number: legal, VAT or another tax's
+ *   BR-S-02       a seller who charges VAT has a tax number
+ *   BR-DEC        the currency has two decimals at most
+ *
+ * Rule: EN 16931, by the names of its rules.
+ */
+export function faultsOf(document: EDocument, selfBilled: boolean): Record<string, string[]> {
+  const { seller, buyer, vat, currency } = document;
+  const [issuer, payer] = selfBilled ? ['customer', 'billing_entity'] : ['billing_entity', 'customer'];
+  const taxed = vat.some(({ category }) => category === 'S');
+  const hasTaxNumber = Boolean(seller.tax_identification_number);
+  const faults: Record<string, string[]> = {};
+  if (!seller.country) faults[`${issuer}.country`] = [MANDATORY];
+  if (!buyer.country) faults[`${payer}.country`] = [MANDATORY];
+  if (taxed && !hasTaxNumber) faults[`${issuer}.tax_identification_number`] = [MANDATORY];
+  else if (!hasTaxNumber && !seller.legal_number) faults[`${issuer}.legal_number`] = [MANDATORY];
+  if (exponentOf(currency) > MOST_DECIMALS) faults.currency = ['unsupported_value'];
+  return faults;
+}

@@ -1,0 +1,223 @@
+import type { DocumentModel, DocumentTable, Fact, Note, Party, Total } from '../../../platform/documents/model.ts';
+import { creditView } from '../../invoices/invoices/credits.ts';
+import { dueOf, isOver } from '../../invoices/invoices/due.ts';
+import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
+import type { InvoiceParts } from '../../invoices/invoices/view.ts';
+import { type Format, fill, formatOf } from '../../messaging/documents/format.ts';
+import type { Language } from '../../messaging/documents/texts/by-locale.ts';
+import type { DocumentTexts } from '../../messaging/documents/texts/texts.ts';
+import { subscriptionName } from '../../subscriptions/subscriptions/name.ts';
+import { feeRows } from './fee-rows.ts';
+import { addressLines, type PartyFacts, partyOf } from './party.ts';
+import type { PaidPart, Printed } from './sql.ts';
+
+/**
+ * What the document of an invoice says: who bills whom, each fee below its subscription, how the total comes about, what of
+ * it was paid or given up when the document was drawn, what is left to pay until when, custom sections and the issuer's
+ * footer.
+ *
+ * Rules: subscriptions-and-invoices F.6, F.9, F.10.
+ */
+export function invoiceModel(
+  parts: InvoiceParts,
+  printed: Printed,
+  paid: readonly PaidPart[],
+  { locale, texts }: Language,
+): DocumentModel {
+  const { invoice } = parts;
+  const format = formatOf(locale, invoice.currency, invoice.timezone);
+  return {
+    language: locale,
+    title: invoice.self_billed ? texts.titles.selfBilledInvoice : texts.titles.invoice,
+    number: invoice.number,
+    logo: printed.logo_url,
+    facts: factsOf(parts, printed, texts, format),
+    parties: partiesOf(parts, printed, texts, format),
+    headline: headlineOf(parts, paid, texts, format),
+    columns: [
+      { label: texts.item, isFigure: false },
+      ...[texts.units, texts.unitPrice, texts.tax, texts.amount].map((label) => ({ label, isFigure: true })),
+    ],
+    tables: tablesOf(parts, texts, format),
+    totals: [...totalsOf(parts, texts, format), ...settledTotals(parts, paid, texts, format)],
+    notes: notesOf(parts, printed, texts),
+    pageLabel: texts.page,
+  };
+}
+
+/** What is to be paid until when; of a paid invoice, that it is. */
+function headlineOf(
+  { invoice }: InvoiceParts,
+  paid: readonly PaidPart[],
+  texts: DocumentTexts,
+  format: Format,
+): DocumentModel['headline'] {
+  const left = leftToPay(invoice);
+  if (left > 0)
+    return {
+      text: fill(texts.amountDue, { amount: format.amount(left) }),
+      note: fill(texts.payableUntil, { date: format.date(invoice.payment_due_date) }),
+    };
+  const settled = invoice.total_amount_cents - invoice.total_written_off_amount_cents - creditedOf(invoice);
+  if (settled <= 0) return null;
+  const last = paid.at(-1);
+  return {
+    text: fill(texts.amountPaid, { amount: format.amount(settled) }),
+    note: last ? `${texts.paidOn} ${format.date(dayOf(last, invoice.timezone))}` : texts.paid,
+  };
+}
+
+/** Of an invoice that was marked as paid nothing is left, though nobody recorded how it was paid. */
+const leftToPay = (invoice: InvoiceRow): number =>
+  invoice.payment_status === 'succeeded' ? 0 : Math.max(dueOf(invoice), 0);
+
+const creditedOf = (invoice: InvoiceRow): number => invoice.total_offsetted_credit_note_amount_cents;
+
+const dayOf = ({ created_at }: PaidPart, timezone: string) => created_at.toZonedDateTimeISO(timezone).toPlainDate();
+
+/** Below the total: each payment, what credit notes settled and what was given up, and what is left; nothing while all is due. */
+function settledTotals(
+  { invoice }: InvoiceParts,
+  paid: readonly PaidPart[],
+  texts: DocumentTexts,
+  format: Format,
+): Total[] {
+  const takenOff = (label: string, cents: number): Total[] =>
+    cents === 0 ? [] : [{ label, value: format.amount(-cents), kind: 'plain' }];
+  const left = leftToPay(invoice);
+  const known = paid.reduce((total, part) => total + part.amount_cents, 0);
+  const marked =
+    invoice.total_amount_cents - known - creditedOf(invoice) - invoice.total_written_off_amount_cents - left;
+  const rows = [
+    ...paid.flatMap((part) =>
+      takenOff(`${texts.paidOn} ${format.date(dayOf(part, invoice.timezone))}`, part.amount_cents),
+    ),
+    ...takenOff(texts.paid, isOver(invoice) ? 0 : marked),
+    ...takenOff(texts.credited, creditedOf(invoice)),
+    ...takenOff(texts.writtenOff, invoice.total_written_off_amount_cents),
+  ];
+  return rows.length === 0 ? [] : [...rows, { label: texts.leftToPay, value: format.amount(left), kind: 'grand' }];
+}
+
+function factsOf({ invoice }: InvoiceParts, { customer }: Printed, texts: DocumentTexts, format: Format): Fact[] {
+  return [
+    { label: texts.number, value: invoice.number },
+    { label: texts.issuedOn, value: format.date(invoice.issuing_date) },
+    { label: texts.dueOn, value: format.date(invoice.payment_due_date) },
+    ...(invoice.net_payment_term === 0
+      ? []
+      : [{ label: texts.paymentTerm, value: format.days(invoice.net_payment_term) }]),
+    ...(invoice.purchase_order_number === null
+      ? []
+      : [{ label: texts.purchaseOrder, value: invoice.purchase_order_number }]),
+    ...(customer?.metadata ?? [])
+      .filter((item) => item.display_in_invoice)
+      .map(({ key, value }) => ({ label: key, value })),
+  ];
+}
+
+/** Issuer and payer; of a self-billed invoice they change places, since the partner supplies and is paid. */
+export function sellerAndBuyer({ invoice, customer: now }: InvoiceParts, printed: Printed): [PartyFacts, PartyFacts] {
+  const customer = printed.customer ?? now;
+  const person = [customer.firstname, customer.lastname].filter((name) => name !== null).join(' ');
+  const names = [customer.legal_name, customer.name, person].filter((name) => name !== null && name !== '');
+  const payer: PartyFacts = { ...customer, name: names[0] ?? customer.external_id };
+  const issuer: PartyFacts = { ...printed.issuer, name: printed.issuer.legal_name || printed.issuer.name };
+  return invoice.self_billed ? [payer, issuer] : [issuer, payer];
+}
+
+export function partiesOf(parts: InvoiceParts, printed: Printed, texts: DocumentTexts, format: Format): Party[] {
+  const { invoice, customer: now } = parts;
+  const [from, to] = sellerAndBuyer(parts, printed);
+  const customer = printed.customer ?? { ...now, shipping_address: shippingOf(now), metadata: [] };
+  const shipping = addressLines(customer.shipping_address, format);
+  const isElsewhere = shipping.length > 0 && shipping.join() !== addressLines(customer, format).join();
+  return [
+    partyOf(texts.issuer, from, texts, format),
+    partyOf(texts.payer, to, texts, format),
+    ...(isElsewhere && !invoice.self_billed ? [{ label: texts.shipTo, lines: [to.name, ...shipping] }] : []),
+  ];
+}
+
+const shippingOf = (customer: InvoiceParts['customer']) => ({
+  address_line1: customer.shipping_address_line1,
+  address_line2: customer.shipping_address_line2,
+  city: customer.shipping_city,
+  state: customer.shipping_state,
+  zipcode: customer.shipping_zipcode,
+  country: customer.shipping_country,
+});
+
+/** A table a subscription, in the order of the lines, and one for all that belongs to none. */
+function tablesOf({ fees, subscriptions }: InvoiceParts, texts: DocumentTexts, format: Format): DocumentTable[] {
+  const tables = subscriptions.map((subscription): DocumentTable => {
+    const title = subscriptionName(subscription);
+    const own = fees.filter((fee) => fee.subscription_id === subscription.id);
+    return { title, rows: feeRows(own, title, texts, format) };
+  });
+  const known = new Set(subscriptions.map(({ id }) => id));
+  const others = fees.filter((fee) => fee.subscription_id === null || !known.has(fee.subscription_id));
+  const rest = {
+    title: subscriptions.length === 0 ? null : texts.otherItems,
+    rows: feeRows(others, null, texts, format),
+  };
+  return [...tables, rest].filter(({ rows }) => rows.length > 0);
+}
+
+function totalsOf({ invoice, credits }: InvoiceParts, texts: DocumentTexts, format: Format): Total[] {
+  const plain = (label: string, cents: number): Total => ({ label, value: format.amount(cents), kind: 'plain' });
+  const sum = (label: string, cents: number): Total => ({ ...plain(label, cents), kind: 'sum' });
+  const takenOff = (label: string, cents: number): Total[] => (cents === 0 ? [] : [plain(label, -cents)]);
+  const before = [
+    ...takenOff(texts.progressiveCredit, invoice.progressive_billing_credit_amount_cents),
+    ...couponTotals(credits, invoice.coupons_amount_cents, texts, plain),
+  ];
+  const after = [
+    ...takenOff(texts.creditNotes, invoice.credit_notes_amount_cents),
+    ...takenOff(texts.prepaidCredits, invoice.prepaid_credit_amount_cents),
+  ];
+  const taxes = invoice.applied_taxes.map((tax) =>
+    plain(
+      fill(texts.taxOn, {
+        name: tax.tax_name,
+        rate: format.percent(tax.tax_rate),
+        base: format.amount(tax.fees_amount_cents),
+      }),
+      tax.amount_cents,
+    ),
+  );
+  return [
+    plain(texts.subTotal, invoice.fees_amount_cents),
+    ...before,
+    ...(before.length === 0 ? [] : [sum(texts.netTotal, invoice.sub_total_excluding_taxes_amount_cents)]),
+    ...(taxes.length === 0 ? [plain(texts.noTax, 0)] : taxes),
+    ...(after.length === 0 ? [] : [sum(texts.grossTotal, invoice.sub_total_including_taxes_amount_cents), ...after]),
+    { ...sum(texts.total, invoice.total_amount_cents), kind: 'grand' },
+  ];
+}
+
+/** Each coupon by its name, where the invoice tells them apart. */
+function couponTotals(
+  credits: InvoiceParts['credits'],
+  totalCents: number,
+  texts: DocumentTexts,
+  plain: (label: string, cents: number) => Total,
+): Total[] {
+  if (totalCents === 0) return [];
+  const coupons = credits
+    .map((credit) => ({ cents: credit.amount_cents, item: creditView(credit).item as { type: string; name: string } }))
+    .filter(({ item }) => item.type === 'coupon');
+  if (coupons.length === 0) return [plain(texts.coupons, -totalCents)];
+  return coupons.map(({ cents, item }) => plain(`${texts.coupons}: ${item.name}`, -cents));
+}
+
+function notesOf({ invoice }: InvoiceParts, { issuer }: Printed, texts: DocumentTexts): Note[] {
+  return [
+    ...(invoice.self_billed ? [{ title: null, text: texts.selfBilledNote }] : []),
+    ...invoice.applied_sections.map(({ name, display_name, details }) => ({
+      title: display_name ?? name,
+      text: details ?? '',
+    })),
+    ...(issuer.invoice_footer ? [{ title: null, text: issuer.invoice_footer }] : []),
+  ];
+}

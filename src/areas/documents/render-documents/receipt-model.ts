@@ -1,0 +1,77 @@
+import type { Currency } from '../../../engine/money/currency.ts';
+import type { DocumentModel, Row } from '../../../platform/documents/model.ts';
+import type { InvoiceParts } from '../../invoices/invoices/view.ts';
+import { type Format, fill, formatOf } from '../../messaging/documents/format.ts';
+import type { Language } from '../../messaging/documents/texts/by-locale.ts';
+import type { ReceiptRow } from '../../payments/payment-receipts/queries.ts';
+import type { PaymentRow, ShareRow } from '../../payments/payments/queries.ts';
+import { partiesOf } from './invoice-model.ts';
+import type { Printed } from './sql.ts';
+
+export interface ReceiptParts {
+  receipt: ReceiptRow;
+  payment: PaymentRow;
+  shares: readonly ShareRow[];
+  /** The first of its invoices, whose parties are those of the receipt. */
+  invoice: InvoiceParts;
+}
+
+/**
+ * What the document of a receipt says: who paid how much when, and what of which invoice it settled.
+ *
+ * Rule: credits-and-payments E.9.
+ */
+export function receiptModel(
+  { receipt, payment, shares, invoice }: ReceiptParts,
+  printed: Printed,
+  { locale, texts }: Language,
+): DocumentModel {
+  const zone = invoice.invoice.timezone;
+  const format = formatOf(locale, payment.amount_currency as Currency, zone);
+  const reference = payment.reference ?? payment.provider_payment_id;
+  const paidOn = format.date(payment.created_at.toZonedDateTimeISO(zone).toPlainDate());
+  const settled = shares.reduce((total, { amount_cents }) => total + amount_cents, 0);
+  const rest = payment.amount_cents - settled;
+  return {
+    language: locale,
+    title: texts.titles.receipt,
+    number: receipt.number,
+    logo: printed.logo_url,
+    facts: [
+      { label: texts.titles.receipt, value: receipt.number },
+      { label: texts.paidOn, value: paidOn },
+      ...(reference === null ? [] : [{ label: texts.reference, value: reference }]),
+    ],
+    parties: partiesOf(invoice, printed, texts, format),
+    headline: {
+      text: fill(texts.amountPaid, { amount: format.amount(payment.amount_cents) }),
+      note: `${texts.paidOn} ${paidOn}`,
+    },
+    columns: [
+      { label: texts.number, isFigure: false },
+      ...[texts.issuedOn, texts.total, texts.amount].map((label) => ({ label, isFigure: true })),
+    ],
+    tables: [
+      {
+        title: null,
+        rows: [
+          ...shares.map((share) => rowOf(share, format)),
+          ...(rest === 0 ? [] : [{ kind: 'line', cells: [texts.unapplied, '', '', format.amount(rest)] } as const]),
+        ],
+      },
+    ],
+    totals: [{ label: texts.total, value: format.amount(payment.amount_cents), kind: 'grand' }],
+    notes: printed.issuer.invoice_footer ? [{ title: null, text: printed.issuer.invoice_footer }] : [],
+    pageLabel: texts.page,
+  };
+}
+
+const rowOf = (share: ShareRow, format: Format): Row => ({
+  kind: 'line',
+  cells: [
+    share.invoice_number,
+    format.date(share.issuing_date),
+    format.amount(share.total_amount_cents),
+    format.amount(share.amount_cents),
+  ],
+});

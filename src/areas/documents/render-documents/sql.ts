@@ -1,0 +1,57 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import type { Address, PartyFacts } from './party.ts';
+
+/** Frozen with the invoice; read as they are now where it was made before they were. */
+export interface Printed {
+  issuer: PartyFacts & { legal_name: string | null; invoice_footer: string | null; document_locale: string };
+  customer: (Omit<PartyFacts, 'name'> & CustomerNames) | null;
+  logo_url: string | null;
+  customer_locale: string | null;
+}
+
+interface CustomerNames {
+  name: string | null;
+  legal_name: string | null;
+  firstname: string | null;
+  lastname: string | null;
+  external_id: string;
+  shipping_address: Address;
+  metadata: { key: string; value: string; display_in_invoice: boolean }[];
+}
+
+/** What an invoice prints beside its figures: its parties as they were when it was finalized. */
+export async function readPrinted(db: Db, organizationId: string, invoiceId: string): Promise<Printed> {
+  const [row] = await db<Printed[]>`
+    select coalesce(invoice.issuer_snapshot, ${issuerSnapshot(db)}) as issuer, invoice.customer_snapshot as customer,
+      entity.logo_url, customer.document_locale as customer_locale
+    from invoices invoice
+    join billing_entities entity on entity.organization_id = invoice.organization_id
+      and entity.id = invoice.billing_entity_id
+    join customers customer on customer.organization_id = invoice.organization_id and customer.id = invoice.customer_id
+    where invoice.organization_id = ${organizationId} and invoice.id = ${invoiceId}`;
+  return row!;
+}
+
+/** A payment that an invoice has got, by the day on which it came in. */
+export interface PaidPart {
+  created_at: Temporal.Instant;
+  amount_cents: number;
+}
+
+/** What payments have settled of an invoice, oldest first. */
+export const listPaidParts = (db: Db, organizationId: string, invoiceId: string) => db<PaidPart[]>`
+  select payment.created_at, share.amount_cents
+  from payment_invoices share
+  join payments payment on payment.organization_id = share.organization_id and payment.id = share.payment_id
+  where share.organization_id = ${organizationId} and share.invoice_id = ${invoiceId}
+    and payment.payment_status = 'succeeded' and share.amount_cents > 0
+  order by payment.created_at, payment.id`;
+
+/** The columns of `entity` that a document prints, its logo apart, which would be copied with every invoice. */
+export const issuerSnapshot = (db: Db) => db`
+  jsonb_build_object('name', entity.name, 'legal_name', entity.legal_name, 'address_line1', entity.address_line1,
+    'address_line2', entity.address_line2, 'city', entity.city, 'state', entity.state, 'zipcode', entity.zipcode,
+    'country', entity.country, 'email', entity.email, 'phone', entity.phone, 'legal_number', entity.legal_number,
+    'tax_identification_number', entity.tax_identification_number, 'invoice_footer', entity.invoice_footer,
+    'document_locale', entity.document_locale)`;

@@ -1,0 +1,99 @@
+import type { Context } from '../../../platform/context.ts';
+import type { DocumentModel } from '../../../platform/documents/model.ts';
+import { xmlText } from '../../../platform/documents/xml.ts';
+import { readCreditNote } from '../../credits/credit-notes/queries.ts';
+import { recordCreditNoteGenerated } from '../../credits/credit-notes/record.ts';
+import { feesOfNotes } from '../../credits/credit-notes/show.ts';
+import { readInvoice } from '../../invoices/invoices/queries.ts';
+import { recordInvoiceGenerated } from '../../invoices/invoices/record.ts';
+import { partsOf } from '../../invoices/invoices/show.ts';
+import type { DocumentKind } from '../../messaging/documents/queries.ts';
+import { languageOf } from '../../messaging/documents/texts/by-locale.ts';
+import { getReceipt } from '../../payments/payment-receipts/queries.ts';
+import { recordReceiptGenerated } from '../../payments/payment-receipts/record.ts';
+import { listShares, readPayment } from '../../payments/payments/queries.ts';
+import { creditNoteModel } from './credit-note-model.ts';
+import { eCreditNote } from './e-documents/of-credit-note.ts';
+import { eInvoice } from './e-documents/of-invoice.ts';
+import { type EDocument, ublOf } from './e-documents/ubl.ts';
+import { invoiceModel } from './invoice-model.ts';
+import { receiptModel } from './receipt-model.ts';
+import { listPaidParts, readPrinted } from './sql.ts';
+
+/** What can be drawn: how its document is read, or written without a drawing, and who is told when it is there. */
+interface DocumentSubject {
+  read(ctx: Pick<Context, 'db' | 'organizationId'>, subjectId: string): Promise<DocumentModel | Uint8Array>;
+  announce(ctx: Context, subjectId: string): Promise<void>;
+}
+
+type Reading = Pick<Context, 'db' | 'organizationId'>;
+
+const readWholeInvoice = (ctx: Reading, invoiceId: string) =>
+  Promise.all([
+    readInvoice(ctx.db, ctx.organizationId, invoiceId).then((invoice) => partsOf(ctx, invoice)),
+    readPrinted(ctx.db, ctx.organizationId, invoiceId),
+  ]);
+
+async function readWholeNote(ctx: Reading, noteId: string) {
+  const note = await readCreditNote(ctx.db, ctx.organizationId, noteId);
+  const [[invoice, printed], fees] = await Promise.all([
+    readWholeInvoice(ctx, note.invoice_id),
+    feesOfNotes(ctx, [note]),
+  ]);
+  return { parts: { note, invoice, fees }, printed };
+}
+
+/** An invoice as its electronic document says it. */
+export const readEInvoice = async (ctx: Reading, invoiceId: string): Promise<EDocument> =>
+  eInvoice(...(await readWholeInvoice(ctx, invoiceId)));
+
+/** A credit note as its electronic document says it. */
+export async function readENote(ctx: Reading, noteId: string): Promise<EDocument> {
+  const { parts, printed } = await readWholeNote(ctx, noteId);
+  return eCreditNote(parts, printed);
+}
+
+export const documentSubjects: Readonly<Record<DocumentKind, DocumentSubject>> = {
+  invoice: {
+    async read(ctx, invoiceId) {
+      const [[parts, printed], paid] = await Promise.all([
+        readWholeInvoice(ctx, invoiceId),
+        listPaidParts(ctx.db, ctx.organizationId, invoiceId),
+      ]);
+      const language = languageOf(printed.customer_locale, printed.issuer.document_locale);
+      return invoiceModel(parts, printed, paid, language);
+    },
+    announce: recordInvoiceGenerated,
+  },
+  invoice_xml: {
+    read: async (ctx, invoiceId) => xmlText(ublOf(await readEInvoice(ctx, invoiceId))),
+    announce: recordInvoiceGenerated,
+  },
+  credit_note: {
+    async read(ctx, noteId) {
+      const { parts, printed } = await readWholeNote(ctx, noteId);
+      const language = languageOf(printed.customer_locale, printed.issuer.document_locale);
+      return creditNoteModel(parts, printed, language);
+    },
+    announce: recordCreditNoteGenerated,
+  },
+  credit_note_xml: {
+    read: async (ctx, noteId) => xmlText(ublOf(await readENote(ctx, noteId))),
+    announce: recordCreditNoteGenerated,
+  },
+  payment_receipt: {
+    async read(ctx, receiptId) {
+      const { db, organizationId } = ctx;
+      const receipt = await getReceipt(db, organizationId, receiptId);
+      const [payment, shares] = await Promise.all([
+        readPayment(db, organizationId, receipt.payment_id),
+        listShares(db, organizationId, receipt.payment_id),
+      ]);
+      const invoice = await readInvoice(db, organizationId, shares[0]!.invoice_id);
+      const [parts, printed] = await Promise.all([partsOf(ctx, invoice), readPrinted(db, organizationId, invoice.id)]);
+      const language = languageOf(printed.customer_locale, printed.issuer.document_locale);
+      return receiptModel({ receipt, payment, shares, invoice: parts }, printed, language);
+    },
+    announce: recordReceiptGenerated,
+  },
+};

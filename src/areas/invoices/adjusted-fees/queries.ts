@@ -1,0 +1,67 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
+import type { Decimal } from '../../../engine/money/decimal.ts';
+import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+
+/** What a fee bills: by this an adjustment finds it again when its draft is computed anew. */
+export interface BilledThing {
+  subscription_id: string;
+  fee_type: FeeType;
+  charge_id: string | null;
+  charge_filter_id: string | null;
+  fixed_charge_id: string | null;
+  grouped_by: GroupedBy;
+  from_datetime: Temporal.Instant;
+  to_datetime: Temporal.Instant;
+}
+
+/** What somebody set by hand about one fee of a draft. Rule: usage-and-charges F.6. */
+export interface AdjustedFeeRow extends BilledThing {
+  id: string;
+  /** Id that the fee keeps while it is adjusted. */
+  fee_id: string;
+  units: Decimal | null;
+  /** In the main unit. */
+  unit_precise_amount: Decimal | null;
+  invoice_display_name: string | null;
+  created_at: Temporal.Instant;
+}
+
+export const listAdjustedFees = (db: Db, organizationId: string, invoiceId: string) => db<AdjustedFeeRow[]>`
+  select id, fee_id, subscription_id, fee_type, charge_id, charge_filter_id, fixed_charge_id, grouped_by, from_datetime,
+    to_datetime, units, unit_precise_amount, invoice_display_name, created_at
+  from adjusted_fees
+  where organization_id = ${organizationId} and invoice_id = ${invoiceId}
+  order by id`;
+
+export const insertAdjustedFee = (db: Db, organizationId: string, invoiceId: string, row: AdjustedFeeRow) => db`
+  insert into adjusted_fees ${db({ organization_id: organizationId, invoice_id: invoiceId, ...row } as never)}`;
+
+/** @returns whether there was one */
+export async function deleteAdjustedFee(
+  db: Db,
+  organizationId: string,
+  invoiceId: string,
+  feeId: string,
+): Promise<boolean> {
+  const rows = await db`
+    delete from adjusted_fees
+    where organization_id = ${organizationId} and invoice_id = ${invoiceId} and fee_id = ${feeId}
+    returning id`;
+  return rows.length > 0;
+}
+
+/** A fee on a draft that may be adjusted; true-ups follow the fees that they complete. */
+export interface AdjustableFee extends BilledThing {
+  id: string;
+}
+
+export const listAdjustableFees = (db: Db, organizationId: string, invoiceId: string) => db<AdjustableFee[]>`
+  select id, subscription_id, fee_type, charge_id, charge_filter_id, fixed_charge_id, grouped_by, from_datetime,
+    to_datetime
+  from fees
+  where organization_id = ${organizationId} and invoice_id = ${invoiceId} and deleted_at is null
+    and true_up_parent_fee_id is null and correction_id is null and subscription_id is not null
+    and from_datetime is not null
+  order by created_at, id`;

@@ -1,0 +1,129 @@
+import { bucketOf } from '../../../engine/explain/bucket.ts';
+import type { StoredFeeInputs } from '../../../engine/explain/inputs.ts';
+import { instantOf } from '../../../engine/explain/revive.ts';
+import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
+import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import { isoText } from '../../../platform/db/iso-text.ts';
+import { countMatching, type Total } from '../../../platform/lists/count.ts';
+import { meteredNumber } from '../../catalog/usage-shapes/numbers.ts';
+import type { ShownEvent } from '../../usage/events/view.ts';
+import { isOfFilter } from '../../usage/usage-counts/events-of-filter.ts';
+import type { FeeInputsRow } from './queries.ts';
+
+/** A usage fee whose events are asked for. */
+export interface CountedFee extends Pick<FeeInputsRow, 'fee_id' | 'inputs' | 'events_watermark'> {
+  external_subscription_id: string | null;
+}
+
+const NO_ID = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * A part of a window, by the timestamps that its events have today: those of `[from, to)` as ISO texts, or the strays, which
+ * a correction has moved out of the window since. All parts together hold each event of the window once.
+ */
+export type WindowPart = { from: string; to: string } | 'strays';
+
+/**
+ * The events behind a usage fee as `event`, each as it was when the fee was made: those of its charge's window up to the
+ * watermark, or of a part of it, whatever was corrected since; of a fee of one event that one.
+ *
+ * Rules: beyond 5, 6.2 "versions valid then".
+ */
+export const eventsOfWindow = (db: Db, organizationId: string, fee: CountedFee, part?: WindowPart): Fragment => db`
+  (
+    select e.id, e.transaction_id, e.external_subscription_id, e.created_at,
+      coalesce(former.timestamp, e.timestamp) as timestamp, coalesce(former.code, e.code) as code,
+      case when former.event_id is null then e.properties else former.properties end as properties,
+      case when former.event_id is null then e.precise_total_amount_cents else former.precise_total_amount_cents end
+        as precise_total_amount_cents
+    from events e
+    left join lateral (
+      select version.event_id, version.code, version.timestamp, version.properties, version.precise_total_amount_cents
+      from event_versions version
+      where version.organization_id = e.organization_id and version.event_id = e.id
+        and version.correction_id > ${fee.fee_id}
+      order by version.version
+      limit 1
+    ) former on true
+    where e.organization_id = ${organizationId} and e.external_subscription_id = ${fee.external_subscription_id}
+      and (e.deleted_at is null or former.event_id is not null)
+      and ${inWindow(db, fee, part)}
+  ) event`;
+
+/** The same of the fee's filter and group only, and only what its aggregation takes. */
+export const eventsOfFee = (db: Db, organizationId: string, fee: CountedFee, part?: WindowPart): Fragment => db`
+  ${eventsOfWindow(db, organizationId, fee, part)}
+  where ${isTaken(db, fee.inputs)} and ${isOfBucket(db, fee.inputs)} and ${isOfGroup(db, fee.inputs.usage?.grouped_by ?? {})}`;
+
+/** A page of the events behind a fee, oldest first. */
+export const listEventsOfFee = (
+  db: Db,
+  organizationId: string,
+  fee: CountedFee,
+  page: { limit: number; offset: number },
+) => db<ShownEvent[]>`
+  select id, transaction_id, external_subscription_id, code, ${isoText(db, db`timestamp`)} as timestamp,
+    properties::text as properties, trim_scale(precise_total_amount_cents)::text as precise_total_amount_cents,
+    ${isoText(db, db`created_at`)} as created_at
+  from ${eventsOfFee(db, organizationId, fee)}
+  order by event.timestamp, event.created_at, event.id
+  limit ${page.limit} offset ${page.offset}`;
+
+export const countEventsOfFee = (db: Db, organizationId: string, fee: CountedFee): Promise<Total> =>
+  countMatching(db, eventsOfFee(db, organizationId, fee));
+
+/** Bounds `[from, to)` of the window in which a fee's events were counted, as ISO texts. */
+export function boundsOf({ metric, window }: StoredFeeInputs): { from: string; to: string } {
+  // Counting cuts the start to the millisecond.
+  const from = metric?.recurring
+    ? '-infinity'
+    : instantOf(window.fee.from).round({ smallestUnit: 'millisecond', roundingMode: 'trunc' }).toString();
+  return { from, to: instantOf(window.renewed ? window.fee.from : window.fee.to).toString() };
+}
+
+function inWindow(db: Db, { fee_id, inputs, events_watermark: mark }: CountedFee, part?: WindowPart): Fragment {
+  const { usage, metric, window } = inputs;
+  if (usage?.event !== undefined) return db`e.id = ${usage.event.id}`;
+  const bounds = boundsOf(inputs);
+  const { from } = bounds;
+  const end = instantOf(bounds.to);
+  const isBetween = (between: { from: string; to: string }) => db`
+    (e.code = ${metric?.code ?? null} and e.timestamp >= ${between.from}::timestamptz and e.timestamp < ${between.to})`;
+  const isCorrected = db`
+    e.id in (select corrected.event_id from event_versions corrected
+      where corrected.organization_id = e.organization_id and corrected.correction_id > ${fee_id})`;
+  const found = (): Fragment => {
+    if (part === undefined) return db`(${isBetween(bounds)} or ${isCorrected})`;
+    return part === 'strays' ? db`${isCorrected} and not ${isBetween(bounds)}` : isBetween(part);
+  };
+  // The first condition is what the index finds; the others look at the event as it was.
+  return db`${found()}
+    and coalesce(former.code, e.code) = ${metric?.code ?? null} and e.id <= ${mark?.max_id ?? NO_ID}
+    and coalesce(former.timestamp, e.timestamp) >= ${from}::timestamptz
+    and coalesce(former.timestamp, e.timestamp) < ${end}
+    ${window.startedAs === undefined ? db`` : db`and (coalesce(former.timestamp, e.timestamp) > ${from}::timestamptz or e.id > ${window.startedAs})`}
+    ${window.replacedBy === undefined ? db`` : db`and (coalesce(former.timestamp, e.timestamp) < ${end.subtract({ microseconds: 1 }).round({ smallestUnit: 'millisecond', roundingMode: 'floor' })} or e.id < ${window.replacedBy})`}`;
+}
+
+/** Events without a value that the metric adds up are not behind the fee. Rule: usage-and-charges C.1. */
+function isTaken(db: Db, { metric, usage }: StoredFeeInputs): Fragment {
+  if (metric === null || usage?.event !== undefined || metric.aggregation_type === 'count_agg') return db`true`;
+  const text = db`(event.properties ->> ${metric.field_name})`;
+  return metric.aggregation_type === 'unique_count_agg'
+    ? db`${text} is not null`
+    : db`${meteredNumber(db, text)} is not null`;
+}
+
+/** Rule: usage-and-charges C.5. */
+function isOfBucket(db: Db, inputs: StoredFeeInputs): Fragment {
+  if (inputs.usage?.event !== undefined) return db`true`;
+  const { own, ranked } = bucketOf(inputs);
+  return isOfFilter(db, db`event.properties`, ranked, own);
+}
+
+/** Rule: usage-and-charges C.6. */
+const isOfGroup = (db: Db, groupedBy: GroupedBy): Fragment =>
+  Object.entries(groupedBy).reduce<Fragment>(
+    (all, [key, value]) => db`${all} and nullif(event.properties ->> ${key}, '') is not distinct from ${value}`,
+    db`true`,
+  );

@@ -1,0 +1,39 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { StoredFeeInputs } from '../../../engine/explain/inputs.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+
+/** Up to which event usage was counted. */
+export interface Watermark {
+  /** How the digest is made; absent: the first way. See usage-shapes/event-digest.ts. */
+  version?: number;
+  max_id: string | null;
+  /** Null: too many events to be counted, without a digest. */
+  count: number | null;
+  digest: string | null;
+}
+
+/** What is stored beside a fee. Rule: beyond 6.1. */
+export interface FeeInputsRow {
+  fee_id: string;
+  engine_version: number;
+  inputs: StoredFeeInputs;
+  digest: Buffer;
+  events_watermark: Watermark | null;
+  created_at: Temporal.Instant;
+}
+
+/** Stored inputs of fees, in no order; none of imported ones. */
+export const listFeeInputs = (db: Db, organizationId: string, feeIds: readonly string[]) => db<FeeInputsRow[]>`
+  select fee_id, engine_version, inputs, digest, events_watermark, created_at from fee_inputs
+  where organization_id = ${organizationId} and fee_id = any (${feeIds as string[]}::uuid[])`;
+
+export async function findInvoiceStatus(
+  db: Db,
+  organizationId: string,
+  invoiceId: string | null,
+): Promise<string | null> {
+  if (invoiceId === null) return null;
+  const [row] = await db<{ status: string }[]>`
+    select status from invoices where organization_id = ${organizationId} and id = ${invoiceId}`;
+  return row?.status ?? null;
+}

@@ -1,0 +1,26 @@
+import type { Operation } from '../../../platform/operation.ts';
+import { EventList } from '../../usage/events/schema.ts';
+import { showExplanation, showFeeEvents } from './explain.ts';
+import { ExplanationEnvelope, FeeEventsQuery } from './schema.ts';
+
+const shared = { method: 'get', permission: 'fee', tag: 'fees', kind: 'read' } as const;
+
+export const feeExplanationOperations: Operation[] = [
+  {
+    ...shared,
+    name: 'findFeeExplanation',
+    path: '/fees/:svc_id/explanation',
+    summary: 'Explain how the amount of a fee came about',
+    answer: ExplanationEnvelope,
+    run: showExplanation,
+  },
+  {
+    ...shared,
+    name: 'findAllFeeEvents',
+    path: '/fees/:svc_id/events',
+    summary: 'List the events behind a usage fee',
+    query: FeeEventsQuery,
+    answer: EventList,
+    run: showFeeEvents,
+  },
+];

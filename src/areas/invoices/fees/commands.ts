@@ -1,0 +1,41 @@
+import type { Context } from '../../../platform/context.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { bookFeeStatus } from '../../ledger/ledger/fee-booked.ts';
+import { getFee, lockFee, markFeeDeleted, setPaymentStatus } from './queries.ts';
+import type { FeeUpdate } from './schema.ts';
+import { feeView } from './view.ts';
+
+/**
+ * Tells whether a standalone fee was paid: the time of the new status is now, those of the others are cleared.
+ *
+ * @throws Refusal 404 fee; 405 invoiced_fee
+ * Rules: usage-and-charges F.5, beyond 8.3 L22, L23.
+ */
+export async function updateFee(ctx: Context, { svc_id, body }: { svc_id: string; body: FeeUpdate }) {
+  await lockStandalone(ctx, svc_id);
+  await setPaymentStatus(ctx.db, ctx.organizationId, svc_id, body.payment_status, ctx.now());
+  await bookFeeStatus(ctx, svc_id, body.payment_status);
+  return { fee: feeView(await getFee(ctx.db, ctx.organizationId, svc_id)) };
+}
+
+/**
+ * Deletes a standalone fee; the event that made it makes no other. What it was paid is taken back in the journal.
+ *
+ * @throws Refusal 404 fee; 405 invoiced_fee
+ * Rule: usage-and-charges F.5.
+ */
+export async function deleteFee(ctx: Context, { svc_id }: { svc_id: string }) {
+  await lockStandalone(ctx, svc_id);
+  const fee = await getFee(ctx.db, ctx.organizationId, svc_id);
+  await bookFeeStatus(ctx, svc_id, 'pending');
+  await markFeeDeleted(ctx.db, ctx.organizationId, svc_id, ctx.now());
+  return { fee: feeView(fee) };
+}
+
+async function lockStandalone(ctx: Context, id: string): Promise<void> {
+  if (!isUuid(id)) throw refuse.notFound('fee');
+  const fee = await lockFee(ctx.db, ctx.organizationId, id);
+  if (!fee) throw refuse.notFound('fee');
+  if (fee.invoice_id !== null) throw refuse.notAllowed('invoiced_fee');
+}

@@ -1,0 +1,244 @@
+import type { ExplainedFee } from '../../../engine/explain/explain-fee.ts';
+import type { StoredFeeInputs } from '../../../engine/explain/inputs.ts';
+import { cents } from '../../../engine/money/cents.ts';
+import { decimal } from '../../../engine/money/decimal.ts';
+import { ENGINE_VERSION } from '../../../engine/version.ts';
+import { canonicalDigest } from '../../../platform/canonical-json.ts';
+import type { Context } from '../../../platform/context.ts';
+import { isUuid, newId } from '../../../platform/ids.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { seconds } from '../../../platform/schema/view.ts';
+import { getRun, insertRun, type RunRow } from '../../usage/unmatched-events/queries.ts';
+import { runView } from '../../usage/unmatched-events/view.ts';
+import { explainOrNot } from '../fee-explanations/explain.ts';
+import { type FeeInputsRow, listFeeInputs } from '../fee-explanations/queries.ts';
+import { type FeeRow, listFeesOfInvoice } from '../fees/queries.ts';
+import { getVisibleInvoice, type InvoiceRow, readInvoice } from '../invoices/queries.ts';
+import { type Comparison, causeOf, newComparison } from './comparison.ts';
+import { type Since, verifyEvents } from './events.ts';
+import {
+  countOnRun,
+  findInvoiceInputs,
+  findVerification,
+  findVerificationRun,
+  finishRun,
+  type InvoiceInputsRow,
+  insertVerification,
+  lockVerificationRun,
+  sizeOfInvoice,
+} from './queries.ts';
+import type { Difference, Verification, VerificationCreate, VerificationLevel } from './schema.ts';
+import { type TotalledFee, type Totals, totalsOf } from './totals.ts';
+
+/** Fees of an invoice whose events are counted again while the request waits. Rule: beyond 6.2. */
+const MOST_FEES_AT_ONCE = 500;
+/** Events that are read for them meanwhile, about 20 µs each: well within the time that a request waits. */
+const MOST_EVENTS_AT_ONCE = 100_000;
+
+/** Owed work: a verification that takes long. */
+const VERIFY_STEP = 'verify-invoice';
+const VERIFICATION_RUN = 'invoice_verification';
+
+interface VerificationRun {
+  invoice_id: string;
+  level: VerificationLevel;
+}
+
+/**
+ * Computes an issued invoice once more: every fee and the totals from what was stored with them and, at level `events`,
+ * the usage from the raw events as they were then. Nothing but the result is written. The events of more than 500 fees, or
+ * more than 100 000 events, are counted by a run, whose id finds the result.
+ *
+ * @throws Refusal 404 invoice; 405 invalid_status, unless it is finalized or voided
+ * Rule: beyond 6.2.
+ */
+export async function verifyInvoice(ctx: Context, { svc_id, body }: { svc_id: string; body?: VerificationCreate }) {
+  const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
+  if (invoice.status !== 'finalized' && invoice.status !== 'voided') throw refuse.notAllowed('invalid_status');
+  const level = body?.level ?? 'inputs';
+  const { fees, events } =
+    level === 'events' ? await sizeOfInvoice(ctx.db, ctx.organizationId, invoice.id) : { fees: 0, events: 0 };
+  if (fees > MOST_FEES_AT_ONCE || events > MOST_EVENTS_AT_ONCE)
+    return { verification: await verifyLater(ctx, { invoice_id: invoice.id, level }, fees) };
+  const verification = await verify(ctx, invoice, level);
+  await insertVerification(ctx.db, ctx.organizationId, verification, ctx.now());
+  return { verification };
+}
+
+async function verifyLater(ctx: Context, input: VerificationRun, fees: number) {
+  const id = newId();
+  await insertRun(ctx.db, ctx.organizationId, { id, kind: VERIFICATION_RUN, input, created_at: ctx.now() });
+  await countOnRun(ctx.db, ctx.organizationId, id, fees);
+  ctx.after({ job: VERIFY_STEP, payload: { run_id: id } });
+  return runningView(await getRun(ctx.db, ctx.organizationId, id), input);
+}
+
+/** Step `verify-invoice`: makes the result of a run, under the run's id; safe to run twice. */
+export async function verifyInvoiceStep(ctx: Context, { run_id: id }: { run_id: string }): Promise<void> {
+  const run = await lockVerificationRun(ctx.db, ctx.organizationId, id);
+  if (!run) return;
+  const invoice = await readInvoice(ctx.db, ctx.organizationId, run.invoice_id);
+  const verification = { ...(await verify(ctx, invoice, run.level)), svc_id: id };
+  await insertVerification(ctx.db, ctx.organizationId, verification, ctx.now());
+  await finishRun(ctx.db, ctx.organizationId, id, ctx.now());
+}
+
+const runningView = (row: RunRow, { invoice_id, level }: VerificationRun) => {
+  const { result: _result, ...run } = runView(row);
+  return { ...run, svc_invoice_id: invoice_id, level };
+};
+
+/** Computes an issued invoice once more. Reads only. */
+export async function verify(ctx: Context, invoice: InvoiceRow, level: VerificationLevel): Promise<Verification> {
+  const { db, organizationId } = ctx;
+  const fees = await listFeesOfInvoice(db, organizationId, invoice.id);
+  const ids = fees.map(({ id }) => id);
+  const [inputs, whole] = [
+    await listFeeInputs(db, organizationId, ids),
+    await findInvoiceInputs(db, organizationId, invoice.id),
+  ];
+  const stored = new Map(inputs.map((row) => [row.fee_id, row]));
+  const comparison = newComparison();
+  const checked = fees.map((fee) => verifyFee(comparison, fee, stored.get(fee.id)));
+  if (whole === undefined) comparison.notVerified.push({ path: 'inputs', reason: 'inputs_not_stored' });
+  else verifyTotals(comparison, invoice, whole, fees, checked);
+  const since: Since = { events_added: 0, corrections: 0 };
+  if (level === 'events') await verifyEvents(ctx, comparison, fees, stored, since);
+  return {
+    svc_id: newId(),
+    svc_invoice_id: invoice.id,
+    level,
+    status: statusOf(comparison),
+    engine_version: { stored: whole?.engine_version ?? null, current: ENGINE_VERSION },
+    compared: { fees: fees.length, amounts: comparison.amounts },
+    differences: comparison.differences,
+    not_verified: comparison.notVerified,
+    since,
+    verified_at: seconds(ctx.now()),
+  };
+}
+
+/** @throws Refusal 404 verification */
+export async function showVerification(ctx: Context, { svc_id }: { svc_id: string }) {
+  if (!isUuid(svc_id)) throw refuse.notFound('verification');
+  // The run is looked at first: when it is over, its result is there.
+  const input = await findVerificationRun(ctx.db, ctx.organizationId, svc_id);
+  const run = input && runningView(await getRun(ctx.db, ctx.organizationId, svc_id), input);
+  if (run !== undefined && (run.finished_at === null || run.status === 'failed')) return { verification: run };
+  const verification = await findVerification(ctx.db, ctx.organizationId, svc_id);
+  if (verification === undefined) throw refuse.notFound('verification');
+  return { verification: { ...run, ...verification } };
+}
+
+const statusOf = ({ differences, notVerified }: Comparison): Verification['status'] => {
+  if (differences.length > 0) return 'different';
+  return notVerified.length > 0 ? 'not_verifiable' : 'equal';
+};
+
+/** Compares a fee with what its inputs amount to; undefined when they are not stored. */
+function verifyFee(comparison: Comparison, fee: FeeRow, row: FeeInputsRow | undefined): ExplainedFee | undefined {
+  const path = `fees[${fee.id}]`;
+  const explained = row && explainOrNot(row.inputs);
+  if (row === undefined || explained === undefined) {
+    comparison.notVerified.push({ path, reason: 'inputs_not_stored' });
+    return undefined;
+  }
+  const isDigestRight = verifyDigest(comparison, `${path}.inputs`, row);
+  const { computed, tail } = explained;
+  const cause = causeOf(row.engine_version, isDigestRight);
+  comparison.compare(`${path}.amount_cents`, fee.amount_cents, computed.amountCents, cause);
+  comparison.compare(`${path}.precise_amount_cents`, fee.precise_amount_cents, computed.preciseAmountCents, cause);
+  comparison.compare(`${path}.units`, fee.units, computed.units, cause);
+  comparison.compare(
+    `${path}.precise_coupons_amount_cents`,
+    fee.precise_coupons_amount_cents,
+    tail.preciseCouponsAmountCents,
+    cause,
+  );
+  comparison.compare(`${path}.taxes_amount_cents`, fee.taxes_amount_cents, tail.taxesAmountCents, cause);
+  compareTaxes(
+    comparison,
+    path,
+    fee.applied_taxes,
+    new Map(tail.appliedTaxes.map(({ tax, amountCents }) => [tax.code, amountCents])),
+    cause,
+  );
+  return explained;
+}
+
+function verifyDigest(
+  comparison: Comparison,
+  path: string,
+  { inputs, digest }: { inputs: StoredFeeInputs | InvoiceInputsRow['inputs']; digest: Buffer },
+): boolean {
+  const computed = canonicalDigest(inputs);
+  comparison.amounts += 1;
+  if (computed.equals(digest)) return true;
+  comparison.differs(path, digest.toString('hex'), computed.toString('hex'), 'inputs_digest_mismatch');
+  return false;
+}
+
+function compareTaxes(
+  comparison: Comparison,
+  path: string,
+  stored: readonly { tax_code: string; amount_cents: number }[],
+  computed: ReadonlyMap<string, number>,
+  cause: Difference['cause'],
+): void {
+  const storedByCode = new Map(stored.map(({ tax_code, amount_cents }) => [tax_code, amount_cents]));
+  for (const code of new Set([...storedByCode.keys(), ...computed.keys()]))
+    comparison.compare(
+      `${path === '' ? '' : `${path}.`}applied_taxes[${code}].amount_cents`,
+      storedByCode.get(code) ?? null,
+      computed.get(code) ?? null,
+      cause,
+    );
+}
+
+/** Compares the totals with the steps over the fees as they were computed, then over the fees as they are stored. */
+function verifyTotals(
+  comparison: Comparison,
+  invoice: InvoiceRow,
+  row: InvoiceInputsRow,
+  fees: readonly FeeRow[],
+  checked: readonly (ExplainedFee | undefined)[],
+): void {
+  const cause = causeOf(row.engine_version, verifyDigest(comparison, 'inputs', row));
+  const byInputs = totalsOf(
+    invoice.invoice_type,
+    fees.map((fee, index) => computedFee(checked[index]) ?? storedFee(fee)),
+    row.inputs,
+  );
+  const byRows = totalsOf(invoice.invoice_type, fees.map(storedFee), row.inputs);
+  for (const { totals } of [byInputs, byRows])
+    for (const [name, computed] of Object.entries(totals) as [keyof Totals, number][])
+      comparison.compare(name, invoice[name], computed, cause);
+  if (invoice.invoice_type !== 'advance_charges')
+    compareTaxes(comparison, '', invoice.applied_taxes, byInputs.taxes, cause);
+}
+
+function computedFee(explained: ExplainedFee | undefined): TotalledFee | undefined {
+  if (explained === undefined) return undefined;
+  const { computed, tail } = explained;
+  return {
+    amountCents: computed.amountCents,
+    preciseAmountCents: computed.preciseAmountCents,
+    preciseCouponsAmountCents: tail.preciseCouponsAmountCents,
+    taxesAmountCents: tail.taxesAmountCents,
+    taxes: tail.appliedTaxes.map(({ tax }) => tax),
+  };
+}
+
+const storedFee = (fee: FeeRow): TotalledFee => ({
+  amountCents: cents(fee.amount_cents),
+  preciseAmountCents: fee.precise_amount_cents,
+  preciseCouponsAmountCents: fee.precise_coupons_amount_cents,
+  taxesAmountCents: cents(fee.taxes_amount_cents),
+  taxes: fee.applied_taxes.map(({ tax_code, tax_name, tax_rate }) => ({
+    id: tax_code,
+    code: tax_code,
+    name: tax_name,
+    description: null,
+    rate: decimal(tax_rate),
+  })),
+});

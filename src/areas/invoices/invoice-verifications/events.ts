@@ -1,0 +1,107 @@
+import { decimal } from '../../../engine/money/decimal.ts';
+import type { Context } from '../../../platform/context.ts';
+import { readDigestSum } from '../../catalog/usage-shapes/event-digest.ts';
+import { boundsOf, type CountedFee, type WindowPart } from '../fee-explanations/counted-events.ts';
+import { hasEvents } from '../fee-explanations/explain.ts';
+import type { FeeInputsRow, Watermark } from '../fee-explanations/queries.ts';
+import type { FeeRow } from '../fees/queries.ts';
+import type { Comparison } from './comparison.ts';
+import { countSince, digestPart, findPartEnd, listRawEvents, readFirstWatermark } from './queries.ts';
+import { startRecount } from './recount.ts';
+
+/** What arrived after the invoice: information, no difference. */
+export interface Since {
+  events_added: number;
+  corrections: number;
+}
+
+/**
+ * Aggregates the raw events behind usage fees, as they were up to the watermark, and compares them with the stored usage.
+ * Rule: beyond 6.2 level `events`.
+ */
+export async function verifyEvents(
+  ctx: Context,
+  comparison: Comparison,
+  fees: readonly FeeRow[],
+  stored: ReadonlyMap<string, FeeInputsRow>,
+  since: Since,
+): Promise<void> {
+  const seen = new Set<string>();
+  for (const fee of fees) {
+    const row = stored.get(fee.id);
+    if (row === undefined || !hasEvents(row)) continue;
+    const counted = { ...row, external_subscription_id: fee.external_subscription_id };
+    const window = `${fee.subscription_id} ${fee.charge_id} ${row.inputs.window.renewed ?? false}`;
+    if (row.inputs.usage?.event === undefined && !seen.has(window)) {
+      seen.add(window);
+      if (!(await verifyWindow(ctx, comparison, fee.id, counted, since))) continue;
+    }
+    await verifyUsage(ctx, comparison, fee.id, counted);
+  }
+}
+
+/** Compares the events of a charge's window with the watermark; false when there is none to compare with. */
+async function verifyWindow(
+  ctx: Context,
+  comparison: Comparison,
+  feeId: string,
+  counted: CountedFee,
+  since: Since,
+): Promise<boolean> {
+  const mark = counted.events_watermark;
+  const path = `fees[${feeId}].events`;
+  const added = await countSince(ctx.db, ctx.organizationId, counted);
+  since.events_added += added.events_added;
+  since.corrections += added.corrections;
+  if (mark === null || mark.digest === null) {
+    comparison.notVerified.push({ path, reason: 'events_not_digested' });
+    return false;
+  }
+  const now = await markNow(ctx, counted, mark);
+  comparison.compare(`${path}.count`, mark.count, now.count, 'events_changed');
+  comparison.compare(`${path}.digest`, mark.digest, now.digest, 'events_changed');
+  return true;
+}
+
+/** The events of a fee's window as they were then, digested in the way of its watermark. */
+async function markNow(ctx: Context, counted: CountedFee, { version }: Watermark) {
+  if (version === undefined) return readFirstWatermark(ctx.db, ctx.organizationId, counted);
+  let sum = 0n;
+  for await (const part of partsOf(ctx, counted))
+    sum += BigInt((await digestPart(ctx.db, ctx.organizationId, counted, part)).digest);
+  return readDigestSum(sum);
+}
+
+/** Events of a part of a window: some seconds of one statement where none of them is in memory yet. */
+const EVENTS_A_PART = 50_000;
+
+/** The parts of a fee's window: however many events there are, each statement and each answer is bounded. */
+async function* partsOf(ctx: Context, counted: CountedFee): AsyncGenerator<WindowPart> {
+  yield 'strays';
+  const { from: start, to } = boundsOf(counted.inputs);
+  for (let from = start; ; ) {
+    const end = await findPartEnd(ctx.db, ctx.organizationId, counted, { from, to }, EVENTS_A_PART);
+    yield { from, to: end ?? to };
+    if (end === null) return;
+    from = end;
+  }
+}
+
+async function verifyUsage(ctx: Context, comparison: Comparison, feeId: string, counted: CountedFee): Promise<void> {
+  const { usage, facts, manual_adjustment: adjustment } = counted.inputs;
+  if (usage === null || facts !== undefined || adjustment !== undefined) return;
+  const { db, organizationId } = ctx;
+  const path = `fees[${feeId}].usage`;
+  if (usage.event !== undefined) {
+    const events = await listRawEvents(db, organizationId, counted);
+    comparison.compare(`${path}.events_count`, 1, events.length, 'events_changed');
+    return;
+  }
+  const recount = startRecount(counted.inputs);
+  if (recount === undefined) return;
+  for await (const part of partsOf(ctx, counted)) recount.add(await listRawEvents(db, organizationId, counted, part));
+  const again = recount.end();
+  comparison.compare(`${path}.aggregated_units`, decimal(usage.aggregated_units ?? 0), again.units, 'events_changed');
+  if (usage.full_units !== undefined && again.fullUnits !== undefined)
+    comparison.compare(`${path}.full_units`, decimal(usage.full_units), again.fullUnits, 'events_changed');
+}

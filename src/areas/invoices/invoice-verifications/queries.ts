@@ -1,0 +1,210 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import { isoText } from '../../../platform/db/iso-text.ts';
+import { digestOfHashes, eventHash } from '../../catalog/usage-shapes/event-digest.ts';
+import { eventKey } from '../../usage/usage-counts/rollup-queries.ts';
+import { type CountedFee, eventsOfFee, eventsOfWindow, type WindowPart } from '../fee-explanations/counted-events.ts';
+import type { Watermark } from '../fee-explanations/queries.ts';
+import type { Verification, VerificationLevel } from './schema.ts';
+
+/** What the totals of an invoice were computed from. */
+export interface InvoiceInputs {
+  progressive_billing_credit_amount_cents: number;
+  coupons: readonly { amount_cents: number }[];
+  credit_notes_amount_cents: number;
+  prepaid_credit_amount_cents: number;
+}
+
+export interface InvoiceInputsRow {
+  engine_version: number;
+  inputs: InvoiceInputs;
+  digest: Buffer;
+}
+
+export async function findInvoiceInputs(
+  db: Db,
+  organizationId: string,
+  invoiceId: string,
+): Promise<InvoiceInputsRow | undefined> {
+  const [row] = await db<InvoiceInputsRow[]>`
+    select engine_version, inputs, digest from invoice_inputs
+    where organization_id = ${organizationId} and invoice_id = ${invoiceId}`;
+  return row;
+}
+
+/** The same of the first version: a SHA-256 over all events, which only windows of at most 100 000 got. */
+export async function readFirstWatermark(
+  db: Db,
+  organizationId: string,
+  fee: CountedFee,
+): Promise<Pick<Watermark, 'count' | 'digest'>> {
+  const [row] = await db<{ count: number; digest: string }[]>`
+    select count(*) as count, encode(sha256(convert_to(coalesce(string_agg(
+      event.transaction_id || chr(31) || extract(epoch from event.timestamp) || chr(31)
+        || coalesce(event.properties ->> ${fee.inputs.metric?.field_name ?? null}, ''), chr(30)
+      order by event.transaction_id collate "C"), ''), 'UTF8')), 'hex') as digest
+    from ${eventsOfWindow(db, organizationId, fee)}`;
+  return row!;
+}
+
+/** Digest of the events of a part of a fee's window as they were then: a whole number to be added up. */
+export async function digestPart(
+  db: Db,
+  organizationId: string,
+  fee: CountedFee,
+  part: WindowPart,
+): Promise<{ count: number; digest: string }> {
+  const [row] = await db<{ count: number; digest: string }[]>`
+    select count(*) as count, (${digestOfHashes(db)})::text as digest
+    from (
+      select ${eventHash(db, db`${fee.inputs.metric?.field_name ?? null}::text`)} as hash
+      from (select * from ${eventsOfWindow(db, organizationId, fee, part)}) e
+    ) hashed`;
+  return row!;
+}
+
+/**
+ * Where the part of a window ends that begins at `from` and holds `size` events, as ISO text; null: the window holds no more.
+ * Events of one instant are never parted.
+ */
+export async function findPartEnd(
+  db: Db,
+  organizationId: string,
+  { inputs, external_subscription_id }: CountedFee,
+  { from, to }: { from: string; to: string },
+  size: number,
+): Promise<string | null> {
+  const events = db`
+    events e
+    where e.organization_id = ${organizationId} and e.external_subscription_id = ${external_subscription_id}
+      and e.code = ${inputs.metric?.code ?? null} and e.timestamp < ${to}`;
+  const [row] = await db<{ at: string | null }[]>`
+    select ${isoText(db, db`coalesce(nth.timestamp, later.timestamp)`)} as at
+    from (
+      select max(timestamp) as timestamp from (
+        select e.timestamp from ${events} and e.timestamp >= ${from}::timestamptz order by e.timestamp
+        offset ${size} limit 1
+      ) found
+    ) reached
+    left join lateral (
+      select reached.timestamp where reached.timestamp > ${from}::timestamptz
+    ) nth on true
+    left join lateral (
+      select min(e.timestamp) as timestamp from ${events} and e.timestamp > ${from}::timestamptz
+        and reached.timestamp = ${from}::timestamptz
+    ) later on true`;
+  return row!.at;
+}
+
+export interface RawEvent {
+  timestamp: Temporal.Instant;
+  text: string | null;
+  operation: string | null;
+  /** Place in processing order, as a text that sorts. */
+  key: string;
+}
+
+/** The events behind a fee, or those of a part of its window, in processing order. */
+export const listRawEvents = (db: Db, organizationId: string, fee: CountedFee, part?: WindowPart) => db<RawEvent[]>`
+  select event.timestamp, event.properties ->> ${fee.inputs.metric?.field_name ?? null} as text,
+    event.properties ->> 'operation_type' as operation, ${eventKey(db, db`event`)} as key
+  from ${eventsOfFee(db, organizationId, fee, part)}
+  order by event.timestamp, event.created_at, event.id`;
+
+/** What arrived in the window of a fee after it was made. */
+export async function countSince(
+  db: Db,
+  organizationId: string,
+  { fee_id, inputs, external_subscription_id, events_watermark }: CountedFee,
+): Promise<{ events_added: number; corrections: number }> {
+  const { window, metric } = inputs;
+  const [row] = await db<{ events_added: number; corrections: number }[]>`
+    select
+      (select count(*) from events e
+       where e.organization_id = ${organizationId} and e.external_subscription_id = ${external_subscription_id}
+         and e.code = ${metric?.code ?? null} and e.deleted_at is null
+         and e.timestamp >= ${window.fee.from}::timestamptz and e.timestamp < ${window.fee.to}::timestamptz
+         and (${events_watermark?.max_id ?? null}::uuid is null or e.id > ${events_watermark?.max_id ?? null}::uuid)
+      ) as events_added,
+      (select count(distinct version.correction_id) from event_versions version
+       join events e on e.organization_id = version.organization_id and e.id = version.event_id
+       where version.organization_id = ${organizationId} and version.correction_id > ${fee_id}
+         and e.external_subscription_id = ${external_subscription_id} and version.code = ${metric?.code ?? null}
+         and version.timestamp >= ${window.fee.from}::timestamptz and version.timestamp < ${window.fee.to}::timestamptz
+      ) as corrections`;
+  return row!;
+}
+
+export const insertVerification = (
+  db: Db,
+  organizationId: string,
+  { svc_id, svc_invoice_id, level, status, ...result }: Verification,
+  now: Temporal.Instant,
+) => db`
+  insert into verifications (id, organization_id, invoice_id, level, status, result, created_at)
+  values (${svc_id}, ${organizationId}, ${svc_invoice_id}, ${level}, ${status}, ${result as never}, ${now})`;
+
+export async function findVerification(db: Db, organizationId: string, id: string): Promise<Verification | undefined> {
+  const [row] = await db<
+    (Pick<Verification, 'level' | 'status'> & {
+      id: string;
+      invoice_id: string;
+      result: Omit<Verification, 'svc_id' | 'svc_invoice_id' | 'level' | 'status'>;
+    })[]
+  >`
+    select id, invoice_id, level, status, result from verifications
+    where organization_id = ${organizationId} and id = ${id}`;
+  return row && { svc_id: row.id, svc_invoice_id: row.invoice_id, level: row.level, status: row.status, ...row.result };
+}
+
+/** Fees of an invoice, and how many events have to be read for them. */
+export async function sizeOfInvoice(
+  db: Db,
+  organizationId: string,
+  invoiceId: string,
+): Promise<{ fees: number; events: number }> {
+  const [row] = await db<{ fees: number; events: number }[]>`
+    select count(*) as fees, coalesce(sum((inputs.events_watermark ->> 'count')::bigint), 0)::bigint as events
+    from fees
+    left join fee_inputs inputs on inputs.organization_id = fees.organization_id and inputs.fee_id = fees.id
+    where fees.organization_id = ${organizationId} and fees.invoice_id = ${invoiceId} and fees.deleted_at is null`;
+  return row!;
+}
+
+/** What a run verifies. */
+interface VerificationRunRow {
+  invoice_id: string;
+  level: VerificationLevel;
+}
+
+export async function findVerificationRun(
+  db: Db,
+  organizationId: string,
+  id: string,
+): Promise<VerificationRunRow | undefined> {
+  const [row] = await db<VerificationRunRow[]>`
+    select input ->> 'invoice_id' as invoice_id, input ->> 'level' as level from runs
+    where organization_id = ${organizationId} and id = ${id} and kind = 'invoice_verification'`;
+  return row;
+}
+
+/** As findVerificationRun, of one that is not over; nobody else works on it until the transaction ends. */
+export async function lockVerificationRun(
+  db: Db,
+  organizationId: string,
+  id: string,
+): Promise<VerificationRunRow | undefined> {
+  const [row] = await db<VerificationRunRow[]>`
+    select input ->> 'invoice_id' as invoice_id, input ->> 'level' as level from runs
+    where organization_id = ${organizationId} and id = ${id} and kind = 'invoice_verification' and finished_at is null
+    for update`;
+  return row;
+}
+
+/** Notes how many fees a run is about. */
+export const countOnRun = (db: Db, organizationId: string, id: string, total: number) => db`
+  update runs set total = ${total} where organization_id = ${organizationId} and id = ${id}`;
+
+export const finishRun = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+  update runs set status = 'succeeded', done = total, started_at = ${now}, finished_at = ${now}
+  where organization_id = ${organizationId} and id = ${id}`;

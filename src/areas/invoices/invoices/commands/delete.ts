@@ -1,0 +1,22 @@
+import { canInvoiceMove } from '../../../../engine/invoices/invoice-states.ts';
+import type { Context } from '../../../../platform/context.ts';
+import { refuse } from '../../../../platform/refusal.ts';
+import { deleteDraftNotes } from '../../../credits/credit-notes/writes.ts';
+import { recordInvoice } from '../record.ts';
+import { showInvoice } from '../show.ts';
+import { changeInvoice, lockVisibleInvoice } from '../writes.ts';
+
+/**
+ * Deletes a draft and the notes that follow it: it is shown no more and its number is never given. What it would have billed stays claimed.
+ *
+ * @throws Refusal 404 invoice; 405 not_deletable, when it is no draft
+ * Rule: subscriptions-and-invoices F.10.
+ */
+export async function deleteInvoice(ctx: Context, { svc_id }: { svc_id: string }) {
+  const invoice = await lockVisibleInvoice(ctx, svc_id);
+  if (!canInvoiceMove(invoice.status, 'deleted')) throw refuse.notAllowed('not_deletable');
+  await changeInvoice(ctx, invoice.id, { status: 'deleted' });
+  await deleteDraftNotes(ctx, invoice.id);
+  await recordInvoice(ctx, 'invoice.deleted', invoice.id);
+  return showInvoice(ctx, invoice.id);
+}

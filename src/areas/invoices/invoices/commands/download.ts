@@ -1,0 +1,32 @@
+import type { Context } from '../../../../platform/context.ts';
+import { refuse } from '../../../../platform/refusal.ts';
+import { askForDocument } from '../../../messaging/documents/ask.ts';
+import { documentLink } from '../../../messaging/documents/link.ts';
+import { getVisibleInvoice } from '../queries.ts';
+import { showInvoice } from '../show.ts';
+
+/**
+ * Answers an invoice with the address of its document, which is drawn in the background the first time it is asked for:
+ * who opens the address meanwhile waits for it. What was drawn once stays as it is.
+ *
+ * @throws Refusal 404 invoice, unless it is finalized
+ * Rule: subscriptions-and-invoices F.10 "download".
+ */
+export async function downloadInvoice(ctx: Context, { svc_id }: { svc_id: string }) {
+  const { shown, url } = await withDocument(ctx, svc_id, 'invoice');
+  return { invoice: { ...shown, file_url: url } };
+}
+
+/** The same for the electronic document: UBL 2.1 under EN 16931. Rule: platform P "download_xml". */
+export async function downloadInvoiceXml(ctx: Context, { svc_id }: { svc_id: string }) {
+  const { shown, url } = await withDocument(ctx, svc_id, 'invoice_xml');
+  return { invoice: { ...shown, xml_url: url } };
+}
+
+async function withDocument(ctx: Context, id: string, kind: 'invoice' | 'invoice_xml') {
+  const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, id);
+  if (invoice.status !== 'finalized') throw refuse.notFound('invoice');
+  const documentId = await askForDocument(ctx, { kind, subjectId: invoice.id, number: invoice.number });
+  const { invoice: shown } = await showInvoice(ctx, invoice.id);
+  return { shown, url: await documentLink(ctx.db, ctx.config, documentId) };
+}

@@ -1,0 +1,28 @@
+import type { Context } from '../../../../platform/context.ts';
+import { refuse } from '../../../../platform/refusal.ts';
+import { bookDisputeLost } from '../../../ledger/ledger/payment-booked.ts';
+import type { InvoiceRow } from '../queries.ts';
+import { recordDisputeLost } from '../record.ts';
+import { showInvoice } from '../show.ts';
+import { changeInvoice, lockVisibleInvoice } from '../writes.ts';
+
+/**
+ * Notes that the customer won a dispute about the invoice; the first time counts. Its payment status stays.
+ *
+ * @throws Refusal 404 invoice; 405 not_disputable, unless it is finalized or voided
+ * Rules: subscriptions-and-invoices F.10, credits-and-payments E.11.
+ */
+export async function loseDispute(ctx: Context, { svc_id }: { svc_id: string }) {
+  const invoice = await lockVisibleInvoice(ctx, svc_id);
+  if (invoice.status !== 'finalized' && invoice.status !== 'voided') throw refuse.notAllowed('not_disputable');
+  await noteDisputeLost(ctx, invoice);
+  return showInvoice(ctx, invoice.id);
+}
+
+/** What a lost dispute leaves behind, once; the invoice is locked. Rules: credits-and-payments E.11, beyond 8.3 L18. */
+export async function noteDisputeLost(ctx: Context, invoice: InvoiceRow): Promise<void> {
+  if (invoice.payment_dispute_lost_at !== null) return;
+  const changed = await changeInvoice(ctx, invoice.id, { payment_dispute_lost_at: ctx.now(), payment_overdue: false });
+  await bookDisputeLost(ctx, changed);
+  await recordDisputeLost(ctx, invoice.id);
+}

@@ -1,0 +1,24 @@
+import { canInvoiceMove } from '../../../../engine/invoices/invoice-states.ts';
+import type { Context } from '../../../../platform/context.ts';
+import { refuse } from '../../../../platform/refusal.ts';
+import { showInvoice } from '../show.ts';
+import { changeInvoice, clearErrors, lockVisibleInvoice } from '../writes.ts';
+
+/** Owed work: the taxes of an invoice that waits for them. */
+export const TAX_STEP = 'finalize-pending-invoice';
+
+/**
+ * Tries an invoice again whose taxes could not be had: it waits for them once more, and is final when they are there.
+ *
+ * @throws Refusal 404 invoice; 405 invalid_status, unless it has failed
+ * Rules: subscriptions-and-invoices F.2, F.10.
+ */
+export async function retryInvoice(ctx: Context, { svc_id }: { svc_id: string }) {
+  const invoice = await lockVisibleInvoice(ctx, svc_id);
+  if (!canInvoiceMove(invoice.status, 'pending') || invoice.status !== 'failed')
+    throw refuse.notAllowed('invalid_status');
+  await clearErrors(ctx.db, ctx.organizationId, invoice.id, ['tax_error', 'invoice_generation_error']);
+  await changeInvoice(ctx, invoice.id, { status: 'pending', tax_status: 'pending' });
+  ctx.after({ job: TAX_STEP, payload: { invoice_id: invoice.id } });
+  return showInvoice(ctx, invoice.id);
+}

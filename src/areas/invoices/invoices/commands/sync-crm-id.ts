@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import type { Context } from '../../../../platform/context.ts';
+import { refuse } from '../../../../platform/refusal.ts';
+import { text } from '../../../../platform/schema/fields.ts';
+import { getVisibleInvoice } from '../queries.ts';
+
+export const CrmIdSync = z.object({ external_id: text(), integration_code: text() });
+
+/**
+ * Takes the id under which an external CRM knows an invoice. Connections to such systems cannot be made yet, so none has the
+ * code that is named.
+ *
+ * @throws Refusal 404 invoice, integration
+ * Rule: platform P.
+ */
+export async function syncCrmId(ctx: Context, { svc_id }: { svc_id: string }): Promise<never> {
+  await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
+  throw refuse.notFound('integration');
+}

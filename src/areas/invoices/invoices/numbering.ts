@@ -1,0 +1,55 @@
+import type { Temporal } from 'temporal-polyfill';
+import { localDate } from '../../../engine/calendar/local-day.ts';
+import { type DocumentNumbering, numberPerBillingEntity, numberPerCustomer } from '../../../engine/invoices/number.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+
+export interface NumberedInvoice {
+  id: string;
+  customer: { id: string; sequential_id: number };
+  issuer: { id: string; timezone: string; document_numbering: DocumentNumbering; document_number_prefix: string };
+  selfBilled: boolean;
+}
+
+/**
+ * Gives an invoice its number, once it is final: the next of its customer at this billing entity, and the next of the
+ * entity where that numbers its documents in one series. Counters are rows of this transaction, so nothing is given
+ * twice and a rollback gives everything back. Call it last: others wait for the entity's row until the commit.
+ *
+ * Rule: subscriptions-and-invoices F.4.
+ */
+export async function assignNumber(
+  db: Db,
+  organizationId: string,
+  { id, customer, issuer, selfBilled }: NumberedInvoice,
+  now: Temporal.Instant,
+): Promise<void> {
+  const sequentialId = await nextOfCustomer(db, organizationId, customer.id, issuer.id);
+  const isOneSeries = issuer.document_numbering === 'per_billing_entity' && !selfBilled;
+  const entitySequence = isOneSeries ? await nextOfEntity(db, organizationId, issuer.id) : null;
+  const number =
+    entitySequence === null
+      ? numberPerCustomer(issuer.document_number_prefix, customer.sequential_id, sequentialId)
+      : numberPerBillingEntity(issuer.document_number_prefix, localDate(now, issuer.timezone), entitySequence);
+  await db`
+    update invoices
+    set number = ${number}, sequential_id = ${sequentialId}, billing_entity_sequential_id = ${entitySequence}
+    where organization_id = ${organizationId} and id = ${id}`;
+}
+
+async function nextOfCustomer(db: Db, organizationId: string, customerId: string, issuerId: string): Promise<number> {
+  const [row] = await db<{ last: number }[]>`
+    insert into customer_invoice_sequences as sequence (organization_id, customer_id, billing_entity_id, last)
+    values (${organizationId}, ${customerId}, ${issuerId}, 1)
+    on conflict (organization_id, customer_id, billing_entity_id) do update set last = sequence.last + 1
+    returning last`;
+  return row!.last;
+}
+
+/** The entity's next number; a switch to one series has set the counter to go on at the number of documents. */
+async function nextOfEntity(db: Db, organizationId: string, issuerId: string): Promise<number> {
+  const [row] = await db<{ invoices_sequence: number }[]>`
+    update billing_entities set invoices_sequence = invoices_sequence + 1
+    where organization_id = ${organizationId} and id = ${issuerId}
+    returning invoices_sequence`;
+  return row!.invoices_sequence;
+}

@@ -1,0 +1,37 @@
+import type { PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
+import type { Context } from '../../../platform/context.ts';
+import { paymentEffects } from './payment-effects.ts';
+import type { InvoiceRow } from './queries.ts';
+import { recordInvoice } from './record.ts';
+import { partsOf } from './show.ts';
+import { invoiceView } from './view.ts';
+import { changeInvoice, type InvoiceChange, payFees } from './writes.ts';
+
+/**
+ * Sets the payment status of an invoice that the transaction holds locked, and what goes with it: paid invoices are not
+ * overdue, the fees follow, those who listen are told. The one place where the status changes.
+ *
+ * @param also other columns that change with it
+ * @returns the invoice as it then is
+ * Rules: credits-and-payments E.6, F.
+ */
+export async function setPaymentStatus(
+  ctx: Context,
+  invoice: InvoiceRow,
+  status: PaymentStatus,
+  also: InvoiceChange = {},
+): Promise<InvoiceRow> {
+  if (invoice.payment_status === status)
+    return Object.keys(also).length === 0 ? invoice : changeInvoice(ctx, invoice.id, also);
+  const before = invoiceView(await partsOf(ctx, invoice), ctx.now());
+  const changed = await changeInvoice(ctx, invoice.id, {
+    ...also,
+    payment_status: status,
+    ...(status === 'succeeded' ? { payment_overdue: false, ready_for_payment_processing: false } : {}),
+  });
+  await payFees(ctx.db, ctx.organizationId, invoice.id, status, ctx.now());
+  for (const effect of paymentEffects) await effect(ctx, invoice, status);
+  // Nobody sees an open invoice: the contract has no word for it.
+  if (changed.status !== 'open') await recordInvoice(ctx, 'invoice.payment_status_updated', invoice.id, { before });
+  return changed;
+}

@@ -1,0 +1,133 @@
+import type { Context } from '../../../platform/context.ts';
+import { changedKeys } from '../../../platform/records/changes.ts';
+import { type CustomerRow, readCustomer } from '../../customers/customers/queries.ts';
+import { urlsOf } from '../../messaging/documents/urls.ts';
+import { oweMail } from '../../messaging/mails/owe-mail.ts';
+import { readInvoice } from './queries.ts';
+import { partsOf } from './show.ts';
+import { invoiceListView, invoiceView } from './view.ts';
+
+/** Above this number the audit trail leaves fees out (platform H.1). */
+const MOST_LOGGED_FEES = 25;
+
+type Shown = ReturnType<typeof invoiceView>;
+
+/** Parts of an invoice that the webhook of a type does not carry. Rule: platform G.1. */
+const LEFT_OUT = {
+  'invoice.created': [],
+  'invoice.drafted': [],
+  'invoice.paid_credit_added': ['subscriptions', 'billing_periods', 'credits'],
+  'invoice.one_off_created': ['subscriptions', 'billing_periods', 'credits'],
+  'invoice.voided': [],
+  'invoice.deleted': [],
+  'invoice.regenerated': [],
+  'invoice.payment_failure': [],
+  'invoice.written_off': [],
+  'invoice.write_off_reversed': [],
+  'invoice.payment_overdue': ['subscriptions', 'billing_periods', 'credits'],
+  'invoice.payment_status_updated': ['subscriptions', 'billing_periods', 'credits', 'applied_taxes'],
+} as const satisfies Record<string, readonly (keyof Shown)[]>;
+
+/** Logged, but told to nobody, or with an object of its own. */
+const UNTOLD: ReadonlySet<string> = new Set([
+  'invoice.regenerated',
+  'invoice.payment_failure',
+  'invoice.written_off',
+  'invoice.write_off_reversed',
+]);
+
+/** Told when an invoice becomes final. */
+const FINAL: ReadonlySet<string> = new Set(['invoice.created', 'invoice.one_off_created', 'invoice.paid_credit_added']);
+
+/**
+ * Writes an invoice's state into the audit trail and tells those who listen.
+ *
+ * @param before of an update: what the audit trail compares with
+ * @param customer as it was read in this transaction already
+ * Rules: platform G.1, H.1.
+ */
+export async function recordInvoice(
+  ctx: Context,
+  type: keyof typeof LEFT_OUT,
+  invoiceId: string,
+  { before, customer }: { before?: Shown; customer?: CustomerRow | undefined } = {},
+): Promise<void> {
+  const invoice = await readInvoice(ctx.db, ctx.organizationId, invoiceId);
+  const parts = await partsOf(ctx, invoice, customer);
+  const object = invoiceView(parts, ctx.now());
+  if (FINAL.has(type) && invoice.status === 'finalized' && invoice.email_settings.includes('invoice.finalized'))
+    oweMail(ctx, { kind: 'invoice', subject_id: invoiceId });
+  ctx.record({
+    activity: {
+      type,
+      resourceType: 'Invoice',
+      resourceId: invoiceId,
+      object: logged(object),
+      ...(before === undefined ? {} : { changes: changedKeys(before, object) }),
+      externalCustomerId: parts.customer.external_id,
+    },
+    ...(UNTOLD.has(type)
+      ? {}
+      : {
+          webhook: {
+            type,
+            objectType: 'invoice',
+            objectId: invoiceId,
+            customerId: invoice.customer_id,
+            object: without(object, LEFT_OUT[type]),
+          },
+        }),
+  });
+}
+
+/**
+ * Tells those who listen that a dispute was lost; the audit trail has no such entry. The object is the invoice itself, as
+ * the contract has it. Rules: platform G.1, H.1.
+ */
+export async function recordDisputeLost(ctx: Context, invoiceId: string): Promise<void> {
+  const invoice = await readInvoice(ctx.db, ctx.organizationId, invoiceId);
+  ctx.record({
+    webhook: {
+      type: 'invoice.payment_dispute_lost',
+      objectType: 'payment_dispute_lost',
+      objectId: invoiceId,
+      customerId: invoice.customer_id,
+      object: invoiceView(await partsOf(ctx, invoice), ctx.now()),
+    },
+  });
+}
+
+/** Tells those who listen that the document of an invoice is there, and where. Rule: platform G.1 `invoice.generated`. */
+export async function recordInvoiceGenerated(ctx: Context, invoiceId: string): Promise<void> {
+  const { db, organizationId } = ctx;
+  const invoice = await readInvoice(db, organizationId, invoiceId);
+  const customer = await readCustomer(db, organizationId, invoice.customer_id);
+  const urls = await urlsOf(ctx, invoice);
+  const { metadata: _metadata, applied_taxes: _taxes, ...told } = { ...invoiceListView(invoice, customer), ...urls };
+  const shown = { ...invoiceView(await partsOf(ctx, invoice, customer), ctx.now()), ...urls };
+  ctx.record({
+    activity: {
+      type: 'invoice.generated',
+      resourceType: 'Invoice',
+      resourceId: invoiceId,
+      object: logged(shown),
+      externalCustomerId: customer.external_id,
+    },
+    webhook: {
+      type: 'invoice.generated',
+      objectType: 'invoice',
+      objectId: invoiceId,
+      customerId: invoice.customer_id,
+      object: told,
+    },
+  });
+}
+
+/** An invoice as the audit trail keeps it. */
+function logged(shown: Pick<Shown, 'fees'>): object {
+  const { fees, ...withoutFees } = shown;
+  return fees.length > MOST_LOGGED_FEES ? withoutFees : shown;
+}
+
+const without = (object: Shown, keys: readonly (keyof Shown)[]): object =>
+  Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key as keyof Shown)));

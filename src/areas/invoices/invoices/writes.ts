@@ -1,0 +1,74 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { InvoiceStatus, PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { getVisibleInvoice, type InvoiceMetadataJson, type InvoiceRow, readInvoice } from './queries.ts';
+
+/**
+ * An invoice that nobody else changes until the transaction ends, its customer locked first.
+ *
+ * @throws Refusal 404 invoice, when there is none that the API shows
+ */
+export async function lockVisibleInvoice(ctx: Context, id: string): Promise<InvoiceRow> {
+  const { db, organizationId } = ctx;
+  const { customer_id } = await getVisibleInvoice(db, organizationId, id);
+  await db`
+    select from customers where organization_id = ${organizationId} and id = ${customer_id} for no key update`;
+  await db`select from invoices where organization_id = ${organizationId} and id = ${id} for update`;
+  return getVisibleInvoice(db, organizationId, id);
+}
+
+export interface InvoiceChange {
+  status?: InvoiceStatus;
+  payment_status?: PaymentStatus;
+  payment_overdue?: boolean;
+  payment_dispute_lost_at?: Temporal.Instant;
+  ready_for_payment_processing?: boolean;
+  total_paid_amount_cents?: number;
+  total_written_off_amount_cents?: number;
+  payment_attempts?: number;
+  tax_status?: 'pending';
+  voided_at?: Temporal.Instant;
+}
+
+/** Changes columns of an invoice and gives it back as it then is. */
+export async function changeInvoice(ctx: Context, id: string, change: InvoiceChange): Promise<InvoiceRow> {
+  await ctx.db`
+    update invoices set ${ctx.db({ ...change, updated_at: ctx.now() } as unknown as Record<string, never>)}
+    where organization_id = ${ctx.organizationId} and id = ${id}`;
+  return readInvoice(ctx.db, ctx.organizationId, id);
+}
+
+/** Replaces all metadata: at first out, then in, since two entries may swap their keys. */
+export async function replaceMetadata(
+  db: Db,
+  organizationId: string,
+  invoiceId: string,
+  items: readonly InvoiceMetadataJson[],
+  now: Temporal.Instant,
+): Promise<void> {
+  await db`delete from invoice_metadata where organization_id = ${organizationId} and invoice_id = ${invoiceId}`;
+  if (items.length === 0) return;
+  await db`
+    insert into invoice_metadata (id, organization_id, invoice_id, key, value, created_at, updated_at)
+    select item.id, ${organizationId}::uuid, ${invoiceId}::uuid, item.key, item.value, item.created_at, ${now}
+    from jsonb_to_recordset(${items as never}::jsonb) as item (id uuid, key text, value text, created_at timestamptz)`;
+}
+
+/** Gives the fees of an invoice its payment status, with the instant at which they got it. */
+export const payFees = (
+  db: Db,
+  organizationId: string,
+  invoiceId: string,
+  status: PaymentStatus,
+  now: Temporal.Instant,
+) => db`
+  update fees
+  set payment_status = ${status}, updated_at = ${now},
+    succeeded_at = ${status === 'succeeded' ? now : null}, failed_at = ${status === 'failed' ? now : null}
+  where organization_id = ${organizationId} and invoice_id = ${invoiceId} and deleted_at is null`;
+
+/** Forgets errors of some kinds, before what caused them is tried again. */
+export const clearErrors = (db: Db, organizationId: string, invoiceId: string, codes: readonly string[]) => db`
+  delete from invoice_error_details
+  where organization_id = ${organizationId} and invoice_id = ${invoiceId} and error_code = any (${codes as string[]})`;

@@ -1,0 +1,54 @@
+import type { Temporal } from 'temporal-polyfill';
+import { localDate } from '../../../engine/calendar/local-day.ts';
+import type { Context } from '../../../platform/context.ts';
+import { type AccountCode, post } from './postings.ts';
+
+/** An invoice as the journal names it; an invoice's row fits. */
+export interface BookedDocument {
+  id: string;
+  billing_entity_id: string;
+  customer_id: string;
+  currency: string;
+  issuing_date: Temporal.PlainDate;
+  self_billed: boolean;
+}
+
+/** Change of an account's balance, debits less credits. */
+export interface Change {
+  account: AccountCode;
+  amountCents: number;
+  taxCode?: string | null;
+}
+
+/** Writes one more posting of a rule about an invoice. Rule: beyond 8.2. */
+export async function bookOnInvoice(
+  ctx: Context,
+  rule: string,
+  invoice: BookedDocument,
+  changes: readonly Change[],
+): Promise<void> {
+  const { db, organizationId } = ctx;
+  const [facts] = await db<{ timezone: string; ordinal: number }[]>`
+    select timezone, (select count(*) from ledger_transactions
+      where organization_id = ${organizationId} and rule = ${rule} and source_type = 'Invoice'
+        and source_id = ${invoice.id}) as ordinal
+    from billing_entities where organization_id = ${organizationId} and id = ${invoice.billing_entity_id}`;
+  await post(db, organizationId, {
+    rule,
+    source: { type: 'Invoice', id: invoice.id },
+    ordinal: facts!.ordinal,
+    currency: invoice.currency,
+    billingEntityId: invoice.billing_entity_id,
+    bookedAt: ctx.now(),
+    bookedOn: localDate(ctx.now(), facts!.timezone),
+    documentDate: invoice.issuing_date,
+    customerId: invoice.customer_id,
+    invoiceId: invoice.id,
+    lines: changes.map(({ account, amountCents, taxCode }) => ({
+      account,
+      side: amountCents < 0 ? 'credit' : 'debit',
+      amountCents: Math.abs(amountCents),
+      ...(taxCode ? { taxCode } : {}),
+    })),
+  });
+}

@@ -1,0 +1,50 @@
+import type { Temporal } from 'temporal-polyfill';
+import { localDate } from '../../../engine/calendar/local-day.ts';
+import type { Context } from '../../../platform/context.ts';
+import { type LedgerLine, post } from './postings.ts';
+
+/** A wallet as the journal names it; a wallet's row fits. */
+export interface BookedWallet {
+  id: string;
+  billing_entity_id: string;
+  customer_id: string;
+  currency: string;
+}
+
+/**
+ * Books a movement of a wallet's credits. The document is the invoice where one is named, else there is none and the day
+ * of booking stands for its date. Rules: beyond 8.2-5, 8.3 L3, L6 to L10.
+ */
+export async function bookOnWallet(
+  ctx: Context,
+  rule: string,
+  wallet: BookedWallet,
+  booked: {
+    source: { type: 'WalletTransaction' | 'Wallet' | 'Invoice' | 'CreditNote'; id: string };
+    walletTransactionId?: string;
+    creditNoteId?: string;
+    invoice?: { id: string; issuing_date: Temporal.PlainDate };
+    lines: readonly LedgerLine[];
+  },
+): Promise<void> {
+  const { db, organizationId } = ctx;
+  const [entity] = await db<{ timezone: string }[]>`
+    select timezone from billing_entities
+    where organization_id = ${organizationId} and id = ${wallet.billing_entity_id}`;
+  const bookedOn = localDate(ctx.now(), entity!.timezone);
+  await post(db, organizationId, {
+    rule,
+    source: booked.source,
+    currency: wallet.currency,
+    billingEntityId: wallet.billing_entity_id,
+    bookedAt: ctx.now(),
+    bookedOn,
+    documentDate: booked.invoice?.issuing_date ?? bookedOn,
+    customerId: wallet.customer_id,
+    invoiceId: booked.invoice?.id ?? null,
+    ...(booked.creditNoteId === undefined ? {} : { creditNoteId: booked.creditNoteId }),
+    walletId: wallet.id,
+    walletTransactionId: booked.walletTransactionId ?? null,
+    lines: booked.lines,
+  });
+}

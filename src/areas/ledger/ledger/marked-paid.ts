@@ -1,0 +1,20 @@
+import type { Context } from '../../../platform/context.ts';
+import { type BookedDocument, bookOnInvoice } from './book-on-invoice.ts';
+import { balancesOfInvoice } from './due-accounts.ts';
+
+/**
+ * Books that an invoice was set to succeeded, or back, without a payment: what is due counts as received somewhere else.
+ * Self-billed invoices from the other side. Rules: beyond 8.3 L20, L24.
+ */
+export async function bookMarkedPaid(
+  ctx: Context,
+  invoice: BookedDocument & { payment_status: 'pending' | 'succeeded' | 'failed' },
+): Promise<void> {
+  const balances = await balancesOfInvoice(ctx.db, ctx.organizationId, invoice.id);
+  const due = balances[invoice.self_billed ? 'partner_payable' : 'receivable'] ?? 0;
+  const amountCents = invoice.payment_status === 'succeeded' ? due : -(balances.unrecorded_receipts ?? 0);
+  await bookOnInvoice(ctx, 'marked_paid', invoice, [
+    { account: 'unrecorded_receipts', amountCents },
+    { account: invoice.self_billed ? 'partner_payable' : 'receivable', amountCents: -amountCents },
+  ]);
+}

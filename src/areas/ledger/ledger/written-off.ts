@@ -1,0 +1,47 @@
+import type { Context } from '../../../platform/context.ts';
+import { type BookedDocument, bookOnInvoice } from './book-on-invoice.ts';
+import { balancesOfInvoice } from './due-accounts.ts';
+
+/**
+ * Books that a part of what is due is given up; what counts as received elsewhere is met first. Rules: beyond 8.2-8, 8.3
+ * L21, L24.
+ */
+export async function bookWrittenOff(ctx: Context, invoice: BookedDocument, amountCents: number): Promise<void> {
+  const balances = await balancesOfInvoice(ctx.db, ctx.organizationId, invoice.id);
+  const fromMarked = Math.min(Math.abs(balances.unrecorded_receipts ?? 0), amountCents);
+  const sign = invoice.self_billed ? -1 : 1;
+  await bookOnInvoice(ctx, 'written_off', invoice, [
+    { account: 'write_offs', amountCents: sign * amountCents },
+    { account: 'unrecorded_receipts', amountCents: -sign * fromMarked },
+    { account: invoice.self_billed ? 'partner_payable' : 'receivable', amountCents: sign * (fromMarked - amountCents) },
+  ]);
+}
+
+/**
+ * Books that what was given up is due again: as received elsewhere, where the invoice stands as paid by hand.
+ * Rules: beyond 8.3 L20, L21.
+ */
+export async function bookWriteOffReversed(
+  ctx: Context,
+  invoice: BookedDocument,
+  { amountCents, isMarkedPaid }: { amountCents: number; isMarkedPaid: boolean },
+): Promise<void> {
+  const sign = invoice.self_billed ? -1 : 1;
+  const due = invoice.self_billed ? 'partner_payable' : 'receivable';
+  await bookOnInvoice(ctx, 'written_off', invoice, [
+    { account: isMarkedPaid ? 'unrecorded_receipts' : due, amountCents: sign * amountCents },
+    { account: 'write_offs', amountCents: -sign * amountCents },
+  ]);
+}
+
+/** Whether the invoice was set to succeeded by hand, and not back. Rule: beyond 8.3 L20. */
+export async function isMarkedPaid(ctx: Context, invoiceId: string): Promise<boolean> {
+  const [row] = await ctx.db<{ marked: boolean }[]>`
+    select coalesce(sum(case entry.side when 'debit' then entry.amount_cents else -entry.amount_cents end), 0) <> 0 as marked
+    from ledger_transactions booked
+    join ledger_entries entry on entry.organization_id = booked.organization_id and entry.transaction_id = booked.id
+      and entry.account_code = 'unrecorded_receipts'
+    where booked.organization_id = ${ctx.organizationId} and booked.rule = 'marked_paid'
+      and booked.source_type = 'Invoice' and booked.source_id = ${invoiceId}`;
+  return row!.marked;
+}

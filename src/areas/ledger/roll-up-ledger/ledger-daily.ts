@@ -1,0 +1,13 @@
+import type { SweepJob } from '../../../platform/periodic-job.ts';
+import { rollUpTail } from '../ledger/daily.ts';
+
+/** Transactions of one statement: some thousand entries, far below a second. */
+const BATCH = 2000;
+
+/** Adds what was posted to the sums that balances are read from. Rule: beyond 8.5. */
+export const ledgerDaily: SweepJob = {
+  name: 'ledger-daily',
+  async sweep({ sql }) {
+    while ((await rollUpTail(sql, BATCH)) === BATCH);
+  },
+};

@@ -1,0 +1,46 @@
+import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
+import { shortenFeeds } from '../number-events/shorten-feeds.ts';
+import { disableWebhookEndpoint } from '../webhook-endpoints/writes.ts';
+import { deleteOldDeliveries, listDeadEndpoints, listEndpointsWithOldDeliveries } from './sql.ts';
+import { OVERDUE_MS, walkWaitingEndpoints } from './walk.ts';
+
+/** Endpoints are given so much time to recover. */
+const DEAD_AFTER_HOURS = 5 * 24;
+
+const KEEP_DAYS = 90;
+const DELETE_BATCH = 1000;
+
+/** Deliveries whose job was lost, or that wait as rows alone, get one (platform L `webhook-sweeper`). */
+export const webhookSweeper: SweepJob = {
+  name: 'webhook-sweeper',
+  sweep: (deps, at) => walkWaitingEndpoints(deps, at, OVERDUE_MS),
+};
+
+/** Endpoints all of whose attempts have failed for 5 days are taken out of service (platform L `endpoint-health`). */
+export const endpointHealth: SweepJob = {
+  name: 'endpoint-health',
+  async sweep({ sql, log }: SweepDeps, at) {
+    const dead = await listDeadEndpoints(sql, at.subtract({ hours: DEAD_AFTER_HOURS }), DEAD_AFTER_HOURS);
+    for (const { id, organization_id } of dead) {
+      await disableWebhookEndpoint(sql, { organizationId: organization_id, id, reason: 'failing', at });
+      log.warn({ organization_id, webhook_endpoint_id: id, reason: 'failing' }, 'webhook endpoint disabled');
+    }
+  },
+};
+
+/**
+ * Deliveries that nobody has touched for 90 days are removed, and events that have left the feed (platform L
+ * `clean-webhooks`, beyond 10).
+ */
+export const cleanWebhooks: SweepJob = {
+  name: 'clean-webhooks',
+  async sweep({ sql, config }, at) {
+    const cutoff = at.subtract({ hours: KEEP_DAYS * 24 });
+    for (const { id, organization_id } of await listEndpointsWithOldDeliveries(sql, cutoff)) {
+      let deleted: number;
+      do deleted = await deleteOldDeliveries(sql, organization_id, id, cutoff, DELETE_BATCH);
+      while (deleted === DELETE_BATCH);
+    }
+    await shortenFeeds(sql, at.subtract({ hours: 24 * config.FEED_RETENTION_DAYS }));
+  },
+};

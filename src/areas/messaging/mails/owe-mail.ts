@@ -1,0 +1,23 @@
+import type { Context } from '../../../platform/context.ts';
+
+/** What a billing entity may have mailed by itself. Rule: platform A.6. */
+export type MailSetting = 'invoice.finalized' | 'credit_note.created' | 'payment_receipt.created';
+
+/** Mails a document that became final, where its billing entity says so. */
+export const MAIL_DOCUMENT_STEP = 'mail-document';
+
+export interface MailDocument {
+  kind: 'invoice' | 'credit_note' | 'payment_receipt';
+  subject_id: string;
+}
+
+/** Owes the mail of a document that became final. */
+export const oweMail = (ctx: Context, payload: MailDocument): void => ctx.after({ job: MAIL_DOCUMENT_STEP, payload });
+
+/** Whether the billing entity has documents of this kind mailed. */
+export async function isMailed(ctx: Context, billingEntityId: string, setting: MailSetting): Promise<boolean> {
+  const [row] = await ctx.db<{ mailed: boolean }[]>`
+    select ${setting} = any (email_settings) as mailed from billing_entities
+    where organization_id = ${ctx.organizationId} and id = ${billingEntityId}`;
+  return row?.mailed === true;
+}

@@ -1,0 +1,80 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import type { RecipientState } from '../../../platform/mail/mailer.ts';
+import type { MailDocument } from './owe-mail.ts';
+
+/** A mail that is owed to the mail server, with what is attached. */
+export interface PendingMail {
+  id: string;
+  /** The document that it is about, if any. */
+  kind: MailDocument['kind'] | null;
+  subject_id: string | null;
+  recipients: string[];
+  cc: string[];
+  bcc: string[];
+  sender_name: string | null;
+  reply_to: string | null;
+  subject: string;
+  body: string;
+  /** After the attempts before this one. */
+  recipient_states: RecipientState[];
+  /** This one included. */
+  attempts: number;
+  file_name: string | null;
+  content_type: string | null;
+  content: Uint8Array | null;
+}
+
+/** Takes a mail that is due for one attempt; nobody else takes it before `until`. */
+export async function takeMail(
+  db: Db,
+  organizationId: string,
+  id: string,
+  { now, until }: { now: Temporal.Instant; until: Temporal.Instant },
+): Promise<PendingMail | undefined> {
+  const [mail] = await db<PendingMail[]>`
+    with taken as (
+      update mails set attempts = attempts + 1, next_attempt_at = ${until}
+      where organization_id = ${organizationId} and id = ${id} and status = 'pending' and next_attempt_at <= ${now}
+      returning *
+    )
+    select taken.id, taken.kind, taken.subject_id, taken.recipients, taken.cc, taken.bcc, taken.sender_name,
+      taken.reply_to, taken.subject, taken.body, taken.recipient_states, taken.attempts, document.file_name, document.content_type, document.content
+    from taken
+    left join documents document
+      on document.organization_id = taken.organization_id and document.id = taken.document_id`;
+  return mail;
+}
+
+/** Keeps what an attempt came to: the state of each address, and when the next one is due, if any. */
+export const noteAttempt = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  { status, states, error, nextAt, sentAt }: Attempt,
+) => db`
+  update mails set status = ${status}, recipient_states = ${states as never}::jsonb, error = ${error},
+    next_attempt_at = ${nextAt}, sent_at = ${sentAt}
+  where organization_id = ${organizationId} and id = ${id}`;
+
+export interface Attempt {
+  status: 'pending' | 'sent' | 'failed';
+  states: readonly RecipientState[];
+  /** What was refused, and why. */
+  error: string | null;
+  nextAt: Temporal.Instant | null;
+  sentAt: Temporal.Instant | null;
+}
+
+/** Where there is no mail server, a mail stays unsent. */
+export const noteUnsent = (db: Db, organizationId: string, id: string) => db`
+  update mails set status = 'unsent', next_attempt_at = null
+  where organization_id = ${organizationId} and id = ${id} and status = 'pending'`;
+
+/** Mails whose next attempt is due, longest first. */
+export const listDueMails = (db: Db, now: Temporal.Instant, limit: number) => db<
+  { organization_id: string; mail_id: string }[]
+>`
+  select organization_id, id as mail_id from mails
+  where status = 'pending' and next_attempt_at <= ${now}
+  order by next_attempt_at limit ${limit}`;

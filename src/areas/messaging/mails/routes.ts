@@ -1,0 +1,19 @@
+import type { Operation } from '../../../platform/operation.ts';
+import { showMails } from './reads.ts';
+import { MailList, MailsQuery } from './schema.ts';
+
+/** What became of the mails of an organization, address by address. Rule: platform A.6. */
+export const mailOperations: Operation[] = [
+  {
+    name: 'findAllMails',
+    method: 'get',
+    path: '/mails',
+    permission: 'organization',
+    tag: 'mails',
+    summary: 'List mails with the state of each recipient',
+    query: MailsQuery,
+    answer: MailList,
+    kind: 'read',
+    run: showMails,
+  },
+];

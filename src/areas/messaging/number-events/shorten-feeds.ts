@@ -1,0 +1,22 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Sql } from '../../../platform/db/connect.ts';
+import { deleteLeftEvents, listAgedFeeds, listShortened, lockHeads, moveFirst } from './sql.ts';
+
+const DELETE_BATCH = 1000;
+
+/**
+ * Ends the feeds' view of events made before `cutoff`, and removes those that no delivery needs any more. The end moves
+ * over whole stretches from the oldest on: a feed never has a hole. Rule: beyond 10 "Retention".
+ */
+export async function shortenFeeds(sql: Sql, cutoff: Temporal.Instant): Promise<void> {
+  for (const organizationId of await listAgedFeeds(sql, cutoff)) {
+    await sql.begin(async (tx) => {
+      // Busy with new numbers: the next day does it.
+      const [head] = await lockHeads(tx, [organizationId]);
+      if (head) await moveFirst(tx, organizationId, cutoff);
+    });
+  }
+  for (const organizationId of await listShortened(sql)) {
+    while ((await deleteLeftEvents(sql, organizationId, DELETE_BATCH)).count === DELETE_BATCH);
+  }
+}

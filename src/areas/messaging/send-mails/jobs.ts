@@ -1,0 +1,122 @@
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { Mailer, OutgoingMail, RecipientState } from '../../../platform/mail/mailer.ts';
+import type { SweepDeps } from '../../../platform/periodic-job.ts';
+import type { Handlers } from '../../../platform/queue/worker.ts';
+import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
+import { recordMailFailed } from '../../documents/document-mails/commands.ts';
+import { listDueMails, noteAttempt, noteUnsent, type PendingMail, takeMail } from '../mails/queries.ts';
+
+/** After an attempt that left addresses open the next one waits this long; then they have failed. About a day in all. */
+const PAUSES_MINUTES = [1, 5, 30, 120, 480, 960];
+/** Longer than any attempt takes: a mail whose process died is taken up again after it. */
+const TAKEN_MINUTES = 5;
+const DUE_AT_ONCE = 500;
+
+/**
+ * Handler of `mail.send`: one attempt at a mail, if it is due. Its row is what is owed, so the job itself never fails; the
+ * sweeper sends it again.
+ */
+export function mailHandlers(deps: SystemDeps, mailer: Mailer | undefined): Pick<Handlers, 'mail.send'> {
+  const { sql, log } = deps;
+  return {
+    async 'mail.send'({ organization_id: organizationId, mail_id: id }) {
+      if (mailer === undefined) {
+        log.warn({ organizationId, mailId: id }, 'mail not sent: no SMTP_URL');
+        await noteUnsent(sql, organizationId, id);
+        return;
+      }
+      const now = realNow();
+      const mail = await takeMail(sql, organizationId, id, { now, until: now.add({ minutes: TAKEN_MINUTES }) });
+      if (!mail) return;
+      await keepAttempt(deps, organizationId, mail, await attempt(deps, mailer, mail));
+    },
+  };
+}
+
+/** What became of every address: those that were settled before are not asked again. */
+async function attempt({ log }: SystemDeps, mailer: Mailer, mail: PendingMail): Promise<RecipientState[]> {
+  const settled = mail.recipient_states.filter(({ state }) => state !== 'deferred');
+  const all = [...new Set([...mail.recipients, ...mail.cc, ...mail.bcc])];
+  const open = all.filter((address) => !settled.some((each) => each.address === address));
+  if (open.length === 0) return settled;
+  try {
+    return [...settled, ...(await mailer.send(outgoingOf(mail), open))];
+  } catch (error) {
+    log.warn({ mailId: mail.id, attempts: mail.attempts, err: error }, 'the mail server could not be asked');
+    const message = error instanceof Error ? error.message : String(error);
+    return [...settled, ...open.map((address) => ({ address, state: 'deferred' as const, error: message }))];
+  }
+}
+
+const outgoingOf = (mail: PendingMail): OutgoingMail => ({
+  id: mail.id,
+  senderName: mail.sender_name,
+  replyTo: mail.reply_to,
+  to: mail.recipients,
+  cc: mail.cc,
+  bcc: mail.bcc,
+  subject: mail.subject,
+  text: mail.body,
+  attachment:
+    mail.content === null
+      ? null
+      : { fileName: mail.file_name!, contentType: mail.content_type!, content: mail.content },
+});
+
+/**
+ * Keeps what an attempt came to. While addresses are open and attempts are left the mail stays pending; then it is sent
+ * when anybody has it. Who will never get it is written into the audit trail: at once where the server refused for good.
+ */
+async function keepAttempt(
+  deps: SystemDeps,
+  organizationId: string,
+  mail: PendingMail,
+  states: RecipientState[],
+): Promise<void> {
+  const pause = PAUSES_MINUTES[mail.attempts - 1];
+  const isOpen = pause !== undefined && states.some(({ state }) => state === 'deferred');
+  const failed = states.filter(({ state }) => state === 'refused' || (state === 'deferred' && !isOpen));
+  const told = new Set(mail.recipient_states.flatMap(({ address, state }) => (state === 'refused' ? [address] : [])));
+  const lost = failed.filter(({ address }) => !told.has(address));
+  const isSent = states.some(({ state }) => state === 'accepted');
+  const now = realNow();
+  const outcome = {
+    status: isOpen ? ('pending' as const) : isSent ? ('sent' as const) : ('failed' as const),
+    states: states.map((each) => (failed.includes(each) ? { ...each, state: 'refused' as const } : each)),
+    error: reasonsOf(states),
+    nextAt: isOpen ? now.add({ minutes: pause }) : null,
+    sentAt: !isOpen && isSent ? now : null,
+  };
+  if (lost.length === 0) {
+    await noteAttempt(deps.sql, organizationId, mail.id, outcome);
+    return;
+  }
+  deps.log.warn({ organizationId, mailId: mail.id, refused: lost.length }, 'a mail was refused');
+  const work = async (ctx: Context) => {
+    await noteAttempt(ctx.db, organizationId, mail.id, outcome);
+    await recordMailFailed(ctx, onlyTo(mail, lost), reasonsOf(lost) ?? '');
+  };
+  // Only sandboxes may have a test clock, and their mails never come here.
+  await systemTransaction(deps, { id: organizationId, sandbox: false }, async () => realNow(), work);
+}
+
+/** Why addresses have no mail, each reason once. */
+function reasonsOf(states: readonly RecipientState[]): string | null {
+  const reasons = new Set(states.flatMap(({ error }) => (error === null ? [] : [error])));
+  return reasons.size === 0 ? null : [...reasons].join('; ');
+}
+
+function onlyTo(mail: PendingMail, states: readonly RecipientState[]): PendingMail {
+  const among = (addresses: string[]) => addresses.filter((each) => states.some(({ address }) => address === each));
+  return { ...mail, recipients: among(mail.recipients), cc: among(mail.cc), bcc: among(mail.bcc) };
+}
+
+/** Enqueues mails whose next attempt is due. */
+export async function sweepMails({ sql, producer }: Pick<SweepDeps, 'sql' | 'producer'>): Promise<void> {
+  const due = await listDueMails(sql, realNow(), DUE_AT_ONCE);
+  await producer.addMany(
+    'mail.send',
+    due.map((payload) => ({ payload })),
+  );
+}

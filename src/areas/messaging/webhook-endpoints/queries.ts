@@ -1,0 +1,67 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import type { SignatureAlgorithm } from './schema.ts';
+
+export interface WebhookEndpointRow {
+  id: string;
+  organization_id: string;
+  webhook_url: string;
+  name: string | null;
+  signature_algo: SignatureAlgorithm;
+  /** Null: all types of the contract. */
+  event_types: string[] | null;
+  status: 'enabled' | 'disabled';
+  disabled_at: Temporal.Instant | null;
+  disabled_reason: string | null;
+  created_at: Temporal.Instant;
+}
+
+const columns = (db: Db) => db`
+  id, organization_id, webhook_url, name, signature_algo, event_types, status, disabled_at, disabled_reason, created_at`;
+
+/** @throws Refusal 404 webhook_endpoint */
+export async function getWebhookEndpoint(db: Db, organizationId: string, id: string): Promise<WebhookEndpointRow> {
+  const [row] = isUuid(id)
+    ? await db<WebhookEndpointRow[]>`
+        select ${columns(db)} from webhook_endpoints where organization_id = ${organizationId} and id = ${id}`
+    : [];
+  if (!row) throw refuse.notFound('webhook_endpoint');
+  return row;
+}
+
+/** As getWebhookEndpoint, and nobody else changes it until the transaction ends. */
+export async function lockWebhookEndpoint(db: Db, organizationId: string, id: string): Promise<WebhookEndpointRow> {
+  const [row] = isUuid(id)
+    ? await db<WebhookEndpointRow[]>`
+        select ${columns(db)} from webhook_endpoints where organization_id = ${organizationId} and id = ${id}
+        for update`
+    : [];
+  if (!row) throw refuse.notFound('webhook_endpoint');
+  return row;
+}
+
+/** By URL (platform D.2). */
+export async function listWebhookEndpoints(
+  db: Db,
+  organizationId: string,
+  page: Page,
+): Promise<{ rows: WebhookEndpointRow[]; totalCount: number }> {
+  const { limit, offset } = limitOf(page);
+  const [rows, totalCount] = await Promise.all([
+    db<WebhookEndpointRow[]>`
+      select ${columns(db)} from webhook_endpoints where organization_id = ${organizationId}
+      order by webhook_url, created_at desc, id desc
+      limit ${limit} offset ${offset}`,
+    countWebhookEndpoints(db, organizationId),
+  ]);
+  return { rows, totalCount };
+}
+
+export async function countWebhookEndpoints(db: Db, organizationId: string): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*) as count from webhook_endpoints where organization_id = ${organizationId}`;
+  return row!.count;
+}

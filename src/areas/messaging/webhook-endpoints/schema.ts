@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import { targetOf } from '../../../platform/http/addresses.ts';
+import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { anyValue } from '../../../platform/schema/bounded.ts';
+import { boolean, integer, oneOf, optionalText, text } from '../../../platform/schema/fields.ts';
+import { secret } from '../../../platform/schema/secret-field.ts';
+import { LINE_MAX, PROSE_MAX } from '../../../platform/schema/sizes.ts';
+
+import { chosenTypes } from './event-types.ts';
+
+export const URL_IS_INVALID = 'url_is_invalid';
+const SIGNATURE_ALGORITHMS = ['jwt', 'hmac'] as const;
+export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
+
+const NAME_MAX = 255;
+/** Types of events are a hundred. */
+const TYPES_MAX = 1000;
+const OVERLAP_HOURS_MAX = 168;
+
+// Private addresses are the command's business: whether they are allowed is a setting.
+function isOutgoingUrl(value: string): boolean {
+  try {
+    targetOf(value, { allowPrivate: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// A query of the receiver's own (`?token=…`) is a secret of the receiver.
+const webhookUrl = secret(
+  text({ max: PROSE_MAX })
+    .transform((value) => value.trim())
+    .refine(isOutgoingUrl, URL_IS_INVALID),
+);
+
+/** Types of events as clients name them; null for all of the contract. */
+export const eventTypes = anyValue({ max: TYPES_MAX, textMax: LINE_MAX })
+  .transform((value, context) => {
+    const chosen = chosenTypes(value);
+    if ('types' in chosen) return chosen.types;
+    context.addIssue({ code: 'custom', message: chosen.code });
+    return z.NEVER;
+  })
+  .optional()
+  .meta({ type: ['array', 'null'], items: { type: 'string' } });
+
+const fields = {
+  webhook_url: webhookUrl,
+  signature_algo: oneOf(SIGNATURE_ALGORITHMS).nullish(),
+  name: optionalText({ max: NAME_MAX }),
+  event_types: eventTypes,
+  enabled: boolean().nullish(),
+};
+
+/** Input of `POST /webhook_endpoints`. Rule: platform G.2. */
+export const WebhookEndpointCreate = z.object(fields);
+export type WebhookEndpointCreate = z.infer<typeof WebhookEndpointCreate>;
+
+/** Input of `PUT /webhook_endpoints/{id}`: what is absent stays. */
+export const WebhookEndpointUpdate = z.object({ ...fields, webhook_url: webhookUrl.optional() });
+export type WebhookEndpointUpdate = z.infer<typeof WebhookEndpointUpdate>;
+
+/** Input of `POST /webhook_endpoints/{id}/rotate_secret`. */
+export const SecretRotation = z.object({ expires_in_hours: integer({ min: 0, max: OVERLAP_HOURS_MAX }).nullish() });
+export type SecretRotation = z.infer<typeof SecretRotation>;
+
+export const WebhookEndpointView = z.object({
+  svc_id: z.uuid(),
+  svc_organization_id: z.uuid(),
+  webhook_url: z.string(),
+  signature_algo: z.enum(SIGNATURE_ALGORITHMS),
+  name: z.string().nullable(),
+  event_types: z.array(z.string()).nullable(),
+  status: z.enum(['enabled', 'disabled']),
+  disabled_at: z.iso.datetime().nullable(),
+  disabled_reason: z.string().nullable(),
+  created_at: z.iso.datetime(),
+});
+export type WebhookEndpointView = z.infer<typeof WebhookEndpointView>;
+
+const WithSecret = WebhookEndpointView.extend({ secret: z.string() });
+export const WebhookEndpointEnvelope = z.object({ webhook_endpoint: WebhookEndpointView });
+export const WebhookEndpointSecretEnvelope = z.object({ webhook_endpoint: WithSecret });
+export const WebhookEndpointList = z.object({ webhook_endpoints: z.array(WebhookEndpointView), meta: PageMeta });
+export const WebhookEndpointListQuery = z.object(pageQuery);
+export type WebhookEndpointListQuery = z.infer<typeof WebhookEndpointListQuery>;

@@ -1,0 +1,101 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { WebhookEndpointRow } from './queries.ts';
+
+/** Why an endpoint is disabled, when its owner asked for it. */
+export const BY_OWNER = 'manual';
+
+/** Response of a delivery that was given up before any attempt. */
+export const ENDPOINT_IS_DISABLED = 'the endpoint is disabled';
+
+/** Until the transaction ends nobody else adds an endpoint to the organization. */
+export const lockNumberOfEndpoints = (db: Db, organizationId: string) => db`
+  select pg_advisory_xact_lock(hashtextextended('webhook_endpoints of ' || ${organizationId}::text, 0))`;
+
+export const insertWebhookEndpoint = (db: Db, endpoint: WebhookEndpointRow, sealedSecret: string) => db`
+  insert into webhook_endpoints (id, organization_id, webhook_url, name, signature_algo, event_types, secret, status,
+    disabled_at, disabled_reason, created_at, updated_at)
+  values (${endpoint.id}, ${endpoint.organization_id}, ${endpoint.webhook_url}, ${endpoint.name},
+    ${endpoint.signature_algo}, ${endpoint.event_types}, ${sealedSecret}, ${endpoint.status}, ${endpoint.disabled_at},
+    ${endpoint.disabled_reason}, ${endpoint.created_at}, ${endpoint.created_at})`;
+
+/** Stores what a client may change. */
+export const updateWebhookEndpointRow = (db: Db, endpoint: WebhookEndpointRow, now: Temporal.Instant) => db`
+  update webhook_endpoints
+  set webhook_url = ${endpoint.webhook_url}, name = ${endpoint.name}, signature_algo = ${endpoint.signature_algo},
+    event_types = ${endpoint.event_types}, updated_at = ${now}
+  where organization_id = ${endpoint.organization_id} and id = ${endpoint.id}`;
+
+/** Forgets the failures of the past: deliveries go out at once, also after a while of being disabled. */
+export const clearFailures = (db: Db, organizationId: string, id: string) => db`
+  update webhook_endpoints
+  set status = 'enabled', disabled_at = null, disabled_reason = null, failures_since = null, consecutive_failures = 0,
+    circuit_open_until = null
+  where organization_id = ${organizationId} and id = ${id}`;
+
+/**
+ * Takes an endpoint out of service: no new events are stored for it, and what waits for it fails without another
+ * attempt. `at` is real time. Unless its owner asked for it, a mail and the security log tell; a mail of a sandbox is kept
+ * there, another one is sent by the sweeper of mails. Rules: platform G.2, G.7, H.3.
+ *
+ * @returns false when it was disabled already
+ */
+export async function disableWebhookEndpoint(
+  db: Db,
+  { organizationId, id, reason, at }: { organizationId: string; id: string; reason: string; at: Temporal.Instant },
+): Promise<boolean> {
+  const [row] = await db<{ disabled: boolean }[]>`
+    with endpoint as (
+      update webhook_endpoints set status = 'disabled', disabled_at = ${at}, disabled_reason = ${reason}
+      where organization_id = ${organizationId} and id = ${id} and status = 'enabled'
+      returning id, webhook_url
+    ), notice as (
+      select o.sandbox, array[o.email] as recipients, 'A webhook endpoint was disabled' as subject,
+        'The endpoint ' || endpoint.webhook_url || ' was disabled: ' || ${reason}::text
+          || '. New events are not stored for it until it is enabled again.' as body
+      from endpoint
+      join organizations o on o.id = ${organizationId}
+      where ${reason !== BY_OWNER} and o.email is not null
+    ), kept as (
+      insert into sandbox_mails (id, organization_id, recipients, subject, body, created_at)
+      select ${newId()}, ${organizationId}, recipients, subject, body, ${at} from notice where sandbox
+    ), sent as (
+      insert into mails (id, organization_id, is_automatic, recipients, cc, bcc, subject, body, status, next_attempt_at,
+        created_at)
+      select ${newId()}, ${organizationId}, true, recipients, '{}', '{}', subject, body, 'pending', ${at}, ${at}
+      from notice where not sandbox
+    ), logged as (
+      insert into security_logs (id, organization_id, log_type, log_event, resources, device_info, logged_at, created_at)
+      select ${newId()}, ${organizationId}, 'webhook_endpoint', 'webhook_endpoint.updated', jsonb_build_object(
+          'svc_id', endpoint.id, 'webhook_url', endpoint.webhook_url,
+          'status', jsonb_build_object('deleted', 'enabled', 'added', 'disabled'),
+          'disabled_reason', jsonb_build_object('deleted', null, 'added', ${reason}::text)), '{}', ${at}, ${at}
+      from endpoint where ${reason !== BY_OWNER}
+    ), given_up as (
+      update webhook_deliveries delivery
+      set status = 'failed', next_attempt_at = null, response = coalesce(response, ${ENDPOINT_IS_DISABLED}),
+        updated_at = ${at}
+      from endpoint
+      where delivery.organization_id = ${organizationId} and delivery.webhook_endpoint_id = endpoint.id
+        and delivery.status in ('pending', 'retrying')
+    )
+    select exists (select from endpoint) as disabled`;
+  return row!.disabled;
+}
+
+/** The former secret goes on signing beside the new one until `formerUntil`, in real time. */
+export const replaceSecret = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  sealedSecret: string,
+  formerUntil: Temporal.Instant,
+) => db`
+  update webhook_endpoints
+  set former_secret = webhook_endpoints.secret, former_secret_expires_at = ${formerUntil}, secret = ${sealedSecret}
+  where organization_id = ${organizationId} and id = ${id}`;
+
+/** Removes an endpoint and its deliveries. */
+export const deleteWebhookEndpointRow = (db: Db, organizationId: string, id: string) => db`
+  delete from webhook_endpoints where organization_id = ${organizationId} and id = ${id}`;

@@ -1,0 +1,155 @@
+import type { Context } from '../../../platform/context.ts';
+import type { ChargeOutcome, ProviderError } from '../../../platform/payments/port.ts';
+import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
+import { readInvoice } from '../../invoices/invoices/queries.ts';
+import { getRequest } from '../payment-requests/queries.ts';
+import { setRequestStatus } from '../payment-requests/status.ts';
+import { recordInvoiceFailure, recordRequestFailure } from '../payments/failure.ts';
+import { oweCancel } from '../payments/give-up.ts';
+import { type PaymentRow, readPayment } from '../payments/queries.ts';
+import { reversePayment, settlePayment } from '../payments/settle.ts';
+import { paymentView } from '../payments/view.ts';
+import { changePayment, lockPayables } from '../payments/writes.ts';
+import { mailLink } from './collect-request.ts';
+
+type Answered = Extract<ChargeOutcome, { kind: 'answered' }>;
+
+/** A payment as it is, its customer, invoices and itself locked in this order. */
+export async function lockPayment(ctx: Context, id: string): Promise<PaymentRow> {
+  const { db, organizationId } = ctx;
+  const payment = await readPayment(db, organizationId, id);
+  const invoiceIds = payment.invoices.map((invoice) => invoice.id);
+  await lockPayables(db, organizationId, payment.customer_id, invoiceIds);
+  await db`select from payments where organization_id = ${organizationId} and id = ${id} for update`;
+  return readPayment(db, organizationId, id);
+}
+
+/**
+ * Brings a payment to what its provider says, once for each saying: repetitions and sayings out of order change nothing. The
+ * payment is locked.
+ *
+ * isEvent    the provider told it by itself: a success is then told to those who listen
+ * isReturn   money that had come in was taken back
+ * Rule: credits-and-payments E.6.
+ */
+export async function applyAnswer(
+  ctx: Context,
+  payment: PaymentRow,
+  answer: Answered,
+  { isEvent = false, isReturn = false } = {},
+): Promise<void> {
+  const { status, providerPaymentId, paymentStatus } = answer;
+  if (payment.payment_status === 'succeeded') {
+    if (isReturn) await takeBack(ctx, payment, status);
+    return;
+  }
+  if (payment.payment_status === 'failed' && paymentStatus !== 'succeeded') {
+    if (payment.cancel_owed_at !== null && payment.provider_payment_id === null) await endThere(ctx, payment, answer);
+    return;
+  }
+  await changePayment(
+    ctx.db,
+    ctx.organizationId,
+    payment.id,
+    {
+      status,
+      payment_status: paymentStatus,
+      ...(providerPaymentId === null ? {} : { provider_payment_id: providerPaymentId }),
+      next_action: paymentStatus === 'processing' ? (answer.nextAction ?? payment.next_action) : {},
+      error: answer.error ?? null,
+    },
+    ctx.now(),
+  );
+  const now = await readPayment(ctx.db, ctx.organizationId, payment.id);
+  if (paymentStatus === 'succeeded') await succeed(ctx, now, isEvent);
+  else if (paymentStatus === 'failed') await fail(ctx, now, answer.error ?? { code: status, message: status });
+  else await wait(ctx, now, payment);
+}
+
+/** The provider began a payment that was given up meanwhile. */
+async function endThere(ctx: Context, { id }: PaymentRow, { providerPaymentId }: Answered): Promise<void> {
+  if (providerPaymentId === null) return;
+  await changePayment(ctx.db, ctx.organizationId, id, { provider_payment_id: providerPaymentId }, ctx.now());
+  oweCancel(ctx, id);
+}
+
+async function succeed(ctx: Context, payment: PaymentRow, isEvent: boolean): Promise<void> {
+  await settlePayment(ctx, payment);
+  if (payment.payable_type === 'PaymentRequest')
+    await setRequestStatus(ctx, await getRequest(ctx.db, ctx.organizationId, payment.payable_id), 'succeeded');
+  if (isEvent) await recordPayment(ctx, 'payment.succeeded', payment.id);
+}
+
+async function wait(ctx: Context, payment: PaymentRow, before: PaymentRow): Promise<void> {
+  await moveInvoices(ctx, payment, 'pending', false);
+  const asks = Object.keys(payment.next_action).length > 0;
+  if (asks && Object.keys(before.next_action).length === 0)
+    await recordPayment(ctx, 'payment.requires_action', payment.id);
+}
+
+async function fail(ctx: Context, payment: PaymentRow, error: ProviderError): Promise<void> {
+  await moveInvoices(ctx, payment, 'failed', true);
+  if (payment.payable_type === 'Invoice') {
+    const invoice = await readInvoice(ctx.db, ctx.organizationId, payment.payable_id);
+    return recordInvoiceFailure(ctx, invoice, error, payment);
+  }
+  const request = await getRequest(ctx.db, ctx.organizationId, payment.payable_id);
+  await setRequestStatus(ctx, request, 'failed');
+  await recordRequestFailure(ctx, request, request.invoice_ids, error, payment);
+  await mailLink(ctx, request);
+}
+
+async function takeBack(ctx: Context, payment: PaymentRow, status: string): Promise<void> {
+  await reversePayment(ctx, payment, { status });
+  const error = { code: status, message: 'The payment was taken back by the bank.' };
+  for (const { id } of payment.invoices)
+    await recordInvoiceFailure(ctx, await readInvoice(ctx.db, ctx.organizationId, id), error, payment);
+}
+
+/** What a charge leaves that took nothing: the amount is too small, or the customer has to be there. */
+export async function leavePending(
+  ctx: Context,
+  payment: PaymentRow,
+  error: ProviderError,
+  paymentStatus: 'pending' | 'failed',
+): Promise<void> {
+  await changePayment(
+    ctx.db,
+    ctx.organizationId,
+    payment.id,
+    { payment_status: paymentStatus, status: paymentStatus, error },
+    ctx.now(),
+  );
+  await moveInvoices(ctx, payment, 'pending', true);
+}
+
+/** The invoices take the status of their payment; a succeeded or voided one is never set back. */
+async function moveInvoices(
+  ctx: Context,
+  payment: PaymentRow,
+  status: 'pending' | 'failed',
+  isReady: boolean,
+): Promise<void> {
+  for (const { id } of payment.invoices) {
+    const invoice = await readInvoice(ctx.db, ctx.organizationId, id);
+    if (invoice.payment_status === 'succeeded' || invoice.status === 'voided') continue;
+    await setPaymentStatus(ctx, invoice, status, { ready_for_payment_processing: isReady });
+  }
+}
+
+async function recordPayment(
+  ctx: Context,
+  type: 'payment.succeeded' | 'payment.requires_action',
+  id: string,
+): Promise<void> {
+  const payment = await readPayment(ctx.db, ctx.organizationId, id);
+  ctx.record({
+    webhook: {
+      type,
+      objectType: 'payment',
+      objectId: id,
+      customerId: payment.customer_id,
+      object: paymentView(payment),
+    },
+  });
+}

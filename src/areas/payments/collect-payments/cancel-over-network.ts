@@ -1,0 +1,37 @@
+import { ProviderRefusal } from '../../../platform/payments/port.ts';
+import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
+import { readPayment } from '../payments/queries.ts';
+import { applyAnswer, lockPayment } from './apply-outcome.ts';
+import { connected, transact } from './network.ts';
+
+/**
+ * Job `payment.cancel`: ends a payment at its provider that was given up here. What the provider had taken already, it
+ * tells instead; then the money came in. While the provider's id of it is unknown there is nothing to end yet.
+ *
+ * @throws Outage, when nobody knows what became of it: the queue asks again
+ * Rule: credits-and-payments E.1 "cancel".
+ */
+export async function cancelOverNetwork(
+  deps: SystemDeps,
+  { organization_id: organizationId, payment_id: id }: { organization_id: string; payment_id: string },
+): Promise<void> {
+  const payment = await readPayment(deps.sql, organizationId, id);
+  if (payment.cancel_owed_at === null || payment.provider_payment_id === null) return;
+  const connection = await connected(deps, organizationId, payment.payment_provider_id);
+  if (!connection) return;
+  try {
+    await connection.provider.cancel(payment.provider_payment_id);
+  } catch (error) {
+    // It has ended by itself; how is read below.
+    if (!(error instanceof ProviderRefusal)) throw error;
+  }
+  const outcome = await connection.provider.readPayment(payment.provider_payment_id);
+  await transact(deps, organizationId, async (ctx) => {
+    const now = await lockPayment(ctx, id);
+    if (outcome.kind === 'answered') await applyAnswer(ctx, now, outcome, { isEvent: true });
+    const isOpen = outcome.kind === 'answered' && outcome.paymentStatus === 'processing';
+    if (!isOpen)
+      await ctx.db`
+        update payments set cancel_owed_at = null where organization_id = ${organizationId} and id = ${id}`;
+  });
+}

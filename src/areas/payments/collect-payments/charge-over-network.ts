@@ -1,0 +1,80 @@
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { ChargeOutcome } from '../../../platform/payments/port.ts';
+import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
+import { Outage } from '../../../platform/refusal.ts';
+import { readMethod } from '../../customers/payment-methods/queries.ts';
+import { type PaymentRow, readPayment } from '../payments/queries.ts';
+import { applyAnswer, leavePending, lockPayment } from './apply-outcome.ts';
+import { connected, transact } from './network.ts';
+
+/** Stripe forgets idempotency keys after a day: an older charge is never sent again, only looked at. */
+const KEY_LIVES_HOURS = 23;
+
+/**
+ * Job `payment.charge`: sends a charge with the key of its payment, outside any transaction, and stores what came of it. Run
+ * twice, or at once with a twin, it is the same charge at the provider and one settlement here.
+ *
+ * @throws Outage, when nobody knows what became of it: the queue sends it again
+ * Rule: credits-and-payments E.6.
+ */
+export async function chargeOverNetwork(
+  deps: SystemDeps,
+  { organization_id: organizationId, payment_id: id }: { organization_id: string; payment_id: string },
+): Promise<void> {
+  const payment = await readPayment(deps.sql, organizationId, id);
+  if (payment.payment_status !== 'pending' || payment.error !== null) return;
+  const connection = await connected(deps, organizationId, payment.payment_provider_id);
+  if (!connection || payment.payment_method_id === null || payment.provider_customer_id === null) return;
+  const first = await noteAttempt(deps, organizationId, payment);
+  if (first === undefined) return;
+  if (first.add({ hours: KEY_LIVES_HOURS }).epochMilliseconds < realNow().epochMilliseconds) {
+    deps.log.error({ organizationId, paymentId: id }, 'a charge of unknown outcome is too old to be sent again');
+    return;
+  }
+  const method = await readMethod(deps.sql, organizationId, payment.payment_method_id);
+  const outcome = await connection.provider.charge({
+    idempotencyKey: `payment-${id}`,
+    amountCents: payment.amount_cents,
+    currency: payment.amount_currency,
+    providerCustomerId: payment.provider_customer_id,
+    providerMethodId: method.provider_method_id,
+    description: payment.invoices.map(({ number }) => number).join(', '),
+    metadata: { payment_id: id, payable_type: payment.payable_type, payable_id: payment.payable_id },
+  });
+  if (outcome.kind === 'unreachable') throw new Outage('stripe', outcome.error.message);
+  await transact(deps, organizationId, async (ctx) => {
+    const now = await lockPayment(ctx, id);
+    if (outcome.kind === 'answered') return applyAnswer(ctx, now, outcome);
+    if (now.payment_status !== 'pending') return;
+    await leavePending(ctx, now, outcome.error, outcome.kind === 'amount_too_small' ? 'pending' : 'failed');
+  });
+}
+
+/** Asks the provider about a payment that it has been working on for long. @throws Outage */
+export async function lookAfter(
+  deps: SystemDeps,
+  { organization_id: organizationId, payment_id: id }: { organization_id: string; payment_id: string },
+): Promise<void> {
+  const payment = await readPayment(deps.sql, organizationId, id);
+  if (payment.payment_status !== 'processing' || payment.provider_payment_id === null) return;
+  const connection = await connected(deps, organizationId, payment.payment_provider_id);
+  if (!connection) return;
+  const outcome: ChargeOutcome = await connection.provider.readPayment(payment.provider_payment_id);
+  if (outcome.kind !== 'answered') return;
+  await transact(deps, organizationId, async (ctx) =>
+    applyAnswer(ctx, await lockPayment(ctx, id), outcome, { isEvent: true }),
+  );
+}
+
+/**
+ * Committed before the call: a process that dies in its middle leaves the time of the first attempt. Undefined when the
+ * payment was given up meanwhile; whoever gives it up later sees that it was sent.
+ */
+async function noteAttempt(deps: SystemDeps, organizationId: string, payment: PaymentRow) {
+  const [row] = await deps.sql<{ charged_at: ReturnType<typeof realNow> }[]>`
+    update payments set charge_attempts = charge_attempts + 1, charged_at = coalesce(charged_at, ${realNow()}),
+      updated_at = ${realNow()}
+    where organization_id = ${organizationId} and id = ${payment.id} and payment_status = 'pending'
+    returning charged_at`;
+  return row?.charged_at;
+}

@@ -1,0 +1,79 @@
+import type { Context } from '../../../platform/context.ts';
+import { type LaterEvent, sandboxCharge } from '../../../platform/payments/sandbox.ts';
+import { readMethod } from '../../customers/payment-methods/queries.ts';
+import { storeInboundEvent } from '../inbound-events/store.ts';
+import { type PaymentRow, readPayment } from '../payments/queries.ts';
+import { oweCharge } from '../payments/under-way.ts';
+import { changePayment } from '../payments/writes.ts';
+import { applyAnswer, leavePending, lockPayment } from './apply-outcome.ts';
+
+/** Seconds between attempts to reach a provider. Rule: credits-and-payments E.6 "job retried 6 times, growing waits". */
+export const RETRY_SECONDS = [5, 15, 60, 300, 900, 3600] as const;
+
+/** What a sandbox tells later; stored as any provider's event when its time has come. */
+export const TELL_STEP = 'tell-sandbox-event';
+
+/**
+ * Step `charge-sandbox-payment`: a sandbox decides by the method alone and has no network, so it is asked in the step's own
+ * transaction. Rule: beyond 13.3.
+ */
+export async function chargeSandboxPayment(ctx: Context, { payment_id: id }: { payment_id: string }): Promise<void> {
+  const { db, organizationId } = ctx;
+  const payment = await lockPayment(ctx, id);
+  if (payment.payment_status !== 'pending' || payment.error !== null) return;
+  const method = await readMethod(db, organizationId, payment.payment_method_id!);
+  const tries = payment.charge_attempts + 1;
+  await changePayment(db, organizationId, id, { charge_attempts: tries, charged_at: ctx.now() }, ctx.now());
+  const { outcome, later } = sandboxCharge({
+    emulates: method.provider_type,
+    behaviour: method.details.behaviour ?? { does: 'succeed' },
+    amountCents: payment.amount_cents,
+    attempt: await countCharges(ctx, payment),
+    tries,
+    providerPaymentId: `pi_sandbox_${payment.id}`,
+  });
+  if (outcome.kind === 'answered') await applyAnswer(ctx, payment, outcome);
+  else if (outcome.kind === 'amount_too_small') await leavePending(ctx, payment, outcome.error, 'pending');
+  else if (outcome.kind === 'authentication_required') await leavePending(ctx, payment, outcome.error, 'failed');
+  else await tryLater(ctx, payment, tries);
+  for (const event of later) {
+    ctx.after({
+      job: TELL_STEP,
+      payload: { connection_id: payment.payment_provider_id, payment_id: payment.id, event },
+      dueAt: ctx.now().add({ seconds: event.afterSeconds }),
+    });
+  }
+}
+
+async function tryLater(ctx: Context, payment: PaymentRow, tries: number): Promise<void> {
+  const wait = RETRY_SECONDS[tries - 1];
+  if (wait !== undefined)
+    await oweCharge(ctx, payment.id, payment.payment_provider_id!, ctx.now().add({ seconds: wait }));
+}
+
+/** Step `tell-sandbox-event`: the sandbox tells what became of a payment that was not given up, by the way of every provider's events. */
+export async function tellSandboxEvent(
+  ctx: Context,
+  { connection_id, payment_id, event }: { connection_id: string; payment_id: string; event: LaterEvent },
+): Promise<void> {
+  if ((await readPayment(ctx.db, ctx.organizationId, payment_id)).status === 'canceled') return;
+  await storeInboundEvent(ctx, {
+    connectionId: connection_id,
+    providerEventId: `evt_${payment_id}_${event.type}`,
+    type: event.type,
+    payload: {
+      type: event.type,
+      provider_payment_id: `pi_sandbox_${payment_id}`,
+      ...(event.tells === 'payment' ? { status: event.status } : { dispute: event.isLost ? 'lost' : 'won' }),
+    },
+  });
+}
+
+/** Which charge of its payable a payment is, from 1. */
+async function countCharges(ctx: Context, payment: PaymentRow): Promise<number> {
+  const [row] = await ctx.db<{ count: number }[]>`
+    select count(*) as count from payments
+    where organization_id = ${ctx.organizationId} and payable_type = ${payment.payable_type}
+      and payable_id = ${payment.payable_id} and payment_type = 'provider'`;
+  return row!.count;
+}

@@ -1,0 +1,53 @@
+import type { Temporal } from 'temporal-polyfill';
+import { ProviderRefusal } from '../../../platform/payments/port.ts';
+import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
+import { listRetiredProviders } from '../../customers/payment-providers/queries.ts';
+import { connected } from './network.ts';
+
+/** Connections of one run, each a call to its provider; more wait for the next day. */
+const AT_ONCE = 100;
+
+/**
+ * Empties the secrets of connections that were deleted 30 days ago, after the endpoint that was registered at the provider
+ * has ended there; their inbound events end with that. A provider that cannot be reached is asked again the next day,
+ * and so is one whose secret no key opens: the secret is what ends the endpoint.
+ *
+ * Rule: finance 1.3 "deleted connections".
+ */
+export const cleanSecrets: SweepJob = {
+  name: 'clean-secrets',
+  async sweep(deps, at) {
+    for (const retired of await listRetiredProviders(deps.sql, at, AT_ONCE)) {
+      const { organization_id: organizationId, id } = retired;
+      try {
+        await endEndpoint(deps, retired);
+        await emptySecrets(deps, retired, at);
+        deps.log.info({ organizationId, payment_provider_id: id }, 'the secrets of a deleted connection are gone');
+      } catch (error) {
+        deps.log.warn(
+          { organizationId, payment_provider_id: id, err: error },
+          'a deleted connection keeps its secrets',
+        );
+      }
+    }
+  },
+};
+
+type Retired = Awaited<ReturnType<typeof listRetiredProviders>>[number];
+
+async function endEndpoint(deps: SweepDeps, { id, organization_id, inbound_endpoint_id }: Retired): Promise<void> {
+  if (inbound_endpoint_id === null) return;
+  const connection = await connected(deps, organization_id, id);
+  try {
+    await connection?.provider.endInbound(inbound_endpoint_id);
+  } catch (error) {
+    // Gone already, or the account no longer takes this key: nothing is left that the secret could end.
+    if (!(error instanceof ProviderRefusal)) throw error;
+  }
+}
+
+async function emptySecrets({ sql }: SweepDeps, { id, organization_id }: Retired, at: Temporal.Instant): Promise<void> {
+  await sql`
+    update payment_providers set secrets = '{}', inbound_endpoint_id = null, updated_at = ${at}
+    where organization_id = ${organization_id} and id = ${id} and deleted_at is not null`;
+}

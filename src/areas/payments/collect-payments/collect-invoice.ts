@@ -1,0 +1,127 @@
+import type { Context } from '../../../platform/context.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { readCustomer } from '../../customers/customers/queries.ts';
+import { getMethod } from '../../customers/payment-methods/queries.ts';
+import type { MethodReference } from '../../customers/payment-methods/schema.ts';
+import { dueOf } from '../../invoices/invoices/due.ts';
+import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
+import { getVisibleInvoice, type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
+import { recordInvoiceFailure } from '../payments/failure.ts';
+import { COLLECT_STEP } from '../payments/owe-collection.ts';
+import { startCharge } from '../payments/under-way.ts';
+import { lockPayables } from '../payments/writes.ts';
+import { chooseMethod, type MethodWish } from './choose-method.ts';
+
+interface Facts {
+  skip_psp: boolean;
+  ready_for_payment_processing: boolean;
+  payment_attempts: number;
+  /** Minutes for which the first attempt leaves the customer to a hosted page. */
+  wait_minutes: number;
+  wishes: { type: string | null; id: string | null }[];
+}
+
+/**
+ * Step `collect-invoice`: charges an invoice that became final, if its customer can be charged; later, where the
+ * organization has its customers pay on hosted pages first. Rule: credits-and-payments E.6.
+ */
+export async function collectInvoice(
+  ctx: Context,
+  { invoice_id: id, has_waited: hasWaited = false }: { invoice_id: string; has_waited?: boolean },
+): Promise<void> {
+  const invoice = await lock(ctx, id);
+  if (!isCollectable(invoice)) return;
+  const facts = await readFacts(ctx, id);
+  if (facts.skip_psp) return;
+  if (hasWaited || facts.wait_minutes === 0) return charge(ctx, invoice, facts, []);
+  const dueAt = ctx.now().add({ minutes: facts.wait_minutes });
+  ctx.after({ job: COLLECT_STEP, payload: { invoice_id: id, has_waited: true }, dueAt });
+}
+
+/**
+ * Charges an invoice once more that was refused, or never charged.
+ *
+ * @throws Refusal 404 invoice, payment_method; 405 invalid_status, payment_processor_is_currently_handling_payment
+ * Rule: credits-and-payments E.6 "retry".
+ */
+export async function retryPayment(
+  ctx: Context,
+  { svc_id, body }: { svc_id: string; body?: { payment_method?: MethodReference } },
+) {
+  const found = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
+  const invoice = await lock(ctx, found.id);
+  const isPayable = invoice.status !== 'draft' && invoice.payment_status !== 'succeeded' && dueOf(invoice) > 0;
+  if (!isPayable) throw refuse.notAllowed('invalid_status');
+  const facts = await readFacts(ctx, invoice.id);
+  if (!facts.ready_for_payment_processing) throw refuse.notAllowed('payment_processor_is_currently_handling_payment');
+  const customer = await readCustomer(ctx.db, ctx.organizationId, invoice.customer_id);
+  const wish = body?.payment_method;
+  if (wish?.payment_method_id) await getMethod(ctx.db, ctx.organizationId, customer.id, wish.payment_method_id);
+  if (customer.payment_provider === null) {
+    const message = 'The customer is linked to no payment provider.';
+    await recordInvoiceFailure(ctx, invoice, { code: 'customer_must_have_payment_provider', message });
+    return null;
+  }
+  await charge(ctx, invoice, facts, [{ type: wish?.payment_method_type ?? null, id: wish?.payment_method_id ?? null }]);
+  return null;
+}
+
+async function charge(
+  ctx: Context,
+  invoice: InvoiceRow,
+  facts: Facts,
+  overrides: readonly MethodWish[],
+): Promise<void> {
+  const { db, organizationId } = ctx;
+  const customer = await readCustomer(db, organizationId, invoice.customer_id);
+  if (customer.payment_provider_id === null || customer.provider_customer_id === null) return;
+  const method = await chooseMethod(ctx, customer.id, [...overrides, ...facts.wishes]);
+  if (!method) return;
+  const isStarted = await startCharge(ctx, {
+    customerId: customer.id,
+    payable: { type: 'Invoice', id: invoice.id },
+    amountCents: dueOf(invoice),
+    currency: invoice.currency,
+    method,
+    invoiceIds: [invoice.id],
+  });
+  if (isStarted)
+    await setPaymentStatus(ctx, invoice, 'pending', {
+      ready_for_payment_processing: false,
+      payment_attempts: facts.payment_attempts + 1,
+    });
+}
+
+async function lock(ctx: Context, id: string): Promise<InvoiceRow> {
+  const { customer_id } = await readInvoice(ctx.db, ctx.organizationId, id);
+  await lockPayables(ctx.db, ctx.organizationId, customer_id, [id]);
+  return readInvoice(ctx.db, ctx.organizationId, id);
+}
+
+const isCollectable = (invoice: InvoiceRow): boolean =>
+  (invoice.status === 'finalized' || invoice.status === 'open') &&
+  invoice.payment_status !== 'succeeded' &&
+  !invoice.self_billed &&
+  dueOf(invoice) > 0;
+
+async function readFacts(ctx: Context, id: string): Promise<Facts> {
+  const [row] = await ctx.db<Facts[]>`
+    select invoice.skip_psp, invoice.ready_for_payment_processing, invoice.payment_attempts,
+      case when invoice.payment_attempts > 0 or invoice.status = 'open' and invoice.invoice_type <> 'credit'
+          or invoice.invoice_type = 'credit' and exists (select from wallet_transactions bought
+            where bought.organization_id = invoice.organization_id
+            and bought.invoice_id = invoice.id and bought.source <> 'manual')
+        then 0 else organization.hosted_page_wait_minutes end as wait_minutes,
+      jsonb_build_array(
+        jsonb_build_object('type', invoice.payment_method_type, 'id', invoice.payment_method_id),
+        (select jsonb_build_object('type', subscription.payment_method_type, 'id', subscription.payment_method_id)
+         from invoice_subscriptions line
+         join subscriptions subscription
+           on subscription.organization_id = line.organization_id and subscription.id = line.subscription_id
+         where line.organization_id = invoice.organization_id and line.invoice_id = invoice.id
+         order by line.id limit 1)) as wishes
+    from invoices invoice
+    join organizations organization on organization.id = invoice.organization_id
+    where invoice.organization_id = ${ctx.organizationId} and invoice.id = ${id}`;
+  return { ...row!, wishes: row!.wishes.filter((wish) => wish !== null) };
+}

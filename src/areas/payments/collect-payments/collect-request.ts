@@ -1,0 +1,75 @@
+import type { Context } from '../../../platform/context.ts';
+import { readCustomer } from '../../customers/customers/queries.ts';
+import { findProviderById } from '../../customers/payment-providers/queries.ts';
+import { postMail } from '../../messaging/mails/post-mail.ts';
+import { getRequest, type RequestRow } from '../payment-requests/queries.ts';
+import { setRequestStatus } from '../payment-requests/status.ts';
+import { openPaymentPage } from '../payments/pages.ts';
+import { startCharge } from '../payments/under-way.ts';
+import { lockPayables } from '../payments/writes.ts';
+import { chooseMethod } from './choose-method.ts';
+
+/** Step `collect-payment-request`: charges the whole amount, or mails a link. Rule: credits-and-payments E.8. */
+export async function collectRequest(
+  ctx: Context,
+  { payment_request_id: id }: { payment_request_id: string },
+): Promise<void> {
+  const { db, organizationId } = ctx;
+  const found = await getRequest(db, organizationId, id);
+  await lockPayables(db, organizationId, found.customer_id, found.invoice_ids);
+  const request = await getRequest(db, organizationId, id);
+  if (request.payment_status === 'succeeded') return;
+  if (request.amount_cents <= 0) return setRequestStatus(ctx, request, 'succeeded');
+  const customer = await readCustomer(db, organizationId, request.customer_id);
+  const isLinked = customer.payment_provider_id !== null && customer.provider_customer_id !== null;
+  const method = isLinked
+    ? await chooseMethod(ctx, customer.id, [{ type: request.payment_method_type, id: request.payment_method_id }])
+    : undefined;
+  if (!method) return mailLink(ctx, request);
+  const isStarted = await startCharge(ctx, {
+    customerId: customer.id,
+    payable: { type: 'PaymentRequest', id: request.id },
+    amountCents: request.amount_cents,
+    currency: request.amount_currency,
+    method,
+    invoiceIds: request.invoice_ids,
+  });
+  if (isStarted) await noteAttempt(ctx, request);
+}
+
+/** Mails a link to pay, where a page can be had. */
+export async function mailLink(ctx: Context, request: RequestRow): Promise<void> {
+  const { db, organizationId } = ctx;
+  const customer = await readCustomer(db, organizationId, request.customer_id);
+  const provider =
+    customer.payment_provider_id === null
+      ? undefined
+      : await findProviderById(db, organizationId, customer.payment_provider_id);
+  const page =
+    provider?.provider_type === 'sandbox'
+      ? await openPaymentPage(ctx, customer.id, provider, {
+          type: 'PaymentRequest',
+          id: request.id,
+          amountCents: request.amount_cents,
+        })
+      : undefined;
+  const [campaign] = await db<{ bcc_emails: string[] }[]>`
+    select bcc_emails from dunning_campaigns
+    where organization_id = ${organizationId} and id = ${request.dunning_campaign_id}`;
+  await postMail(ctx, {
+    to: (request.email ?? '').split(',').filter((address) => address !== ''),
+    bcc: campaign?.bcc_emails ?? [],
+    subject: 'Your overdue balance',
+    text: `Invoices of ${request.amount_currency} ${request.amount_cents} (smallest unit) are overdue.${page ? ` Pay them at ${page.url}` : ''}`,
+  });
+}
+
+async function noteAttempt(ctx: Context, request: RequestRow): Promise<void> {
+  await ctx.db`
+    update payment_requests set payment_attempts = payment_attempts + 1, ready_for_payment_processing = false,
+      updated_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and id = ${request.id}`;
+  await ctx.db`
+    update invoices set ready_for_payment_processing = false, updated_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and id = any (${request.invoice_ids}) and payment_status <> 'succeeded'`;
+}

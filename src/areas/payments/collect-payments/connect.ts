@@ -1,0 +1,175 @@
+import { isSandbox } from '../../../platform/clock/organization-clock.ts';
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import { ProviderRefusal } from '../../../platform/payments/port.ts';
+import { publicUrl } from '../../../platform/public-url.ts';
+import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
+import { checkoutView, needsSetup, recordCheckoutUrl, recordMade } from '../../customers/customers/announce-link.ts';
+import { readCustomer } from '../../customers/customers/queries.ts';
+import { sealSecrets } from '../../customers/payment-providers/secrets.ts';
+import { LIVE_KEY_IN_SANDBOX } from '../../customers/payment-providers/test-keys.ts';
+import { inboundUrl } from '../../customers/payment-providers/view.ts';
+import type { PageRow } from '../payments/pages.ts';
+import { type Connected, connected, transact } from './network.ts';
+
+/**
+ * Job `payment.connect`: tries the credentials of a connection and makes its provider tell us its events. What the provider
+ * refuses is shown on the connection. @throws Outage. Rule: beyond 13.1.
+ */
+export async function connectProvider(
+  deps: SystemDeps,
+  {
+    organization_id: organizationId,
+    payment_provider_id: id,
+  }: { organization_id: string; payment_provider_id: string },
+): Promise<void> {
+  const connection = await connected(deps, organizationId, id);
+  if (!connection || connection.row.deleted_at !== null) return;
+  const { row, provider } = connection;
+  const checked = await provider.check();
+  const isRefused = checked.ok && checked.live && (await isSandbox(deps.sql, organizationId));
+  const refusal = isRefused ? LIVE_KEY_IN_SANDBOX : checked.ok ? null : checked.error.message;
+  let inbound: { id: string; secret: string } | undefined;
+  let inboundRefusal: string | null = null;
+  if (refusal === null) {
+    try {
+      inbound = await provider.registerInbound(inboundUrl(deps.config, organizationId, row), row.inbound_endpoint_id);
+    } catch (error) {
+      if (!(error instanceof ProviderRefusal)) throw error;
+      inboundRefusal = error.error.message;
+    }
+  }
+  await transact(deps, organizationId, async (ctx) => {
+    const sealed = inbound ? (await sealSecrets(ctx, id, { inbound_secret: inbound.secret })).secrets : {};
+    await ctx.db`
+      update payment_providers set status = ${refusal === null ? 'connected' : 'failing'},
+        last_error = ${refusal ?? inboundRefusal}, secrets = secrets || ${sealed as never}::jsonb,
+        inbound_endpoint_id = ${inbound?.id ?? row.inbound_endpoint_id}, updated_at = ${ctx.now()}
+      where organization_id = ${organizationId} and id = ${id}`;
+    const error = refusal ?? inboundRefusal;
+    if (error === null) return;
+    ctx.record({
+      webhook: {
+        type: 'payment_provider.error',
+        objectType: 'payment_provider_error',
+        objectId: id,
+        object: {
+          svc_payment_provider_id: id,
+          payment_provider_code: row.code,
+          payment_provider_name: row.name,
+          source: row.provider_type,
+          action: 'payment_provider.register_webhook',
+          provider_error: { message: error },
+        },
+      },
+    });
+  });
+}
+
+/** Job `payment.create-customer`: makes a customer at its provider. @throws Outage. Rules: platform F.5, credits-and-payments E.2. */
+export async function createCustomerThere(
+  deps: SystemDeps,
+  { organization_id: organizationId, customer_id: id }: { organization_id: string; customer_id: string },
+): Promise<void> {
+  const customer = await readCustomer(deps.sql, organizationId, id);
+  const connection = await connected(deps, organizationId, customer.payment_provider_id);
+  if (!connection || customer.provider_customer_id !== null) return;
+  try {
+    const made = await connection.provider.createCustomer({
+      idempotencyKey: `customer-${id}-${connection.row.id}`,
+      name: customer.name,
+      email: customer.email?.split(',')[0] ?? null,
+      metadata: { customer_id: id, external_customer_id: customer.external_id },
+    });
+    const page = needsSetup(customer)
+      ? await connection.provider.openPage({
+          idempotencyKey: `setup-${id}-${made}`,
+          providerCustomerId: made,
+          methodTypes: customer.provider_payment_methods,
+          successUrl: connection.row.success_redirect_url ?? publicUrl(deps.config),
+        })
+      : undefined;
+    await transact(deps, organizationId, async (ctx) => {
+      const linked = await ctx.db`
+        update customers set provider_customer_id = ${made}, updated_at = ${ctx.now()}
+        where organization_id = ${organizationId} and id = ${id} and payment_provider_id = ${connection.row.id}
+          and provider_customer_id is null returning id`;
+      if (linked.length === 0) return;
+      const now = await readCustomer(ctx.db, organizationId, id);
+      recordMade(ctx, now);
+      if (page) recordCheckoutUrl(ctx, now, page.url);
+    });
+  } catch (error) {
+    if (!(error instanceof ProviderRefusal)) throw error;
+    const { checkout_url: _, ...named } = checkoutView(customer, '');
+    await transact(deps, organizationId, async (ctx) => {
+      await ctx.db`
+        update customers set payment_provider_id = null, updated_at = ${ctx.now()}
+        where organization_id = ${organizationId} and id = ${id} and provider_customer_id is null`;
+      ctx.record({
+        webhook: {
+          type: 'customer.payment_provider_error',
+          objectType: 'payment_provider_customer_error',
+          objectId: id,
+          customerId: id,
+          object: { ...named, provider_error: { message: error.error.message, error_code: error.error.code } },
+        },
+      });
+    });
+  }
+}
+
+/**
+ * Job `payment.open-page`: gives a page its address at the provider; one that was closed meanwhile is ended there, so that
+ * nobody pays twice. @throws Outage. Rule: credits-and-payments E.7.
+ */
+export async function openPageThere(
+  deps: SystemDeps,
+  { organization_id: organizationId, page_id: id }: { organization_id: string; page_id: string },
+): Promise<void> {
+  const [page] = await deps.sql<(PageRow & { is_closed: boolean })[]>`
+    select id, customer_id, payment_provider_id, payable_type, payable_id, token, url, amount_cents, provider_page_id,
+      closed_at is not null as is_closed
+    from payment_pages where organization_id = ${organizationId} and id = ${id} and error is null
+      and (closed_at is null and url = '' or closed_at is not null and provider_page_id is not null)`;
+  const connection = page && (await connected(deps, organizationId, page.payment_provider_id));
+  if (!page || !connection) return;
+  if (page.is_closed) return endPage(connection, page.provider_page_id!);
+  const customer = await readCustomer(deps.sql, organizationId, page.customer_id);
+  const [payable] = await deps.sql<{ currency: string; number: string }[]>`
+    select currency, number from invoices where organization_id = ${organizationId} and id = ${page.payable_id}`;
+  try {
+    const opened = await connection.provider.openPage({
+      idempotencyKey: `page-${id}`,
+      providerCustomerId: customer.provider_customer_id!,
+      methodTypes: customer.provider_payment_methods,
+      successUrl: connection.row.success_redirect_url ?? publicUrl(deps.config),
+      ...(payable
+        ? {
+            payment: {
+              amountCents: page.amount_cents!,
+              currency: payable.currency,
+              description: payable.number,
+              metadata: { payable_type: page.payable_type!, payable_id: page.payable_id! },
+            },
+          }
+        : {}),
+    });
+    await deps.sql`
+      update payment_pages set url = ${opened.url}, provider_page_id = ${opened.id}
+      where organization_id = ${organizationId} and id = ${id}`;
+  } catch (error) {
+    if (!(error instanceof ProviderRefusal)) throw error;
+    await deps.sql`
+      update payment_pages set error = ${{ ...error.error } as never}, closed_at = ${realNow()}
+      where organization_id = ${organizationId} and id = ${id}`;
+  }
+}
+
+async function endPage({ provider }: Connected, providerPageId: string): Promise<void> {
+  try {
+    await provider.expirePage(providerPageId);
+  } catch (error) {
+    // It was paid or has ended by itself: nothing is left to end.
+    if (!(error instanceof ProviderRefusal)) throw error;
+  }
+}

@@ -1,0 +1,181 @@
+import type { Context } from '../../../platform/context.ts';
+import { isUuid, newId } from '../../../platform/ids.ts';
+import type { ProviderEvent } from '../../../platform/payments/port.ts';
+import { parseSandboxEvent } from '../../../platform/payments/sandbox-events.ts';
+import { paymentStatusOf, refundStatusOf } from '../../../platform/payments/status-words.ts';
+import { parseStripeEvent } from '../../../platform/payments/stripe-events.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { findRefundAtProvider } from '../../credits/credit-notes/refunds.ts';
+import { discardMethod, storeMethod } from '../../customers/payment-methods/writes.ts';
+import { contractName, findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
+import { noteDisputeLost } from '../../invoices/invoices/commands/lose-dispute.ts';
+import { dueOf } from '../../invoices/invoices/due.ts';
+import { listInvoicesByIds, readInvoice } from '../../invoices/invoices/queries.ts';
+import type { PaymentRow } from '../payments/queries.ts';
+import { insertPayment, lockPayables } from '../payments/writes.ts';
+import { applyRefund } from '../refund-notes/apply-refund.ts';
+import { applyAnswer, lockPayment } from './apply-outcome.ts';
+
+interface StoredEvent {
+  id: string;
+  connection_id: string;
+  event_type: string;
+  payload: Record<string, unknown>;
+  status: string;
+}
+
+/**
+ * Step `handle-provider-event`: does what a stored event of a provider asks for, once. One that names nothing of ours is
+ * ignored. Rules: credits-and-payments E.1, beyond 13.2.
+ */
+export async function handleProviderEvent(
+  ctx: Context,
+  { inbound_event_id: id }: { inbound_event_id: string },
+): Promise<void> {
+  const { db, organizationId } = ctx;
+  const [event] = await db<StoredEvent[]>`
+    select id, connection_id, event_type, payload, status from inbound_events
+    where organization_id = ${organizationId} and id = ${id} for update`;
+  if (!event || event.status === 'succeeded') return;
+  const provider = await findProviderById(db, organizationId, event.connection_id);
+  if (provider) await handle(ctx, provider, event.event_type, parse(provider, event.payload));
+  await db`
+    update inbound_events set status = 'succeeded', attempts = attempts + 1, updated_at = ${ctx.now()}
+    where organization_id = ${organizationId} and id = ${id}`;
+}
+
+const parse = (provider: ProviderRow, payload: Record<string, unknown>): ProviderEvent =>
+  provider.provider_type === 'sandbox' ? parseSandboxEvent(payload) : parseStripeEvent(payload);
+
+async function handle(ctx: Context, provider: ProviderRow, type: string, event: ProviderEvent): Promise<void> {
+  const { db, organizationId } = ctx;
+  switch (event.kind) {
+    case 'payment': {
+      const paymentId =
+        (await findPayment(ctx, provider, event.providerPaymentId, event.metadata.payment_id)) ??
+        (await paymentOfPage(ctx, provider, event));
+      if (!paymentId) return;
+      const payment = await lockPayment(ctx, paymentId);
+      refuseOtherMoney(payment, event);
+      const status = paymentStatusOf(contractName(provider), event.status);
+      await applyAnswer(
+        ctx,
+        payment,
+        {
+          kind: 'answered',
+          status: event.status,
+          paymentStatus: status === 'pending' ? 'processing' : status,
+          providerPaymentId: event.providerPaymentId,
+          ...(event.error ? { error: event.error } : {}),
+        },
+        { isEvent: true, isReturn: type === 'payment.charged_back' },
+      );
+      return;
+    }
+    case 'refund': {
+      const refund = await findRefundAtProvider(db, organizationId, provider.id, {
+        providerRefundId: event.providerRefundId,
+        noteId: event.metadata.credit_note_id,
+      });
+      if (!refund) return;
+      const refundStatus = refundStatusOf(contractName(provider), event.status);
+      await applyRefund(ctx, refund, { ...event, refundStatus }, { isEvent: true });
+      return;
+    }
+    case 'dispute_closed': {
+      const paymentId = await findPayment(ctx, provider, event.providerPaymentId, undefined);
+      if (!paymentId || !event.isLost) return;
+      const payment = await lockPayment(ctx, paymentId);
+      for (const { id } of payment.invoices) await noteDisputeLost(ctx, await readInvoice(db, organizationId, id));
+      return;
+    }
+    case 'method_attached': {
+      const [customer] = await db<{ id: string }[]>`
+        select id from customers where organization_id = ${organizationId} and payment_provider_id = ${provider.id}
+          and provider_customer_id = ${event.providerCustomerId} and deleted_at is null for no key update`;
+      if (!customer) return;
+      await storeMethod(db, organizationId, {
+        customerId: customer.id,
+        providerId: provider.id,
+        providerCustomerId: event.providerCustomerId,
+        providerMethodId: event.providerMethodId,
+        type: event.methodType,
+        details: event.details,
+        isDefault: true,
+        now: ctx.now(),
+      });
+      return;
+    }
+    case 'method_detached': {
+      const [method] = await db<{ id: string }[]>`
+        select id from payment_methods where organization_id = ${organizationId} and payment_provider_id = ${provider.id}
+          and provider_method_id = ${event.providerMethodId} and deleted_at is null`;
+      if (method) await discardMethod(db, organizationId, method.id, ctx.now());
+      return;
+    }
+    default:
+  }
+}
+
+/**
+ * Money in another currency, or an amount that was never asked for, settles nothing: the event stays open, and the auditor
+ * finds it. Rule: finance 1.1 "back".
+ *
+ * @throws Refusal 405 currency_differs, amount_differs
+ */
+function refuseOtherMoney(payment: PaymentRow, { received }: Extract<ProviderEvent, { kind: 'payment' }>): void {
+  if (!received) return;
+  if (received.currency !== payment.amount_currency) throw refuse.notAllowed('currency_differs');
+  if (received.amountCents !== payment.amount_cents) throw refuse.notAllowed('amount_differs');
+}
+
+/** A payment of ours by the provider's id for it, else by the id that we gave along. */
+async function findPayment(
+  ctx: Context,
+  provider: ProviderRow,
+  providerPaymentId: string,
+  ownId: string | undefined,
+): Promise<string | undefined> {
+  const [row] = await ctx.db<{ id: string }[]>`
+    select id from payments
+    where organization_id = ${ctx.organizationId} and payment_provider_id = ${provider.id}
+      and (provider_payment_id = ${providerPaymentId} or (provider_payment_id is null and id::text = ${ownId ?? ''}))
+    order by provider_payment_id is null limit 1`;
+  return row?.id;
+}
+
+/**
+ * A payment that began on a hosted page is known by what the page was opened for: its row is made once it has succeeded,
+ * with the amount that the provider tells, else the due one. Rule: credits-and-payments E.1.
+ */
+async function paymentOfPage(
+  ctx: Context,
+  provider: ProviderRow,
+  event: Extract<ProviderEvent, { kind: 'payment' }>,
+): Promise<string | undefined> {
+  const { payable_type: type, payable_id: payableId } = event.metadata;
+  if (type !== 'Invoice' || !isUuid(payableId ?? '')) return undefined;
+  if (paymentStatusOf(contractName(provider), event.status) !== 'succeeded') return undefined;
+  const [invoice] = await listInvoicesByIds(ctx.db, ctx.organizationId, [payableId!]);
+  if (!invoice) return undefined;
+  if (event.received?.amountCents === null) throw refuse.notAllowed('amount_differs');
+  if (event.received && event.received.currency !== invoice.currency) throw refuse.notAllowed('currency_differs');
+  await lockPayables(ctx.db, ctx.organizationId, invoice.customer_id, [invoice.id]);
+  const id = newId();
+  const isNew = await insertPayment(ctx.db, ctx.organizationId, {
+    id,
+    customerId: invoice.customer_id,
+    payable: { type: 'Invoice', id: invoice.id },
+    type: 'provider',
+    amountCents: event.received?.amountCents ?? dueOf(invoice),
+    currency: invoice.currency,
+    status: event.status,
+    // Not under way: another payment of the invoice may be.
+    paymentStatus: 'failed',
+    provider: { id: provider.id, customerId: null, methodId: null },
+    invoiceIds: [invoice.id],
+    createdAt: ctx.now(),
+    now: ctx.now(),
+  });
+  return isNew ? id : undefined;
+}

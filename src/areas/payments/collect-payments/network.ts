@@ -1,0 +1,75 @@
+import { holdClock, isSandbox } from '../../../platform/clock/organization-clock.ts';
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { PaymentProvider } from '../../../platform/payments/port.ts';
+import { stripeProvider } from '../../../platform/payments/stripe.ts';
+import { nudge } from '../../../platform/records/nudge.ts';
+import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
+import { findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
+import { readSecret } from '../../customers/payment-providers/secrets.ts';
+import { isTestKey, LIVE_KEY_IN_SANDBOX } from '../../customers/payment-providers/test-keys.ts';
+
+/** A connection and the way to it. */
+export interface Connected {
+  row: ProviderRow;
+  provider: PaymentProvider;
+}
+
+/**
+ * The way to a connection over the network; undefined when it has none (a double) or is not there, and in a sandbox that may
+ * not reach it. Rule: finance 1.2.
+ */
+export async function connected(
+  deps: SystemDeps,
+  organizationId: string,
+  providerId: string | null,
+): Promise<Connected | undefined> {
+  const row = providerId === null ? undefined : await findProviderById(deps.sql, organizationId, providerId);
+  if (row?.provider_type !== 'stripe') return undefined;
+  const secretKey = await readSecret({ db: deps.sql, config: deps.config }, row, 'secret_key');
+  if (secretKey === undefined || (await isWalledOff(deps, organizationId, row, secretKey))) return undefined;
+  const provider = stripeProvider({
+    secretKey,
+    supports3ds: row.settings.supports_3ds ?? false,
+    requiresConsent: row.settings.require_terms_of_service_consent ?? false,
+    apiUrl: deps.config.STRIPE_API_URL,
+  });
+  return { row, provider };
+}
+
+/**
+ * The second wall of sandboxes: rows that are older than the first one, or were changed by hand, reach no live account, and
+ * nothing is reached from simulated time. The connection shows why; nothing is tried again. Rule: finance 1.2.
+ */
+async function isWalledOff(
+  { sql, log }: SystemDeps,
+  organizationId: string,
+  provider: ProviderRow,
+  secretKey: string,
+): Promise<boolean> {
+  if (!(await isSandbox(sql, organizationId))) return false;
+  const isLive = !isTestKey(secretKey) || provider.last_error === LIVE_KEY_IN_SANDBOX;
+  const clocks = await sql`select from test_clocks where organization_id = ${organizationId}`;
+  if (!isLive && clocks.length === 0) return false;
+  log.warn({ organizationId, payment_provider_id: provider.id }, 'a call out of a sandbox was refused');
+  await sql`
+    update payment_providers set status = 'failing', last_error = ${LIVE_KEY_IN_SANDBOX}
+    where organization_id = ${organizationId} and id = ${provider.id}`;
+  return true;
+}
+
+/** One transaction at the organization's present, also while its test clock moves; what it left is nudged after it. */
+export async function transact(
+  deps: SystemDeps,
+  organizationId: string,
+  work: (ctx: Context) => Promise<void>,
+): Promise<void> {
+  const sandbox = await isSandbox(deps.sql, organizationId);
+  const nudges = await systemTransaction(
+    deps,
+    { id: organizationId, sandbox },
+    async (tx) => (sandbox ? (await holdClock(tx, organizationId))?.frozen_time : undefined) ?? realNow(),
+    work,
+  );
+  if (nudges) await nudge(deps.producer, organizationId, nudges);
+}

@@ -1,0 +1,107 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
+
+/** Work that is still there after this long has lost its job. */
+const LOST_AFTER_MINUTES = 5;
+/** A payment or refund at which a provider works this long is asked about: its event may be lost. */
+const LOOK_AFTER_MINUTES = 60;
+/** A refund of unknown outcome that is this old is somebody's work. */
+const GIVEN_UP_AFTER_HOURS = 24;
+const PAGE = 500;
+
+/**
+ * Sends lost work to providers again: charges, their ends, refunds, customers and pages without an answer, and asks about
+ * payments and refunds whose event may be lost. Every one of them is the same at the provider however often it is sent. Stored events have their own after-steps.
+ *
+ * Rules: platform L `retry-provider-events`, credits-and-payments E.1.
+ */
+export const retryProviderEvents: SweepJob = {
+  name: 'retry-provider-events',
+  async sweep({ sql, producer }, at) {
+    const lost = at.subtract({ minutes: LOST_AFTER_MINUTES });
+    const charges = await sql<{ organization_id: string; payment_id: string; is_sent: boolean }[]>`
+      select payment.organization_id, payment.id as payment_id, payment.payment_status = 'processing' as is_sent
+      from payments payment
+      join payment_providers provider
+        on provider.organization_id = payment.organization_id and provider.id = payment.payment_provider_id
+        and provider.provider_type = 'stripe'
+      where payment.payment_type = 'provider'
+        and (payment.payment_status = 'pending' and payment.error is null and payment.updated_at < ${lost}
+          or payment.payment_status = 'processing' and payment.provider_payment_id is not null
+            and payment.updated_at < ${at.subtract({ minutes: LOOK_AFTER_MINUTES })})
+      order by payment.updated_at limit ${PAGE}`;
+    const payloads = (isSent: boolean) =>
+      charges
+        .filter(({ is_sent }) => is_sent === isSent)
+        .map(({ organization_id, payment_id }) => ({ payload: { organization_id, payment_id } }));
+    await producer.addMany('payment.charge', payloads(false));
+    await producer.addMany('payment.look-after', payloads(true));
+    const canceled = await sql<{ organization_id: string; payment_id: string }[]>`
+      select organization_id, id as payment_id from payments
+      where cancel_owed_at < ${lost} and provider_payment_id is not null
+      order by cancel_owed_at limit ${PAGE}`;
+    await producer.addMany(
+      'payment.cancel',
+      canceled.map((payload) => ({ payload })),
+    );
+    await sweepRefunds({ sql, producer }, at);
+    const customers = await sql<{ organization_id: string; customer_id: string }[]>`
+      select organization_id, id as customer_id from customers
+      where payment_provider_id is not null and provider_customer_id is null and deleted_at is null
+        and updated_at < ${lost} limit ${PAGE}`;
+    await producer.addMany(
+      'payment.create-customer',
+      customers.map((payload) => ({ payload })),
+    );
+    const connections = await sql<{ organization_id: string; payment_provider_id: string }[]>`
+      select organization_id, id as payment_provider_id from payment_providers
+      where status = 'unverified' and deleted_at is null and updated_at < ${lost} limit ${PAGE}`;
+    await producer.addMany(
+      'payment.connect',
+      connections.map((payload) => ({ payload })),
+    );
+  },
+};
+
+/** Refunds that were not sent yet, and begun ones whose event may be lost. */
+async function sweepRefunds(
+  { sql, producer }: Pick<SweepDeps, 'sql' | 'producer'>,
+  at: Temporal.Instant,
+): Promise<void> {
+  const lost = at.subtract({ minutes: LOST_AFTER_MINUTES });
+  const refunds = await sql<{ organization_id: string; credit_note_id: string }[]>`
+    select refund.organization_id, refund.credit_note_id
+    from credit_note_refunds refund
+    join credit_notes note
+      on note.organization_id = refund.organization_id and note.id = refund.credit_note_id
+      and note.refund_status = 'pending'
+    join invoices invoice
+      on invoice.organization_id = note.organization_id and invoice.id = note.invoice_id
+      and invoice.payment_dispute_lost_at is null
+    join payment_providers provider
+      on provider.organization_id = refund.organization_id and provider.id = refund.payment_provider_id
+      and provider.provider_type = 'stripe'
+    where refund.provider_refund_id is null and refund.error is null and refund.updated_at < ${lost}
+      and (refund.sent_at is null or refund.sent_at > ${at.subtract({ hours: GIVEN_UP_AFTER_HOURS })})
+    order by refund.updated_at limit ${PAGE}`;
+  await producer.addMany(
+    'payment.refund',
+    refunds.map((payload) => ({ payload })),
+  );
+  const begun = await sql<{ organization_id: string; credit_note_id: string }[]>`
+    select refund.organization_id, refund.credit_note_id
+    from credit_note_refunds refund
+    join credit_notes note
+      on note.organization_id = refund.organization_id and note.id = refund.credit_note_id
+      and note.refund_status = 'pending'
+    join payment_providers provider
+      on provider.organization_id = refund.organization_id and provider.id = refund.payment_provider_id
+      and provider.provider_type = 'stripe'
+    where refund.provider_refund_id is not null and refund.status in ('pending', 'requires_action')
+      and refund.updated_at < ${at.subtract({ minutes: LOOK_AFTER_MINUTES })}
+    order by refund.updated_at limit ${PAGE}`;
+  await producer.addMany(
+    'payment.look-after-refund',
+    begun.map((payload) => ({ payload })),
+  );
+}

@@ -1,0 +1,147 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Context } from '../../../platform/context.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import type { PeriodicJob, Scope } from '../../../platform/periodic-job.ts';
+import { readCustomer } from '../../customers/customers/queries.ts';
+import { listInvoicesByIds } from '../../invoices/invoices/queries.ts';
+import { type DunningStateRow, readDunningState } from '../dunning-campaigns/queries.ts';
+import { makeRequest } from '../payment-requests/make-request.ts';
+import { lockPayables } from '../payments/writes.ts';
+
+type Currency = DunningStateRow['currencies'][number];
+
+/**
+ * Asks customers for their overdue balances, as their campaigns say. Rules: platform L `dunning`,
+ * credits-and-payments E.12.
+ */
+export const dunning: PeriodicJob = {
+  name: 'dunning',
+  select: async (sql, at, scope, limit) =>
+    (await listDue(sql, at, scope, limit)).map((row) => ({
+      organization_id: row.organization_id,
+      sandbox: row.sandbox,
+      item: { customer_id: row.id },
+      key: `dun-${row.id}-${at.epochMilliseconds}`,
+      resource: { type: 'Customer', id: row.id },
+    })),
+  work: (ctx, item) => dun(ctx, (item as { customer_id: string }).customer_id),
+  nextDueAt: async (db, organizationId, after) => {
+    const [row] = await db<{ at: Temporal.Instant | null }[]>`
+      select min(coalesce(customer.last_dunning_attempt_at + make_interval(days => campaign.days_between_attempts),
+        ${after})) as at
+      from ${qualifying(db)} and customer.organization_id = ${organizationId}`;
+    return row?.at ?? null;
+  },
+};
+
+/** Customers with a campaign and a currency whose overdue balance reaches its threshold with attempts left, whenever they may be asked again. */
+const qualifying = (db: Db) => db`
+  customers customer
+  join billing_entities entity
+    on entity.organization_id = customer.organization_id and entity.id = customer.billing_entity_id
+  join dunning_campaigns campaign on campaign.organization_id = customer.organization_id
+    and campaign.id = coalesce(customer.dunning_campaign_id, entity.dunning_campaign_id) and campaign.deleted_at is null
+  where customer.deleted_at is null and not customer.exclude_from_dunning and customer.account_type = 'customer'
+    and exists (
+      select from dunning_campaign_thresholds threshold
+      left join customer_dunning_counters counter on counter.organization_id = threshold.organization_id
+        and counter.customer_id = customer.id and counter.currency = threshold.currency
+      where threshold.organization_id = customer.organization_id and threshold.dunning_campaign_id = campaign.id
+        and coalesce(counter.attempts, 0) < campaign.max_attempts
+        and threshold.amount_cents <= (
+          select sum(invoice.total_amount_cents) from invoices invoice
+          where invoice.organization_id = customer.organization_id and invoice.customer_id = customer.id
+            and invoice.payment_overdue and not invoice.self_billed and invoice.currency = threshold.currency))`;
+
+const listDue = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<
+  { organization_id: string; sandbox: boolean; id: string }[]
+>`
+  select customer.organization_id, organization.sandbox, customer.id
+  from organizations organization, ${qualifying(db)}
+    and organization.id = customer.organization_id
+    and (customer.last_dunning_attempt_at is null
+      or customer.last_dunning_attempt_at + make_interval(days => campaign.days_between_attempts) < ${at})
+    and ${
+      scope === 'real-time'
+        ? db`not exists (select from test_clocks clock where clock.organization_id = customer.organization_id)`
+        : db`customer.organization_id = ${scope.organizationId}`
+    }
+  order by customer.last_dunning_attempt_at nulls first, customer.id
+  limit ${limit}`;
+
+/** One attempt at a customer: a payment request for each currency that is due and each billing entity. */
+async function dun(ctx: Context, customerId: string): Promise<void> {
+  const { db, organizationId } = ctx;
+  const now = ctx.now();
+  await lockPayables(db, organizationId, customerId, []);
+  const state = await readDunningState(db, organizationId, customerId);
+  if (state.campaign_id === null || state.excluded) return;
+  if (state.next_attempt_after && now.epochNanoseconds <= state.next_attempt_after.epochNanoseconds) return;
+  const due = state.currencies.filter(
+    (each) => each.overdue_cents > 0 && each.overdue_cents >= each.threshold_cents && each.attempts < each.max_attempts,
+  );
+  if (due.length === 0) return;
+  await count(ctx, customerId, due);
+  for (const { currency } of due) await request(ctx, customerId, state.campaign_id, currency);
+  await finish(ctx, customerId, state, due);
+}
+
+async function count(ctx: Context, customerId: string, due: readonly Currency[]): Promise<void> {
+  await ctx.db`
+    insert into customer_dunning_counters (organization_id, customer_id, currency, attempts)
+    select ${ctx.organizationId}::uuid, ${customerId}::uuid, currency, 1
+    from unnest(${due.map(({ currency }) => currency)}::text[]) as currency
+    on conflict (organization_id, customer_id, currency)
+      do update set attempts = customer_dunning_counters.attempts + 1`;
+  await ctx.db`
+    update customers set last_dunning_attempt_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and id = ${customerId}`;
+}
+
+async function request(ctx: Context, customerId: string, campaignId: string, currency: string): Promise<void> {
+  const { db, organizationId } = ctx;
+  const found = await db<{ ids: string[] }[]>`
+    select array_agg(id order by id) as ids from invoices
+    where organization_id = ${organizationId} and customer_id = ${customerId} and currency = ${currency}
+      and payment_overdue and ready_for_payment_processing and not self_billed
+    group by billing_entity_id order by billing_entity_id`;
+  const customer = await readCustomer(db, organizationId, customerId);
+  for (const { ids } of found) {
+    await lockPayables(db, organizationId, customerId, ids);
+    const invoices = (await listInvoicesByIds(db, organizationId, ids)).filter((invoice) => invoice.payment_overdue);
+    if (invoices.length > 0)
+      await makeRequest(ctx, customer, invoices, { email: customer.email, dunningCampaignId: campaignId });
+  }
+}
+
+/** Tells that a campaign has asked as often as it may, once no recorded currency has an attempt left. */
+async function finish(
+  ctx: Context,
+  customerId: string,
+  state: DunningStateRow,
+  due: readonly Currency[],
+): Promise<void> {
+  const now = new Set(due.map(({ currency }) => currency));
+  const recorded = state.currencies
+    .map((each) => ({ ...each, attempts: each.attempts + (now.has(each.currency) ? 1 : 0) }))
+    .filter((each) => each.attempts > 0);
+  if (recorded.some((each) => each.attempts < each.max_attempts)) return;
+  const customer = await readCustomer(ctx.db, ctx.organizationId, customerId);
+  const balances = recorded.map((each) => ({ currency: each.currency, amount_cents: each.overdue_cents }));
+  const main = balances.find(({ currency }) => currency === customer.currency) ?? balances[0]!;
+  ctx.record({
+    webhook: {
+      type: 'dunning_campaign.finished',
+      objectType: 'dunning_campaign',
+      objectId: state.campaign_id,
+      customerId,
+      object: {
+        external_customer_id: customer.external_id,
+        dunning_campaign_code: state.campaign_code,
+        overdue_balance_cents: main.amount_cents,
+        overdue_balance_currency: main.currency,
+        overdue_balances: balances,
+      },
+    },
+  });
+}

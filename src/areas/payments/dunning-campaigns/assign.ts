@@ -1,0 +1,68 @@
+import type { Context } from '../../../platform/context.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { resetCustomers } from './counters.ts';
+import { getCampaign } from './queries.ts';
+
+/** What a call says about the dunning of a customer. */
+export interface CustomerDunningWish {
+  dunning_campaign_code?: string | null | undefined;
+  exclude_from_dunning_campaign?: boolean | undefined;
+}
+
+/**
+ * Gives a customer a campaign of its own, or excludes it from all; the one clears the other, and each change begins the
+ * counting anew. Partner accounts have neither.
+ *
+ * @throws Refusal 404 dunning_campaign; 422 exclude_from_dunning_campaign value_is_invalid, when both are given
+ * Rules: credits-and-payments E.12, beyond 12.
+ */
+export async function assignToCustomer(
+  ctx: Context,
+  customer: { id: string; account_type: string },
+  wish: CustomerDunningWish,
+): Promise<void> {
+  const { db, organizationId } = ctx;
+  const { dunning_campaign_code: code, exclude_from_dunning_campaign: excluded } = wish;
+  if (code === undefined && excluded === undefined) return;
+  if (code && excluded) throw refuse.invalid({ exclude_from_dunning_campaign: ['value_is_invalid'] });
+  const campaign = code ? await getCampaign(db, organizationId, code) : null;
+  if (customer.account_type === 'partner') return;
+  const [changed] = await db`
+    update customers set
+      dunning_campaign_id = ${code === undefined ? (excluded ? null : db`dunning_campaign_id`) : (campaign?.id ?? null)},
+      exclude_from_dunning = ${campaign ? false : excluded === undefined ? db`exclude_from_dunning` : excluded}
+    where organization_id = ${organizationId} and id = ${customer.id}
+      and (${code !== undefined} and dunning_campaign_id is distinct from ${campaign?.id ?? null}
+        or ${excluded !== undefined} and exclude_from_dunning <> ${excluded ?? false})
+    returning id`;
+  if (changed) await resetCustomers(db, organizationId, [customer.id]);
+}
+
+/**
+ * Gives a billing entity a campaign, or none; the customers that it holds for begin anew.
+ *
+ * @throws Refusal 404 dunning_campaign
+ */
+export async function assignToEntity(ctx: Context, entityId: string, code: string | null | undefined): Promise<void> {
+  if (code === undefined) return;
+  const campaign = code === null ? null : await getCampaign(ctx.db, ctx.organizationId, code);
+  await setCampaignOfEntity(ctx, entityId, campaign?.id ?? null);
+}
+
+/** As assignToEntity, with a campaign that is known. */
+export async function setCampaignOfEntity(ctx: Context, entityId: string, campaignId: string | null): Promise<void> {
+  const { db, organizationId } = ctx;
+  const changed = await db`
+    update billing_entities set dunning_campaign_id = ${campaignId}, updated_at = ${ctx.now()}
+    where organization_id = ${organizationId} and id = ${entityId} and dunning_campaign_id is distinct from ${campaignId}
+    returning id`;
+  if (changed.length > 0) await resetCustomers(db, organizationId, await customersOfEntity(ctx, entityId));
+}
+
+/** Customers that follow the campaign of their billing entity. */
+async function customersOfEntity(ctx: Context, entityId: string): Promise<string[]> {
+  const rows = await ctx.db<{ id: string }[]>`
+    select id from customers where organization_id = ${ctx.organizationId} and billing_entity_id = ${entityId}
+      and dunning_campaign_id is null and last_dunning_attempt_at is not null`;
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,55 @@
+import type { Context } from '../../../platform/context.ts';
+import { pageMeta } from '../../../platform/lists/pagination.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { seconds } from '../../../platform/schema/view.ts';
+import { getInboundEvent, type InboundEventRow, listInboundEvents } from './queries.ts';
+import type { InboundEventsQuery, InboundEventView } from './schema.ts';
+import { HANDLE_STEP } from './store.ts';
+
+export async function listInboundEventsPage(ctx: Context, { query }: { query: InboundEventsQuery }) {
+  const { rows, totalCount } = await listInboundEvents(ctx.db, ctx.organizationId, query);
+  return { inbound_events: rows.map(view), meta: pageMeta(query, totalCount) };
+}
+
+/** @throws Refusal 404 inbound_event */
+export async function showInboundEvent(ctx: Context, { svc_id }: { svc_id: string }) {
+  const row = await getInboundEvent(ctx.db, ctx.organizationId, svc_id);
+  return { inbound_event: { ...view(row), payload: row.payload } };
+}
+
+/**
+ * Handles an event once more whose attempts are used up; one that is still tried anyway is left to that.
+ *
+ * @throws Refusal 404 inbound_event; 405 invalid_status, when it has been handled
+ * Rule: beyond 14.
+ */
+export async function retryInboundEvent(ctx: Context, { svc_id }: { svc_id: string }) {
+  const { db, organizationId } = ctx;
+  const { id } = await getInboundEvent(db, organizationId, svc_id);
+  // The step before the event: who handles it locks in that order.
+  await db`
+    delete from after_steps
+    where organization_id = ${organizationId} and job = ${HANDLE_STEP} and payload ->> 'inbound_event_id' = ${id}
+      and failed_at is not null`;
+  const [event] = await db<{ status: string }[]>`
+    select status from inbound_events where organization_id = ${organizationId} and id = ${id} for update`;
+  if (event?.status === 'succeeded') throw refuse.notAllowed('invalid_status');
+  const owed = await db`
+    select from after_steps
+    where organization_id = ${organizationId} and job = ${HANDLE_STEP} and payload ->> 'inbound_event_id' = ${id}`;
+  if (owed.length === 0) ctx.after({ job: HANDLE_STEP, payload: { inbound_event_id: id } });
+  return showInboundEvent(ctx, { svc_id: id });
+}
+
+const view = (row: InboundEventRow): InboundEventView => ({
+  svc_id: row.id,
+  payment_provider_code: row.provider_code,
+  payment_provider_type: row.provider_type,
+  provider_event_id: row.provider_event_id,
+  type: row.event_type,
+  status: row.status,
+  attempts: row.attempts,
+  error: row.error,
+  created_at: seconds(row.created_at),
+  updated_at: seconds(row.updated_at),
+});

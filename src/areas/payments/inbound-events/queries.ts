@@ -1,0 +1,66 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import { limitOf } from '../../../platform/lists/pagination.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import type { INBOUND_STATUSES, InboundEventsQuery } from './schema.ts';
+import { HANDLE_STEP } from './store.ts';
+
+export interface InboundEventRow {
+  id: string;
+  provider_code: string;
+  provider_type: string;
+  provider_event_id: string;
+  event_type: string;
+  payload: Record<string, unknown>;
+  status: (typeof INBOUND_STATUSES)[number];
+  attempts: number;
+  error: string | null;
+  created_at: Temporal.Instant;
+  updated_at: Temporal.Instant;
+}
+
+// The step that owes its handling keeps what went wrong, since a failed attempt changes nothing else.
+const STATUS = (db: Db): Fragment =>
+  db`case when event.status <> 'succeeded' and step.failed_at is not null then 'failed' else event.status end`;
+
+const tables = (db: Db): Fragment => db`
+  inbound_events event
+  join payment_providers provider on provider.organization_id = event.organization_id and provider.id = event.connection_id
+  left join after_steps step on step.organization_id = event.organization_id and step.job = ${HANDLE_STEP}
+    and step.payload ->> 'inbound_event_id' = event.id::text`;
+
+const columns = (db: Db): Fragment => db`
+  event.id, provider.code as provider_code, provider.provider_type, event.provider_event_id, event.event_type,
+  event.payload, ${STATUS(db)} as status, event.attempts + coalesce(step.attempts, 0) as attempts,
+  coalesce(step.error, event.error) as error, event.created_at, event.updated_at`;
+
+/** @throws Refusal 404 inbound_event */
+export async function getInboundEvent(db: Db, organizationId: string, id: string): Promise<InboundEventRow> {
+  const [row] = isUuid(id)
+    ? await db<InboundEventRow[]>`
+      select ${columns(db)} from ${tables(db)} where event.organization_id = ${organizationId} and event.id = ${id}`
+    : [];
+  if (!row) throw refuse.notFound('inbound_event');
+  return row;
+}
+
+/** A page of what providers told, newest first, and its number. */
+export async function listInboundEvents(
+  db: Db,
+  organizationId: string,
+  query: InboundEventsQuery,
+): Promise<{ rows: InboundEventRow[]; totalCount: number }> {
+  const { limit, offset } = limitOf(query);
+  const passing = db`event.organization_id = ${organizationId}
+    ${query.payment_provider_code === undefined ? db`` : db`and provider.code = ${query.payment_provider_code}`}
+    ${query.statuses === undefined ? db`` : db`and ${STATUS(db)} = any (${query.statuses})`}
+    ${query.types === undefined ? db`` : db`and event.event_type = any (${query.types})`}`;
+  const [rows, [count]] = await Promise.all([
+    db<InboundEventRow[]>`
+      select ${columns(db)} from ${tables(db)} where ${passing}
+      order by event.created_at desc, event.id desc limit ${limit} offset ${offset}`,
+    db<{ total: number }[]>`select count(*) as total from ${tables(db)} where ${passing}`,
+  ]);
+  return { rows, totalCount: count!.total };
+}

@@ -1,0 +1,27 @@
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+
+/** Handles what a provider told, once. */
+export const HANDLE_STEP = 'handle-provider-event';
+
+/**
+ * Stores what a provider told, before anything is done about it; a repeated one is known by its id and does nothing.
+ *
+ * @returns whether it is new
+ * Rules: credits-and-payments E.1, beyond 13.2.
+ */
+export async function storeInboundEvent(
+  ctx: Context,
+  event: { connectionId: string; providerEventId: string; type: string; payload: object },
+): Promise<boolean> {
+  const id = newId();
+  const stored = await ctx.db`
+    insert into inbound_events (id, organization_id, connection_id, provider_event_id, event_type, payload, created_at,
+      updated_at)
+    values (${id}, ${ctx.organizationId}, ${event.connectionId}, ${event.providerEventId}, ${event.type},
+      ${event.payload as never}, ${ctx.now()}, ${ctx.now()})
+    on conflict do nothing returning id`;
+  if (stored.length === 0) return false;
+  ctx.after({ job: HANDLE_STEP, payload: { inbound_event_id: id } });
+  return true;
+}

@@ -1,0 +1,17 @@
+import { seconds } from '../../../platform/schema/view.ts';
+import { missingOf } from '../../messaging/documents/missing.ts';
+import type { PaymentRow } from '../payments/queries.ts';
+import { paymentView } from '../payments/view.ts';
+import type { ReceiptRow } from './queries.ts';
+import type { ReceiptView } from './schema.ts';
+
+/** A receipt as the API shows it; `fileUrl` once its document has been drawn. Rule: credits-and-payments E.9. */
+export const receiptView = (row: ReceiptRow, payment: PaymentRow, fileUrl: string | null): ReceiptView => ({
+  svc_id: row.id,
+  number: row.number,
+  file_url: fileUrl,
+  xml_url: null,
+  ...missingOf(row.missing_characters),
+  payment: paymentView(payment),
+  created_at: seconds(row.created_at),
+});

@@ -1,0 +1,47 @@
+import type { Context } from '../../../platform/context.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { getCustomer } from '../../customers/customers/queries.ts';
+import { getMethod } from '../../customers/payment-methods/queries.ts';
+import { type InvoiceRow, listInvoicesByIds } from '../../invoices/invoices/queries.ts';
+import { lockPayables } from '../payments/writes.ts';
+import { makeRequest } from './make-request.ts';
+import type { RequestCreate } from './schema.ts';
+import { showRequest } from './show.ts';
+
+/**
+ * Asks a customer to pay several overdue invoices at once.
+ *
+ * @throws Refusal 404 customer, invoice, payment_method; 405 in the order of the rule
+ * Rule: credits-and-payments E.8.
+ */
+export async function createRequest(ctx: Context, { body }: { body: RequestCreate }) {
+  const { db, organizationId } = ctx;
+  const customer = await getCustomer(db, organizationId, body.external_customer_id);
+  const ids = [...new Set(body.svc_invoice_ids.filter(isUuid))];
+  await lockPayables(db, organizationId, customer.id, ids);
+  const invoices = (await listInvoicesByIds(db, organizationId, ids)).filter(
+    (invoice) => invoice.customer_id === customer.id && invoice.status !== 'deleted',
+  );
+  if (invoices.length === 0) throw refuse.notFound('invoice');
+  await checkInvoices(ctx, invoices);
+  const method = body.payment_method;
+  if (method?.payment_method_id) await getMethod(db, organizationId, customer.id, method.payment_method_id);
+  const request = await makeRequest(ctx, customer, invoices, {
+    email: body.email ?? customer.email,
+    paymentMethodType: method?.payment_method_type ?? null,
+    paymentMethodId: method?.payment_method_id ?? null,
+  });
+  return { payment_request: await showRequest(ctx, request) };
+}
+
+async function checkInvoices(ctx: Context, invoices: readonly InvoiceRow[]): Promise<void> {
+  const differ = (key: 'currency' | 'billing_entity_id') => new Set(invoices.map((invoice) => invoice[key])).size > 1;
+  if (invoices.some((invoice) => !invoice.payment_overdue)) throw refuse.notAllowed('invoices_not_overdue');
+  if (differ('currency')) throw refuse.notAllowed('invoices_have_different_currencies');
+  if (differ('billing_entity_id')) throw refuse.notAllowed('invoices_have_different_billing_entities');
+  const [unready] = await ctx.db`
+    select from invoices where organization_id = ${ctx.organizationId}
+      and id = any (${invoices.map(({ id }) => id)}) and not ready_for_payment_processing limit 1`;
+  if (unready) throw refuse.notAllowed('invoices_not_ready_for_payment_processing');
+}

@@ -1,0 +1,81 @@
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { CustomerRow } from '../../customers/customers/queries.ts';
+import { dueOf } from '../../invoices/invoices/due.ts';
+import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
+import { getRequest, type RequestRow } from './queries.ts';
+import { showRequest } from './show.ts';
+
+/** Charges the amount of a request, or sends its link. */
+export const COLLECT_REQUEST_STEP = 'collect-payment-request';
+
+export interface RequestWish {
+  email: string | null;
+  paymentMethodType?: string | null;
+  paymentMethodId?: string | null;
+  dunningCampaignId?: string;
+}
+
+/** Stores a payment request over invoices, tells it, and owes its charge. Rule: credits-and-payments E.8. */
+export async function makeRequest(
+  ctx: Context,
+  customer: CustomerRow,
+  invoices: readonly InvoiceRow[],
+  wish: RequestWish,
+): Promise<RequestRow> {
+  const { db, organizationId } = ctx;
+  const id = newId();
+  const first = invoices[0]!;
+  const amountCents = invoices.reduce((total, invoice) => total + dueOf(invoice), 0);
+  await db`
+    insert into payment_requests ${db({
+      id,
+      organization_id: organizationId,
+      customer_id: customer.id,
+      billing_entity_id: first.billing_entity_id,
+      amount_cents: amountCents,
+      amount_currency: first.currency,
+      email: wish.email,
+      payment_method_type: wish.paymentMethodType ?? null,
+      payment_method_id: wish.paymentMethodId ?? null,
+      dunning_campaign_id: wish.dunningCampaignId ?? null,
+      created_at: ctx.now(),
+      updated_at: ctx.now(),
+    } as unknown as Record<string, never>)}`;
+  await db`
+    insert into payment_request_invoices (organization_id, payment_request_id, invoice_id)
+    select ${organizationId}::uuid, ${id}::uuid, invoice_id
+    from unnest(${invoices.map((invoice) => invoice.id)}::uuid[]) as invoice_id`;
+  const request = await getRequest(db, organizationId, id);
+  await recordRequest(ctx, 'payment_request.created', request);
+  ctx.after({ job: COLLECT_REQUEST_STEP, payload: { payment_request_id: id } });
+  return request;
+}
+
+/** Tells a state of a payment request; its making is also written into the audit trail. Rules: platform G.1, H.1. */
+export async function recordRequest(
+  ctx: Context,
+  type: 'payment_request.created' | 'payment_request.payment_status_updated',
+  request: RequestRow,
+): Promise<void> {
+  const object = await showRequest(ctx, request);
+  if (type === 'payment_request.created')
+    ctx.record({
+      activity: {
+        type,
+        resourceType: 'PaymentRequest',
+        resourceId: request.id,
+        object,
+        externalCustomerId: object.customer.external_id,
+      },
+    });
+  ctx.record({
+    webhook: {
+      type,
+      objectType: 'payment_request',
+      objectId: request.id,
+      customerId: request.customer_id,
+      object,
+    },
+  });
+}

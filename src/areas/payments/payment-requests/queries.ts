@@ -1,0 +1,82 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
+import { refuse } from '../../../platform/refusal.ts';
+
+export interface RequestRow {
+  id: string;
+  customer_id: string;
+  billing_entity_id: string;
+  amount_cents: number;
+  amount_currency: string;
+  email: string | null;
+  payment_status: PaymentStatus;
+  payment_attempts: number;
+  ready_for_payment_processing: boolean;
+  payment_method_type: string | null;
+  payment_method_id: string | null;
+  dunning_campaign_id: string | null;
+  dunning_campaign_code: string | null;
+  invoice_ids: string[];
+  created_at: Temporal.Instant;
+}
+
+const columns = (db: Db) => db`
+  request.id, request.customer_id, request.billing_entity_id, request.amount_cents, request.amount_currency,
+  request.email, request.payment_status, request.payment_attempts, request.ready_for_payment_processing,
+  request.payment_method_type, request.payment_method_id, request.dunning_campaign_id,
+  campaign.code as dunning_campaign_code, request.created_at,
+  (select coalesce(array_agg(asked.invoice_id order by asked.invoice_id), '{}') from payment_request_invoices asked
+   where asked.organization_id = request.organization_id and asked.payment_request_id = request.id) as invoice_ids`;
+
+const tables = (db: Db) => db`
+  payment_requests request
+  join customers customer on customer.organization_id = request.organization_id and customer.id = request.customer_id
+  join billing_entities entity
+    on entity.organization_id = request.organization_id and entity.id = request.billing_entity_id
+  left join dunning_campaigns campaign
+    on campaign.organization_id = request.organization_id and campaign.id = request.dunning_campaign_id`;
+
+/** @throws Refusal 404 payment_request */
+export async function getRequest(db: Db, organizationId: string, id: string): Promise<RequestRow> {
+  const [row] = isUuid(id)
+    ? await db<RequestRow[]>`
+      select ${columns(db)} from ${tables(db)} where request.organization_id = ${organizationId} and request.id = ${id}`
+    : [];
+  if (!row) throw refuse.notFound('payment_request');
+  return row;
+}
+
+export interface RequestFilters {
+  customerId?: string | undefined;
+  externalCustomerId?: string | undefined;
+  paymentStatus?: string | undefined;
+  currency?: string | undefined;
+  billingEntityCodes?: readonly string[] | undefined;
+}
+
+/** A page of payment requests, newest first, and their number. Rule: credits-and-payments E.8. */
+export async function listRequests(
+  db: Db,
+  organizationId: string,
+  filters: RequestFilters,
+  page: Page,
+): Promise<{ rows: RequestRow[]; totalCount: number }> {
+  const { limit, offset } = limitOf(page);
+  const when = (value: unknown, part: ReturnType<typeof db>) => (value === undefined ? db`` : part);
+  const passing = db`request.organization_id = ${organizationId}
+    ${when(filters.customerId, db`and request.customer_id = ${filters.customerId ?? null}`)}
+    ${when(filters.externalCustomerId, db`and customer.external_id = ${filters.externalCustomerId ?? null} and customer.deleted_at is null`)}
+    ${when(filters.paymentStatus, db`and request.payment_status = ${filters.paymentStatus ?? null}`)}
+    ${when(filters.currency, db`and request.amount_currency = ${filters.currency ?? null}`)}
+    ${when(filters.billingEntityCodes, db`and entity.code = any (${(filters.billingEntityCodes ?? []) as string[]})`)}`;
+  const [rows, [count]] = await Promise.all([
+    db<RequestRow[]>`
+      select ${columns(db)} from ${tables(db)} where ${passing}
+      order by request.created_at desc, request.id desc limit ${limit} offset ${offset}`,
+    db<{ total: number }[]>`select count(*) as total from ${tables(db)} where ${passing}`,
+  ]);
+  return { rows, totalCount: count!.total };
+}

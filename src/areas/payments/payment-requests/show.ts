@@ -1,0 +1,33 @@
+import type { Context } from '../../../platform/context.ts';
+import { present, seconds } from '../../../platform/schema/view.ts';
+import { listCustomersByIds } from '../../customers/customers/queries.ts';
+import { customerBaseView } from '../../customers/customers/view.ts';
+import { listInvoicesByIds } from '../../invoices/invoices/queries.ts';
+import { invoiceBaseView } from '../../invoices/invoices/view.ts';
+import type { RequestRow } from './queries.ts';
+
+/** Payment requests as the API shows them: two statements, whatever their number. Rule: credits-and-payments E.8. */
+export async function showRequests(ctx: Pick<Context, 'db' | 'organizationId'>, rows: readonly RequestRow[]) {
+  const { db, organizationId } = ctx;
+  const [customers, invoices] = await Promise.all([
+    listCustomersByIds(db, organizationId, [...new Set(rows.map(({ customer_id }) => customer_id))]),
+    listInvoicesByIds(db, organizationId, [...new Set(rows.flatMap(({ invoice_ids }) => invoice_ids))]),
+  ]);
+  const customerOf = new Map(customers.map((customer) => [customer.id, customer]));
+  const invoiceOf = new Map(invoices.map((invoice) => [invoice.id, invoice]));
+  return rows.map((row) => ({
+    svc_id: row.id,
+    email: row.email,
+    amount_cents: row.amount_cents,
+    amount_currency: row.amount_currency,
+    payment_status: row.payment_status,
+    ...present({ dunning_campaign_code: row.dunning_campaign_code }),
+    created_at: seconds(row.created_at),
+    customer: customerBaseView(customerOf.get(row.customer_id)!),
+    invoices: row.invoice_ids.map((id) => invoiceBaseView(invoiceOf.get(id)!)),
+  }));
+}
+
+/** One of them. */
+export const showRequest = async (ctx: Pick<Context, 'db' | 'organizationId'>, row: RequestRow) =>
+  (await showRequests(ctx, [row]))[0]!;

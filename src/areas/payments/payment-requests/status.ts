@@ -1,0 +1,22 @@
+import type { PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
+import type { Context } from '../../../platform/context.ts';
+import { resetCounter } from '../dunning-campaigns/counters.ts';
+import { recordRequest } from './make-request.ts';
+import { getRequest, type RequestRow } from './queries.ts';
+
+/**
+ * Sets the payment status of a request, which follows its charge; a succeeded one is final. Success of a request that a
+ * campaign made begins the customer's counting anew. Rules: credits-and-payments E.8, E.12.
+ */
+export async function setRequestStatus(ctx: Context, request: RequestRow, status: PaymentStatus): Promise<void> {
+  const { db, organizationId } = ctx;
+  if (request.payment_status === 'succeeded') return;
+  await db`
+    update payment_requests set payment_status = ${status}, ready_for_payment_processing = ${status === 'failed'},
+      updated_at = ${ctx.now()}
+    where organization_id = ${organizationId} and id = ${request.id}`;
+  if (status === request.payment_status) return;
+  if (status === 'succeeded' && request.dunning_campaign_id !== null)
+    await resetCounter(db, organizationId, request.customer_id, request.amount_currency);
+  await recordRequest(ctx, 'payment_request.payment_status_updated', await getRequest(db, organizationId, request.id));
+}

@@ -1,0 +1,100 @@
+import type { Temporal } from 'temporal-polyfill';
+import { VISIBLE_INVOICE_STATUSES } from '../../../engine/invoices/invoice-states.ts';
+import type { Context } from '../../../platform/context.ts';
+import { isUuid, newId } from '../../../platform/ids.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { parseInstant } from '../../../platform/schema/instant-field.ts';
+import { isStorable } from '../../../platform/schema/storable.ts';
+import { dueOf } from '../../invoices/invoices/due.ts';
+import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
+import { readPayment } from './queries.ts';
+import type { PaymentCreate } from './schema.ts';
+import { settlePayment } from './settle.ts';
+import { paymentView } from './view.ts';
+import { insertPayment, lockPayables } from './writes.ts';
+
+/** Characters of a reference. */
+const REFERENCE_MAX = 40;
+
+/**
+ * Records a payment that came in by hand: what it pays is no longer due, and an invoice without a rest is `succeeded`.
+ *
+ * @throws Refusal 404 invoice; 403, when the invoice is neither finalized nor open; 422 in the order of the rule
+ * Rule: credits-and-payments E.5.
+ */
+export async function createPayment(ctx: Context, { body }: { body: PaymentCreate }) {
+  const { db, organizationId } = ctx;
+  const invoice = await lockPayable(ctx, body.invoice_id);
+  if (invoice.status !== 'finalized' && invoice.status !== 'open') throw refuse.forbidden('feature_unavailable');
+  const createdAt = paidAt(body.paid_at) ?? ctx.now();
+  const reference = await checkedReference(ctx, invoice, body);
+  const id = newId();
+  await insertPayment(db, organizationId, {
+    id,
+    customerId: invoice.customer_id,
+    payable: { type: 'Invoice', id: invoice.id },
+    type: 'manual',
+    amountCents: body.amount_cents,
+    currency: invoice.currency,
+    status: 'succeeded',
+    paymentStatus: 'succeeded',
+    reference,
+    invoiceIds: [invoice.id],
+    createdAt,
+    now: ctx.now(),
+  });
+  await settlePayment(ctx, await readPayment(db, organizationId, id));
+  const payment = await readPayment(db, organizationId, id);
+  const object = paymentView(payment);
+  ctx.record({
+    activity: {
+      type: 'payment.recorded',
+      resourceType: 'Invoice',
+      resourceId: invoice.id,
+      object,
+      externalCustomerId: payment.external_customer_id,
+    },
+  });
+  return { payment: object };
+}
+
+const PAYABLE: ReadonlySet<string> = new Set([...VISIBLE_INVOICE_STATUSES, 'open']);
+
+async function lockPayable(ctx: Context, id: string): Promise<InvoiceRow> {
+  const { db, organizationId } = ctx;
+  const found = isUuid(id) ? await readInvoice(db, organizationId, id) : undefined;
+  if (!found || !PAYABLE.has(found.status)) throw refuse.notFound('invoice');
+  await lockPayables(db, organizationId, found.customer_id, [found.id]);
+  return readInvoice(db, organizationId, found.id);
+}
+
+function paidAt(value: unknown): Temporal.Instant | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  const at = parseInstant(String(value));
+  if (!at) throw refuse.invalid({ paid_at: ['invalid_date'] });
+  return at;
+}
+
+async function checkedReference(ctx: Context, invoice: InvoiceRow, body: PaymentCreate): Promise<string> {
+  const faults: Record<string, string[]> = {};
+  const reference = typeof body.reference === 'number' ? String(body.reference) : body.reference;
+  if (typeof reference !== 'string' || reference.trim() === '') faults.reference = ['value_is_mandatory'];
+  else if (reference.length > REFERENCE_MAX) faults.reference = ['value_is_too_long'];
+  else if (!isStorable(reference)) faults.reference = ['invalid_format'];
+  if (body.amount_cents > dueOf(invoice)) faults.amount_cents = ['value_is_out_of_range'];
+  else if (invoice.invoice_type === 'credit' && body.amount_cents !== dueOf(invoice))
+    faults.amount_cents = ['invalid_amount'];
+  if (await isPaidByRequest(ctx, invoice.id)) faults.base = ['payment_request_is_already_succeeded'];
+  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+  return reference as string;
+}
+
+async function isPaidByRequest(ctx: Context, invoiceId: string): Promise<boolean> {
+  const [row] = await ctx.db`
+    select from payment_request_invoices asked
+    join payment_requests request on request.organization_id = asked.organization_id
+      and request.id = asked.payment_request_id and request.payment_status = 'succeeded'
+    where asked.organization_id = ${ctx.organizationId} and asked.invoice_id = ${invoiceId}
+    limit 1`;
+  return row !== undefined;
+}

@@ -1,0 +1,66 @@
+import type { Context } from '../../../platform/context.ts';
+import type { ProviderError } from '../../../platform/payments/port.ts';
+import { tellTopUpRefused } from '../../credits/wallet-transactions/record.ts';
+import { readCustomer } from '../../customers/customers/queries.ts';
+import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
+import { recordInvoice } from '../../invoices/invoices/record.ts';
+import type { PaymentRow } from './queries.ts';
+
+/** Logs and tells that an invoice could not be charged, one that nobody sees by its top-up alone. Rules: credits-and-payments D.4-6, E.6. */
+export async function recordInvoiceFailure(
+  ctx: Context,
+  invoice: Pick<InvoiceRow, 'id' | 'customer_id' | 'status' | 'invoice_type'>,
+  error: ProviderError,
+  payment?: PaymentRow,
+): Promise<void> {
+  const failure = await failureOf(ctx, invoice.customer_id, error, payment);
+  if (invoice.invoice_type === 'credit') await tellTopUpRefused(ctx, invoice.id, failure);
+  if (invoice.status === 'open') return;
+  await recordInvoice(ctx, 'invoice.payment_failure', invoice.id);
+  ctx.record({
+    webhook: {
+      type: 'invoice.payment_failure',
+      objectType: 'payment_provider_invoice_payment_error',
+      objectId: invoice.id,
+      customerId: invoice.customer_id,
+      object: { svc_invoice_id: invoice.id, ...failure },
+    },
+  });
+}
+
+/** Tells that a payment request could not be charged. Rule: credits-and-payments E.8. */
+export async function recordRequestFailure(
+  ctx: Context,
+  request: { id: string; customer_id: string },
+  invoiceIds: readonly string[],
+  error: ProviderError,
+  payment?: PaymentRow,
+): Promise<void> {
+  ctx.record({
+    webhook: {
+      type: 'payment_request.payment_failure',
+      objectType: 'payment_provider_payment_request_payment_error',
+      objectId: request.id,
+      customerId: request.customer_id,
+      object: {
+        svc_payment_request_id: request.id,
+        svc_invoice_ids: invoiceIds,
+        ...(await failureOf(ctx, request.customer_id, error, payment)),
+      },
+    },
+  });
+}
+
+/** Who could not be charged or refunded, where, and why. */
+export async function failureOf(ctx: Context, customerId: string, error: ProviderError, payment?: PaymentRow) {
+  const customer = await readCustomer(ctx.db, ctx.organizationId, customerId);
+  return {
+    svc_customer_id: customer.id,
+    external_customer_id: customer.external_id,
+    provider_customer_id: payment?.provider_customer_id ?? customer.provider_customer_id,
+    payment_provider: payment?.provider_type ?? customer.payment_provider,
+    payment_provider_code: payment?.provider_code ?? customer.payment_provider_code,
+    provider_error: { message: error.message, error_code: error.code },
+    error_details: { code: error.code, message: error.message },
+  };
+}

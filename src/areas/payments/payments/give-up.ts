@@ -1,0 +1,28 @@
+import type { Context } from '../../../platform/context.ts';
+import { closePages } from './pages.ts';
+
+/** Ends a payment at its provider over the network: a job outside any transaction; the payment's row is what is owed. */
+export const CANCEL_JOB = 'payment.cancel';
+
+/**
+ * Nobody asks for the money of an invoice any more: its payments under way and its hosted pages end, here at once, at
+ * their provider by jobs. What a provider took nevertheless is unapplied. The invoice is locked.
+ *
+ * Rules: credits-and-payments E.1 "cancel", E.6, subscriptions-and-invoices B.9, F.12.
+ */
+export async function giveUpPayments(ctx: Context, invoiceId: string): Promise<void> {
+  const ended = await ctx.db<{ id: string; is_owed: boolean }[]>`
+    update payments set payment_status = 'failed', status = 'canceled', next_action = '{}', updated_at = ${ctx.now()},
+      cancel_owed_at = case when charged_at is not null and exists (
+        select from payment_providers provider
+        where provider.organization_id = payments.organization_id and provider.id = payments.payment_provider_id
+          and provider.provider_type <> 'sandbox') then ${ctx.now()}::timestamptz end
+    where organization_id = ${ctx.organizationId} and payable_type = 'Invoice' and payable_id = ${invoiceId}
+      and payment_status in ('pending', 'processing')
+    returning id, cancel_owed_at is not null as is_owed`;
+  for (const { id, is_owed } of ended) if (is_owed) oweCancel(ctx, id);
+  await closePages(ctx, invoiceId);
+}
+
+export const oweCancel = (ctx: Context, paymentId: string): void =>
+  ctx.after({ job: CANCEL_JOB, payload: { payment_id: paymentId }, ownRow: true });

@@ -1,0 +1,19 @@
+import type { Context } from '../../../platform/context.ts';
+
+/** Charges an invoice, if its customer can be charged. */
+export const COLLECT_STEP = 'collect-invoice';
+
+/**
+ * Owes the automatic payment of an invoice that became final, where its customer is linked to a provider at all.
+ *
+ * @param customer as the invoice shows it
+ * Rule: credits-and-payments E.6.
+ */
+export function oweCollection(
+  ctx: Context,
+  invoiceId: string,
+  customer: { billing_configuration: { provider_customer_id?: string | undefined } } | null,
+): void {
+  if (customer?.billing_configuration.provider_customer_id === undefined) return;
+  ctx.after({ job: COLLECT_STEP, payload: { invoice_id: invoiceId } });
+}

@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
+import type { Config } from '../../../platform/config.ts';
+import type { Context } from '../../../platform/context.ts';
+import { isUuid, newId } from '../../../platform/ids.ts';
+import { publicUrl } from '../../../platform/public-url.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import type { CustomerRow } from '../../customers/customers/queries.ts';
+import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
+import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
+
+/** Opens a page at its provider, over the network (its row has no address until then), or ends one that is closed here. */
+export const OPEN_PAGE_JOB = 'payment.open-page';
+
+/** Life of a hosted page. Rule: credits-and-payments E.7. */
+const LIFE_HOURS = 24;
+const TOKEN_BYTES = 18;
+
+export interface PageRow {
+  id: string;
+  customer_id: string;
+  payment_provider_id: string;
+  payable_type: 'Invoice' | 'PaymentRequest' | null;
+  payable_id: string | null;
+  token: string;
+  /** Empty until the provider gave it. */
+  url: string;
+  amount_cents: number | null;
+  provider_page_id: string | null;
+}
+
+export const sandboxPageUrl = (config: Config, token: string): string =>
+  `${publicUrl(config)}/api/v1/sandbox/checkouts/${token}`;
+
+/** A page on which the customer stores a way to pay. A sandbox has its address at once, others get it by a job. */
+export const openSetupPage = (ctx: Context, customer: CustomerRow, provider: ProviderRow): Promise<PageRow> =>
+  openPage(ctx, customer.id, provider, null);
+
+/** A page on which the due amount of a payable is paid; the open one of the same amount, while it lives. Rule: credits-and-payments E.7. */
+export async function openPaymentPage(
+  ctx: Context,
+  customerId: string,
+  provider: ProviderRow,
+  payable: { type: 'Invoice' | 'PaymentRequest'; id: string; amountCents: number },
+): Promise<PageRow> {
+  const [known] = await ctx.db<PageRow[]>`
+    select id, customer_id, payment_provider_id, payable_type, payable_id, token, url, amount_cents, provider_page_id
+    from payment_pages
+    where organization_id = ${ctx.organizationId} and payable_id = ${payable.id} and closed_at is null
+      and payment_provider_id = ${provider.id} and expires_at > ${ctx.now()} and amount_cents = ${payable.amountCents}
+    order by created_at desc limit 1`;
+  return known ?? openPage(ctx, customerId, provider, payable);
+}
+
+async function openPage(
+  ctx: Context,
+  customerId: string,
+  provider: ProviderRow,
+  payable: { type: 'Invoice' | 'PaymentRequest'; id: string; amountCents: number } | null,
+): Promise<PageRow> {
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const page: PageRow = {
+    id: newId(),
+    customer_id: customerId,
+    payment_provider_id: provider.id,
+    payable_type: payable?.type ?? null,
+    payable_id: payable?.id ?? null,
+    token,
+    url: provider.provider_type === 'sandbox' ? sandboxPageUrl(ctx.config, token) : '',
+    amount_cents: payable?.amountCents ?? null,
+    provider_page_id: null,
+  };
+  await ctx.db`
+    insert into payment_pages ${ctx.db({
+      ...page,
+      organization_id: ctx.organizationId,
+      expires_at: ctx.now().add({ hours: LIFE_HOURS }),
+      created_at: ctx.now(),
+    } as unknown as Record<string, never>)}`;
+  if (page.url === '') ctx.after({ job: OPEN_PAGE_JOB, payload: { page_id: page.id }, ownRow: true });
+  return page;
+}
+
+/** Closes the hosted pages of an invoice that was paid, here and at their provider. Rule: credits-and-payments E.6. */
+export async function closePagesOfInvoice(ctx: Context, invoice: InvoiceRow, status: PaymentStatus): Promise<void> {
+  if (status === 'succeeded') await closePages(ctx, invoice.id);
+}
+
+interface ClosedPage {
+  id: string;
+  provider_page_id: string | null;
+}
+
+/** Closes the hosted pages of an invoice, here and at their provider. */
+export async function closePages(ctx: Context, invoiceId: string): Promise<void> {
+  const closed = await ctx.db<ClosedPage[]>`
+    update payment_pages set closed_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and payable_id = ${invoiceId} and closed_at is null
+    returning id, provider_page_id`;
+  oweEnds(ctx, closed);
+}
+
+/** Closes all hosted pages of a connection, here and there: the next one is made by its new settings. */
+export async function closePagesOfProvider(ctx: Context, providerId: string): Promise<void> {
+  const closed = await ctx.db<ClosedPage[]>`
+    update payment_pages set closed_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and payment_provider_id = ${providerId} and closed_at is null
+    returning id, provider_page_id`;
+  oweEnds(ctx, closed);
+}
+
+function oweEnds(ctx: Context, closed: readonly ClosedPage[]): void {
+  for (const page of closed) {
+    if (page.provider_page_id !== null) ctx.after({ job: OPEN_PAGE_JOB, payload: { page_id: page.id }, ownRow: true });
+  }
+}
+
+const POLL_MS = 50;
+const POLLS = 160;
+
+/**
+ * The address of a page that a job opens at its provider: what a command answers in its stead is the page's id, which is
+ * looked up here until the address is known. An address stays as it is.
+ *
+ * @throws Refusal 422 third_party_error, when the provider refused; 503, when it did not answer in time
+ */
+export async function awaitPage(ctx: Context, urlOrId: string): Promise<string> {
+  if (!isUuid(urlOrId)) return urlOrId;
+  for (let poll = 0; poll < POLLS; poll += 1) {
+    const [page] = await ctx.db<{ url: string; error: { code: string; message: string } | null }[]>`
+      select url, error from payment_pages where organization_id = ${ctx.organizationId} and id = ${urlOrId}`;
+    if (page?.url) return page.url;
+    if (page?.error) throw refuse.thirdParty('stripe', page.error.message);
+    await pause(POLL_MS);
+  }
+  throw refuse.unavailable();
+}

@@ -1,0 +1,35 @@
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { readInvoice } from '../../invoices/invoices/queries.ts';
+import { makeReceipt } from '../payment-receipts/make-receipt.ts';
+import { readPayment } from './queries.ts';
+import { insertPayment, storeShare } from './writes.ts';
+
+/**
+ * Records the manual payment of an invoice whose fees were all paid before it was made, with its receipt. Nothing is
+ * booked: the money was when each fee was paid. The transaction holds the customer locked.
+ *
+ * Rules: subscriptions-and-invoices G.4, beyond 8.3 L23.
+ */
+export async function recordPaidBefore(ctx: Context, invoiceId: string): Promise<void> {
+  const { db, organizationId } = ctx;
+  const invoice = await readInvoice(db, organizationId, invoiceId);
+  if (invoice.total_amount_cents === 0) return;
+  const id = newId();
+  await insertPayment(db, organizationId, {
+    id,
+    customerId: invoice.customer_id,
+    payable: { type: 'Invoice', id: invoiceId },
+    type: 'manual',
+    amountCents: invoice.total_amount_cents,
+    currency: invoice.currency,
+    status: 'succeeded',
+    paymentStatus: 'succeeded',
+    invoiceIds: [invoiceId],
+    createdAt: ctx.now(),
+    now: ctx.now(),
+  });
+  await storeShare(db, organizationId, id, invoiceId, invoice.total_amount_cents);
+  if (!invoice.self_billed)
+    await makeReceipt(ctx, await readPayment(db, organizationId, id), invoice.billing_entity_id);
+}

@@ -1,0 +1,61 @@
+import type { Context } from '../../../platform/context.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { readCustomer } from '../../customers/customers/queries.ts';
+import { findProviderById } from '../../customers/payment-providers/queries.ts';
+import { dueOf } from '../../invoices/invoices/due.ts';
+import { getVisibleInvoice, type InvoiceRow } from '../../invoices/invoices/queries.ts';
+import { awaitPage, openPaymentPage } from './pages.ts';
+
+/** Providers whose pages need no customer of theirs. Rule: credits-and-payments E.7. */
+const NEED_NO_CUSTOMER: ReadonlySet<string> = new Set(['cashfree', 'flutterwave']);
+
+const no = (code: string) => refuse.invalid({ base: [code] });
+
+/**
+ * Link to a page where what an invoice still owes is paid; the same one while it lives, which is 24 hours.
+ *
+ * @throws Refusal 404 invoice; 422 base in the order of the rule; 422 third_party_error
+ * Rule: credits-and-payments E.7.
+ */
+export async function makePaymentUrl(ctx: Context, { svc_id }: { svc_id: string }) {
+  const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
+  const { customer, url } = await invoicePage(ctx, invoice);
+  return {
+    invoice_payment_details: {
+      svc_customer_id: customer.id,
+      external_customer_id: customer.external_id,
+      payment_provider: customer.payment_provider,
+      svc_invoice_id: invoice.id,
+      payment_url: url,
+    },
+  };
+}
+
+/** The page of an invoice and its customer, see makePaymentUrl; its address may have to be awaited. */
+export async function invoicePage(ctx: Context, invoice: InvoiceRow) {
+  const customer = await readCustomer(ctx.db, ctx.organizationId, invoice.customer_id);
+  if (customer.payment_provider === null) throw no('no_linked_payment_provider');
+  if (customer.payment_provider === 'gocardless') throw no('invalid_payment_provider');
+  if (invoice.payment_status === 'succeeded' || invoice.status === 'draft' || dueOf(invoice) <= 0)
+    throw no('invalid_invoice_status_or_payment_status');
+  const provider =
+    customer.payment_provider_id === null
+      ? undefined
+      : await findProviderById(ctx.db, ctx.organizationId, customer.payment_provider_id);
+  if (!provider || provider.deleted_at !== null) throw no('missing_payment_provider');
+  if (customer.provider_customer_id === null && !NEED_NO_CUSTOMER.has(customer.payment_provider))
+    throw no('missing_payment_provider_customer');
+  await ctx.db`select from invoices where organization_id = ${ctx.organizationId} and id = ${invoice.id} for update`;
+  const page = await openPaymentPage(ctx, customer.id, provider, {
+    type: 'Invoice',
+    id: invoice.id,
+    amountCents: dueOf(invoice),
+  });
+  return { customer, url: page.url || page.id };
+}
+
+/** The answer with the address that the provider gave. @throws Refusal 422 third_party_error */
+export async function showPaymentUrl(ctx: Context, body: Awaited<ReturnType<typeof makePaymentUrl>>) {
+  const details = body.invoice_payment_details;
+  return { invoice_payment_details: { ...details, payment_url: await awaitPage(ctx, details.payment_url) } };
+}

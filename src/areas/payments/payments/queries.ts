@@ -1,0 +1,150 @@
+import type { Temporal } from 'temporal-polyfill';
+import { VISIBLE_INVOICE_STATUSES } from '../../../engine/invoices/invoice-states.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
+import { assert, refuse } from '../../../platform/refusal.ts';
+import type { ContractProvider } from '../../customers/payment-providers/types.ts';
+import type { PaymentStatus } from './states.ts';
+
+/** A payment with what its answer needs of customer, connection and invoices. */
+export interface PaymentRow {
+  id: string;
+  customer_id: string;
+  external_customer_id: string;
+  payable_type: 'Invoice' | 'PaymentRequest';
+  payable_id: string;
+  payment_type: 'manual' | 'provider';
+  amount_cents: number;
+  amount_currency: string;
+  /** The provider's own word. */
+  status: string;
+  payment_status: PaymentStatus;
+  reference: string | null;
+  payment_provider_id: string | null;
+  provider_type: ContractProvider | null;
+  /** Its own type, `sandbox` of a double. */
+  connection_type: string | null;
+  provider_code: string | null;
+  provider_payment_id: string | null;
+  provider_customer_id: string | null;
+  payment_method_id: string | null;
+  next_action: Record<string, unknown>;
+  error: { code: string; message: string } | null;
+  charge_attempts: number;
+  /** Since when its end at the provider is owed. */
+  cancel_owed_at: Temporal.Instant | null;
+  invoices: { id: string; number: string }[];
+  created_at: Temporal.Instant;
+}
+
+const columns = (db: Db) => db`
+  payment.id, payment.customer_id, customer.external_id as external_customer_id, payment.payable_type, payment.payable_id,
+  payment.payment_type, payment.amount_cents, payment.amount_currency, payment.status, payment.payment_status,
+  payment.reference, payment.payment_provider_id,
+  coalesce(provider.emulates, provider.provider_type) as provider_type, provider.provider_type as connection_type,
+  provider.code as provider_code,
+  payment.provider_payment_id, payment.provider_customer_id, payment.payment_method_id, payment.next_action,
+  payment.error, payment.charge_attempts, payment.cancel_owed_at, payment.created_at,
+  (select coalesce(json_agg(json_build_object('id', invoice.id, 'number', invoice.number) order by invoice.id), '[]')
+   from payment_invoices share
+   join invoices invoice on invoice.organization_id = share.organization_id and invoice.id = share.invoice_id
+   where share.organization_id = payment.organization_id and share.payment_id = payment.id) as invoices`;
+
+const tables = (db: Db) => db`
+  payments payment
+  join customers customer on customer.organization_id = payment.organization_id and customer.id = payment.customer_id
+  left join payment_providers provider
+    on provider.organization_id = payment.organization_id and provider.id = payment.payment_provider_id`;
+
+const VISIBLE = VISIBLE_INVOICE_STATUSES as unknown as string[];
+
+// Payments of invoices that the API does not show are not shown either (credits-and-payments E.4).
+const shown = (db: Db, organizationId: string) => db`
+  payment.organization_id = ${organizationId} and (payment.payable_type <> 'Invoice' or exists (
+    select from invoices invoice where invoice.organization_id = payment.organization_id
+      and invoice.id = payment.payable_id and invoice.status = any (${VISIBLE})))`;
+
+/**
+ * A payment as its provider knows it, also of an invoice that the API does not show.
+ *
+ * @throws Refusal 404 payment
+ */
+export async function getPaymentAtProvider(db: Db, organizationId: string, id: string): Promise<PaymentRow> {
+  const [row] = isUuid(id) ? await listPaymentsByIds(db, organizationId, [id]) : [];
+  if (!row) throw refuse.notFound('payment');
+  return row;
+}
+
+/** @throws Refusal 404 payment */
+export async function getPayment(db: Db, organizationId: string, id: string): Promise<PaymentRow> {
+  const [row] = isUuid(id)
+    ? await db<PaymentRow[]>`
+      select ${columns(db)} from ${tables(db)} where ${shown(db, organizationId)} and payment.id = ${id}`
+    : [];
+  if (!row) throw refuse.notFound('payment');
+  return row;
+}
+
+/** Payments by id, shown or not: what documents name. */
+export const listPaymentsByIds = (db: Db, organizationId: string, ids: readonly string[]) => db<PaymentRow[]>`
+  select ${columns(db)} from ${tables(db)}
+  where payment.organization_id = ${organizationId} and payment.id = any (${ids as string[]})`;
+
+export async function readPayment(db: Db, organizationId: string, id: string): Promise<PaymentRow> {
+  const [row] = await listPaymentsByIds(db, organizationId, [id]);
+  assert(row, 'a payment that is referred to exists');
+  return row;
+}
+
+export interface PaymentFilters {
+  customerId?: string | undefined;
+  externalCustomerId?: string | undefined;
+  invoiceId?: string | undefined;
+}
+
+/** A page of payments, newest first, and their number. Rule: credits-and-payments E.4. */
+export async function listPayments(
+  db: Db,
+  organizationId: string,
+  filters: PaymentFilters,
+  page: Page,
+): Promise<{ rows: PaymentRow[]; totalCount: number }> {
+  const { limit, offset } = limitOf(page);
+  const { customerId, externalCustomerId, invoiceId } = filters;
+  const passing = db`${shown(db, organizationId)}
+    ${customerId === undefined ? db`` : db`and payment.customer_id = ${customerId}`}
+    ${externalCustomerId === undefined ? db`` : db`and customer.external_id = ${externalCustomerId} and customer.deleted_at is null`}
+    ${
+      invoiceId === undefined
+        ? db``
+        : db`and exists (select from payment_invoices share where share.organization_id = payment.organization_id
+            and share.payment_id = payment.id and share.invoice_id = ${invoiceId})`
+    }`;
+  const [rows, [count]] = await Promise.all([
+    db<PaymentRow[]>`
+      select ${columns(db)} from ${tables(db)} where ${passing}
+      order by payment.created_at desc, payment.id desc
+      limit ${limit} offset ${offset}`,
+    db<{ total: number }[]>`select count(*) as total from ${tables(db)} where ${passing}`,
+  ]);
+  return { rows, totalCount: count!.total };
+}
+
+/** What a payment settles of an invoice. */
+export interface ShareRow {
+  invoice_id: string;
+  invoice_number: string;
+  issuing_date: Temporal.PlainDate;
+  total_amount_cents: number;
+  amount_cents: number;
+}
+
+/** What a payment settles, oldest invoice first; at least one. */
+export const listShares = (db: Db, organizationId: string, paymentId: string) => db<ShareRow[]>`
+  select invoice.id as invoice_id, invoice.number as invoice_number, invoice.issuing_date, invoice.total_amount_cents,
+    coalesce(share.amount_cents, 0) as amount_cents
+  from payment_invoices share
+  join invoices invoice on invoice.organization_id = share.organization_id and invoice.id = share.invoice_id
+  where share.organization_id = ${organizationId} and share.payment_id = ${paymentId}
+  order by invoice.issuing_date, invoice.id`;

@@ -1,0 +1,32 @@
+import type { Context } from '../../../platform/context.ts';
+import { pageMeta } from '../../../platform/lists/pagination.ts';
+import { checkUuidFilter } from '../../../platform/lists/uuid-filter.ts';
+import { getCustomer } from '../../customers/customers/queries.ts';
+import { getPayment, listPayments } from './queries.ts';
+import type { CustomerPaymentsQuery, PaymentsQuery } from './schema.ts';
+import { paymentView } from './view.ts';
+
+/** @throws Refusal 422 invoice_id is in invalid format */
+export async function listPaymentsPage(ctx: Context, { query }: { query: PaymentsQuery }) {
+  checkUuidFilter('invoice_id', query.invoice_id);
+  const filters = { externalCustomerId: query.external_customer_id, invoiceId: query.invoice_id };
+  const { rows, totalCount } = await listPayments(ctx.db, ctx.organizationId, filters, query);
+  return { payments: rows.map(paymentView), meta: pageMeta(query, totalCount) };
+}
+
+/** @throws Refusal 404 customer; 422 invoice_id is in invalid format */
+export async function listPaymentsOfCustomer(
+  ctx: Context,
+  { external_id, query }: { external_id: string; query: CustomerPaymentsQuery },
+) {
+  const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);
+  checkUuidFilter('invoice_id', query.invoice_id);
+  const filters = { customerId: customer.id, invoiceId: query.invoice_id };
+  const { rows, totalCount } = await listPayments(ctx.db, ctx.organizationId, filters, query);
+  return { payments: rows.map(paymentView), meta: pageMeta(query, totalCount) };
+}
+
+/** @throws Refusal 404 payment */
+export async function showPayment(ctx: Context, { svc_id }: { svc_id: string }) {
+  return { payment: paymentView(await getPayment(ctx.db, ctx.organizationId, svc_id)) };
+}

@@ -1,0 +1,88 @@
+import { type Operation, runsAsFlow } from '../../../platform/operation.ts';
+import { createPayment } from './commands.ts';
+import { makePaymentUrl, showPaymentUrl } from './payment-url.ts';
+import { listPaymentsOfCustomer, listPaymentsPage, showPayment } from './reads.ts';
+import {
+  CustomerPaymentsQuery,
+  NoBody,
+  PaymentCreate,
+  PaymentEnvelope,
+  PaymentList,
+  PaymentRetry,
+  PaymentsQuery,
+  PaymentUrlEnvelope,
+} from './schema.ts';
+
+const common = { permission: 'payment', tag: 'payments' } as const;
+
+export const paymentOperations: Operation[] = [
+  {
+    ...common,
+    name: 'createPayment',
+    method: 'post',
+    path: '/payments',
+    summary: 'Record a payment made by hand',
+    root: 'payment',
+    body: PaymentCreate,
+    answer: PaymentEnvelope,
+    kind: 'command',
+    run: createPayment,
+  },
+  {
+    ...common,
+    name: 'findAllPayments',
+    method: 'get',
+    path: '/payments',
+    summary: 'List all payments',
+    query: PaymentsQuery,
+    answer: PaymentList,
+    kind: 'read',
+    run: listPaymentsPage,
+  },
+  {
+    ...common,
+    name: 'findPayment',
+    method: 'get',
+    path: '/payments/:svc_id',
+    summary: 'Retrieve a payment',
+    answer: PaymentEnvelope,
+    kind: 'read',
+    run: showPayment,
+  },
+  {
+    ...common,
+    name: 'findAllCustomerPayments',
+    method: 'get',
+    path: '/customers/:external_id/payments',
+    summary: 'List the payments of a customer',
+    query: CustomerPaymentsQuery,
+    answer: PaymentList,
+    kind: 'read',
+    run: listPaymentsOfCustomer,
+  },
+  {
+    permission: 'invoice',
+    tag: 'invoices',
+    name: 'retryPayment',
+    method: 'post',
+    path: '/invoices/:svc_id/retry_payment',
+    summary: 'Charge an invoice once more',
+    body: PaymentRetry,
+    bodyOptional: true,
+    answer: NoBody,
+    kind: 'command',
+    run: runsAsFlow,
+  },
+  {
+    permission: 'invoice',
+    tag: 'invoices',
+    name: 'invoicePaymentUrl',
+    method: 'post',
+    path: '/invoices/:svc_id/payment_url',
+    summary: 'Get a link where an invoice is paid',
+    answer: PaymentUrlEnvelope,
+    kind: 'command',
+    run: makePaymentUrl,
+    settle: showPaymentUrl,
+  },
+];

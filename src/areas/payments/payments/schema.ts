@@ -1,0 +1,78 @@
+import { z } from 'zod';
+import { textFilter } from '../../../platform/lists/filters.ts';
+import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { anyValue } from '../../../platform/schema/bounded.ts';
+import { MANDATORY, TOO_LONG } from '../../../platform/schema/fields.ts';
+import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
+import { MethodReference } from '../../customers/payment-methods/schema.ts';
+import { CONTRACT_PROVIDERS } from '../../customers/payment-providers/types.ts';
+import { PAYMENT_STATUSES } from './states.ts';
+
+const asCents = (value: unknown): unknown =>
+  typeof value === 'string' && /^\d{1,15}$/.test(value.trim()) ? Number(value) : value;
+
+const word = anyValue({ max: SCALAR_MAX, textMax: LINE_MAX });
+
+/** Input of `POST /payments`; the rest is judged in the order of credits-and-payments E.5. */
+export const PaymentCreate = z.object({
+  invoice_id: z
+    .string({ error: () => MANDATORY })
+    .max(LINE_MAX, TOO_LONG)
+    .refine((text) => text.trim() !== '', MANDATORY),
+  amount_cents: z.preprocess(
+    asCents,
+    z.int({ error: () => 'invalid_value' }).positive({ error: () => 'invalid_value' }),
+  ),
+  reference: word.optional(),
+  paid_at: word.optional(),
+});
+export type PaymentCreate = z.infer<typeof PaymentCreate>;
+
+export const CustomerPaymentsQuery = z.object({ ...pageQuery, invoice_id: textFilter });
+export type CustomerPaymentsQuery = z.infer<typeof CustomerPaymentsQuery>;
+export const PaymentsQuery = CustomerPaymentsQuery.extend({ external_customer_id: textFilter });
+export type PaymentsQuery = z.infer<typeof PaymentsQuery>;
+
+const textOrNull = z.string().nullable();
+
+export const PaymentView = z.object({
+  svc_id: z.uuid(),
+  svc_customer_id: z.uuid(),
+  external_customer_id: z.string(),
+  invoice_ids: z.array(z.uuid()),
+  invoice_numbers: z.array(z.string()),
+  svc_payable_id: z.uuid(),
+  payable_type: z.enum(['Invoice', 'PaymentRequest']),
+  amount_cents: z.int(),
+  amount_currency: z.string(),
+  status: z.string(),
+  payment_status: z.enum(PAYMENT_STATUSES),
+  type: z.enum(['manual', 'provider']),
+  reference: textOrNull,
+  payment_provider_code: textOrNull,
+  payment_provider_type: z.enum(CONTRACT_PROVIDERS).nullable(),
+  external_payment_id: textOrNull,
+  provider_payment_id: textOrNull,
+  provider_customer_id: textOrNull,
+  payment_method_id: textOrNull,
+  next_action: z.record(z.string(), z.unknown()),
+  created_at: z.string(),
+});
+export type PaymentView = z.infer<typeof PaymentView>;
+
+export const PaymentEnvelope = z.object({ payment: PaymentView });
+export const PaymentList = z.object({ payments: z.array(PaymentView), meta: PageMeta });
+
+/** Input of `POST /invoices/{id}/retry_payment`: how it is to be paid this time. */
+export const PaymentRetry = z.object({ payment_method: MethodReference });
+export const NoBody = z.null();
+
+export const PaymentUrlEnvelope = z.object({
+  invoice_payment_details: z.object({
+    svc_customer_id: z.uuid(),
+    external_customer_id: z.string(),
+    payment_provider: z.enum(CONTRACT_PROVIDERS),
+    svc_invoice_id: z.uuid(),
+    payment_url: z.string(),
+  }),
+});

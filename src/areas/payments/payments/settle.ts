@@ -1,0 +1,85 @@
+import { stepCents, wireOf } from '../../../engine/money/wire.ts';
+import type { Context } from '../../../platform/context.ts';
+import { dueOf, isOver } from '../../invoices/invoices/due.ts';
+import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
+import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
+import { bookPayment, bookReversal } from '../../ledger/ledger/payment-booked.ts';
+import { makeReceipt } from '../payment-receipts/make-receipt.ts';
+import { takeBackRounding, writeOffRounding } from '../write-offs/rounding.ts';
+import type { PaymentRow } from './queries.ts';
+import { changePayment, storeShare } from './writes.ts';
+
+/**
+ * A payment succeeded: its money goes to its invoices, each at most what it owes, is booked and receipted. The invoices
+ * become `succeeded` when the provider paid, or when a manual payment leaves nothing due; a voided one keeps its status.
+ * The transaction holds the customer and the invoices locked.
+ *
+ * Rules: credits-and-payments E.5, E.6, E.8, F, beyond 8.3 L16.
+ */
+export async function settlePayment(ctx: Context, payment: PaymentRow): Promise<void> {
+  const { db, organizationId } = ctx;
+  const invoices = await Promise.all(payment.invoices.map(({ id }) => readInvoice(db, organizationId, id)));
+  const step = stepOf(payment);
+  const shares = sharesOf(invoices, payment.amount_cents, step);
+  for (const { invoice, amountCents } of shares) {
+    const paid = await storeShare(db, organizationId, payment.id, invoice.id, amountCents);
+    const isDone = payment.payment_type === 'provider' || dueOf({ ...invoice, total_paid_amount_cents: paid }) <= 0;
+    const status = isDone && !isOver(invoice) ? 'succeeded' : invoice.payment_status;
+    await setPaymentStatus(ctx, invoice, status, { total_paid_amount_cents: paid });
+  }
+  await bookPayment(ctx, payment, shares, invoices[0]!.billing_entity_id);
+  if (step > 1) await writeOffRests(ctx, payment, step);
+  if (!invoices[0]!.self_billed) await makeReceipt(ctx, payment, invoices[0]!.billing_entity_id);
+}
+
+/** One step of the amounts that the provider of a payment takes; 1 of manual ones and doubles. */
+const stepOf = ({ payment_type, connection_type, amount_currency }: PaymentRow): number =>
+  payment_type === 'provider' && connection_type !== null ? stepCents(wireOf(connection_type), amount_currency) : 1;
+
+/**
+ * What each invoice gets of a payment: in their order, each at most what it owes. What a provider's rounding left over
+ * comes off the largest share instead. Rules: credits-and-payments E.8, finance 1.1.
+ */
+function sharesOf(
+  invoices: readonly InvoiceRow[],
+  amountCents: number,
+  step: number,
+): { invoice: InvoiceRow; amountCents: number }[] {
+  const dues = invoices.map((invoice) => Math.max(dueOf(invoice), 0));
+  const rest = dues.reduce((total, due) => total + due, 0) - amountCents;
+  if (rest > 0 && rest < step) dues[dues.indexOf(Math.max(...dues))]! -= rest;
+  let left = amountCents;
+  return invoices.map((invoice, index) => {
+    const share = Math.min(left, dues[index]!);
+    left -= share;
+    return { invoice, amountCents: share };
+  });
+}
+
+/** What is due then of the invoices of a payment, where it is less than the provider's step, is given up with it. Rule: finance 1.1. */
+async function writeOffRests(ctx: Context, payment: PaymentRow, step: number): Promise<void> {
+  for (const { id } of payment.invoices) {
+    const invoice = await readInvoice(ctx.db, ctx.organizationId, id);
+    const due = dueOf(invoice);
+    if (due > 0 && due < step && !isOver(invoice)) await writeOffRounding(ctx, invoice, payment.id, due);
+  }
+}
+
+/**
+ * A payment that had succeeded was taken back by the bank: its invoices owe again. Rules: credits-and-payments E.1
+ * `charged_back`, beyond 8.3 L17.
+ */
+export async function reversePayment(ctx: Context, payment: PaymentRow, change: { status: string }): Promise<void> {
+  const { db, organizationId } = ctx;
+  await changePayment(db, organizationId, payment.id, { ...change, payment_status: 'failed' }, ctx.now());
+  const invoices = await Promise.all(payment.invoices.map(({ id }) => readInvoice(db, organizationId, id)));
+  for (const found of invoices) {
+    const invoice = await takeBackRounding(ctx, found, payment.id);
+    const paid = await storeShare(db, organizationId, payment.id, invoice.id, 0);
+    await setPaymentStatus(ctx, invoice, invoice.status === 'voided' ? invoice.payment_status : 'failed', {
+      total_paid_amount_cents: paid,
+      ready_for_payment_processing: invoice.status !== 'voided',
+    });
+  }
+  await bookReversal(ctx, payment, invoices[0]!.billing_entity_id);
+}

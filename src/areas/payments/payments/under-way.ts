@@ -1,0 +1,101 @@
+import type { Temporal } from 'temporal-polyfill';
+import { toWire, type WireAmount, wireOf } from '../../../engine/money/wire.ts';
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { MethodRow } from '../../customers/payment-methods/queries.ts';
+import { findProviderById } from '../../customers/payment-providers/queries.ts';
+import { changePayment, insertPayment } from './writes.ts';
+
+/** Charges a payment at a sandbox connection: no network, so a step of its own transaction does it. */
+export const CHARGE_STEP = 'charge-sandbox-payment';
+/** Charges a payment over the network: a job outside any transaction; the payment's row is what is owed. */
+export const CHARGE_JOB = 'payment.charge';
+
+export interface Charge {
+  customerId: string;
+  payable: { type: 'Invoice' | 'PaymentRequest'; id: string };
+  amountCents: number;
+  currency: string;
+  method: MethodRow;
+  invoiceIds: readonly string[];
+}
+
+interface UnderWay {
+  id: string;
+  payment_status: 'pending' | 'processing';
+  error: object | null;
+}
+
+/**
+ * Starts the charge of a payable that the transaction holds locked. A payment that is under way is reused, never doubled:
+ * one that the provider works on is left alone, one that it did not take yet is sent again. What the provider's step leaves
+ * over is not charged.
+ *
+ * @returns whether a charge was started
+ * Rules: credits-and-payments E.6, finance 1.1.
+ */
+export async function startCharge(ctx: Context, charge: Charge): Promise<boolean> {
+  const { db, organizationId } = ctx;
+  const provider = await findProviderById(db, organizationId, charge.method.payment_provider_id);
+  const { amountCents, wire } = onWire(provider?.provider_type, charge);
+  const [underWay] = await db<UnderWay[]>`
+    select id, payment_status, error from payments
+    where organization_id = ${organizationId} and payable_type = ${charge.payable.type}
+      and payable_id = ${charge.payable.id} and payment_type = 'provider'
+      and payment_status in ('pending', 'processing')`;
+  if (underWay) {
+    if (underWay.payment_status === 'processing' || underWay.error === null) return false;
+    await changePayment(db, organizationId, underWay.id, { error: null }, ctx.now());
+    await db`
+      update payments set amount_cents = ${amountCents}, wire_amount = ${wire?.wire ?? null},
+        payment_method_id = ${charge.method.id}
+      where organization_id = ${organizationId} and id = ${underWay.id}`;
+    await oweCharge(ctx, underWay.id, charge.method.payment_provider_id);
+    return true;
+  }
+  const id = newId();
+  const isNew = await insertPayment(db, organizationId, {
+    id,
+    customerId: charge.customerId,
+    payable: charge.payable,
+    type: 'provider',
+    amountCents,
+    ...(wire ? { wire: { amount: wire.wire, currency: charge.currency } } : {}),
+    currency: charge.currency,
+    status: 'pending',
+    paymentStatus: 'pending',
+    provider: {
+      id: charge.method.payment_provider_id,
+      customerId: charge.method.provider_customer_id,
+      methodId: charge.method.id,
+    },
+    invoiceIds: charge.invoiceIds,
+    createdAt: ctx.now(),
+    now: ctx.now(),
+  });
+  if (isNew) await oweCharge(ctx, id, charge.method.payment_provider_id);
+  return isNew;
+}
+
+/** What is charged of an amount; where nothing of it can be, the amount as it is, which the provider's driver refuses. */
+function onWire(
+  providerType: string | undefined,
+  { amountCents, currency }: Charge,
+): { amountCents: number; wire?: WireAmount } {
+  if (providerType === undefined || providerType === 'sandbox') return { amountCents };
+  const wire = toWire(wireOf(providerType), amountCents, currency);
+  return wire && wire.wire > 0 ? { amountCents: wire.chargedCents, wire } : { amountCents };
+}
+
+/** Leaves the charge of a payment as owed work, at once or later. */
+export async function oweCharge(
+  ctx: Context,
+  paymentId: string,
+  providerId: string,
+  dueAt?: Temporal.Instant,
+): Promise<void> {
+  const provider = await findProviderById(ctx.db, ctx.organizationId, providerId);
+  const payload = { payment_id: paymentId };
+  if (provider?.provider_type === 'sandbox') ctx.after({ job: CHARGE_STEP, payload, ...(dueAt ? { dueAt } : {}) });
+  else ctx.after({ job: CHARGE_JOB, payload, ownRow: true });
+}

@@ -1,0 +1,101 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import type { PaymentStatus } from './states.ts';
+
+export interface NewPayment {
+  id: string;
+  customerId: string;
+  payable: { type: 'Invoice' | 'PaymentRequest'; id: string };
+  type: 'manual' | 'provider';
+  amountCents: number;
+  currency: string;
+  /** What the provider is asked for, in its own units. */
+  wire?: { amount: number; currency: string };
+  status: string;
+  paymentStatus: PaymentStatus;
+  reference?: string;
+  provider?: { id: string; customerId: string | null; methodId: string | null };
+  invoiceIds: readonly string[];
+  createdAt: Temporal.Instant;
+  now: Temporal.Instant;
+}
+
+/**
+ * Stores a payment and the invoices it is about. The database refuses a second provider payment that is under way for the
+ * same payable: then nothing is stored.
+ *
+ * @returns whether it was stored
+ */
+export async function insertPayment(db: Db, organizationId: string, payment: NewPayment): Promise<boolean> {
+  const { payable, provider } = payment;
+  const inserted = await db`
+    insert into payments (id, organization_id, customer_id, payable_type, payable_id, payment_type, amount_cents,
+      amount_currency, wire_amount, wire_currency, status, payment_status, reference, payment_provider_id, provider_customer_id, payment_method_id,
+      created_at, updated_at)
+    values (${payment.id}, ${organizationId}, ${payment.customerId}, ${payable.type}, ${payable.id}, ${payment.type},
+      ${payment.amountCents}, ${payment.currency}, ${payment.wire?.amount ?? null},
+      ${payment.wire?.currency ?? null}, ${payment.status}, ${payment.paymentStatus},
+      ${payment.reference ?? null}, ${provider?.id ?? null}, ${provider?.customerId ?? null},
+      ${provider?.methodId ?? null}, ${payment.createdAt}, ${payment.now})
+    on conflict do nothing returning id`;
+  if (inserted.length === 0) return false;
+  await db`
+    insert into payment_invoices (organization_id, payment_id, invoice_id)
+    select ${organizationId}::uuid, ${payment.id}::uuid, invoice_id
+    from unnest(${payment.invoiceIds as string[]}::uuid[]) as invoice_id`;
+  return true;
+}
+
+/** What changes of a payment as its provider goes on. */
+export interface PaymentChange {
+  status?: string;
+  payment_status?: PaymentStatus;
+  provider_payment_id?: string;
+  next_action?: object;
+  error?: object | null;
+  charge_attempts?: number;
+  charged_at?: Temporal.Instant;
+}
+
+export const changePayment = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  change: PaymentChange,
+  now: Temporal.Instant,
+) => db`
+  update payments set ${db({ ...change, updated_at: now } as unknown as Record<string, never>)}
+  where organization_id = ${organizationId} and id = ${id}`;
+
+/** Stores what a payment settles of an invoice, and what the invoice has been paid in all. */
+export async function storeShare(
+  db: Db,
+  organizationId: string,
+  paymentId: string,
+  invoiceId: string,
+  amountCents: number,
+): Promise<number> {
+  await db`
+    update payment_invoices set amount_cents = ${amountCents}
+    where organization_id = ${organizationId} and payment_id = ${paymentId} and invoice_id = ${invoiceId}`;
+  const [row] = await db<{ paid: number }[]>`
+    select coalesce(sum(share.amount_cents), 0)::bigint as paid from payment_invoices share
+    join payments payment on payment.organization_id = share.organization_id and payment.id = share.payment_id
+    where share.organization_id = ${organizationId} and share.invoice_id = ${invoiceId}
+      and payment.payment_status = 'succeeded'`;
+  return row!.paid;
+}
+
+/** Locks a customer, then invoices of it, in the order of the house (style 6). */
+export async function lockPayables(
+  db: Db,
+  organizationId: string,
+  customerId: string,
+  invoiceIds: readonly string[],
+): Promise<void> {
+  await db`
+    select from customers where organization_id = ${organizationId} and id = ${customerId} for no key update`;
+  await db`
+    select from invoices where organization_id = ${organizationId} and id = any (${invoiceIds as string[]})
+    order by id for update`;
+}

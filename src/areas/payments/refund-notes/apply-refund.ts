@@ -1,0 +1,50 @@
+import type { RefundStatus } from '../../../engine/credits/credit-note-states.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { ProviderError } from '../../../platform/payments/port.ts';
+import { setRefundStatus } from '../../credits/credit-notes/commands/update.ts';
+import { recordRefundFailure } from '../../credits/credit-notes/record.ts';
+import { changeRefund, type RefundRow } from '../../credits/credit-notes/refunds.ts';
+import { lockCreditNote } from '../../credits/credit-notes/writes.ts';
+import { readPayment } from '../payments/queries.ts';
+
+/** What a provider said of a refund: its id and word are null when it refused to begin one. */
+export interface RefundAnswer {
+  providerRefundId: string | null;
+  status: string | null;
+  refundStatus: RefundStatus;
+  error?: ProviderError | undefined;
+}
+
+/**
+ * Brings a note to what its provider says of the refund, once for each saying. One that was paid out is never changed; one
+ * that failed only by an event that tells of success, so that late and repeated answers change nothing.
+ *
+ * isEvent    the provider told it by itself
+ * Rules: credits-and-payments C.9, C.10.
+ */
+export async function applyRefund(
+  ctx: Context,
+  refund: RefundRow,
+  answer: RefundAnswer,
+  { isEvent = false } = {},
+): Promise<void> {
+  const note = await lockCreditNote(ctx, refund.credit_note_id);
+  const { refundStatus } = answer;
+  const changes =
+    note.refund_status === 'pending' || (isEvent && note.refund_status === 'failed' && refundStatus === 'succeeded');
+  if (!changes) {
+    if (refund.provider_refund_id === null && answer.providerRefundId !== null)
+      await changeRefund(ctx, note.id, { ...answer, error: answer.error ?? null });
+    return;
+  }
+  const error =
+    refundStatus === 'failed'
+      ? (answer.error ?? { code: answer.status ?? 'failed', message: 'The provider could not refund.' })
+      : null;
+  await changeRefund(ctx, note.id, { ...answer, error });
+  await setRefundStatus(ctx, note, refundStatus);
+  if (error) {
+    const payment = await readPayment(ctx.db, ctx.organizationId, refund.payment_id);
+    await recordRefundFailure(ctx, note.id, error, payment);
+  }
+}

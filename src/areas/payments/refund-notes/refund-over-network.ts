@@ -1,0 +1,100 @@
+import type { CreditNoteReason } from '../../../engine/credits/credit-note-states.ts';
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import { ProviderRefusal, type RefundReason } from '../../../platform/payments/port.ts';
+import { refundStatusOf } from '../../../platform/payments/status-words.ts';
+import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
+import { type CreditNoteRow, readCreditNote } from '../../credits/credit-notes/queries.ts';
+import { findRefund, noteRefundSent, type RefundRow } from '../../credits/credit-notes/refunds.ts';
+import { readInvoice } from '../../invoices/invoices/queries.ts';
+import { type Connected, connected, transact } from '../collect-payments/network.ts';
+import { readPayment } from '../payments/queries.ts';
+import { applyRefund, type RefundAnswer } from './apply-refund.ts';
+
+/** Stripe forgets idempotency keys after a day: an older refund is never sent again, somebody has to look. */
+const KEY_LIVES_HOURS = 23;
+
+/** Rule: credits-and-payments C.10. */
+const REASONS: Record<CreditNoteReason, RefundReason | null> = {
+  duplicated_charge: 'duplicate',
+  product_unsatisfactory: 'requested_by_customer',
+  order_change: 'requested_by_customer',
+  order_cancellation: 'requested_by_customer',
+  fraudulent_charge: 'fraudulent',
+  other: null,
+};
+
+/**
+ * Job `payment.refund`: sends the refund of a note with the note's id as key, outside any transaction, and stores what came
+ * of it. Run twice, or at once with a twin, it is the same refund at the provider and one booking here.
+ *
+ * @throws Outage, when nobody knows what became of it: the queue sends it again
+ * Rule: credits-and-payments C.10.
+ */
+export async function refundOverNetwork(
+  deps: SystemDeps,
+  { organization_id: organizationId, credit_note_id: id }: { organization_id: string; credit_note_id: string },
+): Promise<void> {
+  const note = await readCreditNote(deps.sql, organizationId, id);
+  const refund = await findRefund(deps.sql, organizationId, id);
+  if (note.refund_status !== 'pending' || !refund || refund.provider_refund_id !== null) return;
+  const invoice = await readInvoice(deps.sql, organizationId, note.invoice_id);
+  if (invoice.payment_dispute_lost_at !== null) return;
+  const connection = await connected(deps, organizationId, refund.payment_provider_id);
+  const answer = connection ? await send(deps, organizationId, connection, note, refund) : NOT_CONNECTED;
+  if (answer) await transact(deps, organizationId, (ctx) => applyRefund(ctx, refund, answer));
+}
+
+/** Asks the provider about a refund that it has been working on for long: its event may be lost. @throws Outage */
+export async function lookAfterRefund(
+  deps: SystemDeps,
+  { organization_id: organizationId, credit_note_id: id }: { organization_id: string; credit_note_id: string },
+): Promise<void> {
+  const refund = await findRefund(deps.sql, organizationId, id);
+  if (!refund || refund.provider_refund_id === null) return;
+  const connection = await connected(deps, organizationId, refund.payment_provider_id);
+  if (!connection) return;
+  const told = await connection.provider.readRefund(refund.provider_refund_id);
+  const refundStatus = refundStatusOf(connection.row.provider_type, told.status);
+  const answer = { ...told, providerRefundId: refund.provider_refund_id, refundStatus };
+  await transact(deps, organizationId, (ctx) => applyRefund(ctx, refund, answer, { isEvent: true }));
+}
+
+const NOT_CONNECTED: RefundAnswer = {
+  providerRefundId: null,
+  status: null,
+  refundStatus: 'failed',
+  error: { code: 'payment_provider_not_found', message: 'The connection by which it was paid is gone.' },
+};
+
+async function send(
+  deps: SystemDeps,
+  organizationId: string,
+  connection: Connected,
+  note: CreditNoteRow,
+  refund: RefundRow,
+): Promise<RefundAnswer | undefined> {
+  const payment = await readPayment(deps.sql, organizationId, refund.payment_id);
+  // Committed before the call: a process that dies in its middle leaves the time of the first attempt.
+  const first = await noteRefundSent(deps.sql, organizationId, note.id, realNow());
+  if (first.add({ hours: KEY_LIVES_HOURS }).epochMilliseconds < realNow().epochMilliseconds) {
+    deps.log.error(
+      { organizationId, creditNoteId: note.id },
+      'a refund of unknown outcome is too old to be sent again',
+    );
+    return undefined;
+  }
+  try {
+    const made = await connection.provider.refund({
+      idempotencyKey: note.id,
+      providerPaymentId: payment.provider_payment_id!,
+      amountCents: note.refund_amount_cents,
+      currency: payment.amount_currency,
+      reason: REASONS[note.reason],
+      metadata: { credit_note_id: note.id, invoice_id: note.invoice_id },
+    });
+    return { ...made, refundStatus: refundStatusOf(connection.row.provider_type, made.status) };
+  } catch (error) {
+    if (!(error instanceof ProviderRefusal)) throw error;
+    return { providerRefundId: null, status: null, refundStatus: 'failed', error: error.error };
+  }
+}

@@ -1,0 +1,58 @@
+import type { Context } from '../../../platform/context.ts';
+import { type SandboxBehaviour, sandboxRefund } from '../../../platform/payments/sandbox.ts';
+import { refundStatusOf } from '../../../platform/payments/status-words.ts';
+import { findRefund } from '../../credits/credit-notes/refunds.ts';
+import { lockCreditNote } from '../../credits/credit-notes/writes.ts';
+import { readMethod } from '../../customers/payment-methods/queries.ts';
+import { readInvoice } from '../../invoices/invoices/queries.ts';
+import { storeInboundEvent } from '../inbound-events/store.ts';
+import { readPayment } from '../payments/queries.ts';
+import { applyRefund } from './apply-refund.ts';
+
+/** What a sandbox tells later of a refund; stored as any provider's event when its time has come. */
+const TELL_REFUND_STEP = 'tell-sandbox-refund';
+
+/**
+ * Step `refund-sandbox-note`: a sandbox decides by the method that paid, and has no network, so it is asked in the step's
+ * own transaction. Rule: beyond 13.3.
+ */
+export async function refundSandboxNote(
+  ctx: Context,
+  { credit_note_id: id }: { credit_note_id: string },
+): Promise<void> {
+  const { db, organizationId } = ctx;
+  const note = await lockCreditNote(ctx, id);
+  const refund = await findRefund(db, organizationId, id);
+  if (note.refund_status !== 'pending' || !refund || refund.provider_refund_id !== null) return;
+  if ((await readInvoice(db, organizationId, note.invoice_id)).payment_dispute_lost_at !== null) return;
+  const payment = await readPayment(db, organizationId, refund.payment_id);
+  const provider = payment.provider_type!;
+  const { status, later } = sandboxRefund(provider, await behaviourOf(ctx, payment.payment_method_id));
+  const providerRefundId = `re_sandbox_${id}`;
+  await applyRefund(ctx, refund, { providerRefundId, status, refundStatus: refundStatusOf(provider, status) });
+  if (!later) return;
+  ctx.after({
+    job: TELL_REFUND_STEP,
+    payload: { connection_id: refund.payment_provider_id, provider_refund_id: providerRefundId, status: later.status },
+    dueAt: ctx.now().add({ seconds: later.afterSeconds }),
+  });
+}
+
+async function behaviourOf(ctx: Context, methodId: string | null): Promise<SandboxBehaviour> {
+  const method = methodId === null ? undefined : await readMethod(ctx.db, ctx.organizationId, methodId);
+  return method?.details.behaviour ?? { does: 'succeed' };
+}
+
+/** Step `tell-sandbox-refund`: the sandbox tells what became of a refund, by the way of every provider's events. */
+export async function tellSandboxRefund(
+  ctx: Context,
+  told: { connection_id: string; provider_refund_id: string; status: string },
+): Promise<void> {
+  const type = 'charge.refund.updated';
+  await storeInboundEvent(ctx, {
+    connectionId: told.connection_id,
+    providerEventId: `evt_${told.provider_refund_id}_${told.status}`,
+    type,
+    payload: { type, provider_refund_id: told.provider_refund_id, status: told.status },
+  });
+}

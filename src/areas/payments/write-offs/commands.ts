@@ -1,0 +1,88 @@
+import type { Context } from '../../../platform/context.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { dueOf } from '../../invoices/invoices/due.ts';
+import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
+import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
+import { recordInvoice } from '../../invoices/invoices/record.ts';
+import { partsOf } from '../../invoices/invoices/show.ts';
+import { invoiceView } from '../../invoices/invoices/view.ts';
+import { changeInvoice, lockVisibleInvoice } from '../../invoices/invoices/writes.ts';
+import { bookWriteOffReversed, bookWrittenOff, isMarkedPaid } from '../../ledger/ledger/written-off.ts';
+import { giveUpPayments } from '../payments/give-up.ts';
+import { closePages } from '../payments/pages.ts';
+import type { WriteOffCreate } from './schema.ts';
+import { insertWriteOff, reverseWriteOffs } from './writes.ts';
+
+/**
+ * Gives up what is due of an invoice, or a part of it: it is asked for no more. Its payment status stays, since nobody
+ * paid. Without a rest it is overdue no longer, and its payments under way end; money that comes in nevertheless is
+ * unapplied until the write-off is reversed.
+ *
+ * @throws Refusal 404 invoice; 405 invalid_status, unless it is finalized and something is due; 422 amount_cents, above
+ *   what is due
+ * Rules: beyond 8.3 L21, 8.6.
+ */
+export async function writeOffInvoice(ctx: Context, { svc_id, body }: { svc_id: string; body: WriteOffCreate }) {
+  const invoice = await lockVisibleInvoice(ctx, svc_id);
+  const due = dueOf(invoice);
+  if (invoice.status !== 'finalized' || due <= 0) throw refuse.notAllowed('invalid_status');
+  const amountCents = body.amount_cents ?? due;
+  if (amountCents > due) throw refuse.invalid({ amount_cents: ['value_is_out_of_range'] });
+  await insertWriteOff(ctx, invoice, amountCents, body.reason);
+  const isWhole = amountCents === due;
+  await changeInvoice(ctx, invoice.id, {
+    total_written_off_amount_cents: invoice.total_written_off_amount_cents + amountCents,
+    ...(isWhole ? { payment_overdue: false } : {}),
+  });
+  // Pages still ask for the former amount.
+  await (isWhole ? giveUpPayments : closePages)(ctx, invoice.id);
+  await bookWrittenOff(ctx, invoice, amountCents);
+  await recordInvoice(ctx, 'invoice.written_off', invoice.id);
+  return answer(ctx, invoice.id);
+}
+
+/**
+ * Takes all write-offs of an invoice back: what is unpaid of it is due again, also where the rest had been paid since.
+ *
+ * @throws Refusal 404 invoice; 405 invalid_status, when nothing of it is written off
+ * Rule: beyond 8.6.
+ */
+export async function reverseWriteOff(ctx: Context, { svc_id }: { svc_id: string }) {
+  const invoice = await lockVisibleInvoice(ctx, svc_id);
+  const back = await takeBackWriteOffs(ctx, invoice, { withPayments: false });
+  if (back === invoice) throw refuse.notAllowed('invalid_status');
+  // Paid but for what was given up: it owes again.
+  if (back.payment_status === 'succeeded' && dueOf(back) > 0 && !(await isMarkedPaid(ctx, back.id)))
+    await setPaymentStatus(ctx, back, 'pending');
+  await recordInvoice(ctx, 'invoice.write_off_reversed', invoice.id);
+  return answer(ctx, invoice.id);
+}
+
+/**
+ * Undoes what was written off of a locked invoice, if anything was: here for itself, of a void so that its books are whole.
+ *
+ * withPayments  also what a provider's rounding left with a payment, which else stays as long as the payment
+ *
+ * @returns the invoice itself when nothing was
+ */
+export async function takeBackWriteOffs(
+  ctx: Context,
+  invoice: InvoiceRow,
+  { withPayments }: { withPayments: boolean },
+): Promise<InvoiceRow> {
+  const amountCents =
+    invoice.total_written_off_amount_cents === 0 ? 0 : await reverseWriteOffs(ctx, invoice.id, withPayments);
+  if (amountCents === 0) return invoice;
+  const isMarked = invoice.payment_status === 'succeeded' && (await isMarkedPaid(ctx, invoice.id));
+  await bookWriteOffReversed(ctx, invoice, { amountCents, isMarkedPaid: isMarked });
+  return changeInvoice(ctx, invoice.id, {
+    total_written_off_amount_cents: invoice.total_written_off_amount_cents - amountCents,
+    // Its payments under way were ended when nothing was due.
+    ...(dueOf(invoice) <= 0 ? { ready_for_payment_processing: true } : {}),
+  });
+}
+
+async function answer(ctx: Context, id: string) {
+  const invoice = await readInvoice(ctx.db, ctx.organizationId, id);
+  return { invoice: invoiceView(await partsOf(ctx, invoice), ctx.now()) };
+}

@@ -1,0 +1,12 @@
+import { z } from 'zod';
+import { integer, text } from '../../../platform/schema/fields.ts';
+
+/** Characters of a reason. */
+const REASON_MAX = 600;
+
+/** Without an amount all that is due. Rule: beyond 8.6. */
+export const WriteOffCreate = z.object({
+  amount_cents: integer({ min: 1 }).nullish(),
+  reason: text({ max: REASON_MAX }),
+});
+export type WriteOffCreate = z.infer<typeof WriteOffCreate>;

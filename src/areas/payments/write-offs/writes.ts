@@ -1,0 +1,45 @@
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
+
+/** Keeps what was given up of an invoice, and why. */
+export const insertWriteOff = (
+  ctx: Context,
+  invoice: InvoiceRow,
+  amountCents: number,
+  reason: string,
+  paymentId: string | null = null,
+) => ctx.db`
+  insert into invoice_settlements (id, organization_id, invoice_id, settlement_type, amount_cents, amount_currency, reason,
+    payment_id, created_at)
+  values (${newId()}, ${ctx.organizationId}, ${invoice.id}, 'write_off', ${amountCents}, ${invoice.currency}, ${reason},
+    ${paymentId}, ${ctx.now()})`;
+
+/**
+ * The write-offs of an invoice count no longer; they stay as records. Those that belong to a payment go with it.
+ *
+ * withPayments  those too: the invoice is voided
+ *
+ * @returns what they had come to
+ */
+export async function reverseWriteOffs(ctx: Context, invoiceId: string, withPayments: boolean): Promise<number> {
+  const reversed = await ctx.db<{ amount_cents: number }[]>`
+    update invoice_settlements set reversed_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and invoice_id = ${invoiceId} and settlement_type = 'write_off'
+      and reversed_at is null and (${withPayments} or payment_id is null)
+    returning amount_cents`;
+  return sumOf(reversed);
+}
+
+/** The write-off that belongs to a payment counts no longer. @returns what it had come to */
+export async function reverseRounding(ctx: Context, invoiceId: string, paymentId: string): Promise<number> {
+  const reversed = await ctx.db<{ amount_cents: number }[]>`
+    update invoice_settlements set reversed_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and invoice_id = ${invoiceId} and settlement_type = 'write_off'
+      and reversed_at is null and payment_id = ${paymentId}
+    returning amount_cents`;
+  return sumOf(reversed);
+}
+
+const sumOf = (rows: readonly { amount_cents: number }[]): number =>
+  rows.reduce((total, row) => total + row.amount_cents, 0);

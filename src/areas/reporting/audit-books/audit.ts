@@ -1,0 +1,93 @@
+import type { Context } from '../../../platform/context.ts';
+import type { Tx } from '../../../platform/db/connect.ts';
+import { getAudit } from '../audits/queries.ts';
+import type { AuditMode } from '../audits/schema.ts';
+import { auditView } from '../audits/view.ts';
+import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
+import { CHECKS } from './checks.ts';
+import { type CheckResult, finishRun, keepFindings, resolveFindings, startRun } from './sql.ts';
+
+/** A check that takes longer is a finding itself. */
+const CHECK_TIMEOUT_MS = 60_000;
+
+export interface AuditRun {
+  id: string;
+  mode: AuditMode;
+  /** Codes of the checks; all of the mode without them. */
+  checks?: readonly string[] | null;
+}
+
+/**
+ * Runs the checks on an organization's books in the caller's transaction, keeps what they find and tells of what is new.
+ * Each check is one statement or more, each with a snapshot of its own, and repairs nothing.
+ *
+ * Rule: beyond 9.
+ */
+export async function auditBooks(ctx: Context, run: AuditRun): Promise<void> {
+  const { db, organizationId } = ctx;
+  await startRun(db, organizationId, run, ctx.now());
+  const results: CheckResult[] = [];
+  for (const check of checksOf(run)) results.push(await runCheck(ctx, check));
+  await finishRun(db, organizationId, run.id, results, ctx.now());
+  if (results.every(({ new_count }) => new_count === 0)) return;
+  const audit = auditView(await getAudit(db, organizationId, run.id));
+  ctx.log.warn({ organizationId, ...audit }, 'the books have new findings');
+  ctx.record({
+    webhook: {
+      type: 'audit.failed',
+      objectType: 'audit',
+      objectId: run.id,
+      object: {
+        svc_id: run.id,
+        mode: audit.mode,
+        started_at: audit.started_at,
+        finished_at: audit.finished_at,
+        findings_count: audit.findings_count,
+        new_findings_count: audit.new_findings_count,
+        checks: results.filter(({ count }) => count > 0).map(({ code, count }) => ({ code, count })),
+      },
+    },
+  });
+}
+
+/** After-step `audit-books`: a run that somebody asked for. */
+export const auditStep = (
+  ctx: Context,
+  { run_id, checks }: { run_id: string; checks: string[] | null },
+): Promise<void> => auditBooks(ctx, { id: run_id, mode: 'manual', checks });
+
+const checksOf = ({ mode, checks }: AuditRun): Check[] =>
+  CHECKS.filter(({ code, isSlow }) => (checks ? checks.includes(code) : mode !== 'incremental' || !isSlow));
+
+async function runCheck(ctx: Context, check: Check): Promise<CheckResult> {
+  const { db, organizationId } = ctx;
+  const started = performance.now();
+  const found = await findOrFail(ctx, check);
+  const findings = [...new Map(found.map((finding) => [finding.resource_id, finding])).values()];
+  const newCount = await keepFindings(db, organizationId, check, findings, ctx.now());
+  const seen = findings.map(({ resource_id }) => resource_id);
+  if (findings.length < MOST_FINDINGS) await resolveFindings(db, organizationId, check.code, seen, ctx.now());
+  return {
+    code: check.code,
+    count: findings.length,
+    new_count: newCount,
+    ms: Math.trunc(performance.now() - started),
+  };
+}
+
+/**
+ * A check that cannot be run to its end is a finding of its own, and keeps no other from running: the driver lets only a
+ * savepoint of its own making outlive a statement that failed.
+ */
+async function findOrFail(ctx: Context, check: Check): Promise<readonly Finding[]> {
+  try {
+    return await (ctx.db as Tx).savepoint(async (db) => {
+      await db.unsafe(`set local statement_timeout = ${CHECK_TIMEOUT_MS}`);
+      return check.find({ ...ctx, db });
+    });
+  } catch (error) {
+    ctx.log.error({ check: check.code, error }, 'a check of the books failed');
+    const isTimeout = (error as { code?: string }).code === '57014';
+    return [{ resource_id: 'check', expected: check.mustHold, actual: isTimeout ? 'timeout' : 'error' }];
+  }
+}

@@ -1,0 +1,30 @@
+import { readOrganizationNow } from '../../../platform/clock/organization-clock.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
+import { nudge } from '../../../platform/records/nudge.ts';
+import { systemTransaction } from '../../../platform/records/system-transaction.ts';
+import { auditBooks } from './audit.ts';
+import { listOrganizations } from './sql.ts';
+
+/** Job `audit-recent`: the checks that are cheap, hourly. Rules: platform L, beyond 9. */
+export const auditRecent: SweepJob = { name: 'audit-recent', sweep: (deps) => auditAll(deps, 'incremental') };
+
+/** Job `audit-full`: all checks, nightly. */
+export const auditFull: SweepJob = { name: 'audit-full', sweep: (deps) => auditAll(deps, 'full') };
+
+/** Organizations in turn, each in a transaction of its own at its own present; one that fails keeps no other waiting. */
+async function auditAll(deps: SweepDeps, mode: 'incremental' | 'full'): Promise<void> {
+  for (const { id, sandbox } of await listOrganizations(deps.sql)) {
+    try {
+      const nudges = await systemTransaction(
+        deps,
+        { id, sandbox },
+        (tx) => readOrganizationNow(tx, id, sandbox),
+        (ctx) => auditBooks(ctx, { id: newId(), mode }),
+      );
+      if (nudges) await nudge(deps.producer, id, nudges);
+    } catch (error) {
+      deps.log.error({ organizationId: id, error }, 'the books could not be audited');
+    }
+  }
+}

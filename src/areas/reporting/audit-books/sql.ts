@@ -1,0 +1,74 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { AuditMode } from '../audits/schema.ts';
+import type { Finding } from './check.ts';
+
+/** What a run made of one check. */
+export interface CheckResult {
+  code: string;
+  count: number;
+  new_count: number;
+  ms: number;
+}
+
+export const startRun = (
+  db: Db,
+  organizationId: string,
+  run: { id: string; mode: AuditMode },
+  now: Temporal.Instant,
+) => db`
+  insert into audit_runs (id, organization_id, mode, status, created_at, started_at)
+  values (${run.id}, ${organizationId}, ${run.mode}, 'running', ${now}, ${now})
+  on conflict (id) do nothing`;
+
+export const finishRun = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  checks: readonly CheckResult[],
+  now: Temporal.Instant,
+) => db`
+  update audit_runs set status = 'succeeded', checks = ${checks as never}, finished_at = ${now},
+    findings_count = ${checks.reduce((total, { count }) => total + count, 0)},
+    new_findings_count = ${checks.reduce((total, { new_count }) => total + new_count, 0)}
+  where organization_id = ${organizationId} and id = ${id}`;
+
+/** Keeps what a check found: known findings are seen again, others are new. @returns how many are new */
+export async function keepFindings(
+  db: Db,
+  organizationId: string,
+  check: { code: string; resourceType: string },
+  findings: readonly Finding[],
+  now: Temporal.Instant,
+): Promise<number> {
+  if (findings.length === 0) return 0;
+  const rows = findings.map((finding) => ({ id: newId(), ...finding, details: finding.details ?? {} }));
+  const kept = await db<{ is_new: boolean }[]>`
+    insert into audit_findings (id, organization_id, "check", status, resource_type, resource_id, expected, actual, details,
+      first_seen_at, last_seen_at)
+    select id, ${organizationId}::uuid, ${check.code}, 'open', ${check.resourceType}, resource_id, expected, actual, details,
+      ${now}, ${now}
+    from jsonb_to_recordset(${rows as never}::jsonb) as finding (id uuid, resource_id text, expected text, actual text,
+      details jsonb)
+    on conflict (organization_id, "check", resource_type, resource_id) where status <> 'resolved'
+    do update set expected = excluded.expected, actual = excluded.actual, details = excluded.details,
+      last_seen_at = excluded.last_seen_at
+    returning xmax = 0 as is_new`;
+  return kept.filter(({ is_new }) => is_new).length;
+}
+
+/** What a check no longer finds is resolved. */
+export const resolveFindings = (
+  db: Db,
+  organizationId: string,
+  code: string,
+  seen: readonly string[],
+  now: Temporal.Instant,
+) => db`
+  update audit_findings set status = 'resolved', resolved_at = ${now}
+  where organization_id = ${organizationId} and "check" = ${code} and status <> 'resolved'
+    and resource_id <> all (${seen as string[]}::text[])`;
+
+export const listOrganizations = (db: Db) => db<{ id: string; sandbox: boolean }[]>`
+  select id, sandbox from organizations order by id`;

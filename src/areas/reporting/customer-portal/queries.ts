@@ -1,0 +1,180 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Currency } from '../../../engine/money/currency.ts';
+import type { Decimal } from '../../../engine/money/decimal.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { dueCents } from '../../invoices/invoices/due.ts';
+
+/** Whose page it is: what of a customer, its billing entity and its organization the page tells or needs. */
+export interface PortalCustomer {
+  id: string;
+  organization_id: string;
+  external_id: string;
+  name: string | null;
+  legal_name: string | null;
+  firstname: string | null;
+  lastname: string | null;
+  document_locale: string | null;
+  /** Applicable zone. */
+  zone: string;
+  entity_name: string;
+  entity_email: string | null;
+  entity_logo: string | null;
+  entity_locale: string;
+  /** What documents print of its metadata. */
+  metadata: { key: string; value: string }[];
+  sandbox: boolean;
+  /** Of the organization's test clock. */
+  frozen_time: Temporal.Instant | null;
+}
+
+/** The live customer that a signed token names: no key and no organization come with it. */
+export async function findPortalCustomer(db: Db, id: string): Promise<PortalCustomer | undefined> {
+  const [row] = await db<PortalCustomer[]>`
+    select customer.id, customer.organization_id, customer.external_id, customer.name, customer.legal_name,
+      customer.firstname, customer.lastname, customer.document_locale,
+      coalesce(customer.timezone, entity.timezone) as zone, coalesce(nullif(entity.legal_name, ''), entity.name) as entity_name,
+      entity.email as entity_email, entity.logo_url as entity_logo, entity.document_locale as entity_locale,
+      (select coalesce(jsonb_agg(jsonb_build_object('key', item.key, 'value', item.value) order by item.id), '[]')
+       from customer_metadata item
+       where item.organization_id = customer.organization_id and item.customer_id = customer.id
+         and item.display_in_invoice) as metadata,
+      organization.sandbox, clock.frozen_time
+    from customers customer
+    join organizations organization on organization.id = customer.organization_id
+    join billing_entities entity
+      on entity.organization_id = customer.organization_id and entity.id = customer.billing_entity_id
+    left join test_clocks clock on clock.organization_id = customer.organization_id and organization.sandbox
+    where customer.id = ${id} and customer.deleted_at is null`;
+  return row;
+}
+
+/** Rows of a list, in the order in which they are shown. */
+export interface Slice {
+  limit: number;
+  offset: number;
+}
+
+export interface PortalInvoice {
+  id: string;
+  number: string;
+  currency: Currency;
+  issuing_date: Temporal.PlainDate;
+  payment_due_date: Temporal.PlainDate;
+  payment_status: 'pending' | 'succeeded' | 'failed';
+  payment_overdue: boolean;
+  total_amount_cents: number;
+  due_amount_cents: number;
+  /** An open page where exactly the due amount is paid. */
+  payment_url: string | null;
+}
+
+/** Final invoices of a customer, latest issued first. What a sandbox has in place of a hosted page opens in no browser. */
+export const listPortalInvoices = (
+  db: Db,
+  organizationId: string,
+  customerId: string,
+  now: Temporal.Instant,
+  slice: Slice,
+) => db<PortalInvoice[]>`
+  select invoice.id, invoice.number, invoice.currency, invoice.issuing_date, invoice.payment_due_date,
+    invoice.payment_status, invoice.payment_overdue, invoice.total_amount_cents,
+    ${dueCents(db, 'invoice')} as due_amount_cents,
+    (select page.url from payment_pages page
+     join payment_providers provider
+       on provider.organization_id = page.organization_id and provider.id = page.payment_provider_id
+     where page.organization_id = invoice.organization_id and page.payable_type = 'Invoice'
+       and page.payable_id = invoice.id and page.closed_at is null and page.expires_at > ${now} and page.url <> ''
+       and page.amount_cents = ${dueCents(db, 'invoice')} and invoice.payment_status <> 'succeeded'
+       and provider.provider_type <> 'sandbox' and provider.deleted_at is null
+     order by page.created_at desc, page.id desc limit 1) as payment_url
+  from invoices invoice
+  where invoice.organization_id = ${organizationId} and invoice.customer_id = ${customerId}
+    and invoice.status = 'finalized'
+  order by invoice.issuing_date desc, invoice.created_at desc, invoice.id desc
+  limit ${slice.limit} offset ${slice.offset}`;
+
+export interface PortalCreditNote {
+  id: string;
+  number: string;
+  invoice_number: string;
+  currency: Currency;
+  issuing_date: Temporal.PlainDate;
+  total_amount_cents: number;
+  /** What of it can still pay invoices. */
+  balance_amount_cents: number;
+}
+
+/** Final credit notes of a customer, newest first. */
+export const listPortalCreditNotes = (db: Db, organizationId: string, customerId: string, slice: Slice) => db<
+  PortalCreditNote[]
+>`
+  select note.id, note.number, invoice.number as invoice_number, note.currency, note.issuing_date,
+    note.total_amount_cents, case note.credit_status when 'available' then note.balance_amount_cents else 0 end
+      as balance_amount_cents
+  from credit_notes note
+  join invoices invoice on invoice.organization_id = note.organization_id and invoice.id = note.invoice_id
+  where note.organization_id = ${organizationId} and note.customer_id = ${customerId} and note.status = 'finalized'
+  order by note.created_at desc, note.id desc
+  limit ${slice.limit} offset ${slice.offset}`;
+
+export interface PortalReceipt {
+  id: string;
+  number: string;
+  amount_cents: number;
+  amount_currency: Currency;
+  created_at: Temporal.Instant;
+}
+
+/** Payment receipts of a customer, newest first. */
+export const listPortalReceipts = (db: Db, organizationId: string, customerId: string, slice: Slice) => db<
+  PortalReceipt[]
+>`
+  select receipt.id, receipt.number, payment.amount_cents, payment.amount_currency, receipt.created_at
+  from payment_receipts receipt
+  join payments payment on payment.organization_id = receipt.organization_id and payment.id = receipt.payment_id
+  where receipt.organization_id = ${organizationId} and receipt.customer_id = ${customerId}
+  order by receipt.created_at desc, receipt.id desc
+  limit ${slice.limit} offset ${slice.offset}`;
+
+export interface PortalWallet {
+  id: string;
+  name: string | null;
+  currency: Currency;
+  credits_balance: Decimal;
+  balance_cents: number;
+  /** The balance less what is used and not paid yet. */
+  ongoing_balance_cents: number;
+  expiration_at: Temporal.Instant | null;
+}
+
+/** Active wallets of a customer, in the order in which they are used. */
+export const listPortalWallets = (db: Db, organizationId: string, customerId: string, slice: Slice) => db<
+  PortalWallet[]
+>`
+  select id, name, currency, credits_balance, balance_cents, ongoing_balance_cents, expiration_at from wallets
+  where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'active'
+  order by priority, created_at, id
+  limit ${slice.limit} offset ${slice.offset}`;
+
+/** Documents that the page hands out, by the segment of their address. */
+export const PORTAL_DOCUMENTS = {
+  invoices: 'invoice',
+  credit_notes: 'credit_note',
+  payment_receipts: 'payment_receipt',
+} as const;
+export type PortalDocuments = keyof typeof PORTAL_DOCUMENTS;
+
+/** The number of something of the customer that the page lists; undefined for any other id. */
+export async function findPortalNumber(
+  db: Db,
+  organizationId: string,
+  customerId: string,
+  listed: PortalDocuments,
+  id: string,
+): Promise<string | undefined> {
+  const isFinal = listed === 'payment_receipts' ? db`` : db`and status = 'finalized'`;
+  const [row] = await db<{ number: string }[]>`
+    select number from ${db(listed)}
+    where organization_id = ${organizationId} and customer_id = ${customerId} and id = ${id} ${isFinal}`;
+  return row?.number;
+}

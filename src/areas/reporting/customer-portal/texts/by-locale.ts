@@ -1,0 +1,50 @@
+import {
+  type DocumentLocale,
+  languageOf as documentLanguageOf,
+  type Language,
+} from '../../../messaging/documents/texts/by-locale.ts';
+import type { PortalCustomer } from '../queries.ts';
+import { de } from './de.ts';
+import { en } from './en.ts';
+import { es } from './es.ts';
+import { fr } from './fr.ts';
+import { it } from './it.ts';
+import { nb } from './nb.ts';
+import { ptBr } from './pt-br.ts';
+import { sv } from './sv.ts';
+import type { PortalTexts } from './texts.ts';
+import { zhTw } from './zh-tw.ts';
+
+const BY_LOCALE: Readonly<Record<DocumentLocale, PortalTexts>> = {
+  de,
+  en,
+  es,
+  fr,
+  it,
+  nb,
+  'pt-BR': ptBr,
+  sv,
+  'zh-TW': zhTw,
+};
+
+/** What the page says, and what it says in the words of documents. */
+export interface PortalLanguage {
+  locale: DocumentLocale;
+  words: PortalTexts;
+  documents: Language['texts'];
+}
+
+/** English first: a browser that prefers none gets the first. */
+export const PORTAL_LOCALES = [...new Set(['en', ...Object.keys(BY_LOCALE)])];
+
+/** The language of a customer's documents; browsers have their own fonts for every language. */
+export const languageOf = (customer: Pick<PortalCustomer, 'document_locale' | 'entity_locale'>): PortalLanguage =>
+  languageFrom(customer.document_locale, customer.entity_locale);
+
+/** The language that a browser asked for, for those who are not known: English unless it is one of ours. */
+export const languageOfBrowser = (locale: string | null): PortalLanguage => languageFrom(locale, null);
+
+function languageFrom(locale: string | null, otherwise: string | null): PortalLanguage {
+  const { locale: chosen, texts } = documentLanguageOf(locale, otherwise);
+  return { locale: chosen, words: BY_LOCALE[chosen], documents: texts };
+}

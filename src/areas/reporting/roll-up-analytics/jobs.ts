@@ -1,0 +1,45 @@
+import type { Runtime } from '../../../platform/process/runtime.ts';
+import type { Handlers } from '../../../platform/queue/worker.ts';
+import { rollUpAnalytics } from './roll-up.ts';
+import { listMarkedOrganizations } from './sql.ts';
+
+/** Reads count what is marked themselves: sums may lag behind for a moment, reports do not. */
+const LOOK_EVERY_MS = 1000;
+const ORGANIZATIONS_AT_ONCE = 100;
+
+/** Handler of `analytics.roll-up`; run twice, the second one finds nothing. */
+export const analyticsHandlers = ({ sql }: Pick<Runtime, 'sql'>): Pick<Handlers, 'analytics.roll-up'> => ({
+  'analytics.roll-up': ({ organization_id }) => rollUpAnalytics(sql, organization_id),
+});
+
+/** Looks for organizations of which something waits to be counted, and nudges the queue for each. */
+export function watchAnalyticsMarks(deps: Pick<Runtime, 'sql' | 'producer' | 'log'>): { close(): Promise<void> } {
+  let looking: Promise<void> = Promise.resolve();
+  let isLooking = false;
+  const timer = setInterval(() => {
+    if (isLooking) return;
+    isLooking = true;
+    looking = nudgeMarked(deps)
+      .catch((error: Error) => deps.log.warn({ err: error.message }, 'marks of analytics not looked for')) // the next look tries again
+      .finally(() => {
+        isLooking = false;
+      });
+  }, LOOK_EVERY_MS);
+  return {
+    async close() {
+      clearInterval(timer);
+      await looking;
+    },
+  };
+}
+
+async function nudgeMarked({ sql, producer }: Pick<Runtime, 'sql' | 'producer'>): Promise<void> {
+  const marked = await listMarkedOrganizations(sql, ORGANIZATIONS_AT_ONCE);
+  await producer.addMany(
+    'analytics.roll-up',
+    marked.map(({ organization_id }) => ({
+      payload: { organization_id },
+      options: { id: `roll-up-${organization_id}`, forgetFailed: true },
+    })),
+  );
+}

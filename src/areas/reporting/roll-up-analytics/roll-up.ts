@@ -1,0 +1,25 @@
+import type { Sql } from '../../../platform/db/connect.ts';
+import { count, lockSums, takeBack, takeMarks } from './sql.ts';
+
+/** Marks taken in one transaction. */
+const MARKS_AT_ONCE = 500;
+
+/**
+ * Counts what was marked of an organization until nothing is left: of each source, what it counted is taken back and what
+ * it is now is counted, in one transaction with its marks. Hence a sum is right however often and in whatever order the
+ * same source is marked; while another process counts for the organization, this one leaves it to it.
+ */
+export async function rollUpAnalytics(sql: Sql, organizationId: string): Promise<void> {
+  while ((await rollUpSome(sql, organizationId)) === MARKS_AT_ONCE);
+}
+
+/** @returns how many marks were worked off */
+const rollUpSome = (sql: Sql, organizationId: string): Promise<number> =>
+  sql.begin(async (tx): Promise<number> => {
+    if (!(await lockSums(tx, organizationId))) return 0;
+    const sources = await takeMarks(tx, organizationId, MARKS_AT_ONCE);
+    if (sources.length === 0) return 0;
+    await takeBack(tx, organizationId, sources);
+    await count(tx, organizationId, sources);
+    return sources.reduce((total, { marks }) => total + marks, 0);
+  });

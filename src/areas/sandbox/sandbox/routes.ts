@@ -1,0 +1,105 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Context } from '../../../platform/context.ts';
+import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
+import { Answer, type Operation } from '../../../platform/operation.ts';
+import { seconds } from '../../../platform/schema/view.ts';
+import { documentLinks } from '../../messaging/documents/link.ts';
+import { confirmPayment, finishCheckout } from './commands.ts';
+import {
+  CheckoutEnvelope,
+  CheckoutFinish,
+  Confirmation,
+  ConfirmationEnvelope,
+  MailList,
+  MailsQuery,
+  Nothing,
+} from './schema.ts';
+
+interface MailRow {
+  recipients: string[];
+  bcc: string[];
+  subject: string;
+  body: string;
+  attachments: { file_name: string; content_type: string; size_bytes: number; svc_document_id: string }[];
+  created_at: Temporal.Instant;
+}
+
+async function listMails(ctx: Context, { query }: { query: MailsQuery }) {
+  const { limit, offset } = limitOf(query);
+  const [rows, [count]] = await Promise.all([
+    ctx.db<MailRow[]>`
+      select recipients, bcc, subject, body, attachments, created_at from sandbox_mails
+      where organization_id = ${ctx.organizationId}
+      order by created_at desc, id desc limit ${limit} offset ${offset}`,
+    ctx.db<{ total: number }[]>`
+      select count(*) as total from sandbox_mails where organization_id = ${ctx.organizationId}`,
+  ]);
+  const documentIds = rows.flatMap(({ attachments }) => attachments.map((file) => file.svc_document_id));
+  const links = await documentLinks(ctx.db, ctx.config, documentIds);
+  const mails = rows.map((row) => ({
+    to: row.recipients,
+    bcc: row.bcc,
+    subject: row.subject,
+    text: row.body,
+    attachments: row.attachments.map(({ svc_document_id: id, ...file }) => ({ ...file, file_url: links.get(id)! })),
+    created_at: seconds(row.created_at),
+  }));
+  return { mails, meta: pageMeta(query, count!.total) };
+}
+
+async function deleteMails(ctx: Context) {
+  await ctx.db`delete from sandbox_mails where organization_id = ${ctx.organizationId}`;
+  return new Answer({});
+}
+
+/** What a provider, or a customer in front of its pages, would do. Rule: beyond 13.3. */
+export const sandboxOperations: Operation[] = [
+  {
+    name: 'confirmSandboxPayment',
+    method: 'post',
+    path: '/sandbox/payments/:svc_id/confirm',
+    permission: 'payment',
+    tag: 'sandbox',
+    summary: 'Confirm a payment as its customer',
+    body: Confirmation,
+    answer: ConfirmationEnvelope,
+    kind: 'command',
+    run: confirmPayment,
+  },
+  {
+    name: 'finishSandboxCheckout',
+    method: 'post',
+    path: '/sandbox/checkouts/:token',
+    permission: 'payment',
+    tag: 'sandbox',
+    summary: 'Finish a hosted page as its customer',
+    root: 'checkout',
+    body: CheckoutFinish,
+    answer: CheckoutEnvelope,
+    kind: 'command',
+    run: finishCheckout,
+  },
+  {
+    name: 'findAllSandboxMails',
+    method: 'get',
+    path: '/sandbox/mails',
+    permission: 'payment',
+    tag: 'sandbox',
+    summary: 'List mails that would have been sent',
+    query: MailsQuery,
+    answer: MailList,
+    kind: 'read',
+    run: listMails,
+  },
+  {
+    name: 'destroySandboxMails',
+    method: 'delete',
+    path: '/sandbox/mails',
+    permission: 'payment',
+    tag: 'sandbox',
+    summary: 'Forget all mails',
+    answer: Nothing,
+    kind: 'command',
+    run: deleteMails,
+  },
+];

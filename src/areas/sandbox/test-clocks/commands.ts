@@ -1,0 +1,151 @@
+import type { Temporal } from 'temporal-polyfill';
+import { lockClockCreation } from '../../../platform/clock/organization-clock.ts';
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Context } from '../../../platform/context.ts';
+import { writeTimeline } from '../../../platform/records/timeline.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { MANDATORY, OUT_OF_RANGE } from '../../../platform/schema/fields.ts';
+import { parseInstant } from '../../../platform/schema/instant-field.ts';
+import { refuseOutsideSandbox } from './outside-sandbox.ts';
+import {
+  arrive,
+  closeTimeline,
+  deleteClock,
+  findNewestRecordAt,
+  insertTestClock,
+  lockTestClock,
+  moveBeginning,
+  openTimeline,
+  requestCancel,
+  resumeAdvance,
+  startAdvance,
+  type TestClockRow,
+} from './queries.ts';
+import type { TestClockInput } from './schema.ts';
+import { testClockView } from './view.ts';
+
+const FIRST_YEAR = 2000;
+const LAST_YEAR = 2099;
+/** A worker takes a new advance within moments; after this long the sweep nudges again. */
+const TAKEN_WITHIN_SECONDS = 5;
+
+interface ClockInput {
+  body: TestClockInput;
+}
+
+/**
+ * Freezes the organization's time. The first clock of an organization without customers also moves the organization's
+ * beginning there. Rule: platform O.1, beyond 1.1.
+ *
+ * @throws Refusal 403 feature_unavailable; 405 provider_connected, beside a real connection (finance 1.2); 422 frozen_time (mandatory, invalid_date, before the newest record or outside
+ * 2000 to 2099), base value_already_exist
+ */
+export async function createTestClock(ctx: Context, { body }: ClockInput): Promise<object> {
+  refuseOutsideSandbox(ctx);
+  const frozenTime = readFrozenTime(body);
+  const { year } = frozenTime.toZonedDateTimeISO('UTC');
+  await lockClockCreation(ctx.db, ctx.organizationId);
+  const connected = await ctx.db`
+    select from payment_providers
+    where organization_id = ${ctx.organizationId} and provider_type <> 'sandbox' and deleted_at is null limit 1`;
+  if (connected.length > 0) throw refuse.notAllowed('provider_connected');
+  const newest = await findNewestRecordAt(ctx.db, ctx.organizationId);
+  if (year < FIRST_YEAR || year > LAST_YEAR || (newest && before(frozenTime, newest))) throw outOfRange();
+  if (!(await insertTestClock(ctx.db, ctx.organizationId, frozenTime, realNow()))) {
+    throw refuse.invalid({ base: ['value_already_exist'] });
+  }
+  await moveBeginning(ctx.db, ctx.organizationId, frozenTime);
+  await openTimeline(ctx.db, ctx.organizationId);
+  await writeClockLine(ctx, 'created', frozenTime);
+  return answer(await lockTestClock(ctx.db, ctx.organizationId));
+}
+
+/**
+ * Starts the walk to a later instant; a worker does it (src/jobs/advance-clock). From `failed` the failed job comes
+ * first, whatever the target. Where nothing falls due the clock arrives at once; the present itself: nothing runs.
+ *
+ * @throws Refusal 403 feature_unavailable; 404 test_clock; 405 test_clock_advancing; 422 frozen_time (mandatory,
+ * invalid_date, before the present or more than TEST_CLOCK_MAX_SPAN_YEARS ahead)
+ */
+export async function advanceTestClock(ctx: Context, { body }: ClockInput): Promise<object> {
+  refuseOutsideSandbox(ctx);
+  const target = readFrozenTime(body);
+  const clock = await lockTestClock(ctx.db, ctx.organizationId);
+  if (clock.status === 'advancing') throw refuse.notAllowed('test_clock_advancing');
+  const farthest = clock.frozen_time
+    .toZonedDateTimeISO('UTC')
+    .add({ years: ctx.config.TEST_CLOCK_MAX_SPAN_YEARS })
+    .toInstant();
+  if (before(target, clock.frozen_time) || before(farthest, target)) throw outOfRange();
+  if (clock.status === 'ready') {
+    if (target.equals(clock.frozen_time)) return answer(clock);
+    if (ctx.fallsDue && !(await ctx.fallsDue(target))) {
+      await writeClockLine(ctx, 'advanced', target, { from: clock.frozen_time.toString(), steps_done: 0 });
+      return answer(await arrive(ctx.db, ctx.organizationId, target));
+    }
+  }
+  nudgeWorker(ctx);
+  return answer(await startAdvance(ctx.db, ctx.organizationId, target, takenBy()));
+}
+
+/**
+ * Goes on with the failed job towards the same target.
+ *
+ * @throws Refusal 403 feature_unavailable; 404 test_clock; 405 invalid_status unless failed
+ */
+export async function retryTestClock(ctx: Context): Promise<object> {
+  refuseOutsideSandbox(ctx);
+  const clock = await lockTestClock(ctx.db, ctx.organizationId);
+  if (clock.status !== 'failed') throw refuse.notAllowed('invalid_status');
+  nudgeWorker(ctx);
+  return answer(await resumeAdvance(ctx.db, ctx.organizationId, takenBy()));
+}
+
+/**
+ * Asks the advance to stop after the instant in work; the clock is then ready at what was reached.
+ *
+ * @throws Refusal 403 feature_unavailable; 404 test_clock; 405 invalid_status unless advancing
+ */
+export async function cancelTestClock(ctx: Context): Promise<object> {
+  refuseOutsideSandbox(ctx);
+  const clock = await lockTestClock(ctx.db, ctx.organizationId);
+  if (clock.status !== 'advancing') throw refuse.notAllowed('invalid_status');
+  await requestCancel(ctx.db, ctx.organizationId);
+  return answer(clock);
+}
+
+/**
+ * Back to real time; nothing is undone.
+ *
+ * @throws Refusal 403 feature_unavailable; 404 test_clock; 405 test_clock_advancing
+ */
+export async function deleteTestClock(ctx: Context): Promise<object> {
+  refuseOutsideSandbox(ctx);
+  const clock = await lockTestClock(ctx.db, ctx.organizationId);
+  if (clock.status === 'advancing') throw refuse.notAllowed('test_clock_advancing');
+  await deleteClock(ctx.db, ctx.organizationId);
+  await writeClockLine(ctx, 'deleted', clock.frozen_time);
+  await closeTimeline(ctx.db, ctx.organizationId, realNow());
+  return answer(clock);
+}
+
+const answer = (clock: TestClockRow) => ({ test_clock: testClockView(clock) });
+
+function readFrozenTime(body: TestClockInput): Temporal.Instant {
+  const value = body.frozen_time;
+  if (value === undefined || value === null || value === '') throw refuse.invalid({ frozen_time: [MANDATORY] });
+  const instant = typeof value === 'string' ? parseInstant(value) : undefined;
+  if (!instant) throw refuse.invalid({ frozen_time: ['invalid_date'] });
+  return instant;
+}
+
+const before = (a: Temporal.Instant, b: Temporal.Instant): boolean => a.epochNanoseconds < b.epochNanoseconds;
+const outOfRange = () => refuse.invalid({ frozen_time: [OUT_OF_RANGE] });
+const takenBy = (): Temporal.Instant => realNow().add({ seconds: TAKEN_WITHIN_SECONDS });
+
+const nudgeWorker = (ctx: Context): void => ctx.after({ job: 'clock.advance', payload: {}, ownRow: true });
+
+const writeClockLine = (ctx: Context, name: string, at: Temporal.Instant, summary: object = {}) =>
+  writeTimeline(ctx.db, { organizationId: ctx.organizationId, at, realNow: realNow() }, [
+    { kind: 'clock', name, summary },
+  ]);

@@ -1,0 +1,25 @@
+import { AmountOutOfRange } from '../../../engine/money/cents.ts';
+import type { Context } from '../../../platform/context.ts';
+import { attempt as attemptPart } from '../../../platform/records/attempt.ts';
+import { Refusal, refuse } from '../../../platform/refusal.ts';
+import { OUT_OF_RANGE } from '../../../platform/schema/fields.ts';
+
+/** How a story ended that may be refused. */
+export type Attempt<Result> = { ok: true; result: Result } | { ok: false; refusal: Refusal };
+
+/**
+ * Lets a story of several commands happen as a whole: a refusal takes back all that it wrote, recorded and owed, while the
+ * transaction around it goes on.
+ */
+export async function attempt<Result>(
+  ctx: Context,
+  story: (ctx: Context) => Promise<Result>,
+): Promise<Attempt<Result>> {
+  try {
+    return { ok: true, result: await attemptPart(ctx, story) };
+  } catch (error) {
+    const refusal = error instanceof AmountOutOfRange ? refuse.invalid({ base: [OUT_OF_RANGE] }) : error;
+    if (!(refusal instanceof Refusal)) throw error;
+    return { ok: false, refusal };
+  }
+}

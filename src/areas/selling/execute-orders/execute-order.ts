@@ -1,0 +1,82 @@
+import { canOrderMove } from '../../../engine/quotes/states.ts';
+import type { Context } from '../../../platform/context.ts';
+import { Answer } from '../../../platform/operation.ts';
+import { assert, type Refusal, refuse } from '../../../platform/refusal.ts';
+import { seconds } from '../../../platform/schema/view.ts';
+import { getOrder, type OrderRow } from '../orders/queries.ts';
+import { recordOrder } from '../orders/record.ts';
+import type { ExecutionMode, OrderExecute } from '../orders/schema.ts';
+import { orderExtendedView } from '../orders/view.ts';
+import { NOTHING_DONE, setExecutionMode, storeExecution } from '../orders/writes.ts';
+import { lockQuote } from '../quotes/lock.ts';
+import { attempt } from './attempt.ts';
+import { makeRecords } from './make-records.ts';
+
+/**
+ * Executes an order, once: an executed one is answered as it is. What is refused makes nothing, and the order fails.
+ *
+ * @returns the order, or the answer of what refused its execution
+ * @throws Refusal 404 order; 422 lock_acquisition_failed; status not_editable; execution_mode value_is_mandatory
+ * Rules: platform K.3, K.6.
+ */
+export async function executeOrder(
+  ctx: Context,
+  { svc_id, body }: { svc_id: string; body: OrderExecute | undefined },
+): Promise<object> {
+  const order = await lockOrder(ctx, svc_id);
+  if (order.status === 'executed') return { order: orderExtendedView(order) };
+  const wanted = body?.order?.execution_mode ?? null;
+  if (wanted !== null && wanted !== order.execution_mode) {
+    if (order.status !== 'created') throw refuse.invalid({ status: ['not_editable'] });
+    await setExecutionMode(ctx.db, ctx.organizationId, order.id, wanted, ctx.now());
+  }
+  const mode = wanted ?? order.execution_mode;
+  if (mode === null) throw refuse.invalid({ execution_mode: ['value_is_mandatory'] });
+  const refusal = await execute(ctx, order, mode);
+  if (refusal) return new Answer(refusal.body, { status: refusal.status });
+  return { order: orderExtendedView(await getOrder(ctx.db, ctx.organizationId, order.id)) };
+}
+
+/**
+ * An order that nobody else executes until the transaction ends.
+ *
+ * @throws Refusal 404 order; 422 lock_acquisition_failed
+ */
+export async function lockOrder(ctx: Context, id: string): Promise<OrderRow> {
+  const { quote_id: quoteId } = await getOrder(ctx.db, ctx.organizationId, id);
+  await lockQuote(ctx, quoteId, refuse.locked());
+  return getOrder(ctx.db, ctx.organizationId, id);
+}
+
+/**
+ * Executes an order that the caller holds and that was not executed yet.
+ *
+ * @returns what refused it; the order has failed then
+ */
+export async function execute(ctx: Context, order: OrderRow, mode: ExecutionMode): Promise<Refusal | undefined> {
+  assert(canOrderMove(order.status, 'executed'), 'an order is executed once');
+  const { db, organizationId } = ctx;
+  const attempted = await attempt(ctx, async (inner) => (mode === 'order_only' ? {} : makeRecords(inner, order)));
+  const record = { ...NOTHING_DONE, execution_mode: mode };
+  if (!attempted.ok) {
+    const errors = errorsOf(attempted.refusal);
+    await storeExecution(db, organizationId, order.id, { status: 'failed', record: { ...record, errors } }, ctx.now());
+    return attempted.refusal;
+  }
+  await storeExecution(
+    db,
+    organizationId,
+    order.id,
+    { status: 'executed', record: { ...record, ...attempted.result, executed_at: seconds(ctx.now()) } },
+    ctx.now(),
+  );
+  await recordOrder(ctx, 'order.executed', order.id);
+  return undefined;
+}
+
+/** A refusal in words: `plan_not_found`, `currency: value_is_mandatory`. */
+function errorsOf({ body }: Refusal): string[] {
+  const details = Object.entries((body.error_details ?? {}) as Record<string, unknown>);
+  if (details.length > 0) return details.flatMap(([field, codes]) => [codes].flat().map((code) => `${field}: ${code}`));
+  return [body.resource === undefined ? String(body.code ?? body.error) : `${body.resource}_not_found`];
+}

@@ -1,0 +1,49 @@
+import type { DueItem, PeriodicJob } from '../../../platform/periodic-job.ts';
+import { endOrderForm, lockOrderForm } from '../order-forms/commands.ts';
+import { execute, lockOrder } from './execute-order.ts';
+import { earliestExecution, earliestExpiry, listDueOrders, listExpiredForms } from './sql.ts';
+
+interface Due {
+  organization_id: string;
+  sandbox: boolean;
+  id: string;
+}
+
+const dueItem =
+  (type: 'Order' | 'OrderForm') =>
+  ({ organization_id, sandbox, id }: Due): DueItem => ({
+    organization_id,
+    sandbox,
+    item: { id },
+    key: id,
+    resource: { type, id },
+  });
+
+/**
+ * Executes orders whose time has come. One that is refused fails, and is tried again by hand only.
+ * Rules: platform L `execute-orders`, K.6.
+ */
+export const executeOrders: PeriodicJob = {
+  name: 'execute-orders',
+  select: async (sql, at, scope, limit) => (await listDueOrders(sql, at, scope, limit)).map(dueItem('Order')),
+  async work(ctx, item) {
+    const order = await lockOrder(ctx, (item as { id: string }).id);
+    if (order.status !== 'created' || order.execution_mode === null) return;
+    await execute(ctx, order, order.execution_mode);
+  },
+  nextDueAt: async (sql, organizationId) => (await earliestExecution(sql, organizationId))[0]!.at,
+};
+
+/**
+ * Ends order forms that nobody signed, in the first tick of the local day on which they expire, and their versions.
+ * Rules: platform L `expire-order-forms`, K.6.
+ */
+export const expireOrderForms: PeriodicJob = {
+  name: 'expire-order-forms',
+  select: async (sql, at, scope, limit) => (await listExpiredForms(sql, at, scope, limit)).map(dueItem('OrderForm')),
+  async work(ctx, item) {
+    const form = await lockOrderForm(ctx, (item as { id: string }).id);
+    if (form.status === 'generated') await endOrderForm(ctx, form, 'expired');
+  },
+  nextDueAt: async (sql, organizationId) => (await earliestExpiry(sql, organizationId))[0]!.at,
+};

@@ -1,0 +1,66 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Context } from '../../../platform/context.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { inScope } from '../../../platform/db/in-scope.ts';
+import type { Scope } from '../../../platform/periodic-job.ts';
+
+/** Keeps the plans of a deal as they are, and the one behind the subscription that it amends, in order of their ids. */
+export const lockPlans = (ctx: Context, subscriptionId: string | null, items: readonly { id: string }[]) => ctx.db`
+  select plan.id from plans plan
+  where plan.organization_id = ${ctx.organizationId} and (
+    plan.id = any (${items.map(({ id }) => id)}::uuid[])
+    or plan.id = (select coalesce(own.parent_id, own.id) from subscriptions amended
+      join plans own on own.organization_id = amended.organization_id and own.id = amended.plan_id
+      where amended.organization_id = ${ctx.organizationId} and amended.id = ${subscriptionId}))
+  order by plan.id
+  for share`;
+
+/** Records of an external id, oldest first. */
+export const listLineage = (ctx: Context, externalId: string) => ctx.db<{ id: string; status: string }[]>`
+  select id, status from subscriptions
+  where organization_id = ${ctx.organizationId} and external_id = ${externalId}
+  order by created_at, id`;
+
+interface Due {
+  organization_id: string;
+  sandbox: boolean;
+  id: string;
+}
+
+export const listDueOrders = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<Due[]>`
+  select purchase.organization_id, organization.sandbox, purchase.id
+  from orders purchase
+  join organizations organization on organization.id = purchase.organization_id
+  where purchase.status = 'created' and purchase.execute_at <= ${at}
+    and ${inScope(db, scope, db`purchase.organization_id`)}
+  order by purchase.execute_at, purchase.id
+  limit ${limit}`;
+
+export const earliestExecution = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+  select min(execute_at) as at from orders
+  where organization_id = ${organizationId} and status = 'created' and execute_at is not null`;
+
+/** Start of the local day on which a form expires. */
+const expiryDayStart = (db: Db) => db`
+  (date_trunc('day', form.expires_at at time zone coalesce(customer.timezone, entity.timezone))
+    at time zone coalesce(customer.timezone, entity.timezone))`;
+
+const formsWithZone = (db: Db) => db`
+  order_forms form
+  join customers customer on customer.organization_id = form.organization_id and customer.id = form.customer_id
+  join billing_entities entity
+    on entity.organization_id = customer.organization_id and entity.id = customer.billing_entity_id`;
+
+/** Generated forms whose day of expiry has begun where the customer is, or is over. */
+export const listExpiredForms = (db: Db, at: Temporal.Instant, scope: Scope, limit: number) => db<Due[]>`
+  select form.organization_id, organization.sandbox, form.id
+  from ${formsWithZone(db)}
+  join organizations organization on organization.id = form.organization_id
+  where form.status = 'generated' and form.expires_at <= ${at}::timestamptz + interval '2 days'
+    and ${expiryDayStart(db)} <= ${at} and ${inScope(db, scope, db`form.organization_id`)}
+  order by form.expires_at, form.id
+  limit ${limit}`;
+
+export const earliestExpiry = (db: Db, organizationId: string) => db<{ at: Temporal.Instant | null }[]>`
+  select min(${expiryDayStart(db)}) as at from ${formsWithZone(db)}
+  where form.organization_id = ${organizationId} and form.status = 'generated' and form.expires_at is not null`;

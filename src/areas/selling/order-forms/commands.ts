@@ -1,0 +1,115 @@
+import { canOrderFormMove } from '../../../engine/quotes/states.ts';
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
+import { readCustomer } from '../../customers/customers/queries.ts';
+import { createOrder } from '../orders/create.ts';
+import { endsOf } from '../quotes/billing-items/terms.ts';
+import { voidVersion } from '../quotes/commands/void.ts';
+import { dealDateFault } from '../quotes/dates.ts';
+import { zoneOf } from '../quotes/deal.ts';
+import { lockQuote } from '../quotes/lock.ts';
+import { getQuote, getQuoteVersion, type QuoteVersionRow } from '../quotes/queries.ts';
+import { getOrderForm, insertSignedDocument, markEnded, markSigned, type OrderFormRow } from './queries.ts';
+import { recordOrderForm } from './record.ts';
+import type { OrderFormSign } from './schema.ts';
+import { readSignedDocument, type SignedDocument } from './signed-document.ts';
+
+/**
+ * Notes that a form was signed and makes its order, which is executed on demand, or at `execute_at`.
+ *
+ * @throws Refusal 404 order_form; 422 status not_signable; execution_mode, execute_at, signed_document
+ * Rule: platform K.3.
+ */
+export async function markOrderFormAsSigned(
+  ctx: Context,
+  { svc_id, body }: { svc_id: string; body: OrderFormSign | undefined },
+) {
+  const { db, organizationId } = ctx;
+  const given = body?.order_form ?? {};
+  const form = await lockOrderForm(ctx, svc_id);
+  if (!canOrderFormMove(form.status, 'signed')) throw refuse.invalid({ status: ['not_signable'] });
+  const quote = await getQuote(db, organizationId, form.quote_id);
+  const version = await getQuoteVersion(db, organizationId, form.quote_version_id);
+  await refuseSchedule(ctx, form, version, given);
+  const document = given.signed_document ? readSignedDocument(given.signed_document) : undefined;
+  await markSigned(db, organizationId, form.id, ctx.now());
+  if (document) await keep(ctx, form, document);
+  const shown = await recordOrderForm(
+    ctx,
+    ['order_form.signed', ...(document ? (['order_form.file_uploaded'] as const) : [])],
+    form.id,
+  );
+  await createOrder(ctx, {
+    quote,
+    version,
+    orderFormId: form.id,
+    executionMode: given.execution_mode ?? null,
+    executeAt: given.execute_at ?? null,
+  });
+  return { order_form: shown };
+}
+
+/**
+ * Voids a form that nobody signed, and its version with it.
+ *
+ * @throws Refusal 404 order_form; 422 status not_voidable
+ * Rule: platform K.3.
+ */
+export async function voidOrderForm(ctx: Context, { svc_id }: { svc_id: string }) {
+  const form = await lockOrderForm(ctx, svc_id);
+  if (!canOrderFormMove(form.status, 'voided')) throw refuse.invalid({ status: ['not_voidable'] });
+  return { order_form: await endOrderForm(ctx, form, 'voided') };
+}
+
+/** Ends a generated form for one of two reasons; the caller holds its quote. Rules: platform K.3, K.6. */
+export async function endOrderForm(ctx: Context, form: OrderFormRow, status: 'expired' | 'voided') {
+  const { db, organizationId } = ctx;
+  const reason = status === 'expired' ? 'expired' : 'manual';
+  await markEnded(db, organizationId, form.id, { status, reason }, ctx.now());
+  const version = await getQuoteVersion(db, organizationId, form.quote_version_id);
+  await voidVersion(ctx, version, status === 'expired' ? 'cascade_of_expired' : 'cascade_of_voided');
+  return recordOrderForm(ctx, [`order_form.${status}`], form.id);
+}
+
+/**
+ * A form whose quote nobody else changes until the transaction ends.
+ *
+ * @throws Refusal 404 order_form; 422 base concurrency_conflict
+ */
+export async function lockOrderForm(ctx: Context, id: string): Promise<OrderFormRow> {
+  const { quote_id: quoteId } = await getOrderForm(ctx.db, ctx.organizationId, id);
+  await lockQuote(ctx, quoteId);
+  return getOrderForm(ctx.db, ctx.organizationId, id);
+}
+
+async function refuseSchedule(
+  ctx: Context,
+  form: OrderFormRow,
+  version: QuoteVersionRow,
+  given: NonNullable<OrderFormSign['order_form']>,
+): Promise<void> {
+  if (!given.execute_at) return;
+  const customer = await readCustomer(ctx.db, ctx.organizationId, form.customer_id);
+  const fault = dealDateFault(ctx, given.execute_at, { ends: endsOf(version.billing_items), zone: zoneOf(customer) });
+  const faults: FieldErrors = {
+    ...(given.execution_mode ? {} : { execution_mode: ['value_is_mandatory'] }),
+    ...(fault ? { execute_at: [fault] } : {}),
+  };
+  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+}
+
+const keep = (ctx: Context, form: OrderFormRow, { contentType, ending, content }: SignedDocument) =>
+  insertSignedDocument(
+    ctx.db,
+    ctx.organizationId,
+    {
+      id: newId(),
+      order_form_id: form.id,
+      file_name: `${form.number}.${ending}`,
+      content_type: contentType,
+      content,
+    },
+    realNow(),
+  );

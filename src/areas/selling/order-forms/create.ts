@@ -1,0 +1,28 @@
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { QuoteRow, QuoteVersionRow } from '../quotes/queries.ts';
+import { nextNumber } from '../quotes/writes.ts';
+import { insertOrderForm } from './queries.ts';
+import { recordOrderForm } from './record.ts';
+
+/** Makes the order form of a version that was just approved. Rule: platform K.4. */
+export async function createOrderForm(
+  ctx: Context,
+  { quote, version, expiresAt }: { quote: QuoteRow; version: QuoteVersionRow; expiresAt: string | null },
+): Promise<void> {
+  const id = newId();
+  await insertOrderForm(
+    ctx.db,
+    {
+      id,
+      organization_id: ctx.organizationId,
+      customer_id: quote.customer_id,
+      quote_id: quote.id,
+      quote_version_id: version.id,
+      number: await nextNumber(ctx, 'order_form'),
+      expires_at: expiresAt,
+    },
+    ctx.now(),
+  );
+  await recordOrderForm(ctx, ['order_form.created'], id);
+}

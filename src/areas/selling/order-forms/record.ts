@@ -1,0 +1,39 @@
+import type { Context } from '../../../platform/context.ts';
+import { getOrderForm } from './queries.ts';
+import { showOrderForm } from './view.ts';
+
+type OrderFormEvent =
+  | 'order_form.created'
+  | 'order_form.signed'
+  | 'order_form.file_uploaded'
+  | 'order_form.expired'
+  | 'order_form.voided';
+
+/** Only the audit trail knows it. */
+const NOT_TOLD: OrderFormEvent = 'order_form.file_uploaded';
+
+/**
+ * Writes an order form's state into the audit trail and tells those who listen.
+ *
+ * @returns the form as it is shown
+ * Rules: platform G.1, H.1.
+ */
+export async function recordOrderForm(ctx: Context, types: readonly OrderFormEvent[], id: string) {
+  const form = await getOrderForm(ctx.db, ctx.organizationId, id);
+  const object = await showOrderForm(ctx, form);
+  for (const type of types) {
+    ctx.record({
+      activity: {
+        type,
+        resourceType: 'OrderForm',
+        resourceId: id,
+        object,
+        externalCustomerId: form.external_customer_id,
+      },
+      ...(type === NOT_TOLD
+        ? {}
+        : { webhook: { type, objectType: 'order_form', objectId: id, customerId: form.customer_id, object } }),
+    });
+  }
+  return object;
+}

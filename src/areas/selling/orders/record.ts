@@ -1,0 +1,24 @@
+import type { Context } from '../../../platform/context.ts';
+import { getOrder, type OrderRow } from './queries.ts';
+import { orderView } from './view.ts';
+
+/** Writes an order's state into the audit trail and tells those who listen. Rules: platform G.1, H.1. */
+export async function recordOrder(
+  ctx: Context,
+  type: 'order.created' | 'order.executed',
+  id: string,
+): Promise<OrderRow> {
+  const order = await getOrder(ctx.db, ctx.organizationId, id);
+  const object = orderView(order);
+  ctx.record({
+    activity: {
+      type,
+      resourceType: 'Order',
+      resourceId: id,
+      object,
+      externalCustomerId: order.external_customer_id,
+    },
+    webhook: { type, objectType: 'order', objectId: id, customerId: order.customer_id, object },
+  });
+  return order;
+}

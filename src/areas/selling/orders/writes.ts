@@ -1,0 +1,58 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { OrderType } from '../../../engine/quotes/states.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import type { BillingItems } from '../quotes/billing-items/types.ts';
+import type { ExecutionMode, ExecutionRecord } from './schema.ts';
+
+/** What an order that nobody has executed tells of its execution. */
+export const NOTHING_DONE: ExecutionRecord = {
+  executed_at: null,
+  execution_mode: null,
+  invoice_id: null,
+  subscription_ids: [],
+  terminated_subscription_ids: [],
+  applied_coupon_ids: [],
+  wallet_ids: [],
+  errors: [],
+};
+
+interface NewOrder {
+  id: string;
+  customer_id: string;
+  order_form_id: string;
+  number: string;
+  order_type: OrderType;
+  execution_mode: ExecutionMode | null;
+  execute_at: string | null;
+  currency: string | null;
+  billing_snapshot: BillingItems | null;
+}
+
+export const insertOrder = (db: Db, organizationId: string, order: NewOrder, now: Temporal.Instant) => db`
+  insert into orders (id, organization_id, customer_id, order_form_id, number, order_type, execution_mode, execute_at,
+    currency, billing_snapshot, execution_record, created_at, updated_at)
+  values (${order.id}, ${organizationId}, ${order.customer_id}, ${order.order_form_id}, ${order.number},
+    ${order.order_type}, ${order.execution_mode}, ${order.execute_at}, ${order.currency},
+    ${order.billing_snapshot as never}::jsonb, ${NOTHING_DONE as never}::jsonb, ${now}, ${now})`;
+
+export const setExecutionMode = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  mode: ExecutionMode,
+  now: Temporal.Instant,
+) => db`
+  update orders set execution_mode = ${mode}, updated_at = ${now}
+  where organization_id = ${organizationId} and id = ${id}`;
+
+/** Stores how an execution ended. */
+export const storeExecution = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  outcome: { status: 'executed' | 'failed'; record: ExecutionRecord },
+  now: Temporal.Instant,
+) => db`
+  update orders set status = ${outcome.status}, execution_record = ${outcome.record as never}::jsonb,
+    executed_at = ${outcome.status === 'executed' ? now : null}, updated_at = ${now}
+  where organization_id = ${organizationId} and id = ${id}`;

@@ -1,0 +1,97 @@
+import { canQuoteVersionMove } from '../../../../engine/quotes/states.ts';
+import type { Context } from '../../../../platform/context.ts';
+import { assert, refuse } from '../../../../platform/refusal.ts';
+import { seconds } from '../../../../platform/schema/view.ts';
+import { getBillingEntity } from '../../../customers/billing-entities/queries.ts';
+import { type CustomerRow, readCustomer } from '../../../customers/customers/queries.ts';
+import { readOrganization } from '../../../tenancy/organizations/queries.ts';
+import { createOrderForm } from '../../order-forms/create.ts';
+import { businessFaults } from '../billing-items/business.ts';
+import { addFault } from '../billing-items/reader.ts';
+import { readBillingItems } from '../billing-items/structure.ts';
+import { endsOf } from '../billing-items/terms.ts';
+import { dealDateFault } from '../dates.ts';
+import { targetOf, zoneOf } from '../deal.ts';
+import { getQuote, getQuoteVersion, type QuoteRow, type QuoteVersionRow } from '../queries.ts';
+import { recordQuote } from '../record.ts';
+import type { QuoteVersionApprove } from '../schema.ts';
+import { quoteVersionExtendedView } from '../view.ts';
+import { markApproved, touchQuote } from '../writes.ts';
+import { lockVersion } from './lock-version.ts';
+
+/**
+ * Approves a draft: what it prints is frozen, and its order form is made.
+ *
+ * @throws Refusal 404 quote_version, customer; 422 status not_approvable; expires_at invalid_date, after_deal_expiration;
+ *   what is wrong with the deal, by field
+ * Rule: platform K.4.
+ */
+export async function approveQuoteVersion(
+  ctx: Context,
+  { svc_id, body }: { svc_id: string; body: QuoteVersionApprove | undefined },
+) {
+  const { db, organizationId } = ctx;
+  const { quote, version } = await lockVersion(ctx, svc_id);
+  if (!canQuoteVersionMove(version.status, 'approved')) throw refuse.invalid({ status: ['not_approvable'] });
+  const customer = await readCustomer(db, organizationId, quote.customer_id);
+  if (customer.deleted_at) throw refuse.notFound('customer');
+  assert(version.currency, 'a version has the currency of its deal');
+  const { items, faults } = readBillingItems(version.billing_items ?? {}, quote.order_type, { isApproval: true });
+  const target = await targetOf(ctx, quote);
+  if (items && Object.keys(faults).length === 0)
+    Object.assign(
+      faults,
+      await businessFaults(ctx, items, {
+        customer,
+        target,
+        orderType: quote.order_type,
+        currency: version.currency,
+      }),
+    );
+  const dateFault = dealDateFault(ctx, body?.expires_at, { ends: endsOf(items), zone: zoneOf(customer) });
+  if (dateFault) addFault(faults, 'expires_at', dateFault);
+  const entity = await getBillingEntity(db, organizationId, version.billing_entity_code);
+  if (entity.archived_at && version.own_billing_entity_code)
+    addFault(faults, 'billing_entity_code', 'billing_entity_not_found');
+  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+  assert(items, 'an approved deal holds something');
+
+  const displayVariables = {
+    ...(await displayed(ctx, quote, version, customer)),
+    billing_entity: { code: entity.code, name: entity.name, legal_name: entity.legal_name },
+    net_payment_term: customer.net_payment_term ?? entity.net_payment_term,
+    term: (items.plans ?? []).map(({ payload }) => ({
+      start_date: payload.startDate ?? null,
+      end_date: payload.endDate ?? null,
+    })),
+  };
+  await markApproved(db, organizationId, version.id, { billingItems: items, displayVariables }, ctx.now());
+  await touchQuote(db, organizationId, quote.id, ctx.now());
+  const [touched, approved] = await Promise.all([
+    getQuote(db, organizationId, quote.id),
+    getQuoteVersion(db, organizationId, version.id),
+  ]);
+  recordQuote(ctx, 'quote.approved', { quote: touched, version: approved });
+  await createOrderForm(ctx, { quote: touched, version: approved, expiresAt: body?.expires_at ?? null });
+  return { quote_version: quoteVersionExtendedView(approved) };
+}
+
+/** What a printed quote shows of its parties, as it is now. Rule: platform K.4 "display variables". */
+async function displayed(ctx: Context, quote: QuoteRow, version: QuoteVersionRow, customer: CustomerRow) {
+  const { name } = await readOrganization(ctx.db, ctx.organizationId);
+  return {
+    organization: { name },
+    customer: {
+      external_id: customer.external_id,
+      name: customer.name,
+      legal_name: customer.legal_name,
+      email: customer.email,
+    },
+    quote: {
+      number: quote.number,
+      created_at: seconds(quote.created_at),
+      version: version.version,
+      currency: version.currency,
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import type { Context } from '../../../../platform/context.ts';
+import { lockQuote } from '../lock.ts';
+import { getQuote, getQuoteVersion, type QuoteRow, type QuoteVersionRow } from '../queries.ts';
+
+/**
+ * A version with its quote, which nobody else changes until the transaction ends.
+ *
+ * @throws Refusal 404 quote_version; 422 base concurrency_conflict
+ */
+export async function lockVersion(ctx: Context, id: string): Promise<{ quote: QuoteRow; version: QuoteVersionRow }> {
+  const { quote_id: quoteId } = await getQuoteVersion(ctx.db, ctx.organizationId, id);
+  await lockQuote(ctx, quoteId);
+  const [quote, version] = await Promise.all([
+    getQuote(ctx.db, ctx.organizationId, quoteId),
+    getQuoteVersion(ctx.db, ctx.organizationId, id),
+  ]);
+  return { quote, version };
+}

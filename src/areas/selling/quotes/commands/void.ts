@@ -1,0 +1,38 @@
+import { canVoidQuoteVersion, type QuoteVersionVoidReason } from '../../../../engine/quotes/states.ts';
+import type { Context } from '../../../../platform/context.ts';
+import { assert, refuse } from '../../../../platform/refusal.ts';
+import { getQuote, getQuoteVersion, type QuoteVersionRow } from '../queries.ts';
+import { recordQuote } from '../record.ts';
+import { quoteVersionExtendedView } from '../view.ts';
+import { markVoided, touchQuote } from '../writes.ts';
+import { lockVersion } from './lock-version.ts';
+
+/**
+ * Voids a draft by hand.
+ *
+ * @throws Refusal 404 quote_version; 422 status not_voidable
+ * Rule: platform K.3.
+ */
+export async function voidQuoteVersion(ctx: Context, { svc_id }: { svc_id: string }) {
+  const { version } = await lockVersion(ctx, svc_id);
+  if (!canVoidQuoteVersion(version.status, 'manual')) throw refuse.invalid({ status: ['not_voidable'] });
+  return { quote_version: quoteVersionExtendedView(await voidVersion(ctx, version, 'manual')) };
+}
+
+/** Voids a version for a reason that its state allows; the caller holds the quote. Rule: platform K.1. */
+export async function voidVersion(
+  ctx: Context,
+  version: QuoteVersionRow,
+  reason: QuoteVersionVoidReason,
+): Promise<QuoteVersionRow> {
+  const { db, organizationId } = ctx;
+  assert(canVoidQuoteVersion(version.status, reason), 'a version is voided from the state that its reason asks for');
+  await markVoided(db, organizationId, version.id, reason, ctx.now());
+  await touchQuote(db, organizationId, version.quote_id, ctx.now());
+  const [quote, voided] = await Promise.all([
+    getQuote(db, organizationId, version.quote_id),
+    getQuoteVersion(db, organizationId, version.id),
+  ]);
+  recordQuote(ctx, 'quote.voided', { quote, version: voided });
+  return voided;
+}

@@ -1,0 +1,115 @@
+import type { Temporal } from 'temporal-polyfill';
+import { documentNumber, type NumberedDocument } from '../../../engine/quotes/number.ts';
+import type { OrderType, QuoteVersionVoidReason } from '../../../engine/quotes/states.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { BillingItems } from './billing-items/types.ts';
+
+/** The next number of a document in the organization; who asks later waits for this transaction. Rule: platform K.1. */
+export async function nextNumber(ctx: Context, document: NumberedDocument): Promise<string> {
+  const [row] = await ctx.db<{ last: number }[]>`
+    insert into order_sequences (organization_id, document, last) values (${ctx.organizationId}, ${document}, 1)
+    on conflict (organization_id, document) do update set last = order_sequences.last + 1
+    returning last`;
+  return documentNumber(document, ctx.now(), row!.last);
+}
+
+interface NewQuote {
+  id: string;
+  customer_id: string;
+  subscription_id: string | null;
+  number: string;
+  order_type: OrderType;
+}
+
+export const insertQuote = (db: Db, organizationId: string, quote: NewQuote, now: Temporal.Instant) => db`
+  insert into quotes (id, organization_id, customer_id, subscription_id, number, order_type, created_at, updated_at)
+  values (${quote.id}, ${organizationId}, ${quote.customer_id}, ${quote.subscription_id}, ${quote.number},
+    ${quote.order_type}, ${now}, ${now})`;
+
+/** The owners of a new quote, in the order given. */
+export const insertQuoteOwners = (db: Db, organizationId: string, quoteId: string, ownerIds: readonly string[]) => db`
+  insert into quote_owners (organization_id, quote_id, owner_id, position)
+  select ${organizationId}::uuid, ${quoteId}::uuid, owner.id, owner.position
+  from unnest(${ownerIds as string[]}::uuid[]) with ordinality as owner (id, position)`;
+
+/** Ids of people by their addresses; who is new is made known. */
+export async function ownersOf(
+  db: Db,
+  organizationId: string,
+  emails: readonly string[],
+  now: Temporal.Instant,
+): Promise<Map<string, string>> {
+  await db`
+    insert into owners (id, organization_id, email, created_at)
+    select person.id, ${organizationId}::uuid, person.email, ${now}
+    from unnest(${emails.map(() => newId())}::uuid[], ${emails as string[]}::text[]) as person (id, email)
+    order by person.email
+    on conflict on constraint owners_email_key do nothing`;
+  const rows = await db<{ id: string; email: string }[]>`
+    select id, email from owners where organization_id = ${organizationId} and email = any (${emails as string[]})`;
+  return new Map(rows.map(({ id, email }) => [email, id]));
+}
+
+export async function findOwnerIds(db: Db, organizationId: string, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await db<{ id: string }[]>`
+    select id from owners where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[])`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** What authors say about a version. */
+export interface VersionFields {
+  currency: string | null;
+  billing_entity_code: string | null;
+  content: string | null;
+  billing_items: BillingItems | null;
+}
+
+export const insertVersion = (
+  db: Db,
+  organizationId: string,
+  version: VersionFields & { id: string; quote_id: string; version: number },
+  now: Temporal.Instant,
+) => db`
+  insert into quote_versions (id, organization_id, quote_id, version, currency, billing_entity_code, content,
+    billing_items, created_at, updated_at)
+  values (${version.id}, ${organizationId}, ${version.quote_id}, ${version.version}, ${version.currency},
+    ${version.billing_entity_code}, ${version.content}, ${version.billing_items as never}::jsonb, ${now}, ${now})`;
+
+export const updateVersion = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  fields: VersionFields,
+  now: Temporal.Instant,
+) => db`
+  update quote_versions set currency = ${fields.currency}, billing_entity_code = ${fields.billing_entity_code},
+    content = ${fields.content}, billing_items = ${fields.billing_items as never}::jsonb, updated_at = ${now}
+  where organization_id = ${organizationId} and id = ${id}`;
+
+export const markApproved = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  approval: { billingItems: BillingItems; displayVariables: object },
+  now: Temporal.Instant,
+) => db`
+  update quote_versions set status = 'approved', approved_at = ${now}, updated_at = ${now},
+    billing_items = ${approval.billingItems as never}::jsonb,
+    display_variables = ${approval.displayVariables as never}::jsonb
+  where organization_id = ${organizationId} and id = ${id}`;
+
+export const markVoided = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  reason: QuoteVersionVoidReason,
+  now: Temporal.Instant,
+) => db`
+  update quote_versions set status = 'voided', void_reason = ${reason}, voided_at = ${now}, updated_at = ${now}
+  where organization_id = ${organizationId} and id = ${id}`;
+
+/** What happens to its versions changes a quote. */
+export const touchQuote = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
+  update quotes set updated_at = ${now} where organization_id = ${organizationId} and id = ${id}`;

@@ -1,0 +1,92 @@
+import type { Override, Values } from '../../../engine/entitlements/override.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { type PrivilegeJson, privilegesOfFeature } from '../../catalog/features/queries.ts';
+
+/** A feature with what a subscription's plan grants of it and what the subscription says itself. */
+export interface FeatureOfSubscription {
+  id: string;
+  code: string;
+  name: string | null;
+  description: string | null;
+  privileges: PrivilegeJson[];
+  plan_entitlement_id: string | null;
+  own_entitlement_id: string | null;
+  /** Stored texts by privilege code. */
+  plan_values: Record<string, string>;
+  own_values: Record<string, string>;
+  is_hidden: boolean;
+  hidden_privileges: string[];
+}
+
+/** What the plan grants of a feature, undefined when it does not grant it. */
+export const planValuesOf = (feature: FeatureOfSubscription): Values | undefined =>
+  feature.plan_entitlement_id === null ? undefined : new Map(Object.entries(feature.plan_values));
+
+export const overrideOf = (feature: FeatureOfSubscription): Override => ({
+  isGranted: feature.own_entitlement_id !== null,
+  values: new Map(Object.entries(feature.own_values)),
+  isHidden: feature.is_hidden,
+  hiddenPrivileges: new Set(feature.hidden_privileges),
+});
+
+const valuesOf = (db: Db, entitlement: string) => db`(
+  select coalesce(jsonb_object_agg(privilege.code, granted.value), '{}')
+  from entitlement_values granted
+  join privileges privilege
+    on privilege.organization_id = granted.organization_id and privilege.id = granted.privilege_id
+  where granted.organization_id = feature.organization_id and granted.entitlement_id = ${db(entitlement)}.id)`;
+
+const columns = (db: Db, subscriptionId: string) => db`
+  feature.id, feature.code, feature.name, feature.description, ${privilegesOfFeature(db)} as privileges,
+  of_plan.id as plan_entitlement_id, own.id as own_entitlement_id, ${valuesOf(db, 'of_plan')} as plan_values,
+  ${valuesOf(db, 'own')} as own_values,
+  exists (select from entitlement_removals removal
+    where removal.organization_id = feature.organization_id and removal.subscription_id = ${subscriptionId}
+      and removal.feature_id = feature.id and removal.privilege_id is null) as is_hidden,
+  array(select privilege.code from entitlement_removals removal
+    join privileges privilege
+      on privilege.organization_id = removal.organization_id and privilege.id = removal.privilege_id
+    where removal.organization_id = feature.organization_id and removal.subscription_id = ${subscriptionId}
+      and removal.feature_id = feature.id) as hidden_privileges`;
+
+interface Holder {
+  subscriptionId: string;
+  /** The subscription's plan; of an override the grants of its own plan are read. */
+  planId: string;
+}
+
+const tables = (db: Db, organizationId: string, { subscriptionId, planId }: Holder) => db`
+  features feature
+  join plans plan on plan.organization_id = feature.organization_id and plan.id = ${planId}
+  left join entitlements of_plan on of_plan.organization_id = feature.organization_id
+    and of_plan.plan_id = coalesce(plan.parent_id, plan.id) and of_plan.feature_id = feature.id
+  left join entitlements own on own.organization_id = feature.organization_id
+    and own.subscription_id = ${subscriptionId} and own.feature_id = feature.id
+  where feature.organization_id = ${organizationId} and feature.deleted_at is null`;
+
+/** Features that a subscription's plan or the subscription itself grants: those of the plan first, in order of grant. */
+export const listFeaturesOfSubscription = (db: Db, organizationId: string, holder: Holder) => db<
+  FeatureOfSubscription[]
+>`
+  select ${columns(db, holder.subscriptionId)} from ${tables(db, organizationId, holder)}
+    and (of_plan.id is not null or own.id is not null)
+  order by of_plan.id is null, coalesce(of_plan.created_at, own.created_at), coalesce(of_plan.id, own.id)`;
+
+/** Features of some codes with all that a subscription has of them, whether it has anything or not. */
+export const listFeaturesForSubscription = (
+  db: Db,
+  organizationId: string,
+  holder: Holder,
+  codes: readonly string[],
+) => db<FeatureOfSubscription[]>`
+  select ${columns(db, holder.subscriptionId)} from ${tables(db, organizationId, holder)}
+    and feature.code = any (${codes as string[]})`;
+
+/** What a plan grants: ids of its entitlements and stored texts by privilege code, by feature. */
+export const listGrantsOfPlan = (db: Db, organizationId: string, planId: string) => db<
+  { id: string; feature_id: string; values: Record<string, string> }[]
+>`
+  select own.id, own.feature_id, ${valuesOf(db, 'own')} as values
+  from entitlements own
+  join features feature on feature.organization_id = own.organization_id and feature.id = own.feature_id
+  where own.organization_id = ${organizationId} and own.plan_id = ${planId}`;

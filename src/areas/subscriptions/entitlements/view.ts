@@ -1,0 +1,61 @@
+import { type MergedValue, mergeFeature } from '../../../engine/entitlements/override.ts';
+import { shownValue } from '../../../engine/entitlements/value.ts';
+import { privilegeView } from '../../catalog/features/view.ts';
+import type { PlanGrantJson } from './plan-grants.ts';
+import { type FeatureOfSubscription, overrideOf, planValuesOf } from './queries.ts';
+import type { PlanEntitlementView, SubscriptionEntitlementView } from './schema.ts';
+
+/** Shown as `plan_value` where the plan grants none: the contract has the key mandatory and never null. */
+const NO_PLAN_VALUE = '';
+
+/** A feature that a plan grants, as the API shows it. Rule: platform J.2. */
+export const planEntitlementView = (grant: PlanGrantJson): PlanEntitlementView => ({
+  code: grant.code,
+  name: grant.name,
+  description: grant.description,
+  privileges: grant.privileges.map((privilege) => ({
+    ...privilegeView({ ...privilege, id: '' }),
+    value: shownValue(privilege.value_type, privilege.value),
+  })),
+});
+
+/** What a subscription has of its features, as the API shows it. Rule: platform J.3. */
+export const subscriptionEntitlementViews = (
+  features: readonly FeatureOfSubscription[],
+): SubscriptionEntitlementView[] =>
+  features.flatMap((feature) => {
+    const merged = mergeFeature(planValuesOf(feature), overrideOf(feature));
+    return merged === undefined ? [] : [entitlementView(feature, merged)];
+  });
+
+/** One feature of a subscription as the API shows it, without privileges when it does not have the feature. */
+export const subscriptionEntitlementView = (feature: FeatureOfSubscription): SubscriptionEntitlementView =>
+  entitlementView(feature, mergeFeature(planValuesOf(feature), overrideOf(feature)) ?? new Map());
+
+function entitlementView(
+  feature: FeatureOfSubscription,
+  merged: ReadonlyMap<string, MergedValue>,
+): SubscriptionEntitlementView {
+  const privileges = feature.privileges.flatMap((privilege) => {
+    const values = merged.get(privilege.code);
+    if (values === undefined) return [];
+    const show = (text: string) => shownValue(privilege.value_type, text);
+    return [
+      {
+        ...privilegeView(privilege),
+        value: show(values.value),
+        plan_value: values.plan === undefined ? NO_PLAN_VALUE : show(values.plan),
+        override_value: values.override === undefined ? null : show(values.override),
+      },
+    ];
+  });
+  return {
+    code: feature.code,
+    name: feature.name,
+    description: feature.description,
+    privileges,
+    overrides: Object.fromEntries(
+      privileges.flatMap(({ code, override_value }) => (override_value === null ? [] : [[code, override_value]])),
+    ),
+  };
+}

@@ -1,0 +1,184 @@
+import { Temporal } from 'temporal-polyfill';
+import { assert } from '../../../../engine/assert.ts';
+import { isDateAfter, isDateBefore, later } from '../../../../engine/calendar/instants.ts';
+import { localDate } from '../../../../engine/calendar/local-day.ts';
+import type { Context } from '../../../../platform/context.ts';
+import { newId } from '../../../../platform/ids.ts';
+import { refuse } from '../../../../platform/refusal.ts';
+import { recordStartUnits } from '../../../catalog/fixed-charges/units.ts';
+import type { PlanOverrides } from '../../../catalog/plans/override-schema.ts';
+import { saveRules } from '../activation-rules.ts';
+import {
+  isForUnitsOnly,
+  isOverriding,
+  overriddenPlan,
+  overrideSubscription,
+  refuseTwoThresholds,
+  saveFirstUnits,
+} from '../overrides/apply.ts';
+import { getShown, type SubscriptionRow } from '../queries.ts';
+import { recordSubscription } from '../record.ts';
+import type { SubscriptionCreate } from '../schema.ts';
+import {
+  findPlanForSale,
+  getPlanFacts,
+  insertSubscription,
+  type LockedCustomer,
+  lockLineage,
+  type NewSubscription,
+  type PlanFacts,
+  setFirstCurrency,
+} from '../writes.ts';
+import { changePlan } from './change-plan.ts';
+import { lockOrCreateCustomer } from './customer.ts';
+import { billingEntityOf, refuseStrangeMethod, valuesOf } from './input.ts';
+import { nextBillingFrom } from './next-billing.ts';
+import { saveSections } from './sections.ts';
+import { announceStart } from './start.ts';
+import { saveThresholds } from './thresholds.ts';
+
+/**
+ * Creates a subscription, or changes the plan of the one that already has the external id; the same plan again changes
+ * nothing. An unknown customer is created with it.
+ *
+ * @returns id of the subscription to answer: the new one, or the current one of a scheduled downgrade
+ * @throws Refusal 404 plan, billing_entity; 422 of the fields
+ * Rules: subscriptions-and-invoices B.2, B.4 to B.6.
+ */
+export async function createSubscription(ctx: Context, body: SubscriptionCreate): Promise<string> {
+  const sold = await findPlanForSale(ctx.db, ctx.organizationId, body.plan_code);
+  if (!sold) throw refuse.notFound('plan');
+  refuseTwoThresholds(body);
+  const billingEntityId = await billingEntityOf(ctx, body);
+
+  const customer = await lockOrCreateCustomer(ctx, body.external_customer_id);
+  await refuseStrangeMethod(ctx, customer.id, body);
+  const lineage = await lockLineage(ctx.db, ctx.organizationId, body.external_id);
+  const current = currentOf(lineage, customer);
+  const overrides = isOverriding(body.plan_overrides) ? body.plan_overrides : undefined;
+  if (overrides && current?.plan_id === sold.id) return overrideCurrent(ctx, current, overrides);
+  const plan =
+    overrides && !isForUnitsOnly(overrides)
+      ? await getPlanFacts(ctx.db, ctx.organizationId, await overriddenPlan(ctx, sold.id, overrides))
+      : sold;
+  if (current !== undefined) return changePlan(ctx, { current, lineage, plan, customer, body, billingEntityId });
+
+  refuseDates(body, customer.zone, ctx.now());
+  if (customer.currency === null)
+    await setFirstCurrency(ctx.db, ctx.organizationId, customer.id, plan.amount_currency, ctx.now());
+  const subscription = newSubscription(ctx, { plan, customer, body, billingEntityId, lineage });
+  await insertSubscription(ctx.db, ctx.organizationId, subscription);
+  await saveFirstUnits(ctx, plan, { ...subscription, terminated_at: null, zone: customer.zone }, body.plan_overrides);
+  await saveThresholds(ctx, subscription.id, body);
+  await saveSections(ctx, subscription.id, body);
+  if (body.activation_rules?.length) await saveRules(ctx, subscription, body.activation_rules);
+  if (subscription.status === 'active') {
+    await billStart(ctx, subscription, plan, customer.zone);
+  }
+  return subscription.id;
+}
+
+/** The same plan again with overrides changes them for the subscription in progress. */
+async function overrideCurrent(ctx: Context, current: SubscriptionRow, overrides: PlanOverrides): Promise<string> {
+  const before = await getShown(ctx.db, ctx.organizationId, current.id);
+  await overrideSubscription(ctx, current, overrides);
+  await recordSubscription(ctx, 'subscription.updated', current.id, before);
+  return current.id;
+}
+
+/** The record that a POST means to change: the active one, else a pending one that follows none. Rule: B.2. */
+function currentOf(lineage: readonly SubscriptionRow[], customer: LockedCustomer): SubscriptionRow | undefined {
+  const active = lineage.find(({ status }) => status === 'active');
+  if (active !== undefined && active.customer_id !== customer.id)
+    throw refuse.invalid({ external_id: ['value_already_exist'] });
+  const own = lineage.filter(({ customer_id }) => customer_id === customer.id);
+  if (own.some(({ status }) => status === 'incomplete'))
+    throw refuse.invalid({ subscription: ['subscription_incomplete'] });
+  return (
+    active ??
+    own.find(({ status, previous_subscription_id }) => status === 'pending' && previous_subscription_id === null)
+  );
+}
+
+interface Creation {
+  plan: PlanFacts;
+  customer: LockedCustomer;
+  body: SubscriptionCreate;
+  billingEntityId: string | null | undefined;
+  lineage: readonly SubscriptionRow[];
+}
+
+/** The record of a new subscription: pending before its local day, else active since its start. Rule: B.4. */
+function newSubscription(ctx: Context, { plan, customer, body, billingEntityId, lineage }: Creation): NewSubscription {
+  const now = ctx.now();
+  const subscriptionAt = body.subscription_at ? Temporal.Instant.from(body.subscription_at) : now;
+  const startsIn = Temporal.PlainDate.compare(localDate(subscriptionAt, customer.zone), localDate(now, customer.zone));
+  const startedAt = startsIn > 0 ? null : startsIn === 0 ? subscriptionAt : startInPast(subscriptionAt, lineage);
+  const terms = {
+    subscription_at: subscriptionAt,
+    billing_time: body.billing_time,
+    started_at: startedAt,
+    terminated_at: null,
+  };
+  return {
+    id: newId(),
+    customer_id: customer.id,
+    plan_id: plan.id,
+    previous_subscription_id: null,
+    external_id: body.external_id,
+    status: startedAt === null ? 'pending' : 'active',
+    billing_time: body.billing_time,
+    subscription_at: subscriptionAt,
+    started_at: startedAt,
+    activated_at: startedAt === null ? null : now,
+    on_termination_credit_note: null,
+    on_termination_invoice: 'generate',
+    next_billing_at: startedAt === null ? null : nextBillingFrom(plan, terms, customer.zone, now),
+    name: null,
+    ending_at: null,
+    consolidate_invoice: true,
+    progressive_billing_disabled: false,
+    skip_invoice_custom_sections: false,
+    purchase_order_number: null,
+    payment_method_type: null,
+    payment_method_id: null,
+    billing_entity_id: billingEntityId ?? null,
+    ...valuesOf(body),
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+/** A start in the past does not reach into what an ended record of the external id has billed. Rule: B.4 "past". */
+function startInPast(subscriptionAt: Temporal.Instant, lineage: readonly SubscriptionRow[]): Temporal.Instant {
+  return lineage
+    .filter(({ status, on_termination_invoice }) => status === 'terminated' && on_termination_invoice === 'generate')
+    .reduce(
+      (start, { terminated_at }) => (terminated_at === null ? start : later(start, terminated_at)),
+      subscriptionAt,
+    );
+}
+
+/** A start today is billed at once with what is paid in advance; an earlier one waits for the next run. Rule: B.4. */
+async function billStart(ctx: Context, subscription: NewSubscription, plan: PlanFacts, zone: string): Promise<void> {
+  const startedAt = subscription.started_at;
+  assert(startedAt, 'an active subscription has started');
+  const started = { ...subscription, trial_ended_at: null };
+  if (!isDateBefore(localDate(subscription.subscription_at, zone), localDate(ctx.now(), zone)))
+    return announceStart(ctx, plan, started, zone, startedAt, ctx.now());
+  await recordSubscription(ctx, 'subscription.started', subscription.id);
+  await recordStartUnits(ctx, subscription, startedAt, zone);
+}
+
+/** @throws Refusal 422 ending_at, unless its local date lies after today and after the start. Rule: B.1. */
+export function refuseDates(
+  body: { subscription_at?: string | null | undefined; ending_at?: string | null | undefined },
+  zone: string,
+  now: Temporal.Instant,
+  start: Temporal.Instant = body.subscription_at ? Temporal.Instant.from(body.subscription_at) : now,
+): void {
+  if (!body.ending_at) return;
+  const endsOn = localDate(Temporal.Instant.from(body.ending_at), zone);
+  if (isDateAfter(endsOn, localDate(now, zone)) && isDateAfter(endsOn, localDate(start, zone))) return;
+  throw refuse.invalid({ ending_at: ['invalid_date'] });
+}

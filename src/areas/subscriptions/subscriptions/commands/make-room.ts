@@ -1,0 +1,23 @@
+import type { Context } from '../../../../platform/context.ts';
+import { creditUnusedDays } from '../../../credits/credit-notes/commands/on-termination.ts';
+import type { SubscriptionRow } from '../queries.ts';
+import type { PlanFacts } from '../writes.ts';
+import { endSubscription } from './terminate.ts';
+
+/**
+ * Ends a subscription now for the record that replaces it: midway through a period what was paid in advance for the rest
+ * of it, this day included, is given back. A stored refund or offset counts as credit: the new plan is paid with it.
+ *
+ * @throws Refusal 405 cannot_terminate_with_pending_taxes
+ * Rules: subscriptions-and-invoices B.5, B.6, D.6.
+ */
+export async function makeRoom(
+  ctx: Context,
+  current: SubscriptionRow,
+  plan: PlanFacts,
+  { isMidway }: { isMidway: boolean },
+): Promise<void> {
+  if (isMidway && plan.pay_in_advance && current.on_termination_credit_note !== 'skip')
+    await creditUnusedDays(ctx, { plan, subscription: current, at: ctx.now(), choice: 'credit', isUpgrade: true });
+  await endSubscription(ctx, current, { terminated_at: ctx.now() });
+}

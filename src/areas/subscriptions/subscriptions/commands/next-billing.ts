@@ -1,0 +1,35 @@
+import type { Temporal } from 'temporal-polyfill';
+import { billingDayFrom } from '../../../../engine/calendar/billing-day.ts';
+import { dayStart, localDate } from '../../../../engine/calendar/local-day.ts';
+import type { PlanTerms, SubscriptionTerms } from '../../../../engine/calendar/terms.ts';
+import type { Db } from '../../../../platform/db/connect.ts';
+
+/**
+ * Start of the next local day on which the hourly run may bill a subscription, today included: what `next_billing_at`
+ * holds. Rule: subscriptions-and-invoices C.2.
+ */
+export const nextBillingFrom = (
+  plan: PlanTerms,
+  subscription: SubscriptionTerms,
+  zone: string,
+  now: Temporal.Instant,
+): Temporal.Instant => dayStart(billingDayFrom(plan, subscription, zone, localDate(now, zone)), zone);
+
+/**
+ * After a change of zone: local days may begin earlier than `next_billing_at` says, by less than a day and two hours. The
+ * run then looks at these subscriptions early and finds out itself.
+ */
+export const loosenNextBilling = (
+  db: Db,
+  organizationId: string,
+  owner: { customerId: string } | { billingEntityId: string },
+) => db`
+  update subscriptions s set next_billing_at = s.next_billing_at - interval '26 hours'
+  from customers customer
+  where s.organization_id = ${organizationId} and s.status = 'active' and customer.organization_id = s.organization_id
+    and customer.id = s.customer_id
+    and ${
+      'customerId' in owner
+        ? db`customer.id = ${owner.customerId}`
+        : db`customer.billing_entity_id = ${owner.billingEntityId} and customer.timezone is null`
+    }`;

@@ -1,0 +1,146 @@
+import type { Temporal } from 'temporal-polyfill';
+import { isInTrial } from '../../../../engine/subscriptions/trial.ts';
+import type { Context } from '../../../../platform/context.ts';
+import { hasFixedChargesInAdvance } from '../../../catalog/fixed-charges/queries.ts';
+import { recordStartUnits } from '../../../catalog/fixed-charges/units.ts';
+import { evaluateRules } from '../activation-rules.ts';
+import type { SubscriptionRow } from '../queries.ts';
+import { recordSubscription } from '../record.ts';
+import { changeSubscription, firstStartOf, type PlanFacts } from '../writes.ts';
+import { nextBillingFrom } from './next-billing.ts';
+
+/**
+ * Starts a pending subscription at `at`: it becomes active and, when there is something to pay in advance, owes its first
+ * invoice, for whose payment its rules may make it wait. Rules: subscriptions-and-invoices B.4, B.9.
+ */
+export async function startSubscription(
+  ctx: Context,
+  subscription: SubscriptionRow,
+  plan: PlanFacts,
+  zone: string,
+  at: Temporal.Instant,
+): Promise<void> {
+  const started = { ...subscription, started_at: at };
+  await changeSubscription(
+    ctx.db,
+    ctx.organizationId,
+    subscription.id,
+    {
+      status: 'active',
+      started_at: at,
+      activated_at: ctx.now(),
+      next_billing_at: nextBillingFrom(plan, started, zone, at),
+    },
+    ctx.now(),
+  );
+  await announceStart(ctx, plan, started, zone, at, at);
+}
+
+/**
+ * What goes with a start, of a subscription that was stored as active: it waits when it has rules and something to pay,
+ * and is told of. Its first invoice is left to be made, billed at `billedAt`: with its fee when the plan is in advance and
+ * not in trial, else with nothing but the fixed charges in advance, if there are any.
+ *
+ * Rules: subscriptions-and-invoices B.4, B.9.
+ */
+export async function announceStart(
+  ctx: Context,
+  plan: PlanFacts,
+  subscription: Started & Parameters<typeof recordStartUnits>[1] & { id: string; plan_id: string },
+  zone: string,
+  startedAt: Temporal.Instant,
+  billedAt: Temporal.Instant,
+): Promise<void> {
+  const lines = await startLines(ctx, plan, subscription, startedAt);
+  const waits = await evaluateRules(ctx, subscription.id, lines.length > 0);
+  if (waits) {
+    const change = { status: 'incomplete', activated_at: null, next_billing_at: null } as const;
+    await changeSubscription(ctx.db, ctx.organizationId, subscription.id, change, ctx.now());
+  }
+  await recordSubscription(ctx, waits ? 'subscription.incomplete' : 'subscription.started', subscription.id);
+  await recordStartUnits(ctx, subscription, startedAt, zone);
+  if (lines.length > 0) ctx.after({ job: BILL_STEP, payload: { lines, at: billedAt.toString() } satisfies BillStep });
+}
+
+/**
+ * Lets a pending record that is to replace another wait for its first payment, if its rules say so: it has started at
+ * `at`, is billed what it pays in advance, and the other one runs on. Else nothing has happened but that the rules do not
+ * apply.
+ *
+ * @returns whether it waits
+ * Rules: subscriptions-and-invoices B.5, B.6, B.9.
+ */
+export async function waitForPayment(
+  ctx: Context,
+  plan: PlanFacts,
+  successor: Started & Parameters<typeof recordStartUnits>[1] & { id: string; plan_id: string },
+  zone: string,
+  at: Temporal.Instant,
+): Promise<boolean> {
+  const lines = await startLines(ctx, plan, successor, at);
+  if (!(await evaluateRules(ctx, successor.id, lines.length > 0))) return false;
+  const change = { status: 'incomplete', started_at: at, activated_at: null, next_billing_at: null } as const;
+  await changeSubscription(ctx.db, ctx.organizationId, successor.id, change, ctx.now());
+  await recordSubscription(ctx, 'subscription.incomplete', successor.id);
+  await recordStartUnits(ctx, successor, at, zone);
+  ctx.after({ job: BILL_STEP, payload: { lines, at: at.toString() } satisfies BillStep });
+  return true;
+}
+
+async function startLines(
+  ctx: Context,
+  plan: PlanFacts,
+  subscription: Started & { id: string; plan_id: string },
+  at: Temporal.Instant,
+): Promise<BillStep['lines']> {
+  const { id, plan_id } = subscription;
+  if (await bearsStartInvoice(ctx, plan, subscription, at))
+    return [{ subscription_id: id, reason: 'subscription_starting' }];
+  if (await hasFixedChargesInAdvance(ctx.db, ctx.organizationId, plan_id))
+    return [{ subscription_id: id, reason: 'in_advance_charge', fixed_charges: 'opening' }];
+  return [];
+}
+
+type Started = Pick<SubscriptionRow, 'customer_id' | 'external_id' | 'subscription_at' | 'trial_ended_at'>;
+
+/** Whether a subscription that takes over from another stands on their invoice. Rule: subscriptions-and-invoices B.5. */
+export const bearsOpeningLine = async (
+  ctx: Context,
+  plan: PlanFacts,
+  subscription: Started & { plan_id: string },
+  at: Temporal.Instant,
+): Promise<boolean> =>
+  (await bearsStartInvoice(ctx, plan, subscription, at)) ||
+  hasFixedChargesInAdvance(ctx.db, ctx.organizationId, subscription.plan_id);
+
+/** Name of the owed work that makes an invoice for lines known beforehand. */
+export const BILL_STEP = 'bill-subscriptions';
+
+/** Payload of that step: one invoice with these lines, billed at an instant. */
+export interface BillStep {
+  lines: {
+    subscription_id: string;
+    reason: 'subscription_starting' | 'subscription_terminating' | 'in_advance_charge';
+    /** Of a line in advance: those with which a subscription starts. */
+    fixed_charges?: 'opening';
+  }[];
+  at: string;
+}
+
+/** Whether a subscription that starts at `at` is billed its fee at once. Rule: subscriptions-and-invoices B.4. */
+async function bearsStartInvoice(
+  ctx: Context,
+  plan: PlanFacts,
+  subscription: Started,
+  at: Temporal.Instant,
+): Promise<boolean> {
+  if (!plan.pay_in_advance) return false;
+  if (plan.trial_period === null || plan.trial_period.isZero()) return true;
+  const firstStartedAt = await firstStartOf(
+    ctx.db,
+    ctx.organizationId,
+    subscription.customer_id,
+    subscription.external_id,
+  );
+  return !isInTrial({ plan, subscription, firstStartedAt }, at);
+}

@@ -1,0 +1,147 @@
+import type { Temporal } from 'temporal-polyfill';
+import { assert } from '../../../../engine/assert.ts';
+import { canSubscriptionMove } from '../../../../engine/subscriptions/subscription-states.ts';
+import type { Context } from '../../../../platform/context.ts';
+import { refuse } from '../../../../platform/refusal.ts';
+import { creditUnusedDays } from '../../../credits/credit-notes/commands/on-termination.ts';
+import type { CreditNoteOnTermination, InvoiceOnTermination, SubscriptionRow } from '../queries.ts';
+import { recordSubscription } from '../record.ts';
+import { GATE_STEP } from '../settle-gate.ts';
+import {
+  changeSubscription,
+  getPlanFacts,
+  lockCustomerById,
+  lockLineage,
+  lockSubscriptions,
+  type SubscriptionChange,
+} from '../writes.ts';
+import { cancelPending, cancelPendingSuccessors } from './cancel.ts';
+import { BILL_STEP, type BillStep } from './start.ts';
+
+export interface TerminationInput {
+  external_id: string;
+  query: {
+    status?: string | undefined;
+    on_termination_credit_note?: CreditNoteOnTermination | undefined;
+    on_termination_invoice?: InvoiceOnTermination | undefined;
+  };
+}
+
+/**
+ * Ends the active record of an external id now, or withdraws the pending one when the query says so.
+ *
+ * @returns id of the record
+ * @throws Refusal 404 subscription; 405 cannot_terminate_with_pending_taxes; 422 base, of one that waits for a payment
+ * Rule: subscriptions-and-invoices B.7.
+ */
+export async function deleteSubscription(ctx: Context, { external_id, query }: TerminationInput): Promise<string> {
+  const wanted = query.status === 'pending' ? 'pending' : 'active';
+  const lineage = await lockRecords(ctx, external_id);
+  const subscription = lineage.findLast((row) => row.status === wanted);
+  if (!subscription && wanted === 'active' && lineage.some((row) => row.status === 'incomplete'))
+    throw refuse.invalid({ base: ['subscription_incomplete'] });
+  if (!subscription) throw refuse.notFound('subscription');
+  if (subscription.status === 'pending') await cancelPending(ctx, subscription);
+  else {
+    if (lineage.some((row) => row.status === 'incomplete' && row.previous_subscription_id === subscription.id))
+      throw refuse.invalid({ base: ['next_subscription_incomplete'] });
+    await terminateSubscription(ctx, subscription, {
+      creditNote: query.on_termination_credit_note,
+      invoice: query.on_termination_invoice,
+    });
+  }
+  return subscription.id;
+}
+
+/** Every record of an external id, oldest first, locked after the customers that own them. */
+export async function lockRecords(ctx: Context, externalId: string): Promise<SubscriptionRow[]> {
+  const owners = await ctx.db<{ customer_id: string }[]>`
+    select distinct customer_id from subscriptions
+    where organization_id = ${ctx.organizationId} and external_id = ${externalId}
+    order by customer_id`;
+  for (const owner of owners) await lockCustomerById(ctx.db, ctx.organizationId, owner.customer_id);
+  return lockLineage(ctx.db, ctx.organizationId, externalId);
+}
+
+/**
+ * Ends an active subscription now: its scheduled plan change is withdrawn, what was paid in advance for its unused days is
+ * given back, and unless told otherwise its last invoice is owed. The behaviours used are stored; a plan in arrears has
+ * nothing to credit. The caller holds the customer's lock.
+ *
+ * @throws Refusal 405 cannot_terminate_with_pending_taxes
+ * Rule: subscriptions-and-invoices B.7.
+ */
+export async function terminateSubscription(
+  ctx: Context,
+  subscription: SubscriptionRow,
+  asked: { creditNote?: CreditNoteOnTermination | undefined; invoice?: InvoiceOnTermination | undefined } = {},
+): Promise<void> {
+  const plan = await getPlanFacts(ctx.db, ctx.organizationId, subscription.plan_id);
+  const invoice = asked.invoice ?? subscription.on_termination_invoice;
+  const creditNote = plan.pay_in_advance
+    ? (asked.creditNote ?? subscription.on_termination_credit_note ?? 'credit')
+    : null;
+  if (creditNote !== null && creditNote !== 'skip')
+    await creditUnusedDays(ctx, { plan, subscription, at: ctx.now(), choice: creditNote, isUpgrade: false });
+
+  await cancelPendingSuccessors(ctx, subscription);
+  await endSubscription(ctx, subscription, {
+    terminated_at: ctx.now(),
+    on_termination_credit_note: creditNote,
+    on_termination_invoice: invoice,
+  });
+  await recordSubscription(ctx, 'subscription.terminated', subscription.id);
+  if (invoice === 'generate') ctx.after({ job: BILL_STEP, payload: closingStep(subscription.id, ctx.now()) });
+  // Corrected usage of earlier periods waits for the next invoice: there will be none.
+  else ctx.after({ job: 'invoice-differences', payload: { subscription_id: subscription.id } });
+}
+
+const closingStep = (subscriptionId: string, at: Temporal.Instant): BillStep => ({
+  lines: [{ subscription_id: subscriptionId, reason: 'subscription_terminating' }],
+  at: at.toString(),
+});
+
+/** Moves an active subscription to terminated, and nothing else. */
+export async function endSubscription(
+  ctx: Context,
+  subscription: SubscriptionRow,
+  change: SubscriptionChange & { terminated_at: Temporal.Instant },
+): Promise<void> {
+  assert(canSubscriptionMove(subscription.status, 'terminated'), 'only an active subscription is terminated');
+  await changeSubscription(
+    ctx.db,
+    ctx.organizationId,
+    subscription.id,
+    { ...change, status: 'terminated', next_billing_at: null },
+    ctx.now(),
+  );
+}
+
+/**
+ * Ends the active subscriptions of a customer or of a plan and cancels the pending ones: what a deletion does first. One
+ * that waits for a payment is left to its rule when its plan is deleted, and canceled with its customer.
+ * Rules: subscriptions-and-invoices A.6, B.7 "customer deletion".
+ */
+export async function endSubscriptionsOf(
+  ctx: Context,
+  owner: { customerId: string } | { planId: string },
+): Promise<void> {
+  const open = await ctx.db<{ id: string; customer_id: string }[]>`
+    select id, customer_id from subscriptions
+    where organization_id = ${ctx.organizationId} and status in ('active', 'pending', 'incomplete')
+      and ${'customerId' in owner ? ctx.db`customer_id = ${owner.customerId}` : ctx.db`plan_id = ${owner.planId}`}
+    order by customer_id, id`;
+  for (const customerId of new Set(open.map((row) => row.customer_id)))
+    await lockCustomerById(ctx.db, ctx.organizationId, customerId);
+  const locked = await lockSubscriptions(
+    ctx.db,
+    ctx.organizationId,
+    open.map((row) => row.id),
+  );
+  for (const row of locked) {
+    if (row.status === 'pending') await cancelPending(ctx, row);
+    if (row.status === 'active') await terminateSubscription(ctx, row);
+    if (row.status === 'incomplete' && 'customerId' in owner)
+      ctx.after({ job: GATE_STEP, payload: { subscription_id: row.id } });
+  }
+}

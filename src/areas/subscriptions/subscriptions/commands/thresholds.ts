@@ -1,0 +1,26 @@
+import type { Context } from '../../../../platform/context.ts';
+import { markUsage } from '../../../catalog/usage-thresholds/marks.ts';
+import { replaceThresholds } from '../../../catalog/usage-thresholds/writes.ts';
+import type { SubscriptionCreate, SubscriptionUpdate } from '../schema.ts';
+
+type Thresholds = Pick<
+  SubscriptionCreate | SubscriptionUpdate,
+  'usage_thresholds' | 'plan_overrides' | 'progressive_billing_disabled'
+>;
+
+/**
+ * Stores the usage thresholds that an input gives a subscription: the whole list, which replaces that of its plan; an empty
+ * one leaves the plan's. What new thresholds, its override plan's too, find already passed is billed.
+ *
+ * Rule: subscriptions-and-invoices A.5.
+ */
+export async function saveThresholds(ctx: Context, id: string, body: Thresholds): Promise<void> {
+  if (body.usage_thresholds)
+    await replaceThresholds(ctx.db, ctx.organizationId, { subscription_id: id }, body.usage_thresholds, ctx.now());
+  if (changesThresholds(body)) await markUsage(ctx, { ids: [id] });
+}
+
+/** Whether other thresholds than before apply: usage is looked at anew. */
+export const changesThresholds = (body: Thresholds): boolean =>
+  Boolean(body.usage_thresholds || body.plan_overrides?.usage_thresholds) ||
+  body.progressive_billing_disabled === false;

@@ -1,0 +1,130 @@
+import { assert } from '../../../../engine/assert.ts';
+import type { PlanTerms } from '../../../../engine/calendar/terms.ts';
+import type { Context } from '../../../../platform/context.ts';
+import { refuse } from '../../../../platform/refusal.ts';
+import { isUnitsOnly, overrideUnits, type UnitsHolder } from '../../../catalog/fixed-charges/overrides.ts';
+import { copyPlan } from '../../../catalog/plans/copy.ts';
+import { changeOverride } from '../../../catalog/plans/override.ts';
+import type { PlanOverrides } from '../../../catalog/plans/override-schema.ts';
+import { listPlansById } from '../../../catalog/plans/queries.ts';
+import { type PlanShown, showPlan } from '../../../catalog/plans/shown.ts';
+import { replaceThresholds } from '../../../catalog/usage-thresholds/writes.ts';
+import { getShown, type SubscriptionRow } from '../queries.ts';
+import { changeSubscription } from '../writes.ts';
+
+type Overriding = Pick<SubscriptionRow, 'id' | 'plan_id'>;
+
+/** Whether an input overrides anything at all. */
+export const isOverriding = (overrides: PlanOverrides | null | undefined): overrides is PlanOverrides =>
+  overrides !== null && overrides !== undefined && Object.keys(overrides).length > 0;
+
+/** Whether overrides name nothing but units of fixed charges, for which the plan is not copied. */
+export const isForUnitsOnly = (overrides: PlanOverrides): boolean =>
+  Object.entries(overrides).every(([field, value]) => field === 'fixed_charges' || value === undefined) &&
+  isUnitsOnly(overrides.fixed_charges ?? []);
+
+/** Gives a subscription that was just made the units that are all it overrides. Rule: usage-and-charges E.6. */
+export async function saveFirstUnits(
+  ctx: Context,
+  plan: PlanTerms & { id: string },
+  subscription: UnitsHolder,
+  overrides: PlanOverrides | null | undefined,
+): Promise<void> {
+  if (!isOverriding(overrides) || !isForUnitsOnly(overrides)) return;
+  await overrideUnits(ctx, plan, subscription, overrides.fixed_charges ?? [], { isNew: true });
+}
+
+/**
+ * Thresholds stand at one place of an input only.
+ *
+ * @throws Refusal 422 usage_thresholds, plan_overrides.usage_thresholds: incompatible_params
+ * Rule: subscriptions-and-invoices A.4.
+ */
+export function refuseTwoThresholds(body: {
+  usage_thresholds?: unknown;
+  plan_overrides?: PlanOverrides | null | undefined;
+}): void {
+  if (!body.usage_thresholds || !body.plan_overrides?.usage_thresholds) return;
+  const codes = ['incompatible_params'];
+  throw refuse.invalid({ usage_thresholds: codes, 'plan_overrides.usage_thresholds': codes });
+}
+
+/**
+ * A plan as a subscription that is about to be made overrides it.
+ *
+ * @returns id of the copy
+ * @throws Refusal as changeOverride
+ */
+export async function overriddenPlan(ctx: Context, planId: string, overrides: PlanOverrides): Promise<string> {
+  const copy = await copyPlan(ctx, await showPlanById(ctx, planId));
+  await changeOverride(ctx, copy, overrides);
+  return copy.plan.id;
+}
+
+/**
+ * Changes the plan of one subscription only: its copy is made at the first time and changed in place afterwards. Units of
+ * fixed charges alone need no copy.
+ *
+ * @returns id of the plan that the subscription has then
+ * @throws Refusal as changeOverride
+ * Rule: subscriptions-and-invoices A.4.
+ */
+export async function overrideSubscription(
+  ctx: Context,
+  subscription: SubscriptionRow,
+  overrides: PlanOverrides,
+): Promise<string> {
+  if (isForUnitsOnly(overrides)) {
+    const [plan] = await listPlansById(ctx.db, ctx.organizationId, [subscription.plan_id]);
+    if (plan?.parent_id === null) {
+      const { zone } = await getShown(ctx.db, ctx.organizationId, subscription.id);
+      await overrideUnits(ctx, plan, { ...subscription, zone }, overrides.fixed_charges!);
+      return plan.id;
+    }
+  }
+  const copy = await ownPlan(ctx, subscription);
+  await changeOverride(ctx, copy, overrides);
+  return copy.plan.id;
+}
+
+/** The copy that a subscription has of its plan; it is made when there is none. The caller holds the subscription. */
+export async function ownPlan(ctx: Context, subscription: Overriding): Promise<PlanShown> {
+  await lockCopy(ctx, subscription.plan_id);
+  const shown = await showPlanById(ctx, subscription.plan_id);
+  if (shown.plan.parent_id !== null) return shown;
+  const copy = await copyPlan(ctx, shown, subscription.id);
+  await changeSubscription(ctx.db, ctx.organizationId, subscription.id, { plan_id: copy.plan.id }, ctx.now());
+  return copy;
+}
+
+/** A subscription's own thresholds take the place of those of its copy. Rule: subscriptions-and-invoices A.5. */
+export async function clearThresholdsOfCopy(ctx: Context, planId: string): Promise<void> {
+  const [plan] = await listPlansById(ctx.db, ctx.organizationId, [planId]);
+  if (plan?.parent_id) await replaceThresholds(ctx.db, ctx.organizationId, { plan_id: plan.id }, [], ctx.now());
+}
+
+/**
+ * Keeps the plan behind the records of an external id, not its copies, as it is until the transaction ends; taken before
+ * customers and subscriptions are locked, as changes of plans do.
+ */
+export const lockPlansOf = (ctx: Context, externalId: string) => ctx.db`
+  select plan.id from plans plan
+  where plan.organization_id = ${ctx.organizationId} and plan.id in (
+    select coalesce(own.parent_id, own.id) from subscriptions s
+    join plans own on own.organization_id = s.organization_id and own.id = s.plan_id
+    where s.organization_id = ${ctx.organizationId} and s.external_id = ${externalId}
+      and s.status in ('active', 'pending', 'incomplete'))
+  order by plan.id
+  for share`;
+
+// Against the step that follows changes of the plan.
+const lockCopy = (ctx: Context, planId: string) => ctx.db`
+  select id from plans
+  where organization_id = ${ctx.organizationId} and id = ${planId} and parent_id is not null
+  for update`;
+
+async function showPlanById(ctx: Context, planId: string): Promise<PlanShown> {
+  const [plan] = await listPlansById(ctx.db, ctx.organizationId, [planId]);
+  assert(plan, 'a subscription has a plan');
+  return showPlan(ctx.db, ctx.organizationId, plan);
+}

@@ -1,0 +1,108 @@
+import type { Context } from '../../../../platform/context.ts';
+import { refuse } from '../../../../platform/refusal.ts';
+import { refuseFaults } from '../../../catalog/charges/faults.ts';
+import { addFilter, editFilter } from '../../../catalog/charges/filter-commands.ts';
+import { identityOf } from '../../../catalog/charges/filter-values.ts';
+import { prepareCharges } from '../../../catalog/charges/prepare.ts';
+import type { ChargeFilterRow } from '../../../catalog/charges/queries.ts';
+import type { ChargeFilterCreate, ChargeFilterUpdate, ChargeUpdate } from '../../../catalog/charges/schema.ts';
+import type { ChargeShown } from '../../../catalog/charges/shown.ts';
+import { chargeFilterView, chargeView } from '../../../catalog/charges/view.ts';
+import { chargeOf } from '../../../catalog/charges/within-plan.ts';
+import { deleteFilter, saveCharges } from '../../../catalog/charges/writes.ts';
+import { flagDraftInvoicesOfPlans } from '../../../catalog/plans/drafts.ts';
+import { type PlanShown, showPlan } from '../../../catalog/plans/shown.ts';
+import { refreshShapes } from '../../../catalog/usage-shapes/commands.ts';
+import { lockRecords } from '../commands/terminate.ts';
+import { getShown } from '../queries.ts';
+import { recordSubscription } from '../record.ts';
+import { lockPlansOf, ownPlan } from './apply.ts';
+import { findFilterMeant } from './reads.ts';
+import type { OverrideQuery } from './schema.ts';
+
+export interface Address {
+  external_id: string;
+  charge_code: string;
+  query: OverrideQuery;
+}
+
+/**
+ * Changes a charge for one subscription: prices, spending minimum, name, filters, taxes, rate of its pricing unit.
+ *
+ * @throws Refusal 404 subscription, charge, tax; 422 by field; value_is_frozen
+ * Rule: usage-and-charges D.9.
+ */
+export async function overrideCharge(ctx: Context, { body, ...address }: Address & { body: ChargeUpdate }) {
+  const after = await changeOwnCharge(ctx, address, async ({ plan, shown }) => {
+    const { charges, faults } = await prepareCharges(ctx, {
+      planId: plan.plan.id,
+      isFrozen: true,
+      isOverride: true,
+      given: [{ given: body, stored: shown }],
+      otherCodes: [],
+      missing: 'billable_metric',
+    });
+    refuseFaults(faults);
+    await saveCharges(ctx.db, ctx.organizationId, charges, ctx.now());
+  });
+  return { charge: chargeView(after) };
+}
+
+/** Adds a filter for one subscription. @throws Refusal 404 subscription, charge; 422 as addFilter */
+export async function createOwnFilter(ctx: Context, { body, ...address }: Address & { body: ChargeFilterCreate }) {
+  let filter: ChargeFilterRow | undefined;
+  const after = await changeOwnCharge(ctx, address, async ({ shown }) => {
+    filter = await addFilter(ctx, shown, body);
+  });
+  return { filter: chargeFilterView(filter!, after.charge) };
+}
+
+/** Changes a filter for one subscription. @throws Refusal 404 subscription, charge, charge_filter; 422 as editFilter */
+export async function updateOwnFilter(
+  ctx: Context,
+  { body, filter_id, ...address }: Address & { filter_id: string; body: ChargeFilterUpdate },
+) {
+  let filter: ChargeFilterRow | undefined;
+  const after = await changeOwnCharge(ctx, address, async ({ shown }) => {
+    filter = await editFilter(ctx, shown, await filterMeant(ctx, shown, filter_id), body);
+  });
+  return { filter: chargeFilterView(filter!, after.charge) };
+}
+
+/** Removes a filter for one subscription and answers it. @throws Refusal 404 subscription, charge, charge_filter */
+export async function deleteOwnFilter(ctx: Context, { filter_id, ...address }: Address & { filter_id: string }) {
+  let filter: ChargeFilterRow | undefined;
+  const after = await changeOwnCharge(ctx, address, async ({ shown }) => {
+    filter = await filterMeant(ctx, shown, filter_id);
+    await deleteFilter(ctx.db, ctx.organizationId, filter.id, ctx.now());
+  });
+  return { filter: chargeFilterView(filter!, after.charge) };
+}
+
+/** Changes the copy of a charge that one subscription has; the first time the copy is made. */
+async function changeOwnCharge(
+  ctx: Context,
+  { external_id, charge_code, query }: Address,
+  change: (own: { plan: PlanShown; shown: ChargeShown }) => Promise<void>,
+): Promise<ChargeShown> {
+  await lockPlansOf(ctx, external_id);
+  const records = await lockRecords(ctx, external_id);
+  const subscription = records.findLast(({ status }) => status === query.subscription_status);
+  if (!subscription) throw refuse.notFound('subscription');
+  const before = await getShown(ctx.db, ctx.organizationId, subscription.id);
+  const plan = await ownPlan(ctx, subscription);
+  const shown = chargeOf(plan, charge_code);
+  await change({ plan, shown });
+  await refreshShapes(ctx, [shown.charge.billable_metric_id], 'charges');
+  await flagDraftInvoicesOfPlans(ctx.db, ctx.organizationId, [plan.plan.id], ctx.now());
+  await recordSubscription(ctx, 'subscription.updated', subscription.id, before);
+  return chargeOf(await showPlan(ctx.db, ctx.organizationId, plan.plan), charge_code);
+}
+
+/** The filter of a copy that an id means: its own, or the one with the values of the plan's. */
+async function filterMeant(ctx: Context, { charge, filters }: ChargeShown, id: string): Promise<ChargeFilterRow> {
+  const named = await findFilterMeant(ctx, charge, id);
+  const filter = named && filters.find(({ values }) => identityOf(values) === identityOf(named.values));
+  if (!filter) throw refuse.notFound('charge_filter');
+  return filter;
+}

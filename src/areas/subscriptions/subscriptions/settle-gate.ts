@@ -1,0 +1,18 @@
+import type { PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
+
+/** Decides whether a subscription that waits for its first invoice's payment becomes active, or is canceled. */
+export const GATE_STEP = 'settle-gate';
+
+/**
+ * Owes the decision about the subscription that an open invoice holds back, once its payment came in or was refused.
+ * Rule: subscriptions-and-invoices B.9.
+ */
+export async function followGatedPayment(ctx: Context, invoice: InvoiceRow, status: PaymentStatus): Promise<void> {
+  if (invoice.status !== 'open' || invoice.invoice_type !== 'subscription' || status === 'pending') return;
+  const lines = await ctx.db<{ subscription_id: string }[]>`
+    select subscription_id from invoice_subscriptions
+    where organization_id = ${ctx.organizationId} and invoice_id = ${invoice.id}`;
+  for (const { subscription_id } of lines) ctx.after({ job: GATE_STEP, payload: { subscription_id } });
+}

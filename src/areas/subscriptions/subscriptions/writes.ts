@@ -1,0 +1,131 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Interval } from '../../../engine/calendar/grid.ts';
+import type { Decimal } from '../../../engine/money/decimal.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { columns, type SubscriptionRow } from './queries.ts';
+
+/** What a command that changes subscriptions needs of their customer; its row is locked until the end of the transaction. */
+export interface LockedCustomer {
+  id: string;
+  external_id: string;
+  billing_entity_id: string;
+  currency: string | null;
+  /** Applicable zone. */
+  zone: string;
+}
+
+/**
+ * The one writer per customer: whoever creates, changes or bills subscriptions holds this row, and takes it before the
+ * rows of subscriptions and invoices.
+ */
+export async function lockCustomerById(
+  db: Db,
+  organizationId: string,
+  id: string,
+): Promise<LockedCustomer | undefined> {
+  const [row] = await db<LockedCustomer[]>`
+    select customer.id, customer.external_id, customer.billing_entity_id, customer.currency,
+      coalesce(customer.timezone, entity.timezone) as zone
+    from customers customer
+    join billing_entities entity
+      on entity.organization_id = customer.organization_id and entity.id = customer.billing_entity_id
+    where customer.organization_id = ${organizationId} and customer.id = ${id}
+    for no key update of customer`;
+  return row;
+}
+
+/** A plan's figures that decide what a change to it means. */
+export interface PlanFacts {
+  id: string;
+  code: string;
+  interval: Interval;
+  amount_cents: number;
+  amount_currency: string;
+  pay_in_advance: boolean;
+  bill_charges_monthly: boolean | null;
+  bill_fixed_charges_monthly: boolean | null;
+  trial_period: Decimal | null;
+}
+
+const planFacts = (db: Db) => db`
+  select id, code, interval, amount_cents, amount_currency, pay_in_advance, bill_charges_monthly,
+    bill_fixed_charges_monthly, trial_period
+  from plans`;
+
+/** A plan that may be subscribed to: neither an override nor deleted nor about to be. Locked against its deletion. */
+export async function findPlanForSale(db: Db, organizationId: string, code: string): Promise<PlanFacts | undefined> {
+  const [row] = await db<PlanFacts[]>`
+    ${planFacts(db)}
+    where organization_id = ${organizationId} and code = ${code} and parent_id is null and deleted_at is null
+      and not pending_deletion
+    for share`;
+  return row;
+}
+
+export async function getPlanFacts(db: Db, organizationId: string, id: string): Promise<PlanFacts> {
+  const [row] = await db<PlanFacts[]>`${planFacts(db)} where organization_id = ${organizationId} and id = ${id}`;
+  return row!;
+}
+
+/** Every record of an external id, oldest first, locked. */
+export const lockLineage = (db: Db, organizationId: string, externalId: string) => db<SubscriptionRow[]>`
+  select ${columns(db)} from subscriptions s
+  where s.organization_id = ${organizationId} and s.external_id = ${externalId}
+  order by s.created_at, s.id
+  for no key update`;
+
+/** Subscriptions by id, locked in order of their ids. */
+export const lockSubscriptions = (db: Db, organizationId: string, ids: readonly string[]) => db<SubscriptionRow[]>`
+  select ${columns(db)} from subscriptions s
+  where s.organization_id = ${organizationId} and s.id = any (${ids as string[]}::uuid[])
+  order by s.id
+  for no key update`;
+
+/** First start of the customer's records with an external id: where its trial began, whatever came after. */
+export async function firstStartOf(
+  db: Db,
+  organizationId: string,
+  customerId: string,
+  externalId: string,
+): Promise<Temporal.Instant | null> {
+  const [row] = await db<{ first: Temporal.Instant | null }[]>`
+    select min(started_at) as first from subscriptions
+    where organization_id = ${organizationId} and customer_id = ${customerId} and external_id = ${externalId}`;
+  return row!.first;
+}
+
+export type NewSubscription = Omit<
+  SubscriptionRow,
+  'canceled_at' | 'cancellation_reason' | 'terminated_at' | 'trial_ended_at'
+>;
+
+export const insertSubscription = (db: Db, organizationId: string, row: NewSubscription) => db`
+  insert into subscriptions ${db({ organization_id: organizationId, ...row } as never)}`;
+
+/** Columns of a subscription that change after its creation. */
+export type SubscriptionChange = Partial<
+  Omit<SubscriptionRow, 'id' | 'customer_id' | 'external_id' | 'created_at' | 'updated_at'>
+>;
+
+export async function changeSubscription(
+  db: Db,
+  organizationId: string,
+  id: string,
+  change: SubscriptionChange,
+  now: Temporal.Instant,
+): Promise<void> {
+  await db`
+    update subscriptions set ${db({ ...change, updated_at: now } as never)}
+    where organization_id = ${organizationId} and id = ${id}`;
+}
+
+/** The first currency that a customer is billed in becomes its own. Rule: subscriptions-and-invoices B.1. */
+export const setFirstCurrency = (
+  db: Db,
+  organizationId: string,
+  customerId: string,
+  currency: string,
+  now: Temporal.Instant,
+) => db`
+  update customers set currency = ${currency}, updated_at = ${now}
+  where organization_id = ${organizationId} and id = ${customerId} and currency is null`;

@@ -1,0 +1,19 @@
+import type { Context } from '../../../platform/context.ts';
+import { pageMeta } from '../../../platform/lists/pagination.ts';
+import { shownSince } from '../retention/queries.ts';
+import { getActivityLog, listActivityLogs } from './queries.ts';
+import type { ActivityLogsQuery } from './schema.ts';
+import { activityLogView } from './view.ts';
+
+/** A page of the audit trail, newest first, as far back as it is shown. Rule: platform H.1, H.4. */
+export async function showActivityLogs(ctx: Context, { query }: { query: ActivityLogsQuery }) {
+  const since = await shownSince(ctx, 'activity_logs');
+  const { rows, total } = await listActivityLogs(ctx.db, ctx.organizationId, query, since);
+  return { activity_logs: rows.map(activityLogView), meta: pageMeta(query, total) };
+}
+
+/** @throws Refusal 404 activity_log */
+export async function showActivityLog(ctx: Context, { activity_id }: { activity_id: string }) {
+  const since = await shownSince(ctx, 'activity_logs');
+  return { activity_log: activityLogView(await getActivityLog(ctx.db, ctx.organizationId, activity_id, since)) };
+}

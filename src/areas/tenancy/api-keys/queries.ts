@@ -1,0 +1,86 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import { isUuid } from '../../../platform/ids.ts';
+import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import type { Permissions } from '../organizations/permissions.ts';
+
+export interface ApiKeyRow {
+  id: string;
+  organization_id: string;
+  name: string | null;
+  last_four: string;
+  permissions: Permissions;
+  expires_at: Temporal.Instant | null;
+  last_used_at: Temporal.Instant | null;
+  created_at: Temporal.Instant;
+  updated_at: Temporal.Instant;
+}
+
+const columns = (db: Db) => db`
+  id, organization_id, name, last_four, permissions, expires_at, last_used_at, created_at, updated_at`;
+
+const valid = (db: Db, now: Temporal.Instant) => db`(expires_at is null or expires_at > ${now})`;
+
+/** A key that is valid at `now`. @throws Refusal 404 api_key, of an expired or deleted one too */
+export async function getApiKey(db: Db, organizationId: string, id: string, now: Temporal.Instant): Promise<ApiKeyRow> {
+  const [row] = isUuid(id)
+    ? await db<ApiKeyRow[]>`
+        select ${columns(db)} from api_keys
+        where organization_id = ${organizationId} and id = ${id} and ${valid(db, now)}`
+    : [];
+  if (!row) throw refuse.notFound('api_key');
+  return row;
+}
+
+/** A page of the keys valid at `now`, newest first, and their number. */
+export async function listApiKeys(
+  db: Db,
+  organizationId: string,
+  page: Page,
+  now: Temporal.Instant,
+): Promise<{ rows: ApiKeyRow[]; totalCount: number }> {
+  const { limit, offset } = limitOf(page);
+  const [rows, [count]] = await Promise.all([
+    db<ApiKeyRow[]>`
+      select ${columns(db)} from api_keys where organization_id = ${organizationId} and ${valid(db, now)}
+      order by created_at desc, id desc
+      limit ${limit} offset ${offset}`,
+    db<{ total: number }[]>`
+      select count(*) as total from api_keys where organization_id = ${organizationId} and ${valid(db, now)}`,
+  ]);
+  return { rows: [...rows], totalCount: count!.total };
+}
+
+/** Keys of an organization are changed one after the other: what a change looks at stays as it is. */
+export const lockKeysOfOrganization = (db: Db, organizationId: string) => db`
+  select from organizations where id = ${organizationId} for no key update`;
+
+/** Permissions of a key, which may have expired while its request was under way. */
+export async function readPermissions(db: Db, organizationId: string, id: string): Promise<Permissions> {
+  const [row] = await db<{ permissions: Permissions }[]>`
+    select permissions from api_keys where organization_id = ${organizationId} and id = ${id}`;
+  return row?.permissions ?? {};
+}
+
+/** Whether a key other than this one never expires. */
+export async function hasOtherLastingKey(db: Db, organizationId: string, id: string): Promise<boolean> {
+  const [row] = await db<{ found: boolean }[]>`
+    select exists (
+      select from api_keys where organization_id = ${organizationId} and id <> ${id} and expires_at is null
+    ) as found`;
+  return row!.found;
+}
+
+/** Whether a key other than this one never expires and holds every permission of this one. */
+export async function hasOtherKeyHolding(db: Db, organizationId: string, key: ApiKeyRow): Promise<boolean> {
+  // A resource without modes is no permission, yet `@>` would ask for it by name.
+  const held = Object.fromEntries(Object.entries(key.permissions).filter(([, modes]) => modes.length > 0));
+  const [row] = await db<{ found: boolean }[]>`
+    select exists (
+      select from api_keys
+      where organization_id = ${organizationId} and id <> ${key.id} and expires_at is null
+        and permissions @> ${held as never}
+    ) as found`;
+  return row!.found;
+}

@@ -1,0 +1,69 @@
+import type { Context, SecurityEvent } from '../../../platform/context.ts';
+import { changedKeys } from '../../../platform/records/changes.ts';
+import { secondsOrNull } from '../../../platform/schema/view.ts';
+import type { ApiKeyRow } from './queries.ts';
+import { apiKeyView, securityView } from './view.ts';
+
+/**
+ * What changes of keys leave behind: a line of the audit trail, one of the security log with name, last characters and
+ * flat permissions, and word to every ingress. Rule: platform A.3, H.3, beyond 14.
+ */
+export const recordCreated = (ctx: Context, key: ApiKeyRow): void => {
+  const { permissions, ...shown } = securityView(key);
+  record(ctx, 'created', key, { ...shown, permissions: { deleted: [], added: permissions } });
+};
+
+export const recordUpdated = (ctx: Context, before: ApiKeyRow, after: ApiKeyRow): void => {
+  const [former, present] = [securityView(before), securityView(after)];
+  const changes = changedKeys(apiKeyView(before), apiKeyView(after));
+  const isRenamed = former.name !== present.name;
+  const difference = {
+    deleted: former.permissions.filter((each) => !present.permissions.includes(each)),
+    added: present.permissions.filter((each) => !former.permissions.includes(each)),
+  };
+  const isPermitted = difference.deleted.length + difference.added.length > 0;
+  record(
+    ctx,
+    'updated',
+    after,
+    {
+      svc_id: present.svc_id,
+      last4: present.last4,
+      name: isRenamed ? { deleted: former.name, added: present.name } : present.name,
+      ...(isPermitted ? { permissions: difference } : {}),
+    },
+    changes,
+  );
+};
+
+export const recordRotated = (ctx: Context, old: ApiKeyRow, key: ApiKeyRow): void => {
+  const { permissions: _same, ...shown } = securityView(key);
+  record(ctx, 'rotated', key, { ...shown, last4: { deleted: old.last_four, added: key.last_four } });
+};
+
+export const recordDeleted = (ctx: Context, key: ApiKeyRow): void => {
+  const { permissions, ...shown } = securityView(key);
+  const expiresAt = secondsOrNull(key.expires_at);
+  record(ctx, 'deleted', key, { ...shown, expires_at: expiresAt, permissions: { deleted: permissions, added: [] } });
+};
+
+function record(
+  ctx: Context,
+  action: 'created' | 'updated' | 'rotated' | 'deleted',
+  key: ApiKeyRow,
+  resources: SecurityEvent['resources'],
+  changes?: Record<string, [unknown, unknown]>,
+): void {
+  const type = action === 'rotated' ? 'created' : action;
+  ctx.record({
+    activity: {
+      type: `api_key.${type}`,
+      resourceType: 'ApiKey',
+      resourceId: key.id,
+      object: apiKeyView(key),
+      ...(changes ? { changes } : {}),
+    },
+    security: { event: `api_key.${action}`, resources },
+    keysChanged: true,
+  });
+}

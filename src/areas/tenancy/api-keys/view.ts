@@ -1,0 +1,25 @@
+import { seconds, secondsOrNull } from '../../../platform/schema/view.ts';
+import { flatPermissions } from './permissions-input.ts';
+import type { ApiKeyRow } from './queries.ts';
+import type { ApiKeyView } from './schema.ts';
+
+/** A key as the API shows it: its value is in the answer of the command that made it and in no other. */
+export const apiKeyView = (key: ApiKeyRow): ApiKeyView => ({
+  svc_id: key.id,
+  svc_organization_id: key.organization_id,
+  name: key.name,
+  last4: key.last_four,
+  permissions: key.permissions as ApiKeyView['permissions'],
+  expires_at: secondsOrNull(key.expires_at),
+  last_used_at: secondsOrNull(key.last_used_at),
+  created_at: seconds(key.created_at),
+  updated_at: seconds(key.updated_at),
+});
+
+/** A key as the security log tells of it: permissions as flat words. Rule: platform A.3, H.3. */
+export const securityView = (key: ApiKeyRow) => ({
+  svc_id: key.id,
+  name: key.name,
+  last4: key.last_four,
+  permissions: flatPermissions(key.permissions),
+});

@@ -1,0 +1,57 @@
+import type { Context } from '../../../../platform/context.ts';
+import { changedKeys } from '../../../../platform/records/changes.ts';
+import { refuse } from '../../../../platform/refusal.ts';
+import { lockSettings, readSettings, updateSettingsRow } from './queries.ts';
+import type { SettingsUpdate, SettingsView } from './schema.ts';
+import { settingsView } from './view.ts';
+
+/** Settings of the caller's organization that `/organizations` does not carry. Rule: beyond 14. */
+export async function showSettings({ db, organizationId, config }: Context) {
+  return { settings: settingsView(await readSettings(db, organizationId), config) };
+}
+
+/**
+ * Changes them: only keys that were sent. Rate limits are the operator's to change.
+ *
+ * @throws Refusal 422 of a key: value_is_out_of_range; unsupported_value, where nothing acts on it yet;
+ *   rate_limits value_is_frozen
+ */
+export async function updateSettings(ctx: Context, { body }: { body: SettingsUpdate }) {
+  const stored = await lockSettings(ctx.db, ctx.organizationId);
+  const before = settingsView(stored, ctx.config);
+  if (body.rate_limits && !areLimits(body.rate_limits, before))
+    throw refuse.invalid({ rate_limits: ['value_is_frozen'] });
+  const changed = {
+    ...stored,
+    audit_logs_period_days: body.audit_logs_period ?? stored.audit_logs_period_days,
+    wallet_limit: body.wallet_limit ?? stored.wallet_limit,
+    hosted_page_wait_minutes: body.hosted_page_wait_minutes ?? stored.hosted_page_wait_minutes,
+    deny_when_overdue: body.deny_when_overdue ?? stored.deny_when_overdue,
+    usage_policies: body.usage_policies === undefined ? stored.usage_policies : policiesOf(body),
+  };
+  await updateSettingsRow(ctx.db, ctx.organizationId, changed, ctx.now());
+  const after = settingsView(changed, ctx.config);
+  ctx.record({
+    activity: {
+      type: 'organization.updated',
+      resourceType: 'Organization',
+      resourceId: ctx.organizationId,
+      object: after,
+      changes: changedKeys(before, after),
+    },
+    keysChanged: true,
+  });
+  return { settings: after };
+}
+
+/** Without any word they are null, and what stands below the organization holds. */
+const policiesOf = ({ usage_policies: sent }: SettingsUpdate) => {
+  const policies = { corrections: sent?.corrections ?? null, late_events: sent?.late_events ?? null };
+  return policies.corrections === null && policies.late_events === null ? null : policies;
+};
+
+const areLimits = (sent: Record<string, unknown>, { rate_limits }: SettingsView): boolean =>
+  Object.entries(sent).every(
+    ([category, limit]) =>
+      !Object.hasOwn(rate_limits, category) || rate_limits[category as keyof typeof rate_limits] === limit,
+  );

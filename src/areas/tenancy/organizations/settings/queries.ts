@@ -1,0 +1,53 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../../platform/db/connect.ts';
+import { assert } from '../../../../platform/refusal.ts';
+import type { Policy } from '../../../catalog/usage-policies/schema.ts';
+import type { RateLimits } from '../rate-limits.ts';
+
+export interface SettingsFields {
+  /** Null: the setting's. */
+  audit_logs_period_days: number | null;
+  wallet_limit: number;
+  hosted_page_wait_minutes: number;
+  deny_when_overdue: boolean;
+  usage_policies: { corrections?: Policy | null; late_events?: Policy | null } | null;
+}
+
+export interface SettingsRow extends SettingsFields {
+  personal_properties: unknown[];
+  /** Null where the organization has none of its own. */
+  rate_limits: RateLimits;
+}
+
+const columns = (db: Db) => db`
+  audit_logs_period_days, wallet_limit, usage_policies, hosted_page_wait_minutes, deny_when_overdue, personal_properties,
+  jsonb_build_object('events', rate_limit_events, 'events_bulk', rate_limit_events_bulk, 'access', rate_limit_access,
+    'current_usage', rate_limit_current_usage, 'default', rate_limit_default) as rate_limits`;
+
+export async function readSettings(db: Db, organizationId: string): Promise<SettingsRow> {
+  const [row] = await db<SettingsRow[]>`select ${columns(db)} from organizations where id = ${organizationId}`;
+  assert(row, 'the organization of a key exists');
+  return row;
+}
+
+/** As readSettings, and nobody else changes them until the transaction ends. */
+export async function lockSettings(db: Db, organizationId: string): Promise<SettingsRow> {
+  const [row] = await db<SettingsRow[]>`
+    select ${columns(db)} from organizations where id = ${organizationId} for no key update`;
+  assert(row, 'the organization of a key exists');
+  return row;
+}
+
+export const updateSettingsRow = (db: Db, organizationId: string, row: SettingsFields, at: Temporal.Instant) => db`
+  update organizations set audit_logs_period_days = ${row.audit_logs_period_days}, wallet_limit = ${row.wallet_limit},
+    hosted_page_wait_minutes = ${row.hosted_page_wait_minutes}, deny_when_overdue = ${row.deny_when_overdue},
+    usage_policies = ${row.usage_policies as never}, updated_at = ${at}
+  where id = ${organizationId}`;
+
+/** How many active wallets a customer of the organization may have. */
+export async function readWalletLimit(db: Db, organizationId: string): Promise<number> {
+  const [row] = await db<{ wallet_limit: number }[]>`
+    select wallet_limit from organizations where id = ${organizationId}`;
+  assert(row, 'the organization of a key exists');
+  return row.wallet_limit;
+}

@@ -1,0 +1,47 @@
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Config } from '../../../platform/config.ts';
+import type { Context } from '../../../platform/context.ts';
+import { changedKeys } from '../../../platform/records/changes.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { lockOrganization } from '../organizations/queries.ts';
+import { classOf, RETENTION_CLASS_NAMES } from './classes.ts';
+import { type ChosenRetention, daysOf, readRetention, upsertRules } from './queries.ts';
+import type { RetentionUpdate, RetentionView } from './schema.ts';
+
+const UNSUPPORTED = 'unsupported_value';
+
+/** How long the caller's organization keeps rows, by class. Rule: beyond 16.2. */
+export async function showRetention({ db, organizationId, config }: Context) {
+  return { retention: retentionView(await readRetention(db, organizationId), config) };
+}
+
+/**
+ * Chooses how long rows are kept: only classes that were sent. The job `retention` deletes by it, in real time.
+ *
+ * @throws Refusal 422 of a class: value_is_out_of_range; unsupported_value, of one whose rows nothing deletes yet
+ */
+export async function updateRetention(ctx: Context, { body }: { body: RetentionUpdate }) {
+  await lockOrganization(ctx.db, ctx.organizationId);
+  const before = retentionView(await readRetention(ctx.db, ctx.organizationId), ctx.config);
+  const sent = RETENTION_CLASS_NAMES.filter((name) => body[name] !== undefined);
+  const wrong = sent.filter((name) => classOf(name).isFixed && body[name] !== before[name]);
+  if (wrong.length > 0) throw refuse.invalid(Object.fromEntries(wrong.map((name) => [name, [UNSUPPORTED]])));
+  const rules = sent
+    .filter((name) => !classOf(name).isFixed)
+    .map((name) => ({ class: name, days: body[name] as number }));
+  await upsertRules(ctx.db, ctx.organizationId, rules, realNow());
+  const after = retentionView(await readRetention(ctx.db, ctx.organizationId), ctx.config);
+  ctx.record({
+    activity: {
+      type: 'retention.updated',
+      resourceType: 'Organization',
+      resourceId: ctx.organizationId,
+      object: after,
+      changes: changedKeys(before, after),
+    },
+  });
+  return { retention: after };
+}
+
+const retentionView = (chosen: ChosenRetention, config: Config): RetentionView =>
+  Object.fromEntries(RETENTION_CLASS_NAMES.map((name) => [name, daysOf(chosen, name, config)])) as RetentionView;

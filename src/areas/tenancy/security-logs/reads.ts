@@ -1,0 +1,19 @@
+import type { Context } from '../../../platform/context.ts';
+import { pageMeta } from '../../../platform/lists/pagination.ts';
+import { shownSince } from '../retention/queries.ts';
+import { getSecurityLog, listSecurityLogs } from './queries.ts';
+import type { SecurityLogsQuery } from './schema.ts';
+import { securityLogView } from './view.ts';
+
+/** A page of the security log, newest first, as far back as it is shown. Rule: platform H.3, H.4. */
+export async function showSecurityLogs(ctx: Context, { query }: { query: SecurityLogsQuery }) {
+  const since = await shownSince(ctx, 'security_logs');
+  const { rows, totalCount } = await listSecurityLogs(ctx.db, ctx.organizationId, query, since);
+  return { security_logs: rows.map(securityLogView), meta: pageMeta(query, totalCount) };
+}
+
+/** @throws Refusal 404 security_log */
+export async function showSecurityLog(ctx: Context, { log_id }: { log_id: string }) {
+  const since = await shownSince(ctx, 'security_logs');
+  return { security_log: securityLogView(await getSecurityLog(ctx.db, ctx.organizationId, log_id, since)) };
+}

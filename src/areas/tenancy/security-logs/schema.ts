@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { listFilter } from '../../../platform/lists/filters.ts';
+import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { fromFilter, untilFilter } from '../../../platform/lists/time-filters.ts';
+import { MANDATORY } from '../../../platform/schema/fields.ts';
+
+/** What happened to a credential or a way out. Rule: platform H.3. */
+export const SecurityLogView = z.object({
+  log_id: z.uuid(),
+  log_type: z.string(),
+  log_event: z.string(),
+  user_email: z.string().nullable(),
+  logged_at: z.iso.datetime(),
+  created_at: z.iso.datetime(),
+  resources: z.record(z.string(), z.unknown()),
+  device_info: z.record(z.string(), z.unknown()),
+});
+export type SecurityLogView = z.infer<typeof SecurityLogView>;
+
+export const SecurityLogEnvelope = z.object({ security_log: SecurityLogView });
+export const SecurityLogList = z.object({ security_logs: z.array(SecurityLogView), meta: PageMeta });
+
+/** Filters of the list; `to_date` is mandatory. Rule: platform D.2, H.3. */
+export const SecurityLogsQuery = z.object({
+  ...pageQuery,
+  from_date: fromFilter,
+  to_date: untilFilter.refine((value) => value !== undefined, MANDATORY),
+  user_ids: listFilter,
+  api_key_ids: listFilter,
+  log_types: listFilter,
+  log_events: listFilter,
+});
+export type SecurityLogsQuery = z.infer<typeof SecurityLogsQuery>;

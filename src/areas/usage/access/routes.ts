@@ -1,0 +1,30 @@
+import type { Gathering, Operation } from '../../../platform/operation.ts';
+import { checkAccess } from './check.ts';
+import { AccessCheck, AccessEnvelope, AccessQuery, isFilled } from './schema.ts';
+
+/** Checks with a hold lock the wallets of the customer: those of one subscription wait in line, not for the lock. */
+const oneAfterTheOther: Gathering = {
+  keyOf: ({ body }: { body: AccessCheck }) => `access|${body.external_subscription_id}`,
+  isAlone: () => true,
+};
+
+export const accessOperations: Operation[] = [
+  {
+    name: 'checkAccess',
+    method: 'post',
+    path: '/access/check',
+    permission: 'access',
+    tag: 'access',
+    summary: 'Tell whether a customer may do something now',
+    category: 'access',
+    ignoresIdempotencyKey: true,
+    root: 'access',
+    query: AccessQuery,
+    body: AccessCheck,
+    answer: AccessEnvelope,
+    kind: 'read',
+    writesWhen: ({ body }: { body: AccessCheck }) => isFilled(body.hold),
+    gathers: oneAfterTheOther,
+    run: checkAccess,
+  },
+];

@@ -1,0 +1,130 @@
+import type { Temporal } from 'temporal-polyfill';
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { Db, Sql, Tx } from '../../../platform/db/connect.ts';
+import type { Producer } from '../../../platform/queue/producer.ts';
+import { raiseShapesVersion } from '../../catalog/usage-shapes/commands.ts';
+import { lockOrganizationEvents } from '../../catalog/usage-shapes/lock.ts';
+import { MOST_GROUPS_BY_HOURS, sumsUpToDays } from '../../catalog/usage-shapes/shape.ts';
+import {
+  type BuildingShape,
+  countEventsUpTo,
+  holdBuildingShape,
+  keepDays,
+  listBuildingShapes,
+  listManyGroups,
+  listSubscriptionsWithEvents,
+  markRaw,
+  putLive,
+  refillHours,
+  refillSubscriptions,
+  setBuiltThrough,
+  takeDirtyHours,
+} from './sql.ts';
+
+/** Subscriptions recomputed in one transaction. */
+const SUBSCRIPTIONS_A_PAGE = 20;
+/** Dirty hours drained in one transaction; no more than one page is left to the switch, which keeps writers out. */
+const HOURS_A_PAGE = 500;
+/** Rounds of draining while writers go on; a shape busier than that is switched with what is left. */
+const MOST_ROUNDS = 50;
+/** Groups of one subscription and month beyond which buckets cost more than they save (performance-design 5.1). */
+export const MOST_GROUPS = 10_000;
+/** One subscription may hold many millions of events. */
+const STATEMENT_TIMEOUT = '15min';
+
+/** Events of an organization up to which a new shape is built at once, in the step of the command that needs it. */
+const BUILT_AT_ONCE = 20_000;
+
+/**
+ * Builds a shape: recomputes every subscription's buckets from raw events, then the hours that writers touched
+ * meanwhile, then takes the place of the live shape under the organization's exclusive lock. Every page is a transaction
+ * of its own, so that a lost worker's build goes on where it was. Safe to run twice; a shape that is no longer in
+ * building is left alone. Rule: performance-design 5.3.
+ */
+export async function buildShape(sql: Sql, organizationId: string, shapeId: string): Promise<void> {
+  const inPage = (work: (tx: Tx, shape: BuildingShape) => Promise<boolean>): Promise<boolean> =>
+    sql.begin(async (tx) => {
+      await tx.unsafe(`set local statement_timeout = '${STATEMENT_TIMEOUT}'`);
+      const shape = await holdBuildingShape(tx, organizationId, shapeId);
+      return shape !== undefined && (await work(tx, shape));
+    });
+
+  await everyPage(() => inPage(refillPage));
+  await everyPage(() => inPage(drainPage), MOST_ROUNDS);
+  await inPage(switchOver);
+}
+
+/**
+ * Step `build-shape`: builds a shape at once where that is little work; else the job that `sweepBuildingShapes` enqueues
+ * does it.
+ */
+export async function buildShapeStep(ctx: Context, { shape_id }: { shape_id: string }): Promise<void> {
+  if ((await countEventsUpTo(ctx.db, ctx.organizationId, BUILT_AT_ONCE + 1)) > BUILT_AT_ONCE) return;
+  const shape = await holdBuildingShape(ctx.db, ctx.organizationId, shape_id);
+  if (!shape) return;
+  await everyPage(() => refillPage(ctx.db, shape));
+  await switchOver(ctx.db, shape);
+}
+
+/**
+ * Enqueues the build of every shape in building, once an hour: a job that failed for good still holds its id.
+ *
+ * now  real time
+ */
+export async function sweepBuildingShapes(
+  deps: { sql: Sql; producer: Pick<Producer, 'addMany'> },
+  now: Temporal.Instant,
+): Promise<number> {
+  const hour = Math.floor(now.epochMilliseconds / 3_600_000);
+  const shapes = await listBuildingShapes(deps.sql);
+  await deps.producer.addMany(
+    'rollup.build-shape',
+    shapes.map(({ organization_id, id }) => ({
+      payload: { organization_id, shape_id: id },
+      options: { id: `build-${id}-${hour}` },
+    })),
+  );
+  return shapes.length;
+}
+
+async function everyPage(work: () => Promise<boolean>, mostPages = Number.POSITIVE_INFINITY): Promise<void> {
+  for (let page = 0; page < mostPages && (await work()); page += 1);
+}
+
+/** Drains what is left with writers kept out, and puts the shape live. */
+async function switchOver(tx: Db, shape: BuildingShape): Promise<boolean> {
+  await lockOrganizationEvents(tx, shape.organization_id);
+  await everyPage(() => drainPage(tx, shape));
+  if (await putLive(tx, shape)) await raiseShapesVersion(tx, shape.organization_id);
+  return false;
+}
+
+/** Recomputes the next subscriptions; false when there are none left. */
+async function refillPage(tx: Db, shape: BuildingShape): Promise<boolean> {
+  const rows = await listSubscriptionsWithEvents(tx, shape.organization_id, shape.built_through, SUBSCRIPTIONS_A_PAGE);
+  const ids = idsOf(rows);
+  if (ids.length === 0) return false;
+  await refillSubscriptions(tx, shape, ids);
+  const wide = await listManyGroups(tx, shape, ids, MOST_GROUPS_BY_HOURS);
+  if (wide.length > 0) await treatWide(tx, shape, idsOf(wide));
+  shape.built_through = ids.at(-1)!;
+  await setBuiltThrough(tx, shape);
+  return true;
+}
+
+/** Of subscriptions with many groups full days are kept too; those with too many are left to scans. */
+async function treatWide(tx: Db, shape: BuildingShape, subscriptionIds: readonly string[]): Promise<void> {
+  if (!shape.keeps_days && sumsUpToDays(shape.aggregation_type)) await keepDays(tx, shape);
+  const crowded = await listManyGroups(tx, shape, subscriptionIds, MOST_GROUPS);
+  if (crowded.length > 0) await markRaw(tx, shape, idsOf(crowded), realNow());
+}
+
+const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);
+
+/** Recomputes hours that writers touched; true when more may be left. */
+async function drainPage(tx: Db, shape: BuildingShape): Promise<boolean> {
+  const keys = await takeDirtyHours(tx, shape, HOURS_A_PAGE);
+  if (keys.length > 0) await refillHours(tx, shape, keys);
+  return keys.length === HOURS_A_PAGE;
+}

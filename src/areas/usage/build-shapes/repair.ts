@@ -1,0 +1,114 @@
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Sql, Tx } from '../../../platform/db/connect.ts';
+import type { Log } from '../../../platform/log/log.ts';
+import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
+import { raiseShapesVersion, rebuildShape } from '../../catalog/usage-shapes/commands.ts';
+import { lockOrganizationEvents } from '../../catalog/usage-shapes/lock.ts';
+import { MOST_GROUPS_BY_HOURS, type Shape, sumsUpToDays } from '../../catalog/usage-shapes/shape.ts';
+import { MOST_GROUPS } from './build-shape.ts';
+import {
+  deleteRetired,
+  findLiveShape,
+  type HourKey,
+  listDifferingHours,
+  listManyGroups,
+  markRaw,
+  refillHours,
+  sampleHours,
+  takeDirtyHours,
+} from './sql.ts';
+
+const SAMPLE_PERCENT = 1;
+/** Hours looked at in one run. */
+const MOST_HOURS = 50_000;
+/** Hours compared or repaired in one statement; writers wait as long as a repair takes. */
+const HOURS_A_PAGE = 200;
+const BUCKETS_A_PAGE = 10_000;
+
+/**
+ * Recomputes hours of a live shape from raw events, with writers kept out until the transaction ends. For corrections of
+ * events, and for what an audit found. Rule: performance-design 5.3.
+ */
+export async function repairHours(tx: Tx, shape: Shape, keys: readonly HourKey[]): Promise<void> {
+  await lockOrganizationEvents(tx, shape.organization_id);
+  await refillHours(tx, shape, keys);
+}
+
+/**
+ * Job `rollup-audit`: compares about 1 % of the hours of live shapes with the raw events, and all that wait for repair;
+ * repairs what differs and reports it. Drops what retired shapes left. Rules: performance-design 5.3, platform L.
+ */
+export const rollupAudit: SweepJob = {
+  name: 'rollup-audit',
+  async sweep({ sql, log }: SweepDeps) {
+    const audited = await auditHours(sql, log, SAMPLE_PERCENT);
+    log.info(audited, 'rollups audited');
+    while (!(await sql.begin((tx) => deleteRetired(tx, BUCKETS_A_PAGE)))) {
+      // the next page
+    }
+  },
+};
+
+/** Audits a sample of hours and repairs them; `percent` 100 looks at all. */
+export async function auditHours(sql: Sql, log: Log, percent: number): Promise<{ examined: number; repaired: number }> {
+  const sample = await sampleHours(sql, percent, MOST_HOURS);
+  let repaired = 0;
+  for (const keys of pagesByShape(sample)) {
+    const { organization_id: organizationId, shape_id: shapeId } = keys[0]!;
+    const shape = await findLiveShape(sql, organizationId, shapeId);
+    if (!shape) continue;
+    const differing = await listDifferingHours(sql, shape, keys);
+    await sql.begin(async (tx) => {
+      if (differing.length > 0) await repairHours(tx, shape, differing);
+      await repairPending(tx, shape);
+    });
+    repaired += differing.length;
+    if (differing.length > 0)
+      log.error({ organizationId, shapeId, hours: differing.length }, 'rollups differed from their events');
+  }
+  return { examined: sample.length, repaired };
+}
+
+/** Hours of a live shape whose repair somebody owes. */
+async function repairPending(tx: Tx, shape: Shape): Promise<void> {
+  const keys = await takeDirtyHours(tx, shape, HOURS_A_PAGE);
+  if (keys.length > 0) await repairHours(tx, shape, keys);
+}
+
+/**
+ * Job `rollup.guard`: looks whether a subscription has more groups of a shape in a month than rolling up pays for, and
+ * if so leaves it to scans from now on; else whether the shape has grown so many that it is to keep days.
+ *
+ * Rules: performance-design 5.1, 5.4.
+ */
+export async function guardGroups(
+  sql: Sql,
+  organizationId: string,
+  shapeId: string,
+  externalSubscriptionId: string,
+): Promise<void> {
+  await sql.begin(async (tx) => {
+    const shape = await findLiveShape(tx, organizationId, shapeId);
+    if (!shape) return;
+    const crowded = await listManyGroups(tx, shape, [externalSubscriptionId], MOST_GROUPS);
+    if (crowded.length === 0) {
+      if (shape.keeps_days || !sumsUpToDays(shape.aggregation_type)) return;
+      const wide = await listManyGroups(tx, shape, [externalSubscriptionId], MOST_GROUPS_BY_HOURS);
+      if (wide.length > 0) await rebuildShape(tx, shape, realNow());
+      return;
+    }
+    await lockOrganizationEvents(tx, organizationId);
+    await markRaw(tx, shape, [externalSubscriptionId], realNow());
+    await raiseShapesVersion(tx, organizationId);
+  });
+}
+
+function pagesByShape<Key extends { organization_id: string; shape_id: string }>(sorted: readonly Key[]): Key[][] {
+  const pages: Key[][] = [];
+  for (const key of sorted) {
+    const page = pages.at(-1);
+    if (page && page.length < HOURS_A_PAGE && page[0]!.shape_id === key.shape_id) page.push(key);
+    else pages.push([key]);
+  }
+  return pages;
+}

@@ -1,0 +1,63 @@
+import { AGGREGATION_TRAITS } from '../../../engine/metrics/aggregation-types.ts';
+import { evaluateExpression } from '../../../engine/metrics/evaluate-expression.ts';
+import { parseExpression } from '../../../engine/metrics/parse-expression.ts';
+import { propertyText } from '../../../engine/metrics/property-text.ts';
+import type { Context } from '../../../platform/context.ts';
+import { assert, refuse } from '../../../platform/refusal.ts';
+import { isStorable } from '../../../platform/schema/storable.ts';
+import { type BillableMetricRow, findBillableMetricByCode } from '../../catalog/billable-metrics/queries.ts';
+import { meteredText } from '../../catalog/usage-shapes/numbers.ts';
+import { canonicalText, parseProperties } from '../events/property-json.ts';
+import { unixSeconds } from '../events/timestamps.ts';
+import { type EventPayload, type EventToCorrect, isOtherPayload } from './events.ts';
+import type { Amendment } from './schema.ts';
+
+export type AmendmentWarning = 'property_missing' | 'property_not_numeric';
+
+/**
+ * What an event is after an amendment: what is not given stays, and the metric's expression is evaluated again.
+ *
+ * @returns the new payload, and what the metric cannot count of it: it is stored all the same, as at ingestion
+ * @throws Refusal 422 expression; base: value_already_exist, when nothing changes
+ * Rule: beyond 4.1.
+ */
+export async function amendedPayload(
+  ctx: Context,
+  event: EventToCorrect,
+  amendment: Amendment,
+): Promise<{ payload: EventPayload; warning: AmendmentWarning | null }> {
+  const amount = amendment.precise_total_amount_cents;
+  const payload: EventPayload = {
+    timestamp: amendment.timestamp ?? event.timestamp,
+    properties: amendment.properties ?? event.properties,
+    precise_total_amount_cents: amount === undefined ? event.precise_total_amount_cents : amount,
+  };
+  const metric = await findBillableMetricByCode(ctx.db, ctx.organizationId, event.code);
+  if (metric) payload.properties = withExpression(metric, event.code, payload);
+  if (!(await isOtherPayload(ctx.db, event.id, payload))) throw refuse.invalid({ base: ['value_already_exist'] });
+  return { payload, warning: metric ? warningOf(metric, payload) : null };
+}
+
+function withExpression(
+  metric: BillableMetricRow,
+  code: string,
+  { timestamp, properties: text }: EventPayload,
+): string {
+  if (metric.expression === null || metric.field_name === null) return text;
+  const expression = parseExpression(metric.expression);
+  assert(expression, 'a stored expression can be read');
+  const properties = parseProperties(text);
+  const evaluated = evaluateExpression(expression, { code, timestamp: unixSeconds(timestamp), properties });
+  if (!evaluated.ok) throw refuse.invalid({ expression: [`expression_evaluation_failed: ${evaluated.reason}`] });
+  if (!isStorable(evaluated.value)) throw refuse.invalid({ expression: ['invalid_format'] });
+  return canonicalText({ ...properties, [metric.field_name]: evaluated.value });
+}
+
+function warningOf(metric: BillableMetricRow, payload: EventPayload): AmendmentWarning | null {
+  const traits = AGGREGATION_TRAITS[metric.aggregation_type];
+  if (!traits.needsField || metric.field_name === null) return null;
+  const properties = parseProperties(payload.properties);
+  const value = Object.hasOwn(properties, metric.field_name) ? propertyText(properties[metric.field_name]) : null;
+  if (value === null) return 'property_missing';
+  return traits.needsNumber && meteredText(value) === null ? 'property_not_numeric' : null;
+}

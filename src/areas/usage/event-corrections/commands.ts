@@ -1,0 +1,22 @@
+import type { Context } from '../../../platform/context.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { type CorrectionRow, lockCorrection } from './queries.ts';
+import { correctionView } from './view.ts';
+import { updateProgress } from './writes.ts';
+
+/**
+ * Lets a failed correction go on where it stopped.
+ *
+ * @throws Refusal 404 event_correction
+ * @throws Refusal 405 invalid_status
+ */
+export async function retryCorrection(ctx: Context, { svc_id }: { svc_id: string }) {
+  const correction = await lockCorrection(ctx.db, ctx.organizationId, svc_id);
+  if (correction.status !== 'failed') throw refuse.notAllowed('invalid_status');
+  const isApplied = correction.done === correction.total;
+  const status = isApplied ? ('applied' as const) : ('pending' as const);
+  const again: CorrectionRow = { ...correction, status, error: null, finished_at: null };
+  await updateProgress(ctx.db, ctx.organizationId, again.id, again);
+  ctx.after({ job: isApplied ? 'settle-correction' : 'retract-range', payload: { correction_id: again.id } });
+  return { correction: correctionView(again) };
+}

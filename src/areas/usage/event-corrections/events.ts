@@ -1,0 +1,142 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import { isoText } from '../../../platform/db/iso-text.ts';
+import { assert, refuse } from '../../../platform/refusal.ts';
+
+// Namespace of the advisory locks of corrections; the others are in usage-shapes/lock.ts.
+const CORRECTIONS_SEED = 5304;
+
+/** A live event as it is before it is corrected. Times are ISO texts, properties JSON text. */
+export interface EventToCorrect {
+  id: string;
+  code: string;
+  timestamp: string;
+  properties: string;
+  precise_total_amount_cents: string | null;
+}
+
+/** What an amended event is from now on. */
+export type EventPayload = Pick<EventToCorrect, 'timestamp' | 'properties' | 'precise_total_amount_cents'>;
+
+/** One correction of a subscription's events at a time, until the transaction ends. Rule: beyond 4.5. */
+export const lockCorrections = (db: Db, organizationId: string, externalSubscriptionId: string) => db`
+  select pg_advisory_xact_lock(hashtextextended(${`${organizationId} ${externalSubscriptionId}`}, ${CORRECTIONS_SEED}))`;
+
+/**
+ * The live event of a transaction id, locked.
+ *
+ * @throws Refusal 404 event, also when it is retracted
+ */
+export async function lockEvent(
+  db: Db,
+  organizationId: string,
+  externalSubscriptionId: string,
+  transactionId: string,
+): Promise<EventToCorrect> {
+  const [event] = await db<EventToCorrect[]>`
+    select id, code, ${isoText(db, db`timestamp`)} as timestamp, properties::text as properties,
+      trim_scale(precise_total_amount_cents)::text as precise_total_amount_cents
+    from events
+    where organization_id = ${organizationId} and transaction_id = ${transactionId}
+      and external_subscription_id = ${externalSubscriptionId} and deleted_at is null
+    for update`;
+  if (!event) throw refuse.notFound('event');
+  return event;
+}
+
+/** Live events of a range; `to` is the instant before which the timestamp lies. */
+export interface EventRange {
+  external_subscription_id: string;
+  code: string | null;
+  from: string;
+  to: string;
+  /** JSON text of an object: every key is to have this text. Null: any. */
+  properties: string | null;
+}
+
+/** What stands after `from`: the live events `e` of a range. */
+export const eventsOfRange = (db: Db, organizationId: string, range: EventRange): Fragment => db`
+  events e
+  where e.organization_id = ${organizationId} and e.external_subscription_id = ${range.external_subscription_id}
+    ${range.code === null ? db`` : db`and e.code = ${range.code}`}
+    and e.timestamp >= ${range.from} and e.timestamp < ${range.to} and e.deleted_at is null
+    ${
+      range.properties === null
+        ? db``
+        : db`and not exists (
+            select from jsonb_each_text(${range.properties}::text::jsonb) given
+            where e.properties ->> given.key is distinct from given.value)`
+    }`;
+
+/** The live events `e` of a list of ids. */
+export const eventsOfIds = (db: Db, organizationId: string, ids: readonly string[]): Fragment => db`
+  events e
+  where e.id = any (${ids as string[]}::uuid[]) and e.organization_id = ${organizationId} and e.deleted_at is null`;
+
+/** The same events with another payload, as rows `e`. */
+export const amendedEvents = (
+  db: Db,
+  organizationId: string,
+  ids: readonly string[],
+  payload: EventPayload,
+): Fragment => db`
+  (
+    select old.id, old.organization_id, old.external_subscription_id, old.transaction_id, old.code, old.created_at,
+      ${payload.timestamp}::text::timestamptz as timestamp,
+      ${payload.properties}::text::jsonb as properties,
+      ${payload.precise_total_amount_cents}::text::numeric(40, 15) as precise_total_amount_cents
+    from events old
+    where old.id = any (${ids as string[]}::uuid[]) and old.organization_id = ${organizationId}
+      and old.deleted_at is null
+  ) e`;
+
+/** Number of events, counted up to `most`. */
+export async function countUpTo(db: Db, source: Fragment, most: number): Promise<number> {
+  const [row] = await db<
+    { count: number }[]
+  >`select count(*) as count from (select from ${source} limit ${most}) as found`;
+  return row!.count;
+}
+
+/** Whether a payload is another one than the stored: numbers of JSON by value. */
+export async function isOtherPayload(db: Db, eventId: string, payload: EventPayload): Promise<boolean> {
+  const [row] = await db<{ is_other: boolean }[]>`
+    select timestamp <> ${payload.timestamp}::text::timestamptz or properties <> ${payload.properties}::text::jsonb
+      or precise_total_amount_cents is distinct from ${payload.precise_total_amount_cents}::text::numeric as is_other
+    from events where id = ${eventId}`;
+  assert(row, 'a locked event is there');
+  return row.is_other;
+}
+
+interface Change {
+  correctionId: string;
+  now: Temporal.Instant;
+}
+
+/** Puts the payload of an event into its versions and another one in its place. */
+export const amendEvent = (
+  db: Db,
+  organizationId: string,
+  eventId: string,
+  payload: EventPayload,
+  change: Change,
+) => db`
+  with former as (${keepVersions(db, organizationId, [eventId], change)})
+  update events
+  set version = version + 1, timestamp = ${payload.timestamp}::text::timestamptz,
+    properties = ${payload.properties}::text::jsonb,
+    precise_total_amount_cents = ${payload.precise_total_amount_cents}::text::numeric
+  where organization_id = ${organizationId} and id = ${eventId} and deleted_at is null`;
+
+/** Takes events away; their keys stay taken. */
+export const retractEvents = (db: Db, organizationId: string, eventIds: readonly string[], change: Change) => db`
+  with former as (${keepVersions(db, organizationId, eventIds, change)})
+  update events set version = version + 1, deleted_at = ${change.now}
+  where organization_id = ${organizationId} and id = any (${eventIds as string[]}::uuid[]) and deleted_at is null`;
+
+const keepVersions = (db: Db, organizationId: string, eventIds: readonly string[], { correctionId, now }: Change) => db`
+  insert into event_versions (organization_id, event_id, version, code, timestamp, properties, precise_total_amount_cents,
+    correction_id, recorded_at)
+  select organization_id, id, version, code, timestamp, properties, precise_total_amount_cents, ${correctionId}::uuid, ${now}
+  from events
+  where organization_id = ${organizationId} and id = any (${eventIds as string[]}::uuid[]) and deleted_at is null`;

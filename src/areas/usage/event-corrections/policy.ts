@@ -1,0 +1,48 @@
+import type { Context } from '../../../platform/context.ts';
+import type { Fragment } from '../../../platform/db/connect.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { findPolicy } from '../../catalog/usage-policies/queries.ts';
+import type { Policy } from '../../catalog/usage-policies/schema.ts';
+import { type ConcernedCharge, listConcernedCharges } from './periods.ts';
+import { mayWriteInvoices } from './queries.ts';
+
+/**
+ * What holds for a correction: the request's word, else the plan's, else the organization's, else `next_invoice`.
+ *
+ * @throws Refusal 403 write_action_not_allowed_for_invoice, when another policy than `ignore` asks for it
+ * Rules: beyond 0, 4.2.
+ */
+export async function policyOf(
+  ctx: Context,
+  externalSubscriptionId: string,
+  asked: Policy | null | undefined,
+): Promise<Policy> {
+  const policy =
+    asked ?? (await findPolicy(ctx.db, ctx.organizationId, externalSubscriptionId, 'corrections')) ?? 'next_invoice';
+  if (policy === 'ignore' || ctx.actor.apiKeyId === null) return policy;
+  if (await mayWriteInvoices(ctx.db, ctx.organizationId, ctx.actor.apiKeyId)) return policy;
+  throw refuse.forbidden('write_action_not_allowed_for_invoice');
+}
+
+/** What a correction means for invoices. */
+export interface Effect {
+  /** Invoices that are computed anew. */
+  draftIds: string[];
+  /** On issued invoices: what is settled. */
+  invoiced: ConcernedCharge[];
+}
+
+/**
+ * What correcting events of these moments means for invoices: periods that are not billed need nothing, drafts are
+ * refreshed, issued invoices are settled.
+ *
+ * moments  rows (code, timestamp): where events were, and where they will be
+ *
+ * Rule: beyond 4.3.
+ */
+export async function effectOf(ctx: Context, externalSubscriptionId: string, moments: Fragment): Promise<Effect> {
+  const concerned = await listConcernedCharges(ctx.db, ctx.organizationId, externalSubscriptionId, moments, true);
+  const invoiced = concerned.filter(({ is_draft }) => !is_draft);
+  const drafts = concerned.filter(({ is_draft }) => is_draft);
+  return { draftIds: [...new Set(drafts.map(({ invoice_id }) => invoice_id))].sort(), invoiced };
+}

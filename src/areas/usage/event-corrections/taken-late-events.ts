@@ -1,0 +1,13 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+
+/** Has corrections count these events from now on, although they may have come late: one has taken them in. */
+export const takeLateEvents = (
+  db: Db,
+  organizationId: string,
+  eventIds: readonly string[],
+  now: Temporal.Instant,
+) => db`
+  insert into taken_late_events (organization_id, event_id, taken_at)
+  select ${organizationId}::uuid, id, ${now} from unnest(${eventIds as string[]}::uuid[]) id
+  on conflict do nothing`;

@@ -1,0 +1,79 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { CorrectionRow } from './queries.ts';
+
+/** Of a correction that is made. */
+export const insertCorrection = (db: Db, organizationId: string, row: CorrectionRow) => db`
+  insert into event_corrections (id, organization_id, kind, status, policy, credit_note_part, reason, dry_run,
+    external_subscription_id, transaction_id, input, api_key_id, total, done, draft_invoices_count, invoices_count, error,
+    created_at, started_at, finished_at)
+  values (${row.id}, ${organizationId}, ${row.kind}, ${row.status}, ${row.policy}, ${row.credit_note_part}, ${row.reason},
+    ${row.dry_run}, ${row.external_subscription_id}, ${row.transaction_id}, ${row.input as never}, ${row.api_key_id},
+    ${row.total}, ${row.done}, ${row.draft_invoices_count}, ${row.invoices_count}, ${row.error as never},
+    ${row.created_at}, ${row.started_at}, ${row.finished_at})`;
+
+/** How far a correction is. */
+export const updateProgress = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  {
+    status,
+    done,
+    error,
+    started_at,
+    finished_at,
+  }: Pick<CorrectionRow, 'status' | 'done' | 'error' | 'started_at' | 'finished_at'>,
+) => db`
+  update event_corrections
+  set status = ${status}, done = ${done}, error = ${error as never}, started_at = ${started_at}, finished_at = ${finished_at}
+  where organization_id = ${organizationId} and id = ${id}`;
+
+/** Remembers the events of a range; `source` is what stands after `from`, events `e`. */
+export const insertRangeEvents = (db: Db, organizationId: string, correctionId: string, source: Fragment) => db`
+  insert into event_correction_events (organization_id, correction_id, event_id)
+  select ${organizationId}::uuid, ${correctionId}::uuid, e.id from ${source}`;
+
+/** Takes events of a range off its list, at most `limit`; locks those that are still live. */
+export const takeRangeEvents = (db: Db, organizationId: string, correctionId: string, limit: number) => db<
+  { id: string; code: string | null }[]
+>`
+  with taken as (
+    delete from event_correction_events
+    where correction_id = ${correctionId} and event_id in (
+      select event_id from event_correction_events
+      where organization_id = ${organizationId} and correction_id = ${correctionId} order by event_id limit ${limit})
+    returning event_id
+  ), live as materialized (
+    select e.id, e.code from events e
+    where e.id in (select event_id from taken) and e.organization_id = ${organizationId} and e.deleted_at is null
+    order by e.id
+    for update
+  )
+  select taken.event_id as id, live.code from taken left join live on live.id = taken.event_id`;
+
+/** Counts the issued invoices that a correction concerns, as far as its events are known. */
+export async function countInvoices(db: Db, organizationId: string, id: string): Promise<number> {
+  const [row] = await db<{ invoices_count: number }[]>`
+    update event_corrections set invoices_count = greatest(invoices_count, (
+      select count(*) from (
+        select invoice_id from correction_periods where organization_id = ${organizationId} and correction_id = ${id}
+        union
+        select invoice_id from correction_adjustments
+        where organization_id = ${organizationId} and correction_id = ${id} and invoice_id is not null
+      ) as concerned))
+    where organization_id = ${organizationId} and id = ${id}
+    returning invoices_count`;
+  return row!.invoices_count;
+}
+
+export const insertWarning = (
+  db: Db,
+  organizationId: string,
+  correctionId: string,
+  warning: string,
+  now: Temporal.Instant,
+) => db`
+  insert into correction_adjustments (id, organization_id, correction_id, warning, created_at)
+  values (${newId()}, ${organizationId}, ${correctionId}, ${warning}, ${now})`;

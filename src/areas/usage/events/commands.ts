@@ -1,0 +1,75 @@
+import { realNowExactMs } from '../../../platform/clock/real-clock.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { Db, Tx } from '../../../platform/db/connect.ts';
+import { Answer } from '../../../platform/operation.ts';
+import { assert } from '../../../platform/refusal.ts';
+import { catalogOf } from '../../catalog/usage-shapes/catalog.ts';
+import { listCatalogs } from '../../catalog/usage-shapes/queries.ts';
+import { answerText } from './answers.ts';
+import { explainBatch } from './explain/explain-batch.ts';
+import type { IncomingBatch, Verdict } from './incoming.ts';
+import type { EventsInput } from './requests.ts';
+import { alone, isDataError, unstorable } from './storage/data-errors.ts';
+import type { LimitedUsage } from './storage/limited-usage.ts';
+import { type StoreOutcome, storeBatches } from './storage/store-batches.ts';
+import { isoOfMs } from './timestamps.ts';
+
+/** The shared lock is held after the first try, so the second one's catalog cannot be stale. */
+const TRIES = 2;
+
+/**
+ * POST /events and /events/batch with an Idempotency-Key: as the events lane, in the command's own transaction (beyond 2).
+ *
+ * @throws Refusal 422 of the events, 405 while the test clock advances
+ */
+export async function storeInCommand(ctx: Context, input: EventsInput): Promise<Answer> {
+  const { batch } = input;
+  const now = isoOfMs(realNowExactMs());
+  const verdicts = batch.events.length === 0 ? [] : await storeOrRefuse(ctx, batch, now);
+  const { text, isReplayed } = answerText(input, await explainBatch(ctx.db, batch, verdicts, now));
+  return new Answer(null, { json: text, ...(isReplayed ? { headers: { 'X-Svc-Replayed': 'true' } } : {}) });
+}
+
+async function storeOrRefuse(ctx: Context, batch: IncomingBatch, now: string): Promise<Verdict[]> {
+  try {
+    return await store(ctx, batch, now);
+  } catch (error) {
+    if (!isDataError(error)) throw error;
+    ctx.log.warn({ events: batch.events.length, err: (error as Error).message }, 'a value cannot be stored');
+  }
+  const verdicts: Verdict[] = [];
+  for (const event of batch.events) verdicts.push(await storeAlone(ctx, alone(batch, event), now));
+  // What an atomic batch stored meanwhile goes with the refusal.
+  return verdicts;
+}
+
+async function storeAlone(ctx: Context, batch: IncomingBatch, now: string): Promise<Verdict> {
+  try {
+    return (await store(ctx, batch, now))[0]!;
+  } catch (error) {
+    if (isDataError(error)) return unstorable();
+    throw error;
+  }
+}
+
+async function store(ctx: Context, batch: IncomingBatch, now: string): Promise<Verdict[]> {
+  for (let attempt = 1; attempt <= TRIES; attempt += 1) {
+    const [row] = await listCatalogs(ctx.db, [ctx.organizationId]);
+    assert(row, 'the organization of a command is there');
+    const catalogs = new Map([[row.id, catalogOf(row)]]);
+    const { verdicts, batchId, limitedUsage } = await within(ctx.db, (db) => storeBatches(db, [batch], catalogs, now));
+    if (!verdicts[0]) continue;
+    if (limitedUsage) await tellAccess(ctx.db, limitedUsage);
+    if (batchId !== null) ctx.after({ job: 'finish-event-batch', payload: { batch_id: batchId } });
+    return verdicts[0];
+  }
+  throw new Error('a catalog read under the shared lock is of the present version');
+}
+
+/** A command's events are not added to what access checks keep: it is dropped. Rule: beyond 11.2 "invalidation". */
+const tellAccess = (db: Db, { groups }: LimitedUsage) => db`
+  select tell_access('s:' || id) from unnest(${groups.map((group) => group.external_subscription_id)}::text[]) id`;
+
+/** A savepoint: a value that cannot be stored leaves the command's transaction usable. */
+const within = (db: Db, work: (db: Db) => Promise<StoreOutcome>): Promise<StoreOutcome> =>
+  (db as Tx).savepoint(work) as Promise<StoreOutcome>;

@@ -1,0 +1,86 @@
+import type { z } from 'zod';
+import type { Context } from '../../../platform/context.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { boundedPage } from '../../../platform/lists/bounded-page.ts';
+import { booleanFilter } from '../../../platform/lists/filters.ts';
+import { pageMeta } from '../../../platform/lists/pagination.ts';
+import { Answer } from '../../../platform/operation.ts';
+import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
+import { INVALID } from '../../../platform/schema/fields.ts';
+import { cursorOf, placeOf } from './cursor.ts';
+import { countEvents, type EventPage, findLatestStart, getEvent, listEvents, listEventsById } from './queries.ts';
+import type { EventListQuery, EventPageMeta } from './schema.ts';
+import { eventText, type ShownEvent } from './view.ts';
+
+/** @throws Refusal 404 event */
+export async function showEvent(ctx: Context, { transaction_id }: { transaction_id: string }): Promise<Answer> {
+  const event = await getEvent(ctx.db, ctx.organizationId, transaction_id);
+  return new Answer(null, { json: `{"event":${eventText(event)}}` });
+}
+
+/**
+ * Events of the organization, newest timestamp first. Rule: usage-and-charges A.8.
+ *
+ * @throws Refusal 422 as `readEventPage`
+ */
+export async function showEvents(ctx: Context, { query }: { query: EventListQuery }): Promise<Answer> {
+  const { rows, meta } = await readEventPage(ctx, query, listEvents);
+  return new Answer(null, { json: `{"events":[${rows.map(eventText).join(',')}],"meta":${JSON.stringify(meta)}}` });
+}
+
+/**
+ * A page of events with its `meta`, by `page` or, to any depth and with the same filters, behind the `next_cursor` of
+ * another page. At most four statements, each of a bounded number of events.
+ *
+ * @throws Refusal 422 page: value_is_out_of_range, too deep in a list that goes on there
+ * @throws Refusal 422 after: value_is_invalid
+ * @throws Refusal 422 timestamp_from_started_at: value_is_invalid, or a text of A.8 for what it needs and excludes
+ */
+export async function readEventPage<Row extends ShownEvent>(
+  ctx: Context,
+  query: EventListQuery,
+  list: (db: Db, organizationId: string, filters: EventListQuery, page: EventPage) => Promise<Row[]>,
+): Promise<{ rows: readonly Row[]; meta: z.output<typeof EventPageMeta> }> {
+  const after = query.after === undefined ? null : placeOf(query.after);
+  const filters = await fromStart(ctx, query);
+  const { db, organizationId } = ctx;
+  const { rows, total } = await boundedPage(after === null ? query : { ...query, page: 1 }, {
+    rows: () => list(db, organizationId, filters, { ...query, after }),
+    count: () => countEvents(db, organizationId, filters),
+  });
+  const last = rows.length === query.per_page ? rows.at(-1) : undefined;
+  const meta = pageMeta(query, total);
+  const isMore = last !== undefined && (after !== null || meta.next_page !== null || total.isEstimated);
+  return { rows, meta: isMore ? { ...meta, next_cursor: cursorOf(last) } : meta };
+}
+
+/**
+ * The filters of a list, the lower bound being the start of the most recent subscription where that is asked.
+ *
+ * @throws Refusal 422 timestamp_from_started_at and what does not go with it
+ */
+async function fromStart(ctx: Context, query: EventListQuery): Promise<EventListQuery> {
+  if (!isFromStart(query)) return query;
+  const start = await findLatestStart(ctx.db, ctx.organizationId, query.external_subscription_id!);
+  return start ? { ...query, timestamp_from: start } : query;
+}
+
+/** Whether the lower bound is the start of the most recent subscription. */
+function isFromStart(query: EventListQuery): boolean {
+  if (query.timestamp_from_started_at === undefined) return false;
+  const isAsked = booleanFilter.parse(query.timestamp_from_started_at);
+  if (isAsked === undefined) throw refuse.invalid({ timestamp_from_started_at: [INVALID] });
+  if (!isAsked) return false;
+  const errors: FieldErrors = {};
+  if (query.external_subscription_id === undefined)
+    errors.external_subscription_id = ['required with timestamp_from_started_at'];
+  if (query.timestamp_from !== undefined) errors.timestamp_from = ['cannot be used with timestamp_from_started_at'];
+  if (Object.keys(errors).length > 0) throw refuse.invalid(errors);
+  return true;
+}
+
+/** JSON texts of events by id, in the order asked; those that are gone are left out. */
+export async function readEventsAgain(ctx: Context, ids: readonly string[]): Promise<string[]> {
+  const byId = new Map((await listEventsById(ctx.db, ctx.organizationId, ids)).map((event) => [event.id, event]));
+  return ids.flatMap((id) => (byId.has(id) ? [eventText(byId.get(id)!)] : []));
+}

@@ -1,0 +1,93 @@
+import type { Operation } from '../../../platform/operation.ts';
+import { storeInCommand } from './commands.ts';
+import { EnrichedEventList, showEnrichedEvents } from './enriched.ts';
+import { readEventsAgain, showEvent, showEvents } from './reads.ts';
+import {
+  BulkEnvelope,
+  CreatedEvent,
+  CreatedEvents,
+  CreateEventQuery,
+  CreateEventsQuery,
+  EventBody,
+  EventEnvelope,
+  EventList,
+  EventListQuery,
+  EventsBody,
+} from './schema.ts';
+
+const shared = { permission: 'event', tag: 'events' } as const;
+/** A batch holds a hundred events, of which each may be large. */
+const BATCH_LIMIT_BYTES = 5 * 1024 * 1024;
+const lane = { ...shared, method: 'post', kind: 'events', category: 'events' } as const;
+
+/** Bulk is stored in chunks, by the events lane only (beyond 2). */
+const neverACommand = (): Promise<never> => Promise.reject(new Error('bulk events are stored by the events lane'));
+
+export const eventOperations: Operation[] = [
+  {
+    ...lane,
+    name: 'createEvent',
+    path: '/events',
+    summary: 'Send a usage event',
+    query: CreateEventQuery,
+    body: EventBody,
+    answer: CreatedEvent,
+    run: storeInCommand,
+  },
+  {
+    ...lane,
+    name: 'createBatchEvents',
+    path: '/events/batch',
+    summary: 'Send up to 100 usage events, all or nothing, or each for itself with mode=tolerant',
+    bodyLimitBytes: BATCH_LIMIT_BYTES,
+    query: CreateEventsQuery,
+    body: EventsBody,
+    answer: CreatedEvents,
+    run: storeInCommand,
+    reread: { records: 'events', read: readEventsAgain },
+  },
+  {
+    ...lane,
+    name: 'createBulkEvents',
+    path: '/events/bulk',
+    summary: 'Send up to 10 000 usage events, one JSON object a line',
+    category: 'events_bulk',
+    readsOwnBody: true,
+    ignoresIdempotencyKey: true,
+    query: CreateEventQuery,
+    answer: BulkEnvelope,
+    run: neverACommand,
+  },
+  {
+    ...shared,
+    name: 'findAllEvents',
+    method: 'get',
+    path: '/events',
+    summary: 'List usage events',
+    kind: 'read',
+    query: EventListQuery,
+    answer: EventList,
+    run: showEvents,
+  },
+  {
+    ...shared,
+    name: 'findEvent',
+    method: 'get',
+    path: '/events/:transaction_id',
+    summary: 'Retrieve a usage event',
+    kind: 'read',
+    answer: EventEnvelope,
+    run: showEvent,
+  },
+  {
+    ...shared,
+    name: 'findAllEnrichedEvents',
+    method: 'get',
+    path: '/events_enriched',
+    summary: 'List usage events with the values that their metrics count',
+    kind: 'read',
+    query: EventListQuery,
+    answer: EnrichedEventList,
+    run: showEnrichedEvents,
+  },
+];

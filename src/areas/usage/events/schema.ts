@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { textFilter } from '../../../platform/lists/filters.ts';
+import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { fromFilter, untilMillisecondFilter } from '../../../platform/lists/time-filters.ts';
+import { anyValue, list } from '../../../platform/schema/bounded.ts';
+import { ErrorPlaces } from '../../../platform/schema/error-places.ts';
+import { KEY_MAX_BYTES } from '../../../platform/schema/sizes.ts';
+
+/** Properties of an event; the lane counts them before it parses (json-shape.ts). */
+const PROPERTIES_MAX = 1000;
+/** Events of a tolerant batch, unless the operator sets another number. */
+const EVENTS_MAX = 1000;
+
+const key = z.string().max(KEY_MAX_BYTES);
+const EventInput = z.object({
+  transaction_id: key,
+  external_subscription_id: key,
+  code: key,
+  timestamp: z.union([z.number(), key]).nullish(),
+  properties: anyValue({ max: PROPERTIES_MAX }).optional(),
+  precise_total_amount_cents: z.union([key, z.number()]).nullish(),
+});
+
+/** Fields of an event as it is sent. */
+export const EVENT_FIELDS: ReadonlySet<string> = new Set(Object.keys(EventInput.shape));
+
+/** Bodies of the writes, as the documentation shows them; the events lane reads them with plain checks. */
+export const EventBody = z.object({ event: EventInput });
+export const EventsBody = z.object({ events: list(EventInput, { max: EVENTS_MAX }) });
+
+/** `explain`: tell what billing makes of the events (beyond 3.1). */
+export const CreateEventQuery = z.object({ explain: textFilter });
+/** `mode=tolerant`: each event is stored or refused alone (beyond 3.3). */
+export const CreateEventsQuery = z.object({ explain: textFilter, mode: textFilter });
+
+/** An event as the API shows it. */
+export const EventView = z.object({
+  svc_id: z.uuid(),
+  transaction_id: z.string(),
+  svc_customer_id: z.null(),
+  code: z.string(),
+  timestamp: z.iso.datetime(),
+  precise_total_amount_cents: z.string().nullable(),
+  properties: z.record(z.string(), z.any()),
+  svc_subscription_id: z.null(),
+  external_subscription_id: z.string(),
+  created_at: z.iso.datetime(),
+});
+export const EventEnvelope = z.object({ event: EventView });
+
+const ExplanationView = z.object({
+  outcome: z.enum(['counted', 'not_counted', 'replayed']),
+  reasons: z.array(z.string()),
+  warnings: z.array(z.string()),
+  billable_metric_code: z.string().nullable(),
+  svc_subscription_id: z.uuid().nullable(),
+  external_customer_id: z.string().nullable(),
+  plan_code: z.string().nullable(),
+  period: z.object({ from: z.iso.datetime(), to: z.iso.datetime(), invoiced: z.boolean() }).nullable(),
+  charges: z.array(
+    z.object({
+      svc_charge_id: z.uuid(),
+      charge_code: z.string(),
+      charge_model: z.string(),
+      pay_in_advance: z.boolean(),
+      svc_charge_filter_id: z.uuid().nullable(),
+      filter_display_name: z.string().nullable(),
+      grouped_by: z.record(z.string(), z.string().nullable()),
+      value: z.string(),
+    }),
+  ),
+});
+/** Answer to a stored event; `verdict` only when it was asked for. */
+export const CreatedEvent = z.object({ event: EventView, verdict: ExplanationView.optional() });
+/** Answer to stored events; `results` and `counts` only of a tolerant batch. */
+export const CreatedEvents = z.object({
+  events: z.array(EventView),
+  verdicts: z.array(ExplanationView).optional(),
+  results: z
+    .array(
+      z.object({
+        index: z.int(),
+        transaction_id: z.string().nullable(),
+        status: z.enum(['stored', 'replayed', 'rejected']),
+        error_details: z.record(z.string(), z.any()).optional(),
+        error_places: ErrorPlaces.optional(),
+      }),
+    )
+    .optional(),
+  counts: z.object({ stored: z.int(), replayed: z.int(), rejected: z.int() }).optional(),
+});
+
+/** What became of the lines of a bulk request; `not_counted` by reason, only when it was asked for. */
+export const BulkEnvelope = z.object({
+  bulk: z.object({
+    lines: z.int(),
+    stored: z.int(),
+    replayed: z.int(),
+    rejected: z.int(),
+    errors_truncated: z.boolean(),
+    errors: z.array(
+      z.object({
+        line: z.int(),
+        transaction_id: z.string().nullable(),
+        error_details: z.record(z.string(), z.any()),
+        error_places: ErrorPlaces.optional(),
+      }),
+    ),
+    not_counted: z.record(z.string(), z.int()).optional(),
+  }),
+});
+/** `next_cursor` goes on behind the last event of the page, as `after`; absent on the last page. */
+export const EventPageMeta = PageMeta.extend({ next_cursor: z.string().optional() });
+export const EventList = z.object({ events: z.array(EventView), meta: EventPageMeta });
+
+/** Filters of `GET /events`; how `timestamp_from_started_at` goes with others is checked by the read. */
+export const EventListQuery = z.object({
+  ...pageQuery,
+  code: textFilter,
+  external_subscription_id: textFilter,
+  transaction_id: textFilter,
+  timestamp_from: fromFilter,
+  timestamp_to: untilMillisecondFilter,
+  timestamp_from_started_at: textFilter.meta({ type: 'boolean' }),
+  after: textFilter,
+});
+export type EventListQuery = z.output<typeof EventListQuery>;

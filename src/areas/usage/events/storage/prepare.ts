@@ -1,0 +1,105 @@
+import { evaluateExpression } from '../../../../engine/metrics/evaluate-expression.ts';
+import type { Expression } from '../../../../engine/metrics/parse-expression.ts';
+import { propertyText } from '../../../../engine/metrics/property-text.ts';
+import { type Refusal, refuse } from '../../../../platform/refusal.ts';
+import { isStorable } from '../../../../platform/schema/storable.ts';
+import type { Catalog, KnownGroup, LiveShape } from '../../../catalog/usage-shapes/catalog.ts';
+import { meteredText } from '../../../catalog/usage-shapes/numbers.ts';
+import { groupHash } from '../../../catalog/usage-shapes/shape.ts';
+import type { IncomingBatch, IncomingEvent } from '../incoming.ts';
+import { canonicalText, parseProperties } from '../property-json.ts';
+import { unixSeconds } from '../timestamps.ts';
+
+/** An event as it will be stored, with its place in the rollups. */
+export interface PreparedEvent {
+  event: IncomingEvent;
+  /** ISO texts with microseconds. */
+  timestamp: string;
+  created_at: string;
+  properties: string;
+  /** Not stored as it was sent: the answer is to show what is. */
+  isChanged: boolean;
+  rollup: Rollup | null;
+  /** A shape in building that is to record the hour. */
+  buildingId: string | null;
+}
+
+/** The bucket of an event in a live shape, its hour aside. */
+interface Rollup {
+  shape: LiveShape;
+  group: KnownGroup;
+  /** Text of the metric's field; null: absent. */
+  text: string | null;
+  /** The same when it is a plain number. */
+  value: string | null;
+}
+
+/**
+ * Makes an event ready to be stored: default times, the metric's expression, its group and value in the live shape.
+ *
+ * present  the organization's time when it has a test clock; null = real time, the time of reception
+ *
+ * @returns the prepared event, or the refusal of its expression (usage-and-charges A.4-3)
+ */
+export function prepareEvent(
+  event: IncomingEvent,
+  batch: IncomingBatch,
+  catalog: Catalog,
+  present: string | null,
+): PreparedEvent | Refusal {
+  const created_at = present ?? batch.received_at;
+  const timestamp = event.timestamp ?? created_at;
+  const prepared: PreparedEvent = {
+    event,
+    timestamp,
+    created_at,
+    properties: event.properties,
+    isChanged: present !== null,
+    rollup: null,
+    buildingId: null,
+  };
+  const metric = catalog.metrics.get(event.code);
+  if (!metric) return prepared;
+  if (metric.expression && metric.field_name !== null) {
+    const refusal = applyExpression(prepared, metric.expression, metric.field_name);
+    if (refusal) return refusal;
+  }
+  if (metric.live && !metric.live.raw.has(event.external_subscription_id))
+    prepared.rollup = rollupOf(metric.live, prepared.properties);
+  prepared.buildingId = metric.building?.id ?? null;
+  return prepared;
+}
+
+/** Writes the expression's value into the metric's field. */
+function applyExpression(prepared: PreparedEvent, expression: Expression, field: string): Refusal | undefined {
+  const properties = parseProperties(prepared.properties);
+  const evaluated = evaluateExpression(expression, {
+    code: prepared.event.code,
+    timestamp: unixSeconds(prepared.timestamp),
+    properties,
+  });
+  if (!evaluated.ok) return refuse.invalid({ expression: [`expression_evaluation_failed: ${evaluated.reason}`] });
+  if (!isStorable(evaluated.value)) return refuse.invalid({ expression: ['invalid_format'] });
+  prepared.properties = canonicalText({ ...properties, [field]: evaluated.value });
+  prepared.isChanged = true;
+  return undefined;
+}
+
+function rollupOf(shape: LiveShape, json: string): Rollup {
+  const { property_names: names, field_name: field } = shape;
+  if (names.length === 0 && field === null) return { shape, group: groupIn(shape, []), text: null, value: null };
+  const properties = parseProperties(json);
+  const textOf = (name: string) => (Object.hasOwn(properties, name) ? propertyText(properties[name]) : null);
+  const text = field === null ? null : textOf(field);
+  return { shape, group: groupIn(shape, names.map(textOf)), text, value: meteredText(text) };
+}
+
+function groupIn(shape: LiveShape, texts: (string | null)[]): KnownGroup {
+  const key = JSON.stringify(texts);
+  let group = shape.groups.get(key);
+  if (!group) {
+    group = { key, hash: groupHash(texts), isStored: false };
+    shape.groups.set(key, group);
+  }
+  return group;
+}

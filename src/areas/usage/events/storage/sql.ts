@@ -1,0 +1,181 @@
+import type { Db } from '../../../../platform/db/connect.ts';
+import { isoText } from '../../../../platform/db/iso-text.ts';
+import { plainArray, textArray } from './array-literal.ts';
+import type { Columns } from './columns.ts';
+
+/** From here to its end the transaction waits no longer than this for a lock. */
+export const waitForLocks = (db: Db, patienceMs: number) => db`
+  select set_config('lock_timeout', ${String(patienceMs)}, true)`;
+
+/** The test clocks of sandboxes, `for share` until the transaction ends; the others get none meanwhile (beyond 1.2). */
+export const holdClocks = (db: Db, organizationIds: readonly string[]) => db<
+  { organization_id: string; present: string; status: string }[]
+>`
+  select organization_id, status, ${isoText(db, db`frozen_time`)} as present
+  from hold_clocks(${plainArray(organizationIds)}::uuid[])`;
+
+/**
+ * Stores events and adds them to their buckets, only for organizations whose catalog is of the version used: their shared
+ * locks are taken first, in order. Records touched hours of shapes in building, and the batch whose asynchronous steps are
+ * owed. One statement: all or nothing.
+ *
+ * batch.patienceMs  how long it waits for a lock; without one as long as its transaction does
+ *
+ * @returns ids of the events that were not inserted: their key is taken, or their organization's version is another; and
+ *   the number of the transaction, in a row without an id
+ */
+export const insertEvents = (
+  db: Db,
+  columns: Columns,
+  batch: { id: string; now: string; patienceMs?: number | undefined },
+) => {
+  const { organizations, events, buckets, groups, dirty } = columns;
+  const patience = batch.patienceMs === undefined ? null : String(batch.patienceMs);
+  return db<({ id: string } | { id: null; transaction: string })[]>`
+  with fresh as materialized (
+    select array_agg(hold_shapes_version(used.id) = used.version) as flags
+    from (
+      select set_config('lock_timeout', coalesce(${patience}, current_setting('lock_timeout')), true) as ms offset 0
+    ) as patience
+    cross join unnest(${organizations.ids}::uuid[], ${organizations.versions}::bigint[]) as used (id, version)
+    where patience.ms is not null -- the first lock is taken here, after it is known how long to wait
+  ), input as materialized (
+    select row.*, ((select flags from fresh)::boolean[])[row.o] as is_fresh
+    from unnest(
+      ${events.organizations}::int[], ${events.ids}::uuid[], ${events.subscriptions}::text[],
+      ${events.transactions}::text[], ${events.codes}::text[], ${events.timestamps}::timestamptz[],
+      ${events.created}::timestamptz[], string_to_array(${events.properties}::text, chr(31)), ${events.amounts}::numeric[],
+      ${events.digests}::bytea[], ${events.agents}::text[], ${events.addresses}::text[],
+      ${events.buckets}::int[], ${events.values}::numeric[], ${events.offsets}::numeric[],
+      ${events.counted}::numeric[]
+    ) as row (o, id, subscription, transaction, code, timestamp, created_at, properties, amount, digest, user_agent,
+      remote_address, bucket, value, seconds, digest_in_bucket)
+  ), inserted as (
+    insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties,
+      precise_total_amount_cents, digest, user_agent, remote_address, created_at)
+    select id, (${organizations.ids}::uuid[])[o], subscription, transaction, code, timestamp, properties::jsonb, amount,
+      digest, user_agent, remote_address, created_at
+    from input where is_fresh
+    on conflict (organization_id, transaction_id, external_subscription_id) do nothing
+    returning id, organization_id
+  ), rolled as materialized (
+    select (${organizations.ids}::uuid[])[key.o] as organization_id, key.subscription, key.shape_id, key.hour, key.hash,
+      key.keeps_max, key.day_offset, key.n, events_count, valid_count, sum, moment, max, amount,
+      summed.digest, key.max_id
+    from (
+      select bucket, count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum,
+        coalesce(sum(value * seconds), 0) as moment, max(value) as max,
+        coalesce(sum(amount::numeric(40, 15)) filter (where value is not null), 0) as amount,
+        sum(digest_in_bucket) as digest
+      from input join inserted using (id)
+      where bucket is not null
+      group by bucket
+    ) as summed
+    join unnest(${buckets.organizations}::int[], ${buckets.subscriptions}::text[], ${buckets.shapes}::uuid[],
+      ${buckets.hours}::timestamptz[], ${buckets.hashes}::bytea[], ${buckets.keepMax}::boolean[],
+      ${buckets.dayOffsets}::int[], ${buckets.maxIds}::uuid[])
+      with ordinality as key (o, subscription, shape_id, hour, hash, keeps_max, day_offset, max_id, n) on key.n = summed.bucket
+  ), day as ( -- stands before the hours, since what nothing reads is run last one first: hours are locked before days
+    insert into usage_days as day (organization_id, external_subscription_id, shape_id, day, group_hash, events_count,
+      valid_count, sum, moment, amount, digest, max_id)
+    select organization_id, subscription, shape_id, date_bin('1 day', hour, timestamptz 'epoch') as day, hash,
+      sum(events_count), sum(valid_count), sum(sum), sum(moment + sum * day_offset), sum(amount),
+      sum(digest), max(max_id::text collate "C")::uuid
+    from rolled where day_offset is not null
+    group by organization_id, subscription, shape_id, day, hash
+    order by organization_id, subscription collate "C", shape_id, day, hash
+    on conflict (organization_id, external_subscription_id, shape_id, day, group_hash) do update set
+      events_count = day.events_count + excluded.events_count,
+      valid_count = day.valid_count + excluded.valid_count,
+      sum = day.sum + excluded.sum,
+      moment = day.moment + excluded.moment,
+      amount = day.amount + excluded.amount,
+      digest = day.digest + excluded.digest,
+      max_id = greatest(day.max_id, excluded.max_id)
+  ), bucket as (
+    insert into usage_buckets as bucket (organization_id, external_subscription_id, shape_id, hour, group_hash,
+      events_count, valid_count, sum, moment, max, amount, digest, max_id)
+    select organization_id, subscription, shape_id, hour, hash, events_count, valid_count, sum, moment,
+      case when keeps_max then max end, amount, digest, max_id
+    from rolled
+    order by n
+    on conflict (organization_id, external_subscription_id, shape_id, hour, group_hash) do update set
+      events_count = bucket.events_count + excluded.events_count,
+      valid_count = bucket.valid_count + excluded.valid_count,
+      sum = bucket.sum + excluded.sum,
+      moment = bucket.moment + excluded.moment,
+      max = greatest(bucket.max, excluded.max),
+      amount = bucket.amount + excluded.amount,
+      digest = bucket.digest + excluded.digest,
+      max_id = greatest(bucket.max_id, excluded.max_id)
+  ), new_group as (
+    insert into usage_groups (organization_id, shape_id, group_hash, properties)
+    select * from unnest(${groups.organizations}::uuid[], ${groups.shapes}::uuid[], ${groups.hashes}::bytea[],
+      ${groups.properties}::jsonb[])
+    on conflict do nothing
+  ), dirty as (
+    insert into usage_dirty_hours as hour (organization_id, shape_id, external_subscription_id, hour)
+    select (${organizations.ids}::uuid[])[row.o], shape_id, subscription, row.hour
+    from unnest(${dirty.organizations}::int[], ${dirty.shapes}::uuid[], ${dirty.subscriptions}::text[],
+      ${dirty.hours}::timestamptz[]) as row (o, shape_id, subscription, hour)
+    where ((select flags from fresh)::boolean[])[row.o]
+    on conflict (organization_id, shape_id, external_subscription_id, hour) do update set marks = hour.marks + 1
+  ), batch as (
+    insert into event_batches (id, organization_ids, event_ids, created_at, enqueued_at)
+    select ${batch.id}::uuid, array_agg(distinct organization_id), array_agg(id), ${batch.now}::timestamptz,
+      ${batch.now}::timestamptz
+    from inserted having count(*) > 0
+  )
+  select id, null as transaction from input where id not in (select id from inserted)
+  union all
+  select null, pg_current_xact_id()::text`;
+};
+
+/** A stored event under the key of one that was not inserted. */
+export interface StoredEvent {
+  n: number;
+  id: string;
+  /** Same code, properties, amount, and timestamp where one was sent. */
+  is_same: boolean;
+  transaction_id: string;
+  external_subscription_id: string;
+  code: string;
+  timestamp: string;
+  properties: string;
+  precise_total_amount_cents: string | null;
+  created_at: string;
+}
+
+/** What is stored under the keys of events, as it was first received: version 1 of corrected ones (beyond 4.5). */
+export const findStored = (
+  tx: Db,
+  keys: readonly {
+    organization_id: string;
+    transaction_id: string;
+    external_subscription_id: string;
+    digest: string;
+    timestamp: string | null;
+  }[],
+) => tx<StoredEvent[]>`
+  select key.n::int as n, e.id, e.transaction_id, e.external_subscription_id,
+    e.digest = decode(key.digest, 'hex')
+      and (key.timestamp is null or coalesce(first.timestamp, e.timestamp) = key.timestamp) as is_same,
+    coalesce(first.code, e.code) as code,
+    ${isoText(tx, tx`coalesce(first.timestamp, e.timestamp)`)} as timestamp,
+    coalesce(first.properties, e.properties)::text as properties,
+    trim_scale(case when first.event_id is null then e.precise_total_amount_cents else first.precise_total_amount_cents end)::text
+      as precise_total_amount_cents,
+    ${isoText(tx, tx`e.created_at`)} as created_at
+  from unnest(${plainArray(keys.map((key) => key.organization_id))}::uuid[],
+    ${textArray(keys.map((key) => key.transaction_id))}::text[],
+    ${textArray(keys.map((key) => key.external_subscription_id))}::text[],
+    ${plainArray(keys.map((key) => key.digest))}::text[],
+    ${plainArray(keys.map((key) => key.timestamp))}::timestamptz[])
+    with ordinality key (organization_id, transaction_id, external_subscription_id, digest, timestamp, n)
+  cross join lateral (
+    select * from events
+    where organization_id = key.organization_id and transaction_id = key.transaction_id
+      and external_subscription_id = key.external_subscription_id
+    limit 1 -- the unique index, whatever is known of the table: a join was planned as a scan of it
+  ) e
+  left join event_versions first on e.version > 1 and first.event_id = e.id and first.version = 1`;

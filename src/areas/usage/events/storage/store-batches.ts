@@ -1,0 +1,224 @@
+import type { Db } from '../../../../platform/db/connect.ts';
+import { newId } from '../../../../platform/ids.ts';
+import { assert, Refusal, refuse } from '../../../../platform/refusal.ts';
+import type { Catalog, LiveShape } from '../../../catalog/usage-shapes/catalog.ts';
+import { MOST_GROUPS_BY_HOURS, sumsUpToDays } from '../../../catalog/usage-shapes/shape.ts';
+import type { IncomingBatch, Verdict } from '../incoming.ts';
+import { eventText } from '../view.ts';
+import { byKey, columnsOf, type EventRow, type NewGroup, newGroupsOf } from './columns.ts';
+import { type LimitedUsage, limitedUsageOf } from './limited-usage.ts';
+import { type PreparedEvent, prepareEvent } from './prepare.ts';
+import { findStored, holdClocks, insertEvents, type StoredEvent, waitForLocks } from './sql.ts';
+
+export interface StoreOutcome {
+  /** By batch, in the order of its events; undefined: the organization's catalog was stale, nothing was stored. */
+  verdicts: (Verdict[] | undefined)[];
+  /** Row of `event_batches` whose asynchronous steps are owed; null when nothing new was stored. */
+  batchId: string | null;
+  /** What was stored of metrics under usage limits; null when nothing was. */
+  limitedUsage: LimitedUsage | null;
+  /**
+   * To be called once the transaction has committed: what it stored need not be sent again. Answers subscriptions whose
+   * groups are to be counted, since they have become many.
+   */
+  committed(): CrowdedShape[];
+}
+
+/** A subscription that may have more groups of a shape than rolling up pays for. */
+export interface CrowdedShape {
+  organization_id: string;
+  shape_id: string;
+  external_subscription_id: string;
+}
+
+/** A batch on its way: its prepared events, and verdicts as far as they are known. */
+interface Passage {
+  batch: IncomingBatch;
+  rows: (EventRow | null)[];
+  verdicts: (Verdict | undefined)[];
+  /** Some event refuses the whole of it. */
+  isRefused: boolean;
+}
+
+const SAVEPOINT = 'events_insertion';
+const NO_CLOCKS: ReadonlyMap<string, string | Refusal> = new Map();
+
+/** Whether some of a batch may have to be taken back. */
+const isAllOrNothing = (batch: IncomingBatch): boolean => batch.atomic && batch.events.length > 1;
+
+/** Whether batches need a transaction around `storeBatches`; the others are stored by its one statement. */
+export const needTransaction = (batches: readonly IncomingBatch[]): boolean =>
+  batches.some((batch) => batch.sandbox || isAllOrNothing(batch));
+
+/**
+ * Stores batches of events, in the caller's transaction where they need one, and says what became of each event. At most
+ * three awaited statements: clocks of sandboxes, insertion with locks and rollups, and, only where something was not
+ * inserted, a look at what is stored there.
+ *
+ * An event whose id is stored already is stored (a job delivered twice); an identical one under its key is replayed,
+ * another one a conflict. A conflict or a refusal in an atomic batch leaves nothing of the batch stored. An event of a
+ * sandbox whose test clock advances is refused.
+ *
+ * catalogs    of all organizations of the batches
+ * now         real time as ISO text
+ * patienceMs  how long a lock is waited for; without one as long as the transaction does
+ *
+ * Rules: performance-design 3.3 and 4.1, usage-and-charges A.4 to A.6, beyond 1.2.
+ */
+export async function storeBatches(
+  db: Db,
+  batches: readonly IncomingBatch[],
+  catalogs: ReadonlyMap<string, Catalog>,
+  now: string,
+  patienceMs?: number,
+): Promise<StoreOutcome> {
+  const sandboxes = [...new Set(batches.filter((batch) => batch.sandbox).map((batch) => batch.organization_id))];
+  const presents = sandboxes.length === 0 ? NO_CLOCKS : await presentsOf(db, sandboxes, patienceMs);
+  // Sent ahead without waiting: what follows is executed after it.
+  const ahead = batches.some(isAllOrNothing) ? [db.unsafe(`savepoint ${SAVEPOINT}`).execute()] : [];
+
+  const passages = batches.map((batch) => passageOf(batch, catalogs, presents));
+  const versions = new Map([...catalogs].map(([id, catalog]) => [id, catalog.version]));
+  const batchId = newId();
+  for (;;) {
+    const rows = passages.flatMap((passage) =>
+      passage.isRefused ? [] : passage.rows.filter((row): row is EventRow => row !== null),
+    );
+    const newGroups = newGroupsOf(rows);
+    const inserted =
+      rows.length === 0
+        ? []
+        : insertEvents(db, columnsOf(rows.sort(byKey), versions, newGroups), { id: batchId, now, patienceMs });
+    const [answered] = await Promise.all([inserted, ...ahead.splice(0)]);
+    const missing = new Set(answered.flatMap(({ id }) => (id === null ? [] : [id])));
+    const stored = await storedInstead(db, rows, missing);
+    const refusedNow = passages.filter((passage) => !passage.isRefused && judge(passage, stored));
+    if (refusedNow.length > 0) {
+      for (const passage of refusedNow) passage.isRefused = true;
+      if (refusedNow.some((passage) => passage.rows.length > 1)) {
+        await db.unsafe(`rollback to savepoint ${SAVEPOINT}`);
+        continue;
+      }
+    }
+    return {
+      verdicts: passages.map((passage) =>
+        passage.verdicts.includes(undefined) ? undefined : (passage.verdicts as Verdict[]),
+      ),
+      batchId: missing.size < rows.length ? batchId : null,
+      limitedUsage: limitedUsageOf(
+        rows.filter(({ prepared }) => !missing.has(prepared.event.id)),
+        catalogs,
+        answered.flatMap((row) => (row.id === null ? [row.transaction] : []))[0],
+      ),
+      committed: () => remember(rows, newGroups),
+    };
+  }
+}
+
+/** New groups of one subscription and shape after which they are counted. */
+const LOOK_EVERY = 2000;
+/** Groups of one shape remembered at most, then forgotten all at once: never while a statement is being made of them. */
+const MOST_GROUPS = 20_000;
+
+function remember(rows: readonly EventRow[], newGroups: readonly NewGroup[]): CrowdedShape[] {
+  const crowded = rows.flatMap(({ organization_id, prepared: { rollup, event } }) => {
+    if (!rollup || rollup.group.isStored) return [];
+    const { external_subscription_id } = event;
+    const count = (rollup.shape.newGroups.get(external_subscription_id) ?? 0) + 1;
+    rollup.shape.newGroups.set(external_subscription_id, count);
+    const isLookedAt = count % LOOK_EVERY === 0 || (count === MOST_GROUPS_BY_HOURS + 1 && mayKeepDays(rollup.shape));
+    return isLookedAt ? [{ organization_id, shape_id: rollup.shape.id, external_subscription_id }] : [];
+  });
+  for (const { shape, group } of newGroups) {
+    group.isStored = true;
+    if (shape.groups.size > MOST_GROUPS) shape.groups.clear();
+  }
+  return crowded;
+}
+
+const mayKeepDays = ({ aggregation_type, keeps_days }: LiveShape): boolean =>
+  sumsUpToDays(aggregation_type) && !keeps_days;
+
+/** Present of each sandbox with a test clock, or the refusal while it advances. */
+async function presentsOf(
+  db: Db,
+  sandboxes: readonly string[],
+  patienceMs: number | undefined,
+): Promise<Map<string, string | Refusal>> {
+  // Sent ahead without waiting.
+  const ahead = patienceMs === undefined ? undefined : waitForLocks(db, patienceMs).execute();
+  const [held] = await Promise.all([holdClocks(db, sandboxes), ahead]);
+  return new Map(
+    held.map(({ organization_id, present, status }) => [
+      organization_id,
+      status === 'advancing' ? refuse.notAllowed('test_clock_advancing') : present,
+    ]),
+  );
+}
+
+function passageOf(
+  batch: IncomingBatch,
+  catalogs: ReadonlyMap<string, Catalog>,
+  presents: ReadonlyMap<string, string | Refusal>,
+): Passage {
+  const catalog = catalogs.get(batch.organization_id);
+  assert(catalog, 'an organization that sends events has a catalog');
+  const present = presents.get(batch.organization_id) ?? null;
+  const results = batch.events.map((event): PreparedEvent | Refusal =>
+    present instanceof Refusal ? present : prepareEvent(event, batch, catalog, present),
+  );
+  const isRefused = batch.atomic && results.some((result) => result instanceof Refusal);
+  return {
+    batch,
+    isRefused,
+    rows: results.map((result) =>
+      result instanceof Refusal
+        ? null
+        : {
+            prepared: result,
+            organization_id: batch.organization_id,
+            user_agent: batch.user_agent,
+            remote_address: batch.remote_address,
+          },
+    ),
+    verdicts: results.map((result) =>
+      result instanceof Refusal ? { e: { status: result.status, body: result.body } } : isRefused ? 0 : undefined,
+    ),
+  };
+}
+
+/** What is stored under the keys of events that were not inserted, by the event's id; without an entry: stale. */
+async function storedInstead(
+  db: Db,
+  rows: readonly EventRow[],
+  missing: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, StoredEvent | undefined>> {
+  if (missing.size === 0) return new Map();
+  const events = rows.filter((row) => missing.has(row.prepared.event.id));
+  const found = await findStored(
+    db,
+    events.map(({ organization_id, prepared: { event } }) => ({ organization_id, ...event })),
+  );
+  const byNumber = new Map(found.map((stored) => [stored.n, stored]));
+  return new Map(events.map((row, index) => [row.prepared.event.id, byNumber.get(index + 1)]));
+}
+
+/** Writes the verdicts of a batch; true when a conflict refuses an atomic one. */
+function judge(passage: Passage, stored: ReadonlyMap<string, StoredEvent | undefined>): boolean {
+  passage.rows.forEach((row, index) => {
+    if (row) passage.verdicts[index] = verdictOf(row.prepared, stored);
+  });
+  return passage.batch.atomic && passage.verdicts.includes(1);
+}
+
+/** Undefined: neither inserted nor there, so the catalog was stale. */
+function verdictOf(
+  { event, timestamp, created_at, properties, isChanged }: PreparedEvent,
+  stored: ReadonlyMap<string, StoredEvent | undefined>,
+): Verdict | undefined {
+  if (!stored.has(event.id)) return isChanged ? { s: eventText({ ...event, timestamp, created_at, properties }) } : 0;
+  const there = stored.get(event.id);
+  if (!there) return undefined;
+  if (there.id === event.id) return isChanged ? { s: eventText(there) } : 0;
+  return there.is_same ? { r: eventText(there) } : 1;
+}

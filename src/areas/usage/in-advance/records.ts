@@ -1,0 +1,77 @@
+import type { Instant } from '../../../engine/calendar/instants.ts';
+import type { Period } from '../../../engine/calendar/period.ts';
+import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
+import type { RunningRecord } from '../../../engine/metrics/running-record.ts';
+import type { Decimal } from '../../../engine/money/decimal.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { newId } from '../../../platform/ids.ts';
+
+/** Whose units a record remembers. */
+export interface RecordKey {
+  charge_id: string;
+  charge_filter_id: string | null;
+  grouped_by: GroupedBy;
+}
+
+/** What a billed event leaves for the next one. */
+export interface NewRecord extends RecordKey {
+  external_subscription_id: string;
+  event_id: string;
+  event_timestamp: Instant;
+  record: RunningRecord;
+}
+
+interface RecordRow {
+  n: number;
+  current: Decimal;
+  max: Decimal;
+  max_prorated: Decimal;
+}
+
+/**
+ * The record written last of each key among those whose event lies in the key's period, in the order asked; undefined
+ * where nothing was billed yet. Rule: usage-and-charges C.10 "previous".
+ */
+export async function listNewestRecords(
+  db: Db,
+  organizationId: string,
+  externalSubscriptionId: string,
+  keys: readonly (RecordKey & { period: Period })[],
+): Promise<(RunningRecord | undefined)[]> {
+  if (keys.length === 0) return [];
+  const asked = keys.map(({ period, ...key }, n) => ({ n, ...key, from: period.from, to: period.to }));
+  const rows = await db<RecordRow[]>`
+    select asked.n, newest.current, newest.max, newest.max_prorated
+    from jsonb_to_recordset(${asked as never}::jsonb) as asked (n integer, charge_id uuid, charge_filter_id uuid,
+      grouped_by jsonb, "from" timestamptz, "to" timestamptz)
+    cross join lateral (
+      select record.current, record.max, record.max_prorated
+      from in_advance_records record
+      where record.organization_id = ${organizationId}
+        and record.external_subscription_id = ${externalSubscriptionId} and record.charge_id = asked.charge_id
+        and record.charge_filter_id is not distinct from asked.charge_filter_id
+        and record.grouped_by = asked.grouped_by
+        and record.event_timestamp >= date_trunc('milliseconds', asked."from") and record.event_timestamp < asked."to"
+      order by record.id desc
+      limit 1
+    ) newest`;
+  const found = new Map(rows.map((row) => [row.n, row]));
+  return keys.map((_, n) => {
+    const row = found.get(n);
+    return row && { current: row.current, max: row.max, maxProrated: row.max_prorated };
+  });
+}
+
+/** Pairs of event and charge that were billed. */
+export const listBilledEvents = (db: Db, organizationId: string, eventIds: readonly string[]) => db<
+  { event_id: string; charge_id: string }[]
+>`
+  select event_id, charge_id from in_advance_records
+  where organization_id = ${organizationId} and event_id = any (${eventIds as string[]}::uuid[])`;
+
+export const insertRecord = (db: Db, organizationId: string, row: NewRecord, now: Instant) => db`
+  insert into in_advance_records (id, organization_id, external_subscription_id, charge_id, charge_filter_id,
+    grouped_by, event_id, event_timestamp, current, max, max_prorated, created_at)
+  values (${newId()}, ${organizationId}, ${row.external_subscription_id}, ${row.charge_id}, ${row.charge_filter_id},
+    ${row.grouped_by as never}, ${row.event_id}, ${row.event_timestamp}, ${row.record.current}, ${row.record.max},
+    ${row.record.maxProrated}, ${now})`;

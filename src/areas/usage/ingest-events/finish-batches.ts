@@ -1,0 +1,87 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Context } from '../../../platform/context.ts';
+import type { Db, Sql } from '../../../platform/db/connect.ts';
+import type { Producer } from '../../../platform/queue/producer.ts';
+import { stepJob } from '../../../platform/records/nudge.ts';
+import { holdMatching } from '../unmatched-events/lock.ts';
+import { finishBatches as endBatches, listOpenBatches, takeBatchEvents, takeLostBatches } from './finish-sql.ts';
+import { addLateRollups } from './late-rollups.ts';
+import { marksOf, matchAll } from './match-all.ts';
+import { markUsed, type Watched, watchersOf, workOf } from './nudge-watchers.ts';
+import { createOwed, type OwedInAdvance } from './owe-in-advance.ts';
+
+const PAGE = 500;
+
+/**
+ * Does what stored events still owe and ends their batches, in the caller's transaction: finds the subscription of each
+ * event and marks it as used, keeps the events that no charge takes with the reason, and adds to the rollups what storing
+ * left to it. Safe to run twice: batches that are gone are done.
+ *
+ * owed  remembers the after-steps that bill events in advance, for the caller to nudge after the commit
+ *
+ * @returns subscriptions whose usage somebody watches: to be nudged after commit
+ * Rules: usage-and-charges A.9, A.10, beyond 3.1, 3.2.
+ */
+export async function finishBatches(
+  tx: Db,
+  ids: readonly string[],
+  owed: OwedInAdvance = createOwed(),
+): Promise<Watched[]> {
+  // Sent ahead without waiting: the next statement is executed after it.
+  const [, events] = await Promise.all([holdMatching(tx, ids), takeBatchEvents(tx, ids)]);
+  await addLateRollups(tx, ids, events);
+  const matched = await matchAll(tx, events);
+  const unmatched = matched.flatMap(({ event, reason }) => (reason === undefined ? [] : [{ event, reason }]));
+  const [watchers] = await Promise.all([watchersOf(tx, matched), endBatches(tx, ids, marksOf(matched), unmatched)]);
+  await owed.store(tx, matched);
+  return markUsed(tx, matched, watchers);
+}
+
+/** The same for every open batch of an organization: an advancing test clock settles them before it goes on. */
+export async function finishOpenBatches(sql: Sql, organizationId: string): Promise<number> {
+  let done = 0;
+  for (;;) {
+    const batches = await listOpenBatches(sql, organizationId, PAGE);
+    if (batches.length === 0) return done;
+    for (const { id } of batches) await sql.begin((tx) => finishBatches(tx, [id]));
+    done += batches.length;
+  }
+}
+
+/** Step `finish-event-batch`: of events that a command stored. */
+export async function finishBatchStep(ctx: Context, { batch_id }: { batch_id: string }): Promise<void> {
+  const owed = createOwed();
+  for (const watched of await finishBatches(ctx.db, [batch_id], owed))
+    ctx.after({ job: 'periodic.work', payload: workOf(watched, ctx.now()), ownRow: true });
+  for (const step of owed.steps) ctx.after({ job: 'step.run', payload: stepJob(step).payload, ownRow: true });
+}
+
+/**
+ * Enqueues batches again whose job was lost; for the job `row-sweeper`.
+ *
+ * olderThan  real time: batches enqueued at or before it
+ * by         part of the jobs' ids: a second nudge by the same is none while the first is stored
+ *
+ * @returns how many there were
+ */
+export async function sweepEventBatches(
+  deps: { sql: Sql; producer: Pick<Producer, 'addMany'> },
+  olderThan: Temporal.Instant,
+  now: Temporal.Instant,
+  by = `${now.epochMilliseconds}`,
+): Promise<number> {
+  let swept = 0;
+  for (;;) {
+    const batches = await takeLostBatches(deps.sql, olderThan.toString(), now.toString(), PAGE);
+    await deps.producer.addMany(
+      'events.finish-batch',
+      batches.map(({ id }) => ({
+        payload: { batch_ids: [id] },
+        // Another id than the first nudge, whose failed job may still be stored.
+        options: { id: `finish-${id}-${by}`, forgetFailed: true },
+      })),
+    );
+    swept += batches.length;
+    if (batches.length < PAGE) return swept;
+  }
+}

@@ -1,0 +1,122 @@
+import { TARGET_WALLET_KEY } from '../../../engine/metrics/group-values.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { isoText } from '../../../platform/db/iso-text.ts';
+import { plainArray, textArray } from '../events/storage/array-literal.ts';
+import type { CandidateSubscription, EventToMatch, UnmatchedReason } from '../unmatched-events/match-event.ts';
+import { eventToMatch, joinLiveMetric } from '../unmatched-events/match-sql.ts';
+import type { EventForWallet } from './missing-wallets.ts';
+
+/** Rows of one (organization, reason, code); beyond it only the counter grows (beyond 3.2). */
+const MOST_UNMATCHED = 100_000;
+
+/** Takes batches, one worker at a time: their live events with their live metric. Those that are gone are done. */
+export const takeBatchEvents = (db: Db, batchIds: readonly string[]) => db<EventForWallet[]>`
+  with taken as materialized (
+    select event_ids from event_batches where id = any (${plainArray(batchIds)}::uuid[]) order by id for update
+  )
+  select ${eventToMatch(db)}, e.properties ->> ${TARGET_WALLET_KEY} as target_wallet_code
+  from taken
+  cross join unnest(taken.event_ids) as member (id)
+  join events e on e.id = member.id and e.deleted_at is null
+  ${joinLiveMetric(db)}`;
+
+/** Subscriptions of external ids, each given with its organization. */
+export const listCandidates = (
+  db: Db,
+  keys: readonly { organization_id: string; external_subscription_id: string }[],
+) => db<CandidateSubscription[]>`
+  select s.id, s.organization_id, s.external_id, s.plan_id, s.status,
+    ${isoText(db, db`s.started_at`)} as started_at,
+    ${isoText(db, db`s.terminated_at`)} as terminated_at,
+    s.previous_subscription_id is not null as replaces_another
+  from unnest(${plainArray(keys.map((key) => key.organization_id))}::uuid[],
+    ${textArray(keys.map((key) => key.external_subscription_id))}::text[]) as key (organization_id, external_id)
+  join subscriptions s on s.organization_id = key.organization_id and s.external_id = key.external_id`;
+
+/** Pairs of plan and metric that a live charge joins; whether one is paid in advance, and one accepts target wallets. */
+export const listChargedPairs = (db: Db, organizationIds: readonly string[], planIds: readonly string[]) => db<
+  { plan_id: string; billable_metric_id: string; pay_in_advance: boolean; accepts_target_wallet: boolean }[]
+>`
+  select plan_id, billable_metric_id, bool_or(pay_in_advance) as pay_in_advance,
+    bool_or(accepts_target_wallet) as accepts_target_wallet
+  from charges
+  where organization_id = any (${plainArray(organizationIds)}::uuid[]) and plan_id = any (${plainArray(planIds)}::uuid[])
+    and deleted_at is null
+  group by plan_id, billable_metric_id`;
+
+export interface ActivityMark {
+  organization_id: string;
+  subscription_id: string;
+  /** Newest day on which an event was received, UTC. */
+  day: string;
+}
+
+/** Unmatched events, sorted by organization, reason and code. */
+export interface UnmatchedEvent {
+  event: EventToMatch;
+  reason: UnmatchedReason;
+}
+
+/**
+ * Ends batches: marks active subscriptions, keeps unmatched events and their totals, deletes the rows of the batches.
+ * Subscriptions that are marked already are not touched, so that busy ones are not written for every batch.
+ */
+export const finishBatches = (
+  db: Db,
+  batchIds: readonly string[],
+  marks: readonly ActivityMark[],
+  unmatched: readonly UnmatchedEvent[],
+) => db`
+  with mark as materialized (
+    select * from unnest(${plainArray(marks.map((mark) => mark.organization_id))}::uuid[],
+      ${plainArray(marks.map((mark) => mark.subscription_id))}::uuid[],
+      ${plainArray(marks.map((mark) => mark.day))}::date[]) as mark (organization_id, id, day)
+  ), due as materialized (
+    select s.id from subscriptions s join mark on mark.organization_id = s.organization_id and mark.id = s.id
+    where s.status = 'active'
+      and (not s.usage_may_have_changed or s.last_received_event_on is null or s.last_received_event_on < mark.day)
+    order by s.id
+    for no key update of s
+  ), marked as (
+    update subscriptions s
+    set usage_may_have_changed = true, last_received_event_on = greatest(s.last_received_event_on, mark.day)
+    from due join mark on mark.id = due.id
+    where s.organization_id = mark.organization_id and s.id = due.id
+  ), found as materialized (
+    select * from unnest(${plainArray(unmatched.map(({ event }) => event.organization_id))}::uuid[],
+      ${plainArray(unmatched.map(({ event }) => event.id))}::uuid[],
+      ${plainArray(unmatched.map(({ reason }) => reason))}::text[],
+      ${textArray(unmatched.map(({ event }) => event.code))}::text[],
+      ${textArray(unmatched.map(({ event }) => event.external_subscription_id))}::text[],
+      ${plainArray(unmatched.map(({ event }) => event.timestamp))}::timestamptz[],
+      ${plainArray(unmatched.map(({ event }) => event.created_at))}::timestamptz[])
+      as found (organization_id, event_id, reason, code, external_subscription_id, event_timestamp, seen_at)
+  ), total as (
+    insert into unmatched_totals as total (organization_id, reason, code, count, first_seen_at, last_seen_at)
+    select organization_id, reason, code, count(*), min(seen_at), max(seen_at) from found
+    group by organization_id, reason, code
+    order by organization_id, reason, code
+    on conflict (organization_id, reason, code) do update set
+      count = total.count + excluded.count,
+      first_seen_at = least(total.first_seen_at, excluded.first_seen_at),
+      last_seen_at = greatest(total.last_seen_at, excluded.last_seen_at)
+    returning organization_id, reason, code, count
+  ), unmatched as (
+    insert into unmatched_events (organization_id, event_id, reason, code, external_subscription_id, event_timestamp, first_seen_at)
+    select found.organization_id, event_id, found.reason, found.code, external_subscription_id, event_timestamp, seen_at
+    from found join total using (organization_id, reason, code)
+    where total.count <= ${MOST_UNMATCHED}
+    on conflict do nothing
+  )
+  delete from event_batches where id = any (${plainArray(batchIds)}::uuid[])`;
+
+/** Batches whose job was lost, taken for another try; `olderThan` and `now` are real time. */
+export const takeLostBatches = (db: Db, olderThan: string, now: string, limit: number) => db<{ id: string }[]>`
+  update event_batches set enqueued_at = ${now}
+  where id in (
+    select id from event_batches where enqueued_at <= ${olderThan} order by enqueued_at limit ${limit} for update skip locked)
+  returning id`;
+
+/** Open batches that hold events of an organization. */
+export const listOpenBatches = (db: Db, organizationId: string, limit: number) => db<{ id: string }[]>`
+  select id from event_batches where organization_ids @> array[${organizationId}::uuid] order by id limit ${limit}`;

@@ -1,0 +1,121 @@
+import { Busy } from '../../../platform/busy.ts';
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { HealSelection } from '../../catalog/usage-shapes/request-heal.ts';
+import { markUsage } from '../../catalog/usage-thresholds/marks.ts';
+import { lockMatching, tryHealing } from '../unmatched-events/lock.ts';
+import { finishBatches } from './finish-sql.ts';
+import {
+  countOpenEvents,
+  listCodes,
+  listOpenEvents,
+  listRowless,
+  markUsed,
+  moveRun,
+  type OpenSelection,
+  takeOverflown,
+  takeRequests,
+  writeHealed,
+} from './heal-sql.ts';
+import { marksOf, matchAll } from './match-all.ts';
+
+/** Open events looked at in one transaction (beyond 3.2). */
+const PAGE = 1000;
+
+interface HealStep extends HealSelection {
+  /** The run that tells of it, when somebody asked for it. */
+  run_id?: string;
+  /** What the first page came to look for, and where the pages before have come to. */
+  page?: { selection: OpenSelection; after: string; total: number; examined: number; healed: number };
+}
+
+/**
+ * Step `heal-events`: matches open unmatched events again. One that a charge takes now is healed and its subscription
+ * marked as used; one that is kept back by another reason now gets that. No event is moved or billed: aggregation finds
+ * events by code and external id at read time. One step serves all requests that wait; each page of 1 000 owes the next.
+ * Rule: beyond 3.2 "healing".
+ *
+ * @throws Busy while another step heals the organization
+ */
+export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
+  // The steps of a sandbox may run one after another, each waited for.
+  if (!ctx.sandbox && !(await tryHealing(ctx.db, ctx.organizationId))) throw new Busy();
+  await lockMatching(ctx.db, ctx.organizationId);
+  const selection = step.page?.selection ?? (await selectionOf(ctx, step));
+  const now = ctx.now().toString();
+  const before = step.page ?? { after: null, total: await totalOf(ctx, step, selection), examined: 0, healed: 0 };
+  const events = await listOpenEvents(ctx.db, ctx.organizationId, selection, before.after, PAGE);
+  const matched = await matchAll(ctx.db, events);
+  const changed = matched.filter(({ event, reason }) => reason !== event.former);
+  const healed = matched.filter(({ reason }) => reason === undefined);
+  if (changed.length > 0) {
+    const changes = changed.map(({ event, reason }) => ({ id: event.id, reason: reason ?? null }));
+    await writeHealed(ctx.db, ctx.organizationId, changes, now);
+  }
+  if (healed.length > 0) {
+    const used = marksOf(healed).map((mark) => mark.subscription_id);
+    await markUsed(ctx.db, ctx.organizationId, used, now);
+    await markUsage(ctx, { ids: used });
+    ctx.log.info({ organizationId: ctx.organizationId, events: healed.length }, 'unmatched events healed');
+  }
+  const examined = before.examined + events.length;
+  const total = Math.max(before.total, examined);
+  const result = { examined, healed: before.healed + healed.length };
+  const isOver = events.length < PAGE;
+  if (step.run_id !== undefined)
+    await moveRun(ctx.db, ctx.organizationId, step.run_id, runProgress(result, total, isOver), now);
+  if (!isOver)
+    ctx.after({
+      job: 'heal-events',
+      payload: { ...step, page: { selection, after: events.at(-1)!.id, total, ...result } },
+    });
+  else await scanOverflown(ctx, selection);
+}
+
+/** Owes a scan of the events that only totals tell of (beyond 3.2). */
+async function scanOverflown(ctx: Context, { codes: wanted, external_subscription_ids: ids, either }: OpenSelection) {
+  const codes = await takeOverflown(ctx.db, ctx.organizationId, ids && either ? undefined : wanted);
+  if (codes.length > 0) ctx.after({ job: 'recount-unmatched', payload: { codes, after: null, until: newId() } });
+}
+
+/**
+ * Step `recount-unmatched`: matches the events of codes that have no row, as if they had just been stored. Each page of
+ * 1 000 owes the next; events stored meanwhile are left to their own batches.
+ */
+export async function recountUnmatched(
+  ctx: Context,
+  step: { codes: string[]; after: string | null; until: string },
+): Promise<void> {
+  await lockMatching(ctx.db, ctx.organizationId);
+  const events = await listRowless(ctx.db, ctx.organizationId, step, PAGE);
+  const matched = await matchAll(ctx.db, events);
+  const unmatched = matched.flatMap(({ event, reason }) => (reason === undefined ? [] : [{ event, reason }]));
+  const marks = marksOf(matched);
+  if (events.length > 0) await finishBatches(ctx.db, [], marks, unmatched);
+  if (marks.length > 0) await markUsage(ctx, { ids: marks.map((mark) => mark.subscription_id) });
+  if (events.length === PAGE) ctx.after({ job: 'recount-unmatched', payload: { ...step, after: events.at(-1)!.id } });
+}
+
+async function selectionOf(ctx: Context, step: HealStep): Promise<OpenSelection> {
+  if (step.run_id !== undefined) {
+    const { code, external_subscription_id: id } = step;
+    return { codes: code === undefined ? code : [code], external_subscription_ids: id === undefined ? id : [id] };
+  }
+  const requests: HealSelection[] = [step, ...(await takeRequests(ctx.db, ctx.organizationId))];
+  if (requests.some(({ metric_ids, external_subscription_id }) => !metric_ids && !external_subscription_id)) return {};
+  const metricIds = [...new Set(requests.flatMap(({ metric_ids }) => metric_ids ?? []))];
+  const ids = [...new Set(requests.flatMap(({ external_subscription_id: id }) => id ?? []))];
+  const codes = metricIds.length > 0 ? await listCodes(ctx.db, ctx.organizationId, metricIds) : undefined;
+  return { codes, external_subscription_ids: ids.length > 0 ? ids : undefined, either: true };
+}
+
+/** Of no interest when nobody watches. */
+const totalOf = async (ctx: Context, step: HealStep, selection: OpenSelection): Promise<number> =>
+  step.run_id === undefined ? 0 : countOpenEvents(ctx.db, ctx.organizationId, selection);
+
+const runProgress = (result: { examined: number; healed: number }, total: number, isOver: boolean) => ({
+  done: result.examined,
+  total,
+  isOver,
+  result: { ...result, still_open: result.examined - result.healed, fees_created: 0 },
+});

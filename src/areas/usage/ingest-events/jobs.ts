@@ -1,0 +1,109 @@
+import type { Redis } from 'ioredis';
+import { realNow, realNowExactMs, realNowMs } from '../../../platform/clock/real-clock.ts';
+import type { Config } from '../../../platform/config.ts';
+import type { Sql } from '../../../platform/db/connect.ts';
+import type { Metrics } from '../../../platform/metrics/metrics.ts';
+import type { Producer } from '../../../platform/queue/producer.ts';
+import type { Handlers } from '../../../platform/queue/worker.ts';
+import { publishReply } from '../../../platform/replies/replies.ts';
+import { explainBatch } from '../events/explain/explain-batch.ts';
+import { HELD, type IncomingBatch, STORING_FAILED, type Verdict } from '../events/incoming.ts';
+import { type PackedBatch, unpackBatch } from '../events/packed.ts';
+import { isoOfMs } from '../events/timestamps.ts';
+import { finishBatches } from './finish-batches.ts';
+import { createMerger, createMergersApart } from './merger.ts';
+import { nudgeWatchers, type Watched } from './nudge-watchers.ts';
+import { createOwed } from './owe-in-advance.ts';
+import { type StoreDeps, storeEvents } from './store-events.ts';
+import { type SharedVerdicts, storeShared } from './store-shared.ts';
+
+/** Locks of an organization that is stored apart are waited for as those of commands; then its job is tried again. */
+const APART_PATIENCE_MS = 5000;
+
+/**
+ * Handler of `events.store`: stores the batches of a job together with those of other jobs and tells the ingress process
+ * that waits what became of each event: null when all were stored as sent. Jobs of one organization share nothing with
+ * the others'; events that would hold others up are answered with HELD, and come again in such a job.
+ * Rules: performance-design 3.3, README decision 19.
+ */
+export function storeHandlers(
+  deps: StoreDeps & { redis: Redis; config: Config; metrics: Metrics },
+): Pick<Handlers, 'events.store'> {
+  const shared = createMerger((batches) => storeShared(deps, batches));
+  const apart = createMergersApart<SharedVerdicts>((batches) =>
+    storeEvents({ ...deps, patienceMs: APART_PATIENCE_MS }, batches),
+  );
+  const reply = (job: { from: string; cid: string }, answer: unknown) =>
+    publishReply(deps.redis, deps.config.REDIS_PREFIX, job.from, job.cid, answer);
+  return {
+    async 'events.store'(job, info) {
+      let verdicts: (Verdict | typeof HELD)[];
+      try {
+        const batches = (job.batches as PackedBatch[]).map(unpackBatch);
+        const { organization_id: id } = job;
+        const stored = await (id === undefined ? shared(batches) : apart(id, batches));
+        verdicts = (await explained(deps.sql, batches, stored)).flat();
+      } catch (error) {
+        if (info.lastAttempt) await reply(job, STORING_FAILED);
+        throw error;
+      }
+      await reply(job, verdicts.every((verdict) => verdict === 0) ? null : verdicts);
+      deps.metrics.ingestLagSeconds.observe((realNowMs() - job.at) / 1000);
+      count(deps.metrics, verdicts);
+    },
+  };
+}
+
+/** The verdicts, with what billing makes of the events where a request asked for it; others pay nothing (beyond 3.1). */
+async function explained(
+  sql: Sql,
+  batches: readonly IncomingBatch[],
+  verdicts: SharedVerdicts[],
+): Promise<(Verdict | typeof HELD)[][]> {
+  const now = isoOfMs(realNowExactMs());
+  return Promise.all(
+    batches.map((batch, index) => {
+      const own = verdicts[index]!;
+      if (own === HELD) return batch.events.map(() => HELD);
+      return batch.explain === undefined ? own : explainBatch(sql, batch, own, now);
+    }),
+  );
+}
+
+function count(metrics: Metrics, verdicts: readonly (Verdict | typeof HELD)[]): void {
+  const counts = { stored: 0, conflict: 0, replayed: 0, refused: 0 };
+  // What is held comes again and is counted then.
+  for (const verdict of verdicts) if (verdict !== HELD) counts[nameOf(verdict)] += 1;
+  for (const [verdict, events] of Object.entries(counts)) {
+    if (events > 0) metrics.eventsStored.inc({ verdict }, events);
+  }
+}
+
+function nameOf(verdict: Verdict): 'stored' | 'conflict' | 'replayed' | 'refused' {
+  if (verdict === 0) return 'stored';
+  if (verdict === 1) return 'conflict';
+  return 'r' in verdict ? 'replayed' : 's' in verdict ? 'stored' : 'refused';
+}
+
+/** Batches finished in one transaction: their events are in memory together. */
+const BATCHES_A_TRANSACTION = 10;
+
+/** Handler of `events.finish-batch`: the asynchronous steps of stored batches. */
+export const finishHandlers = ({
+  sql,
+  producer,
+}: {
+  sql: Sql;
+  producer: Pick<Producer, 'addMany'>;
+}): Pick<Handlers, 'events.finish-batch'> => ({
+  async 'events.finish-batch'({ batch_ids: ids }) {
+    const owed = createOwed();
+    const watched: Watched[] = [];
+    for (let first = 0; first < ids.length; first += BATCHES_A_TRANSACTION) {
+      const part = ids.slice(first, first + BATCHES_A_TRANSACTION);
+      watched.push(...(await sql.begin((tx) => finishBatches(tx, part, owed))));
+    }
+    await owed.nudge(producer);
+    await nudgeWatchers(producer, watched, realNow());
+  },
+});

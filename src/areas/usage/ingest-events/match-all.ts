@@ -1,0 +1,80 @@
+import type { Db } from '../../../platform/db/connect.ts';
+import { groupRows } from '../../../platform/lists/group-rows.ts';
+import {
+  type CandidateSubscription,
+  type EventToMatch,
+  type Match,
+  matchEvent,
+} from '../unmatched-events/match-event.ts';
+import { type ActivityMark, listCandidates, listChargedPairs } from './finish-sql.ts';
+
+export interface MatchedEvent<Event extends EventToMatch> extends Match {
+  event: Event;
+  /** Whether a charge of the plan bills it at once. */
+  isPaidInAdvance: boolean;
+  /** Whether some charge of the plan accepts target wallets. */
+  mindsWallets: boolean;
+}
+
+/** Matches events with their subscriptions and charges as they are now: two statements. */
+export async function matchAll<Event extends EventToMatch>(
+  tx: Db,
+  events: readonly Event[],
+): Promise<MatchedEvent<Event>[]> {
+  const keys = new Map(events.map((event) => [keyOf(event.organization_id, event.external_subscription_id), event]));
+  const candidates = keys.size === 0 ? [] : await listCandidates(tx, [...keys.values()]);
+  const candidatesOf = groupRows(candidates, (each) => keyOf(each.organization_id, each.external_id));
+  const { isCharged, isPaidInAdvance, mindsWallets } = await chargedPairs(tx, candidates);
+  return events.map((event) => {
+    const own = candidatesOf.get(keyOf(event.organization_id, event.external_subscription_id)) ?? [];
+    const match = matchEvent(event, own, isCharged);
+    const { subscription, reason } = match;
+    const isCounted = subscription !== undefined && reason === undefined;
+    return {
+      event,
+      ...match,
+      isPaidInAdvance: isCounted && isPaidInAdvance(subscription.plan_id, event.metric_id!),
+      mindsWallets: subscription !== undefined && mindsWallets(subscription.plan_id),
+    };
+  });
+}
+
+/** Active subscriptions that events belong to, each with the newest day of reception. Rule: usage-and-charges A.10-2. */
+export function marksOf(matched: readonly MatchedEvent<EventToMatch>[]): ActivityMark[] {
+  const marks = new Map<string, ActivityMark>();
+  for (const { event, subscription } of matched) {
+    if (subscription?.status !== 'active') continue;
+    const day = event.created_at.slice(0, 10);
+    const known = marks.get(subscription.id);
+    if (!known)
+      marks.set(subscription.id, { organization_id: event.organization_id, subscription_id: subscription.id, day });
+    else if (day > known.day) known.day = day;
+  }
+  return [...marks.values()];
+}
+
+const keyOf = (organizationId: string, externalId: string): string => `${organizationId} ${externalId}`;
+
+async function chargedPairs(
+  tx: Db,
+  candidates: readonly CandidateSubscription[],
+): Promise<
+  Record<'isCharged' | 'isPaidInAdvance', (planId: string, metricId: string) => boolean> & {
+    mindsWallets: (planId: string) => boolean;
+  }
+> {
+  if (candidates.length === 0)
+    return { isCharged: () => false, isPaidInAdvance: () => false, mindsWallets: () => false };
+  const pairs = await listChargedPairs(
+    tx,
+    [...new Set(candidates.map((each) => each.organization_id))],
+    [...new Set(candidates.map((each) => each.plan_id))],
+  );
+  const inAdvance = new Map(pairs.map((pair) => [keyOf(pair.plan_id, pair.billable_metric_id), pair.pay_in_advance]));
+  const minding = new Set(pairs.filter((pair) => pair.accepts_target_wallet).map((pair) => pair.plan_id));
+  return {
+    isCharged: (planId, metricId) => inAdvance.has(keyOf(planId, metricId)),
+    isPaidInAdvance: (planId, metricId) => inAdvance.get(keyOf(planId, metricId)) === true,
+    mindsWallets: (planId) => minding.has(planId),
+  };
+}

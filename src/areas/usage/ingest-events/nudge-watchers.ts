@@ -1,0 +1,98 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { Db } from '../../../platform/db/connect.ts';
+import type { Producer } from '../../../platform/queue/producer.ts';
+import { type MarkToSet, markWatched, USAGE_ACTIVITY } from '../../catalog/usage-thresholds/marks.ts';
+import { markWalletsOfUsage, WALLET_ONGOING } from '../../credits/wallets/marks.ts';
+import type { EventToMatch } from '../unmatched-events/match-event.ts';
+import type { MatchedEvent } from './match-all.ts';
+
+/** A subscription whose usage is to be looked at, or a customer whose wallets are. */
+export type Watched = { organization_id: string } & ({ subscription_id: string } | { customer_id: string });
+
+/** Looks of one subscription are this far apart at least: usage that comes in a rush is counted once for all of it. */
+const COALESCE_MS = 500;
+
+/** Whether anybody watches usage of organizations at all, and whether any of their customers has a wallet. */
+export interface Watchers {
+  usage: boolean;
+  wallets: boolean;
+}
+
+/** Most organizations have no watchers: one look at them costs less than one at each subscription. */
+export async function watchersOf(tx: Db, matched: readonly MatchedEvent<EventToMatch>[]): Promise<Watchers> {
+  const ids = [...new Set(matched.map(({ event }) => event.organization_id))];
+  const [row] = await tx<Watchers[]>`
+    select
+      exists (select from alerts where organization_id = any (${ids}::uuid[]) and deleted_at is null)
+        or exists (select from usage_thresholds where organization_id = any (${ids}::uuid[]) and deleted_at is null) as usage,
+      exists (select from wallets where organization_id = any (${ids}::uuid[]) and status = 'active') as wallets`;
+  return row!;
+}
+
+/**
+ * Marks the active subscriptions of events that somebody watches, and the customers of any that have wallets. A watcher
+ * that comes meanwhile looks at the usage by itself.
+ */
+export async function markUsed(
+  tx: Db,
+  matched: readonly MatchedEvent<EventToMatch>[],
+  watchers: Watchers,
+): Promise<Watched[]> {
+  if (!watchers.usage && !watchers.wallets) return [];
+  const marks = new Map<string, MarkToSet>();
+  for (const { event, subscription } of matched) {
+    if (subscription?.status !== 'active') continue;
+    const known = marks.get(subscription.id);
+    if (known && known.at >= event.created_at) continue;
+    marks.set(subscription.id, {
+      organization_id: event.organization_id,
+      subscription_id: subscription.id,
+      at: event.created_at,
+    });
+  }
+  if (marks.size === 0) return [];
+  // One after the other on the wire, without waiting between.
+  const [watched, wallets] = await Promise.all([
+    watchers.usage ? markWatched(tx, [...marks.values()]) : [],
+    watchers.wallets ? markWalletsOfUsage(tx, [...marks.values()]) : [],
+  ]);
+  return [...watched, ...wallets];
+}
+
+/** Payload of the job that looks at a subscription, or at the wallets of a customer. */
+export const workOf = ({ organization_id, ...item }: Watched, at: Temporal.Instant) => ({
+  job: 'customer_id' in item ? WALLET_ONGOING : USAGE_ACTIVITY,
+  organization_id,
+  at: at.toString(),
+  item,
+});
+
+/**
+ * After commit: has what was marked looked at. All nudges of half a second share one job at its end, which therefore
+ * starts after the last mark it is for; the jobs `usage-activity` and `wallet-ongoing` find marks
+ * whose nudge was lost.
+ */
+export async function nudgeWatchers(
+  producer: Pick<Producer, 'addMany'>,
+  watched: readonly Watched[],
+  realNow: Temporal.Instant,
+): Promise<void> {
+  const nowMs = realNow.epochMilliseconds;
+  const slot = Math.floor(nowMs / COALESCE_MS) + 1;
+  const at = new Map(watched.map((each) => [idOf(each), each]));
+  await producer
+    .addMany(
+      'periodic.work',
+      [...at.values()].map((each) => ({
+        payload: workOf(each, realNow),
+        options: {
+          id: `${workOf(each, realNow).job}-${each.organization_id}-${idOf(each)}-${slot}`,
+          delayMs: slot * COALESCE_MS - nowMs,
+          forgetFailed: true,
+        },
+      })),
+    )
+    .catch(() => {}); // see above
+}
+
+const idOf = (watched: Watched): string => ('customer_id' in watched ? watched.customer_id : watched.subscription_id);

@@ -1,0 +1,101 @@
+import { realNow } from '../../../platform/clock/real-clock.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { newId } from '../../../platform/ids.ts';
+import type { Producer } from '../../../platform/queue/producer.ts';
+import { stepJob } from '../../../platform/records/nudge.ts';
+import type { EventToMatch } from '../unmatched-events/match-event.ts';
+import type { MatchedEvent } from './match-all.ts';
+import {
+  type EventForWallet,
+  findMissingWallets,
+  type MissingWallets,
+  TELL_MISSING_WALLETS_STEP,
+} from './missing-wallets.ts';
+
+/** Name of the owed work that bills events in advance. */
+const BILL_IN_ADVANCE_STEP = 'bill-in-advance';
+/** Events of one step: it is one transaction, in which the customer's row is locked. */
+const MOST_EVENTS = 20;
+
+/** Payload of that step: stored events of one subscription, in the order of arrival. */
+export interface BillInAdvance {
+  subscription_id: string;
+  event_ids: string[];
+}
+
+/** A step as it was stored, with the customer whose rows it locks. */
+interface StoredStep {
+  id: string;
+  organization_id: string;
+  customer_id: string | null;
+}
+
+/** The after-steps that stored events leave: those that bill them in advance, and those that tell of missing wallets. */
+export interface OwedInAdvance {
+  readonly steps: StoredStep[];
+  /** Leaves the steps of matched events, in the transaction that ends their batches. */
+  store(tx: Db, matched: readonly MatchedEvent<EventForWallet>[]): Promise<void>;
+  /** After the commit: puts the jobs of all steps into their queue. Lost ones are made up by the row sweeper. */
+  nudge(producer: Pick<Producer, 'addMany'>): Promise<void>;
+}
+
+export function createOwed(): OwedInAdvance {
+  const steps: OwedInAdvance['steps'] = [];
+  return {
+    steps,
+    async store(tx, matched) {
+      const own = [...stepsOf(matched), ...walletSteps(await findMissingWallets(tx, matched))];
+      if (own.length === 0) return;
+      const now = realNow();
+      const stored = await tx<StoredStep[]>`
+        insert into after_steps (id, organization_id, job, payload, created_at, enqueued_at)
+        select id, organization_id, job, payload, ${now}, ${now}
+        from jsonb_to_recordset(${own as never}::jsonb) as step (id uuid, organization_id uuid, job text, payload jsonb)
+        returning id, organization_id, customer_of_work(organization_id, payload) as customer_id`;
+      steps.push(...stored);
+    },
+    async nudge(producer) {
+      if (steps.length === 0) return;
+      const jobs = steps.map((step) => stepJob(step));
+      await producer.addMany('step.run', jobs).catch(() => {}); // see above
+    },
+  };
+}
+
+interface NewStep {
+  id: string;
+  organization_id: string;
+  job: string;
+  payload: BillInAdvance | MissingWallets;
+}
+
+/** One step for some events of a subscription. */
+function stepsOf(matched: readonly MatchedEvent<EventToMatch>[]): NewStep[] {
+  const bySubscription = new Map<string, { organizationId: string; ids: string[] }>();
+  for (const { event, subscription, isPaidInAdvance } of matched) {
+    if (!isPaidInAdvance || !subscription) continue;
+    const known = bySubscription.get(subscription.id);
+    if (known) known.ids.push(event.id);
+    else bySubscription.set(subscription.id, { organizationId: event.organization_id, ids: [event.id] });
+  }
+  return [...bySubscription].flatMap(([subscriptionId, { organizationId, ids }]) => {
+    const sorted = ids.sort();
+    return Array.from({ length: Math.ceil(sorted.length / MOST_EVENTS) }, (_, piece) => ({
+      id: newId(),
+      organization_id: organizationId,
+      job: BILL_IN_ADVANCE_STEP,
+      payload: {
+        subscription_id: subscriptionId,
+        event_ids: sorted.slice(piece * MOST_EVENTS, (piece + 1) * MOST_EVENTS),
+      },
+    }));
+  });
+}
+
+const walletSteps = (missing: Map<string, string[]>): NewStep[] =>
+  [...missing].map(([organizationId, ids]) => ({
+    id: newId(),
+    organization_id: organizationId,
+    job: TELL_MISSING_WALLETS_STEP,
+    payload: { event_ids: ids },
+  }));

@@ -1,0 +1,171 @@
+import { realNowExactMs } from '../../../platform/clock/real-clock.ts';
+import type { Db, Sql } from '../../../platform/db/connect.ts';
+import type { Log } from '../../../platform/log/log.ts';
+import type { Producer } from '../../../platform/queue/producer.ts';
+import { assert } from '../../../platform/refusal.ts';
+import type { CatalogCache } from '../../catalog/usage-shapes/catalog.ts';
+import type { AccessCounters } from '../access/counters.ts';
+import type { IncomingBatch, Verdict } from '../events/incoming.ts';
+import { alone, isDataError, unstorable } from '../events/storage/data-errors.ts';
+import { needTransaction, type StoreOutcome, storeBatches } from '../events/storage/store-batches.ts';
+import { isoOfMs } from '../events/timestamps.ts';
+import type { FinisherNudge } from './nudge-finisher.ts';
+
+export interface StoreDeps {
+  sql: Sql;
+  log: Log;
+  producer: Pick<Producer, 'add'>;
+  catalogs: CatalogCache;
+  /** Gathers the nudges of stored batches; without one each batch gets a job of its own. */
+  finisher?: Pick<FinisherNudge, 'add'>;
+  /** Counters of access checks; without them what they keep ends by itself within a minute. */
+  counters?: Pick<AccessCounters, 'add'>;
+  /** How long a lock is waited for; without one, as long as statements may run. */
+  patienceMs?: number;
+  /** Fails as a whole where a value cannot be stored: what else is in the statement is not to wait for the search. */
+  isShared?: boolean;
+}
+
+/** Events from which two statements of half of them cost less time than one. */
+const WORTH_TWO = 600;
+/** Times that a statement is tried when Postgres chose it in a deadlock. */
+const DEADLOCK_TRIES = 4;
+/** Catalogs change when people edit metrics: a second change between two tries is rare, a tenth a defect. */
+const STALE_TRIES = 10;
+
+/**
+ * Stores batches of events, each answered 200 only after this: each batch in one transaction, at most three awaited
+ * statements for all of them, or for each half of very many, when nothing has to be repeated. Repeats for organizations
+ * whose catalog was stale, on a deadlock, and in halves when a value cannot be stored, until the culprit is alone and
+ * refused. Then starts the asynchronous steps.
+ *
+ * Whoever has events calls it: the HTTP lane, connectors, imports. Rules: performance-design 3.2, 3.3, 4.1.
+ *
+ * @returns verdicts by batch, in the order of its events
+ */
+export async function storeEvents(deps: StoreDeps, batches: readonly IncomingBatch[]): Promise<Verdict[][]> {
+  const verdicts: Verdict[][] = new Array(batches.length);
+  let left = batches.map((batch, index) => ({ batch, index }));
+  for (let attempt = 1; left.length > 0; attempt += 1) {
+    assert(attempt <= STALE_TRIES, 'a catalog that was just read is of the present version');
+    const outcome = await storeParts(
+      deps,
+      left.map((each) => each.batch),
+    );
+    for (const [position, { index }] of left.entries()) {
+      const found = outcome[position];
+      if (found) verdicts[index] = found;
+    }
+    left = left.filter((_, position) => outcome[position] === undefined);
+    deps.catalogs.forget(left.map((each) => each.batch.organization_id));
+  }
+  return verdicts;
+}
+
+type Verdicts = StoreOutcome['verdicts'];
+
+/**
+ * Two statements side by side, each for half of the batches, where there are many events: Postgres works on each with a
+ * core of its own. When one fails, what the other has stored is stored, as after any job that is run again.
+ */
+async function storeParts(deps: StoreDeps, batches: readonly IncomingBatch[]): Promise<Verdicts> {
+  const parts = partsOf(batches);
+  if (parts.length > 1) await catalogsOf(deps, batches); // read once for both
+  const results = await Promise.allSettled(parts.map((part) => storeOrSplit(deps, part)));
+  return results.flatMap((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}
+
+function partsOf(batches: readonly IncomingBatch[]): (readonly IncomingBatch[])[] {
+  const events = batches.reduce((sum, batch) => sum + batch.events.length, 0);
+  if (events < WORTH_TWO) return [batches];
+  let before = 0;
+  const middle = batches.findIndex((batch) => {
+    before += batch.events.length;
+    return before * 2 > events;
+  });
+  return middle === 0 ? [batches] : [batches.slice(0, middle), batches.slice(middle)];
+}
+
+async function storeOrSplit(deps: StoreDeps, batches: readonly IncomingBatch[]): Promise<Verdicts> {
+  try {
+    return await storeOnce(deps, batches);
+  } catch (error) {
+    if (deps.isShared || !isDataError(error)) throw error;
+    deps.log.warn({ batches: batches.length, err: (error as Error).message }, 'a value cannot be stored');
+    if (batches.length === 1) return [await refuseCulprits(deps, batches[0]!)];
+    const half = Math.ceil(batches.length / 2);
+    return [...(await storeOrSplit(deps, batches.slice(0, half))), ...(await storeOrSplit(deps, batches.slice(half)))];
+  }
+}
+
+async function storeOnce(deps: StoreDeps, batches: readonly IncomingBatch[]): Promise<Verdicts> {
+  const outcome = await attempt(deps, batches, needTransaction(batches), (stored) => stored);
+  // A lost one is made up by the next time that the subscription stands out.
+  for (const crowded of outcome.committed()) deps.producer.add('rollup.guard', crowded).catch(() => {});
+  if (outcome.batchId !== null) {
+    if (deps.finisher) deps.finisher.add(outcome.batchId);
+    else deps.producer.add('events.finish-batch', { batch_ids: [outcome.batchId] }).catch(() => {});
+  }
+  // Before the answer: who was told of an event finds it counted. One call, none when nothing is limited (beyond 11.2).
+  if (deps.counters && outcome.limitedUsage) await deps.counters.add(outcome.limitedUsage);
+  return outcome.verdicts;
+}
+
+/**
+ * Verdicts of a batch that holds a value Postgres refuses: its events are tried apart. Those of an atomic batch leave
+ * nothing behind.
+ */
+async function refuseCulprits(deps: StoreDeps, batch: IncomingBatch): Promise<Verdict[] | undefined> {
+  if (batch.events.length === 1) return [unstorable()];
+  const verdicts: Verdict[] = [];
+  for (const event of batch.events) {
+    const single = alone(batch, event);
+    const verdict = batch.atomic ? await tryAlone(deps, single) : (await storeOrSplit(deps, [single]))[0]?.[0];
+    if (verdict === undefined) return undefined;
+    verdicts.push(verdict);
+  }
+  return verdicts;
+}
+
+class TrialOver extends Error {}
+
+/** Whether one event could be stored: it is, and taken back. */
+async function tryAlone(deps: StoreDeps, batch: IncomingBatch): Promise<Verdict> {
+  try {
+    await attempt(deps, [batch], true, () => {
+      throw new TrialOver();
+    });
+    return 0;
+  } catch (error) {
+    if (error instanceof TrialOver) return 0;
+    if (isDataError(error)) return unstorable();
+    throw error;
+  }
+}
+
+async function attempt<Result>(
+  deps: StoreDeps,
+  batches: readonly IncomingBatch[],
+  needsTransaction: boolean,
+  then: (outcome: StoreOutcome) => Result,
+): Promise<Result> {
+  const now = isoOfMs(realNowExactMs());
+  for (let tried = 1; ; tried += 1) {
+    const catalogs = await catalogsOf(deps, batches);
+    try {
+      const run = async (db: Db) => then(await storeBatches(db, batches, catalogs, now, deps.patienceMs));
+      return needsTransaction ? ((await deps.sql.begin(run)) as Result) : await run(deps.sql);
+    } catch (error) {
+      if ((error as { code?: string }).code !== '40P01' || tried === DEADLOCK_TRIES) throw error;
+    }
+  }
+}
+
+const catalogsOf = ({ catalogs, sql }: StoreDeps, batches: readonly IncomingBatch[]) =>
+  catalogs.of(
+    sql,
+    batches.map((batch) => batch.organization_id),
+  );

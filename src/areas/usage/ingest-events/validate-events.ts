@@ -1,0 +1,34 @@
+import { Temporal } from 'temporal-polyfill';
+import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { findNextCheck, listFaults, listUnchecked, markChecked } from './validate-sql.ts';
+
+const hourOf = (at: Temporal.Instant): Temporal.Instant => at.round({ smallestUnit: 'hour', roundingMode: 'floor' });
+
+/**
+ * Tells those who listen of events of the full hours since the last check that no metric counts as they are: webhook
+ * `events.errors`, once an organization. Rules: platform L `validate-events`, usage-and-charges A.10.
+ */
+export const validateEvents: PeriodicJob = {
+  name: 'validate-events',
+  async select(sql, at, scope, limit) {
+    const until = hourOf(at);
+    const organizations = await listUnchecked(sql, until, scope, limit);
+    return organizations.map(({ organization_id, sandbox, from }) => ({
+      organization_id,
+      sandbox,
+      item: { from: from.toString(), until: until.toString() },
+      key: `validate-${organization_id}-${until.epochMilliseconds}`,
+    }));
+  },
+  async work(ctx, item) {
+    const { from, until } = item as { from: string; until: string };
+    const end = Temporal.Instant.from(until);
+    if (!(await markChecked(ctx.db, ctx.organizationId, end))) return;
+    const faults = await listFaults(ctx.db, ctx.organizationId, Temporal.Instant.from(from), end);
+    if (Object.values(faults).every((ids) => ids.length === 0)) return;
+    // No event misses a group key any longer; the contract still wants a list.
+    const object = { ...faults, missing_group_key: [] };
+    ctx.record({ webhook: { type: 'events.errors', objectType: 'events_errors', objectId: null, object } });
+  },
+  nextDueAt: findNextCheck,
+};

@@ -1,0 +1,46 @@
+import { addCents, type Cents, ZERO_CENTS } from '../../../engine/money/cents.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
+import { amountOf, type ChargeUsage, wholeUsageOf } from '../usage/subscription-usage.ts';
+import { type AppliedThreshold, readLifetimeParts } from './queries.ts';
+
+/** Usage of a chain of subscriptions since it began, in cents. */
+export interface LifetimeUsage {
+  id: string;
+  historicalCents: Cents;
+  invoicedCents: Cents;
+  /** Of the charges period in progress, without taxes; 0 of a subscription that is not active. */
+  currentCents: Cents;
+  totalCents: Cents;
+  /** Thresholds that progressive invoices answered to, oldest first. */
+  applied: readonly AppliedThreshold[];
+}
+
+/**
+ * Lifetime usage of a subscription's chain, as of now: computed from rollups and fees whenever it is asked for, so that no
+ * stored figure can be stale. Four statements at most, in three round trips; one when the caller has the usage already.
+ *
+ * usage  of the period in progress, when it is known
+ *
+ * Rule: usage-and-charges G.4.
+ */
+export async function lifetimeUsageOf(
+  ctx: Context,
+  subscription: SubscriptionShown,
+  usage?: readonly ChargeUsage[],
+): Promise<LifetimeUsage> {
+  const isActive = subscription.status === 'active';
+  const [parts, current] = await Promise.all([
+    readLifetimeParts(ctx.db, ctx.organizationId, subscription),
+    usage ?? (isActive ? wholeUsageOf(ctx, subscription, ctx.now()) : []),
+  ]);
+  const currentCents = isActive ? amountOf(current) : ZERO_CENTS;
+  return {
+    id: parts.id,
+    historicalCents: parts.historical_cents,
+    invoicedCents: parts.invoiced_cents,
+    currentCents,
+    totalCents: addCents(addCents(parts.historical_cents, parts.invoiced_cents), currentCents),
+    applied: parts.applied,
+  };
+}

@@ -1,0 +1,23 @@
+import { localDate } from '../../../engine/calendar/local-day.ts';
+import type { Context } from '../../../platform/context.ts';
+import { listShown } from '../../subscriptions/subscriptions/queries.ts';
+import { snapshotIfCountable } from './daily-usage.ts';
+import { findLastWindow } from './sql.ts';
+
+/**
+ * Step `snapshot-last-usage`: keeps what the last invoice of a subscription bills as the usage of the day on which it
+ * ended, so that the days of its last period add up to what was billed: what was weighed by a whole period, or taken over
+ * by another plan, is taken back. Follows a draft each time that it is computed.
+ *
+ * Rules: usage-and-charges G.7, specification README, decision 18.
+ */
+export async function snapshotLastUsage(
+  ctx: Context,
+  { subscription_id, invoice_id }: { subscription_id: string; invoice_id: string },
+): Promise<void> {
+  const [subscription] = await listShown(ctx.db, ctx.organizationId, [subscription_id]);
+  const window = await findLastWindow(ctx.db, ctx.organizationId, subscription_id, invoice_id);
+  if (subscription === undefined || window === undefined) return;
+  const lastDay = localDate(window.to.subtract({ microseconds: 1 }), subscription.zone);
+  await snapshotIfCountable(ctx, subscription, window, lastDay);
+}

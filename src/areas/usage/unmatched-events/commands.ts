@@ -1,0 +1,36 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Context } from '../../../platform/context.ts';
+import { newId } from '../../../platform/ids.ts';
+import { findRun, getRun, insertRun } from './queries.ts';
+import type { HealCreate } from './schema.ts';
+import { runView } from './view.ts';
+
+/** How long an answer waits for the run that it tells of. */
+const PATIENCE_MS = 5000;
+const LOOK_AGAIN_MS = 50;
+
+/** POST /events/unmatched/heal: looks at open events again, as a run. Rule: beyond 3.2. */
+export async function healUnmatched(ctx: Context, { body }: { body: HealCreate | undefined }) {
+  const id = newId();
+  const selection = {
+    ...(body?.code ? { code: body.code } : {}),
+    ...(body?.external_subscription_id ? { external_subscription_id: body.external_subscription_id } : {}),
+  };
+  await insertRun(ctx.db, ctx.organizationId, { id, kind: 'heal', input: selection, created_at: ctx.now() });
+  ctx.after({ job: 'heal-events', payload: { ...selection, run_id: id } });
+  return { heal: runView(await getRun(ctx.db, ctx.organizationId, id)) };
+}
+
+/** A run that looks at open events again, as it stands. @throws Refusal 404 run */
+export async function showHeal(ctx: Context, { heal_id: id }: { heal_id: string }) {
+  return { heal: runView(await findRun(ctx.db, ctx.organizationId, ['heal'], id)) };
+}
+
+/** The run as it stands a moment later: most are over by then. */
+export async function settleHeal(ctx: Context, { heal }: { heal: { svc_id: string } }) {
+  for (let waited = 0; ; waited += LOOK_AGAIN_MS) {
+    const run = await getRun(ctx.db, ctx.organizationId, heal.svc_id);
+    if (run.finished_at !== null || waited >= PATIENCE_MS) return { heal: runView(run) };
+    await wait(LOOK_AGAIN_MS);
+  }
+}

@@ -1,0 +1,142 @@
+import { AGGREGATION_TRAITS, type AggregationType } from '../../../engine/metrics/aggregation-types.ts';
+import { meteredText } from '../../catalog/usage-shapes/numbers.ts';
+
+/** Why no charge takes an event, in the order in which the reasons are looked at (beyond 3.1). */
+export const UNMATCHED_REASONS = [
+  'metric_not_found',
+  'subscription_missing',
+  'subscription_not_found',
+  'subscription_pending',
+  'before_subscription',
+  'after_subscription',
+  'no_charge',
+  'property_missing',
+  'property_not_numeric',
+] as const;
+export type UnmatchedReason = (typeof UNMATCHED_REASONS)[number];
+
+/** Times are ISO texts of one form, which sort as the instants do. */
+export interface EventToMatch {
+  id: string;
+  organization_id: string;
+  external_subscription_id: string;
+  code: string;
+  timestamp: string;
+  created_at: string;
+  /** Null: no live metric has the code. */
+  metric_id: string | null;
+  aggregation_type: AggregationType | null;
+  recurring: boolean | null;
+  /** Text of the metric's field; null when absent, or when the metric has none. */
+  value: string | null;
+}
+
+/** A subscription of the event's external id. */
+export interface CandidateSubscription {
+  id: string;
+  organization_id: string;
+  external_id: string;
+  plan_id: string;
+  status: 'pending' | 'incomplete' | 'active' | 'terminated' | 'canceled';
+  started_at: string | null;
+  terminated_at: string | null;
+  /** Whether it continues an earlier record. */
+  replaces_another: boolean;
+}
+
+export interface Match {
+  /** To which the event belongs, or whose usage it changes; undefined when none does. */
+  subscription: CandidateSubscription | undefined;
+  /** Whose charges take it: `subscription`, or one that is not complete yet. */
+  taking: CandidateSubscription | undefined;
+  /** Undefined: some charge takes it. */
+  reason: UnmatchedReason | undefined;
+}
+
+/**
+ * Which subscription an event belongs to, and why no charge takes it if none does.
+ *
+ * candidates  all subscriptions of the event's external id
+ * isCharged   whether a plan has a live charge on a metric
+ *
+ * Rules: usage-and-charges A.9-2, beyond 3.1.
+ */
+export function matchEvent(
+  event: EventToMatch,
+  candidates: readonly CandidateSubscription[],
+  isCharged: (planId: string, metricId: string) => boolean,
+): Match {
+  const covering = resolve(event, candidates);
+  const active = candidates.find((candidate) => candidate.status === 'active');
+  const subscription = covering ?? (active && isCarriedOver(event, active) ? active : undefined);
+  const taking = subscription ?? candidates.find((each) => isStarted(each) && covers(each, event.timestamp));
+  return { subscription, taking, reason: reasonOf(event, candidates, taking, isCharged) };
+}
+
+const isStarted = ({ started_at, status }: CandidateSubscription): boolean =>
+  started_at !== null && status !== 'canceled';
+
+/**
+ * Whether a subscription counts an event that it does not cover: of a recurring metric, but a running total starts anew
+ * with a subscription that replaces none (usage-and-charges A.9, C.7 "initial").
+ */
+const isCarriedOver = (event: EventToMatch, subscription: CandidateSubscription): boolean =>
+  event.recurring === true && (event.aggregation_type !== 'weighted_sum_agg' || subscription.replaces_another);
+
+/**
+ * The subscription that covers the event's timestamp. What lies at the very change from one to its successor belongs to
+ * the old one when it was stored before the change (usage-and-charges A.9).
+ */
+function resolve(event: EventToMatch, candidates: readonly CandidateSubscription[]): CandidateSubscription | undefined {
+  const covering = candidates
+    .filter(({ status }) => status === 'active' || status === 'terminated')
+    .filter((candidate) => covers(candidate, event.timestamp))
+    .sort(byPrecedence);
+  const [first] = covering;
+  const old = covering.find((candidate) => candidate !== first && candidate.terminated_at === first!.started_at);
+  return old && event.id < first!.id ? old : first;
+}
+
+/** As aggregation windows do: from the millisecond of the start through the exact end. */
+const covers = ({ started_at, terminated_at }: CandidateSubscription, timestamp: string): boolean =>
+  started_at !== null &&
+  !isBeforeStart(timestamp, started_at) &&
+  (terminated_at === null || terminated_at >= timestamp);
+
+/** Whether a timestamp lies before a start, which counts from its millisecond on. */
+export const isBeforeStart = (timestamp: string, startedAt: string): boolean =>
+  timestamp < `${startedAt.slice(0, 23)}000Z`;
+
+function byPrecedence(a: CandidateSubscription, b: CandidateSubscription): number {
+  if (a.terminated_at !== b.terminated_at) {
+    if (a.terminated_at === null) return -1;
+    if (b.terminated_at === null) return 1;
+    return a.terminated_at > b.terminated_at ? -1 : 1;
+  }
+  if (a.started_at !== b.started_at) return a.started_at! > b.started_at! ? -1 : 1;
+  return a.id > b.id ? -1 : 1;
+}
+
+function reasonOf(
+  event: EventToMatch,
+  candidates: readonly CandidateSubscription[],
+  taking: CandidateSubscription | undefined,
+  isCharged: (planId: string, metricId: string) => boolean,
+): UnmatchedReason | undefined {
+  if (event.metric_id === null) return 'metric_not_found';
+  if (event.external_subscription_id.trim() === '') return 'subscription_missing';
+  const started = candidates.filter(isStarted);
+  if (started.length === 0) {
+    const isPending = candidates.some(({ status }) => status === 'pending' || status === 'incomplete');
+    return isPending ? 'subscription_pending' : 'subscription_not_found';
+  }
+  if (!taking)
+    return started.every(({ started_at }) => isBeforeStart(event.timestamp, started_at!))
+      ? 'before_subscription'
+      : 'after_subscription';
+  if (!isCharged(taking.plan_id, event.metric_id)) return 'no_charge';
+  const traits = AGGREGATION_TRAITS[event.aggregation_type!];
+  if (traits.needsField && event.value === null) return 'property_missing';
+  if (traits.needsNumber && meteredText(event.value) === null) return 'property_not_numeric';
+  return undefined;
+}

@@ -1,0 +1,262 @@
+import { Temporal } from 'temporal-polyfill';
+import type { AggregationType } from '../../../engine/metrics/aggregation-types.ts';
+import type { Texts } from '../../../engine/metrics/choose-filter.ts';
+import { presentUnits } from '../../../engine/metrics/presentation.ts';
+import { splitUsage } from '../../../engine/metrics/split-usage.ts';
+import { holdsTaken } from '../../../engine/metrics/usage-bucket.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { assert } from '../../../platform/refusal.ts';
+import { mapInSlices, type Pause } from '../../../platform/turns/turns.ts';
+import { sharedRaw, sharedRollups } from './ask.ts';
+import { addBilledGroups, billedTotals } from './billed-totals.ts';
+import type { Counting, Listing, Row, Scanning, Summing } from './counting.ts';
+import { figuresOf, type Portion, type ReadEvent, type ShareRead } from './figures.ts';
+import { planOfReading, planOfScanning, type ReadPlan } from './hours.ts';
+import { eventsOfMember, valueHash } from './members.ts';
+import { countRawEvents, listBilledTotals, listEvents, type TotalRequest } from './queries.ts';
+import { readingOf } from './reading.ts';
+import type { ChargeToCount, CountedCharge, CountedShare, CountRequest, UsageWindow, WantedTexts } from './request.ts';
+import { type Counted, listMembers, sumBuckets } from './rollup-queries.ts';
+import { allNames } from './share-requests.ts';
+
+/**
+ * Counts the usage of charges: units before rounding and number of events, per filter and group, in the order asked.
+ * A charge without events has one empty share per filter and for the default bucket.
+ *
+ * Full hours come from rollups, the at most two partial hours at the edges of a window from raw events; everything from raw
+ * events where no rollup answers. Only what is priced event by event is read event by event: values of percentage charges, of
+ * those with free events only the first; moves of prorated graduated ones; and days of prorated charges in zones whose days
+ * begin within an hour. At most two round trips, with at most five statements, whatever the number of charges and groups.
+ *
+ * Rules: usage-and-charges C.1 to C.9, performance-design 5.2, 5.3.
+ */
+export async function countUsage(db: Db, request: CountRequest): Promise<CountedCharge[]> {
+  const { organizationId, mode, pause } = request;
+  const summings: Summing[] = [];
+  const listings: Listing[] = [];
+  const scannings: Scanning[] = [];
+  const countings = request.charges.map((charge) => {
+    const { sums, members, events } = readingOf(charge);
+    const counting: Counting = { charge, names: neededNames(charge), rows: [], totals: new Map() };
+    summings.push(...sums.map((each) => ({ ...each, counting, plan: planOfReading(each.window) })));
+    listings.push(...members.map((each) => ({ ...each, counting, plan: planOfReading(each.window) })));
+    if (events) scannings.push({ counting, window: events, plan: planOfScanning(events) });
+    return counting;
+  });
+  await Promise.all([
+    addBuckets(db, organizationId, { mode, pause }, summings),
+    addMembers(db, organizationId, mode, listings),
+  ]);
+  for (const { counting, window, plan } of [...summings.filter(({ days }) => days !== null), ...listings])
+    scannings.push({ counting, window, plan });
+  await Promise.all([
+    addRawSums(db, organizationId, summings, pause),
+    addEvents(db, organizationId, scannings),
+    addBilledTotals(db, organizationId, countings),
+  ]);
+  return mapInSlices(countings, (counting) => shared(counting, pause), pause);
+}
+
+type Mode = CountRequest['mode'];
+
+/** Adds full hours from rollups; windows that none answers for are to be scanned. */
+async function addBuckets(
+  db: Db,
+  organizationId: string,
+  { mode, pause }: Pick<CountRequest, 'mode' | 'pause'>,
+  summings: readonly Summing[],
+): Promise<void> {
+  const requests = mode === 'scan' ? [] : sharedRollups(summings);
+  const rows = requests.length === 0 ? [] : await sumBuckets(db, organizationId, requests);
+  const add = (row: (typeof rows)[number]) => {
+    if (row.events_count === null) return;
+    const { texts } = row;
+    assert(texts !== null, 'a group is stored before its first bucket');
+    const portion = portionOf(row, row.hour);
+    for (const n of row.ns) {
+      const { counting, isBefore } = summings[n]!;
+      counting.rows.push({ texts, isBefore, portion });
+    }
+  };
+  await mapInSlices(rows, add, pause);
+  scanUnanswered(summings, rows);
+}
+
+/** Adds members of unique counts from rollups; windows that none answers for are to be scanned. */
+async function addMembers(db: Db, organizationId: string, mode: Mode, listings: readonly Listing[]): Promise<void> {
+  const requests = mode === 'scan' ? [] : sharedRollups(listings);
+  const rows = requests.length === 0 ? [] : await listMembers(db, organizationId, requests);
+  for (const { ns, texts, settled, members } of rows) {
+    if (settled === null || members === null) continue;
+    assert(texts !== null, 'a group is stored before its first member');
+    for (const n of ns) {
+      const { counting, days } = listings[n]!;
+      counting.rows.push({ texts, settled }); // a group is shown though none of its values is in use any more
+      for (const entry of members)
+        counting.rows.push(...eventsOfMember(entry, days !== null).map((event) => ({ texts, event })));
+    }
+  }
+  scanUnanswered(listings, rows);
+}
+
+function scanUnanswered(
+  readings: readonly { window: UsageWindow; plan: ReadPlan }[],
+  rows: readonly { ns: number[] }[],
+) {
+  const answered = new Set(rows.flatMap(({ ns }) => ns));
+  for (const [n, reading] of readings.entries()) {
+    if (!answered.has(n)) reading.plan = planOfScanning(reading.window);
+  }
+}
+
+/** Edges of windows whose days matter are read event by event. */
+const READ_OTHERWISE = { raw: [] };
+
+async function addRawSums(
+  db: Db,
+  organizationId: string,
+  summings: readonly Summing[],
+  pause: Pause | undefined,
+): Promise<void> {
+  const requests = sharedRaw(summings.map((each) => (each.days === null ? each : { ...each, plan: READ_OTHERWISE })));
+  const rows = requests.length === 0 ? [] : await countRawEvents(db, organizationId, requests);
+  const namesOf = requests.map(allNames);
+  const add = (row: (typeof rows)[number]) => {
+    const texts = textsOf(namesOf[row.n]!, row.texts);
+    const portion = portionOf(row, null);
+    for (const { n } of requests[row.n]!.askers) {
+      const { counting, isBefore } = summings[n]!;
+      counting.rows.push({ texts, isBefore, portion });
+    }
+  };
+  await mapInSlices(rows, add, pause);
+}
+
+async function addEvents(db: Db, organizationId: string, scannings: readonly Scanning[]): Promise<void> {
+  const requests = sharedRaw(scannings);
+  const rows = requests.length === 0 ? [] : await listEvents(db, organizationId, requests);
+  const namesOf = requests.map(allNames);
+  for (const row of rows) {
+    const shared = requests[row.n]!;
+    const texts = textsOf(namesOf[row.n]!, row.texts);
+    const event = row.key === null ? row : { ...row, text: valueHash(row.text) };
+    for (const { n } of shared.askers) scannings[n]!.counting.rows.push({ texts, event });
+  }
+}
+
+async function addBilledTotals(db: Db, organizationId: string, countings: readonly Counting[]): Promise<void> {
+  const requests = countings.flatMap(({ charge: { carriedOver, proration } }, n): TotalRequest[] => {
+    if (carriedOver === undefined) return [];
+    assert(proration, 'a running total is of a period');
+    const { subscriptionId, chargeId } = carriedOver;
+    return [{ n, subscription_id: subscriptionId, charge_id: chargeId, before: proration.period.from.toString() }];
+  });
+  const rows = requests.length === 0 ? [] : await listBilledTotals(db, organizationId, requests);
+  for (const [n, counting] of countings.entries()) {
+    counting.totals = billedTotals(
+      rows.filter((row) => row.n === n),
+      counting.charge.only,
+    );
+  }
+}
+
+function neededNames({ filters, groupKeys, only, presentationKeys = [] }: ChargeToCount): string[] {
+  const names = filters.flatMap((filter) => [...Object.keys(filter.values), ...filter.groupKeys]);
+  return [...new Set([...names, ...groupKeys, ...presentationKeys, ...Object.keys(only ?? {})])].sort();
+}
+
+const textsOf = (names: readonly string[], texts: readonly (string | null)[]): Texts =>
+  Object.fromEntries(names.map((name, index) => [name, texts[index]]));
+
+const portionOf = (
+  { events_count, valid_count, sum, moment, max, amount, last }: Counted,
+  hour: Portion['hour'],
+): Portion => ({
+  events_count,
+  valid_count,
+  sum,
+  moment,
+  max,
+  last_ts: last && Temporal.Instant.from(last[0]),
+  last_created_at: last && Temporal.Instant.from(last[1]),
+  last_id: last?.[2] ?? null,
+  last_value: last?.[3] ?? null,
+  preciseTotalAmountCents: amount,
+  hour,
+});
+
+/** Splits what was read of a charge into its shares and works each out. */
+async function shared({ charge, rows, totals }: Counting, pause: Pause | undefined): Promise<CountedCharge> {
+  const { metric, only } = charge;
+  const taken = rows.filter(({ portion }) => portion === undefined || isTaken(metric.aggregation_type, portion));
+  // A total that was billed holds what came before.
+  const own = totals.size === 0 ? taken : taken.filter(({ isBefore }) => isBefore !== true);
+  const shares = splitUsage({
+    filters: charge.filters,
+    declaredValues: Object.fromEntries(metric.filters.map(({ key, values }) => [key, values])),
+    groupKeysOf: (filter) => filter?.groupKeys ?? charge.groupKeys,
+    rows: only ? own.filter(({ texts }) => hasTexts(texts, only)) : own,
+    textsOf: ({ texts }) => texts,
+  });
+  const all = addBilledGroups(charge, shares, totals);
+  return {
+    key: charge.key,
+    shares: await mapInSlices(
+      all,
+      ({ filter, groupedBy, rows: of, billedTotal }) => ({
+        filterId: filter?.id ?? null,
+        groupedBy,
+        ...figuresOf(charge, { ...readOf(of), billedTotal }),
+        ...presented(charge, of),
+      }),
+      pause,
+    ),
+  };
+}
+
+/** Whether a portion tells of any event that counts; of a latest value its number may stand in another row. */
+const isTaken = (type: AggregationType, portion: Portion): boolean =>
+  holdsTaken(type, portion) || portion.last_ts !== null;
+
+function readOf(rows: readonly Row[]): Omit<ShareRead, 'billedTotal'> {
+  const portionsOf = (before: boolean) =>
+    rows.flatMap(({ portion, isBefore }) => (portion && isBefore === before ? [portion] : []));
+  return {
+    portions: portionsOf(false),
+    before: portionsOf(true),
+    events: inOrder(rows.flatMap(({ event }) => (event ? [event] : []))),
+    settled: rows.reduce((total, { settled = 0 }) => total + settled, 0),
+  };
+}
+
+/** Events of unique counts come from several statements; all others from one, in order. */
+function inOrder(events: ReadEvent[]): ReadEvent[] {
+  const keyOf = ({ key }: ReadEvent) => key ?? '';
+  return events.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0));
+}
+
+/** Units of a share by the presentation keys. Rule: usage-and-charges C.11. */
+function presented(charge: ChargeToCount, rows: readonly Row[]): Pick<CountedShare, 'presented'> {
+  const { presentationKeys = [], metric } = charge;
+  if (presentationKeys.length === 0) return {};
+  const shown = metric.aggregation_type === 'latest_agg' ? newestRow(rows) : rows;
+  const unitsOf = (own: readonly Row[]) => {
+    const { units, fullUnits } = figuresOf(charge, { ...readOf(own), billedTotal: undefined });
+    return fullUnits ?? units;
+  };
+  return { presented: presentUnits(presentationKeys, shown, ({ texts }) => texts, unitsOf) };
+}
+
+/** The row with the last value. */
+function newestRow(rows: readonly Row[]): Row[] {
+  const keyOf = ({ portion }: Row) =>
+    portion?.last_ts ? `${portion.last_ts.toString({ fractionalSecondDigits: 6 })} ${portion.last_id}` : '';
+  const last = rows.reduce<Row | undefined>(
+    (newest, row) => (newest && keyOf(newest) >= keyOf(row) ? newest : row),
+    undefined,
+  );
+  return last && keyOf(last) !== '' ? [last] : [];
+}
+
+const hasTexts = (texts: Texts, wanted: WantedTexts): boolean =>
+  Object.entries(wanted).every(([name, any]) => any.some((text) => texts[name] === text));

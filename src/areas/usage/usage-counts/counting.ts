@@ -1,0 +1,44 @@
+import type { Texts } from '../../../engine/metrics/choose-filter.ts';
+import type { BilledTotals } from './billed-totals.ts';
+import type { Portion, ReadEvent } from './figures.ts';
+import type { ReadPlan } from './hours.ts';
+import type { MembersWindow, SummedWindow } from './reading.ts';
+import type { ChargeToCount, UsageWindow } from './request.ts';
+
+/** A charge on its way to be counted. */
+export interface Counting {
+  charge: ChargeToCount;
+  /** Sorted names of all properties that tell its events apart. */
+  names: string[];
+  rows: Row[];
+  totals: BilledTotals;
+}
+
+/** One window to sum up. */
+export interface Summing extends SummedWindow {
+  counting: Counting;
+  plan: ReadPlan;
+}
+
+/** One window of a unique count. */
+export interface Listing extends MembersWindow {
+  counting: Counting;
+  plan: ReadPlan;
+}
+
+/** Windows whose events are read one by one. */
+export interface Scanning {
+  counting: Counting;
+  window: UsageWindow & { first?: number };
+  plan: Pick<ReadPlan, 'raw'>;
+}
+
+/** What one row of a statement tells of events with the same property texts. */
+export interface Row {
+  texts: Texts;
+  portion?: Portion;
+  isBefore?: boolean;
+  event?: ReadEvent;
+  /** Values of a unique count that are in use and of which nothing else tells. */
+  settled?: number;
+}

@@ -1,0 +1,77 @@
+import { Temporal } from 'temporal-polyfill';
+import { type Instant, isAfter, isBefore } from '../../../engine/calendar/instants.ts';
+import type { UsageWindow } from './request.ts';
+
+/** Full hours, `[from, to)`; from null: since ever. */
+export interface FullHours {
+  from: Instant | null;
+  to: Instant;
+}
+
+/** How a window is read: full hours from buckets, the rest from raw events. Null bounds are "since ever". */
+export interface ReadPlan {
+  /** Null: the window holds no full hour. */
+  hours: FullHours | null;
+  raw: { from: Instant | null; to: Instant }[];
+}
+
+/** Lower bounds are cut to the millisecond (usage-and-charges A.9). */
+export const lowerBound = (window: UsageWindow): Instant | null =>
+  window.from?.round({ smallestUnit: 'millisecond', roundingMode: 'floor' }) ?? null;
+
+/**
+ * Plan of reading a window. An hour at whose edge an event's id decides to whom it belongs is read raw.
+ * Rule: performance-design 5.3 "period edge inside an hour".
+ */
+export function planOfReading(window: UsageWindow): ReadPlan {
+  const from = lowerBound(window);
+  const { to } = window;
+  const firstHour = from && (window.startedAs === undefined ? ceilHour(from) : floorHour(from).add({ hours: 1 }));
+  const lastHour = floorHour(window.replacedBy === undefined ? to : to.subtract({ microseconds: 1 }));
+  if (firstHour !== null && !isBefore(firstHour, lastHour)) return { hours: null, raw: nonEmpty([{ from, to }]) };
+  const edges = [{ from: lastHour, to }];
+  if (from !== null && firstHour !== null) edges.unshift({ from, to: firstHour });
+  return { hours: { from: firstHour, to: lastHour }, raw: nonEmpty(edges) };
+}
+
+/** The whole window from raw events. */
+export const planOfScanning = (window: UsageWindow): ReadPlan => ({
+  hours: null,
+  raw: nonEmpty([{ from: lowerBound(window), to: window.to }]),
+});
+
+const nonEmpty = (ranges: ReadPlan['raw']): ReadPlan['raw'] =>
+  ranges.filter(({ from, to }) => from === null || isAfter(to, from));
+
+const HOUR_NS = 3_600_000_000_000n;
+const DAY_NS = 24n * HOUR_NS;
+
+/** Hours count from 1970, so zones with 30 or 45 minutes of offset need nothing more. */
+const floorHour = (instant: Instant): Instant => floorTo(instant, HOUR_NS);
+
+function floorTo(instant: Instant, unit: bigint): Instant {
+  const nanoseconds = instant.epochNanoseconds;
+  return Temporal.Instant.fromEpochNanoseconds(nanoseconds - (((nanoseconds % unit) + unit) % unit));
+}
+
+/** The full UTC days within full hours; null: there is none. */
+export function fullDays({ from, to }: FullHours): FullHours | null {
+  const first = from && ceilDay(from);
+  const last = floorTo(to, DAY_NS);
+  return first === null || isBefore(first, last) ? { from: first, to: last } : null;
+}
+
+/** Whether an instant is a UTC midnight. */
+export const isFullDay = (instant: Instant): boolean => instant.epochNanoseconds % DAY_NS === 0n;
+
+export const isFullHour = (instant: Instant): boolean => instant.epochNanoseconds % HOUR_NS === 0n;
+
+function ceilHour(instant: Instant): Instant {
+  const floor = floorHour(instant);
+  return isBefore(floor, instant) ? floor.add({ hours: 1 }) : floor;
+}
+
+function ceilDay(instant: Instant): Instant {
+  const floor = floorTo(instant, DAY_NS);
+  return isBefore(floor, instant) ? floor.add({ hours: 24 }) : floor;
+}

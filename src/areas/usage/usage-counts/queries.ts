@@ -1,0 +1,183 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
+import type { Decimal } from '../../../engine/money/decimal.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { meteredNumber } from '../../catalog/usage-shapes/numbers.ts';
+import { lastOf } from '../../catalog/usage-shapes/raw-buckets.ts';
+import { type Counted, eventKey } from './rollup-queries.ts';
+import { allNames, type SharedRequest } from './share-requests.ts';
+
+export interface RawRequest {
+  subscription: string;
+  code: string;
+  aggregation: string;
+  field: string | null;
+  from: string;
+  to: string;
+  /** Events up to this instant count only with a greater id than that. */
+  start_at: string | null;
+  start_id: string | null;
+  /** Events from this instant on count only with a smaller id than that. */
+  end_at: string | null;
+  end_id: string | null;
+  /** At most so many events of each combination of texts, the first in processing order; null: all. */
+  first: number | null;
+  /** Events with a greater id, or made at or after an instant, count only when a correction has taken them in. */
+  late_after_id: string | null;
+  late_since: string | null;
+}
+
+export interface RawRow extends Counted {
+  /** Position of the request. */
+  n: number;
+  /** Of all names that were asked for. */
+  texts: (string | null)[];
+}
+
+/** Raw events by the texts of the needed properties, in the order of their names. */
+export const countRawEvents = (db: Db, organizationId: string, requests: readonly SharedRequest<RawRequest>[]) => db<
+  RawRow[]
+>`
+  with ${requestedEvents(db, requests)}
+  select request.n, to_jsonb(texts) as texts, events_count, valid_count, sum, moment, max, amount, last
+  from request
+  cross join lateral (
+    select texts, count(*) as events_count, count(value) as valid_count, coalesce(sum(value), 0) as sum, max(value) as max,
+      coalesce(sum(value * extract(epoch from timestamp)) filter (where request.aggregation = 'weighted_sum_agg'), 0) as moment,
+      coalesce(sum(precise_total_amount_cents) filter (where value is not null), 0) as amount,
+      ${lastOf(db, db`value::text`, db`value is not null and request.aggregation = 'latest_agg'`)} as last
+    from (
+      select ${meteredNumber(db, db`(e.properties ->> request.field)`)} as value, e.timestamp, e.created_at, e.id,
+        e.precise_total_amount_cents, ${neededTexts(db)} as texts
+      ${countedEvents(db, organizationId)}
+    ) as metered
+    group by texts
+  ) counted`;
+
+export interface EventRow {
+  n: number;
+  texts: (string | null)[];
+  /** Text of the aggregated property. */
+  text: string;
+  /** Text of `operation_type`, of unique counts. */
+  operation: string | null;
+  timestamp: Temporal.Instant;
+  /** Of unique counts: its place in processing order, as a text. */
+  key: string | null;
+}
+
+/**
+ * Single raw events that an aggregation takes, in processing order: of unique counts those with the property, of others
+ * those whose property is a number. Rule: usage-and-charges C.1.
+ */
+export const listEvents = (db: Db, organizationId: string, requests: readonly SharedRequest<RawRequest>[]) => db<
+  EventRow[]
+>`
+  with ${requestedEvents(db, requests)}
+  select request.n, to_jsonb(texts) as texts, text, operation, timestamp, key
+  from request
+  cross join lateral (
+    select texts, timestamp, created_at, id, text, operation, key from (${meteredEvents(db, organizationId)}) each
+    where request.first is null and text is not null
+    union all
+    (
+      select texts, timestamp, created_at, id, text, operation, key from (${meteredEvents(db, organizationId)}) each
+      where request.first is not null and request.names = '{}' and text is not null
+      order by timestamp, created_at, id
+      limit request.first
+    )
+    union all
+    select texts, timestamp, created_at, id, text, operation, key from (
+      select each.*, row_number() over (partition by texts order by timestamp, created_at, id) as place
+      from (${meteredEvents(db, organizationId)}) each
+      where request.first is not null and request.names <> '{}' and text is not null
+    ) placed
+    where place <= request.first
+  ) event
+  order by request.n, timestamp, created_at, id`;
+
+/** The events of a request with what an aggregation takes of them. */
+const meteredEvents = (db: Db, organizationId: string) => db`
+  select ${neededTexts(db)} as texts, e.timestamp, e.created_at, e.id,
+    case when request.aggregation = 'unique_count_agg' then e.properties ->> request.field
+      else (${meteredNumber(db, db`(e.properties ->> request.field)`)})::text end as text,
+    case when request.aggregation = 'unique_count_agg' then e.properties ->> 'operation_type' end as operation,
+    case when request.aggregation = 'unique_count_agg' then ${eventKey(db, db`e`)} end as key
+  ${countedEvents(db, organizationId)}`;
+
+const requestedEvents = (db: Db, requests: readonly SharedRequest<RawRequest>[]) => db`
+  request as materialized (
+    select * from jsonb_to_recordset(
+      ${JSON.stringify(requests.map((each, n) => ({ n, names: allNames(each), ...each.request })))}::text::jsonb) as request (n int, subscription text, code text,
+      aggregation text, field text, names text[], "from" timestamptz, "to" timestamptz, start_at timestamptz, start_id uuid,
+      end_at timestamptz, end_id uuid, first int,
+        late_after_id uuid, late_since timestamptz)
+  )`;
+
+/** The texts that a request needs of an event `e`. */
+const neededTexts = (db: Db) => db`
+  case when request.names = '{}' then '{}'::text[] else array(
+    select e.properties ->> named.name
+    from unnest(request.names) with ordinality as named (name, position)
+    order by named.position
+  ) end`;
+
+/** The events of a request, as `e`. Rules: usage-and-charges A.9, C.1. */
+export const selectedEvents = (db: Db, organizationId: string) => db`
+  from events e
+  where e.organization_id = ${organizationId} and e.external_subscription_id = request.subscription
+    and e.code = request.code and e.timestamp >= request."from" and e.timestamp < request."to" and e.deleted_at is null
+    and (request.start_id is null or e.timestamp > request.start_at or e.id > request.start_id)
+    and (request.end_id is null or e.timestamp < request.end_at or e.id < request.end_id)`;
+
+/** The same without late events that are left out. */
+const countedEvents = (db: Db, organizationId: string) => db`
+  ${selectedEvents(db, organizationId)} and not ${isLeftOut(db, organizationId)}`;
+
+/** Whether an event `e` is late for a request, and no correction has taken it in. */
+export const isLeftOut = (db: Db, organizationId: string) => db`
+  (coalesce(e.id > request.late_after_id, e.created_at >= request.late_since, false) and not exists (
+    select from taken_late_events taken where taken.organization_id = ${organizationId} and taken.event_id = e.id))`;
+
+export interface TotalRequest {
+  n: number;
+  subscription_id: string;
+  charge_id: string;
+  /** End of the billed periods that are looked at. */
+  before: string;
+}
+
+export interface TotalRow {
+  n: number;
+  charge_filter_id: string | null;
+  grouped_by: GroupedBy;
+  total: Decimal;
+}
+
+/**
+ * Running totals that earlier periods ended with, by their newest fees or by what corrections made of them, one a filter
+ * and group.
+ */
+export const listBilledTotals = (db: Db, organizationId: string, requests: readonly TotalRequest[]) => db<TotalRow[]>`
+  select distinct on (request.n, billed.charge_filter_id, billed.grouped_by)
+    request.n, billed.charge_filter_id, billed.grouped_by, billed.total
+  from jsonb_to_recordset(${JSON.stringify(requests)}::text::jsonb) as request (n int, subscription_id uuid, charge_id uuid,
+    "before" timestamptz)
+  cross join lateral (
+    select fee.charge_filter_id, fee.grouped_by, fee.total_aggregated_units as total, fee.to_datetime,
+      false as is_corrected, fee.created_at, fee.id
+    from fees fee
+    where fee.organization_id = ${organizationId} and fee.subscription_id = request.subscription_id
+      and fee.fee_type = 'charge' and fee.charge_id = request.charge_id and fee.true_up_parent_fee_id is null
+      and fee.original_fee_id is null and fee.correction_id is null and fee.deleted_at is null
+      and fee.to_datetime <= request."before"
+    union all
+    select adjustment.charge_filter_id, adjustment.grouped_by, adjustment.total_units, adjustment.to_datetime,
+      true, adjustment.created_at, adjustment.id
+    from correction_adjustments adjustment
+    where adjustment.organization_id = ${organizationId} and adjustment.subscription_id = request.subscription_id
+      and adjustment.charge_id = request.charge_id and adjustment.total_units is not null
+      and adjustment.to_datetime <= request."before"
+  ) billed
+  order by request.n, billed.charge_filter_id, billed.grouped_by, billed.to_datetime desc, billed.is_corrected desc,
+    billed.created_at desc, billed.id desc`;

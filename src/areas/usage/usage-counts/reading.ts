@@ -1,0 +1,107 @@
+import { assert } from '../../../engine/assert.ts';
+import { type Instant, isDateAfter } from '../../../engine/calendar/instants.ts';
+import { dayStart, localDate } from '../../../engine/calendar/local-day.ts';
+import type { Proration } from '../../../engine/metrics/proration.ts';
+import { isFullHour } from './hours.ts';
+import type { ChargeToCount, UsageWindow } from './request.ts';
+
+/** What is read to count one charge; each part by one statement for all charges. */
+export interface Reading {
+  /** Windows whose events are summed up. */
+  sums: SummedWindow[];
+  /** Windows of a unique count whose members are read. */
+  members: MembersWindow[];
+  /** The window whose events are read one by one, of each combination of texts only the first when there is a limit. */
+  events: (UsageWindow & { first?: number }) | null;
+}
+
+export interface SummedWindow {
+  window: UsageWindow;
+  /** Whether it lies before the period: what the period starts with. */
+  isBefore: boolean;
+  /** Starts of local days that are summed up apart; what buckets do not answer is then read event by event. */
+  days: Instant[] | null;
+}
+
+export interface MembersWindow {
+  window: UsageWindow;
+  /** Starts of local days when the days matter on which a value was there. */
+  days: Instant[] | null;
+}
+
+/**
+ * What must be read to count a charge: rollups where they tell everything, single events only where each of them is priced
+ * by itself, or where local days begin within an hour.
+ *
+ * Rules: usage-and-charges C.2 to C.9, performance-design 5.2.
+ */
+export function readingOf(charge: ChargeToCount): Reading {
+  const { window, metric } = charge;
+  const isUnique = metric.aggregation_type === 'unique_count_agg';
+  if (charge.isProrated) return isUnique ? proratedMembersReading(charge) : proratedSumReading(charge);
+  if (isUnique) return { ...NOTHING, members: [{ window, days: null }] };
+  if (charge.needs === 'values') return { ...NOTHING, events: window };
+
+  const sums = [{ window, isBefore: false, days: null }];
+  if (charge.firstValues !== undefined) return { ...NOTHING, sums, events: { ...window, first: charge.firstValues } };
+
+  if (charge.carriedOver?.replacesAnother) {
+    const before = { from: null, to: startOf(charge).subtract({ seconds: 1 }) };
+    sums.push({ window: before, isBefore: true, days: null });
+  }
+  return { ...NOTHING, sums };
+}
+
+const NOTHING: Reading = { sums: [], members: [], events: null };
+
+/** Of a prorated sum the carried part, and the period's day by day; event by event when its single moves are priced. */
+function proratedSumReading(charge: ChargeToCount): Reading {
+  const [before, during] = aroundStart(charge);
+  const carried = { window: before, isBefore: true, days: null };
+  const days = daysOf(charge);
+  if (days === null) return { ...NOTHING, sums: [carried], events: during };
+  return { ...NOTHING, sums: [carried, { window: during, isBefore: false, days }] };
+}
+
+/** Of a prorated unique count the members at the start, and every hour of the period. */
+function proratedMembersReading(charge: ChargeToCount): Reading {
+  const [before, during] = aroundStart(charge);
+  const days = daysOf(charge);
+  if (days === null) return { ...NOTHING, events: charge.window };
+  const members = [
+    { window: before, days: null },
+    { window: during, days },
+  ];
+  return { ...NOTHING, members };
+}
+
+/** The time before the period, and the period as far as the charge is counted. */
+function aroundStart(charge: ChargeToCount): [before: UsageWindow, during: UsageWindow] {
+  const start = startOf(charge);
+  const { to, replacedBy } = charge.window;
+  return [
+    { from: null, to: start },
+    { from: start, to, ...(replacedBy === undefined ? {} : { replacedBy }) },
+  ];
+}
+
+/** Starts of the local days of the period; null when hours do not tell the days, or days not enough. */
+function daysOf({ needs, proration }: ChargeToCount): Instant[] | null {
+  assert(proration, 'units that depend on time come with their period');
+  const starts = needs === 'moves' ? [] : dayStarts(proration);
+  return starts.length > 0 && starts.every(isFullHour) ? starts : null;
+}
+
+function dayStarts({ period, zone }: Proration): Instant[] {
+  const last = localDate(period.to, zone);
+  const starts: Instant[] = [];
+  for (let day = localDate(period.from, zone); !isDateAfter(day, last); day = day.add({ days: 1 }))
+    starts.push(dayStart(day, zone));
+  return starts;
+}
+
+/** Start of the period, cut to the millisecond (usage-and-charges A.9). */
+function startOf({ proration }: ChargeToCount): Instant {
+  assert(proration, 'units that depend on time come with their period');
+  return proration.period.from.round({ smallestUnit: 'millisecond', roundingMode: 'floor' });
+}

@@ -1,0 +1,124 @@
+import type { Temporal } from 'temporal-polyfill';
+import type { AggregationType } from '../../../engine/metrics/aggregation-types.ts';
+import type { FilterValues } from '../../../engine/metrics/choose-filter.ts';
+import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
+import type { PresentedUnits } from '../../../engine/metrics/presentation.ts';
+import type { Moves, Proration } from '../../../engine/metrics/proration.ts';
+import type { Decimal } from '../../../engine/money/decimal.ts';
+import type { Pause } from '../../../platform/turns/turns.ts';
+
+/** Usage to count: any number of charges, of one or more subscriptions of one organization. */
+export interface CountRequest {
+  organizationId: string;
+  charges: readonly ChargeToCount[];
+  /** `scan` reads raw events only: the reference that rollups are compared with. */
+  mode?: 'rollup' | 'scan';
+  /** Called between two shares. */
+  pause?: Pause | undefined;
+}
+
+/** One charge over one window. */
+export interface ChargeToCount {
+  /** The caller's own name of the entry; the answer carries it. */
+  key: string;
+  externalSubscriptionId: string;
+  metric: MetricToCount;
+  /** In the order in which fees appear. */
+  filters: readonly FilterToCount[];
+  /** Group keys of the default bucket: `groupKeys(charge.properties, …)` of the engine. */
+  groupKeys: readonly string[];
+  window: UsageWindow;
+  /** Only events with one of these texts under each key (usage-and-charges G.1 `group`); leave the keys out of the group keys. */
+  only?: WantedTexts;
+  /** The charges period and its days; needed where units depend on time. */
+  proration?: Proration;
+  /** Whether units are weighed by days. */
+  isProrated?: boolean;
+  /** Late events that are not counted; it is then read from raw events. */
+  leftOut?: LateEvents;
+  /** What pricing asks for of single events beside the units. */
+  needs?: 'values' | 'amounts' | 'moves';
+  /** Of sums: only so many values of single events are asked for, the first of each share; further ones may come. */
+  firstValues?: number;
+  /** Keys by which the units of each share are split for presentation; filters have none of their own. */
+  presentationKeys?: readonly string[];
+  /** Where a running total goes on from: a weighted sum of a recurring metric. */
+  carriedOver?: CarriedOver;
+}
+
+/**
+ * Events that came after something had been counted, and that no correction has taken in since (specification README,
+ * decision 14).
+ */
+export type LateEvents = { afterId: string } | { since: Temporal.Instant };
+
+/** Texts by property key, of which an event must have one. */
+export type WantedTexts = Readonly<Record<string, readonly string[]>>;
+
+/** Whose fees of earlier periods hold the running total. Rule: usage-and-charges C.7 "initial". */
+export interface CarriedOver {
+  subscriptionId: string;
+  chargeId: string;
+  /** Whether, without such a fee, the total starts from the events before the subscription. */
+  replacesAnother: boolean;
+}
+
+/** The columns of a metric that counting looks at; its row fits. */
+export interface MetricToCount {
+  id: string;
+  code: string;
+  aggregation_type: AggregationType;
+  field_name: string | null;
+  /** Filters of the metric: what a wildcard stands for. */
+  filters: readonly { key: string; values: readonly string[] }[];
+}
+
+export interface FilterToCount {
+  id: string;
+  created_at: Temporal.Instant;
+  values: FilterValues;
+  /** Group keys of the filter's own properties. */
+  groupKeys: readonly string[];
+}
+
+/**
+ * Instants `[from, to)`: `to` of a terminated subscription is `terminated_at` + 1 µs. Counting cuts `from` to the
+ * millisecond; null = since ever (recurring metrics, usage-and-charges C.3).
+ *
+ * Where one subscription of an external id ends and its successor starts at the same instant, an event at that instant
+ * counts for the old one when its id is smaller than the successor's, else for the new one (usage-and-charges A.9).
+ */
+export interface UsageWindow {
+  from: Temporal.Instant | null;
+  to: Temporal.Instant;
+  /** Id of the subscription that started at `from`, when it replaced another one at that instant. */
+  startedAs?: string;
+  /** Id of the subscription that replaced this one at `to` − 1 µs. */
+  replacedBy?: string;
+}
+
+/** Usage of one charge, one share per filter and group, the default bucket last. */
+export interface CountedCharge {
+  key: string;
+  shares: CountedShare[];
+}
+
+export interface CountedShare {
+  /** Null is the default bucket. */
+  filterId: string | null;
+  groupedBy: GroupedBy;
+  /** Not rounded. */
+  units: Decimal;
+  eventsCount: number;
+  /** Ignoring time, of prorated charges. */
+  fullUnits?: Decimal;
+  moves?: Moves;
+  /** The running total at the end, of weighted sums. */
+  totalUnits?: Decimal;
+  /** Of single events in processing order, when asked for. */
+  values?: readonly Decimal[];
+  /** Sum over the events, when asked for. */
+  preciseTotalAmountCents?: Decimal;
+  /** Units by the presentation keys, when there are some. */
+  presented?: readonly PresentedUnits[];
+}

@@ -1,0 +1,107 @@
+import type { Db } from '../../../platform/db/connect.ts';
+import { newId } from '../../../platform/ids.ts';
+import { DIGEST_VERSION, readDigestSum } from '../../catalog/usage-shapes/event-digest.ts';
+import { sumsUpToDays } from '../../catalog/usage-shapes/shape.ts';
+import type { Watermark } from '../../invoices/fee-explanations/queries.ts';
+import { EVER, sharedInstants } from './ask.ts';
+import {
+  type DigestedEvents,
+  type DigestedHours,
+  type DigestRow,
+  sumDigests,
+  sumDigestsUpTo,
+} from './digest-queries.ts';
+import { type FullHours, fullDays, planOfReading, planOfScanning, type ReadPlan } from './hours.ts';
+import type { ChargeToCount } from './request.ts';
+
+/** Where the events of a charge's metric were counted. */
+export interface CountedWindow extends Pick<ChargeToCount, 'externalSubscriptionId' | 'window'> {
+  metric: Pick<ChargeToCount['metric'], 'id' | 'code' | 'aggregation_type' | 'field_name'>;
+}
+
+/** Events above this count get no digest where no rollup keeps one: an invoice never waits for them. */
+const MOST_DIGESTED_EVENTS = 100_000;
+
+/**
+ * Up to which event each window was counted: an id that none of its events exceeds, their number, and their digest. In the
+ * order asked.
+ *
+ * Full hours come from the rollups, which keep digests, and the at most two partial hours at the edges from raw events. A
+ * window for which no rollup answers, or one with hours from before there were digests, is read from its events as far as
+ * these are few; of more there is neither number nor digest. One statement, at most two.
+ *
+ * Rule: beyond 6.1 `events_watermark`.
+ */
+export async function readWatermarks(
+  db: Db,
+  organizationId: string,
+  windows: readonly CountedWindow[],
+): Promise<Watermark[]> {
+  if (windows.length === 0) return [];
+  const plans = windows.map(({ window }) => planOfReading(window));
+  const parts = await sumDigests(
+    db,
+    organizationId,
+    plans.flatMap(({ hours }, n) => (hours === null ? [] : [hoursOf(n, windows[n]!, hours)])),
+    plans.flatMap(({ raw }, n) => raw.map((range) => eventsOf(n, windows[n]!, range))),
+  );
+  const marks = plans.map(({ hours }, n) => {
+    const own = parts.filter((part) => part.n === n);
+    return hours === null || own.some((part) => part.is_rollup) ? watermarkOf(own) : undefined;
+  });
+
+  const unanswered = windows.flatMap((counted, n) =>
+    marks[n] === undefined ? planOfScanning(counted.window).raw.map((range) => eventsOf(n, counted, range)) : [],
+  );
+  const scanned =
+    unanswered.length === 0 ? [] : await sumDigestsUpTo(db, organizationId, unanswered, MOST_DIGESTED_EVENTS + 1);
+  return marks.map((mark, n) => mark ?? watermarkOfFew(scanned.filter((part) => part.n === n)));
+}
+
+/** Undefined: some of the events are in no digest. */
+function watermarkOf(parts: readonly DigestRow[]): Watermark | undefined {
+  const events = parts.reduce((total, part) => total + part.events_count, 0);
+  const sum = readDigestSum(parts.reduce((total, part) => total + BigInt(part.digest), 0n));
+  if (sum.count !== events) return undefined;
+  const ids = parts.flatMap(({ max_id }) => max_id ?? []).sort();
+  return { version: DIGEST_VERSION, max_id: ids.at(-1) ?? null, count: events, digest: sum.digest };
+}
+
+/** Of too many events all that are stored by now are meant: their ids are smaller than a new one. */
+const watermarkOfFew = (parts: readonly DigestRow[]): Watermark =>
+  (parts.every((part) => part.events_count <= MOST_DIGESTED_EVENTS) && watermarkOf(parts)) || {
+    version: DIGEST_VERSION,
+    max_id: newId(),
+    count: null,
+    digest: null,
+  };
+
+function hoursOf(n: number, { externalSubscriptionId, metric }: CountedWindow, hours: FullHours): DigestedHours {
+  const days = sumsUpToDays(metric.aggregation_type) ? fullDays(hours) : null;
+  return {
+    n,
+    subscription: externalSubscriptionId,
+    metric_id: metric.id,
+    code: metric.code,
+    aggregation: metric.aggregation_type,
+    field: metric.field_name,
+    from: hours.from?.toString() ?? EVER,
+    to: hours.to.toString(),
+    day_from: days && (days.from?.toString() ?? EVER),
+    day_to: days?.to.toString() ?? null,
+  };
+}
+
+const eventsOf = (
+  n: number,
+  { externalSubscriptionId, metric, window }: CountedWindow,
+  { from, to }: ReadPlan['raw'][number],
+): DigestedEvents => ({
+  n,
+  subscription: externalSubscriptionId,
+  code: metric.code,
+  field: metric.field_name,
+  from: from?.toString() ?? EVER,
+  to: to.toString(),
+  ...sharedInstants(window),
+});

@@ -1,0 +1,133 @@
+import { localDate } from '../../../engine/calendar/local-day.ts';
+import { lastInstant, shownEnd, shownStart } from '../../../engine/calendar/period.ts';
+import { newDraft } from '../../../engine/invoices/draft.ts';
+import { computeInvoice } from '../../../engine/invoices/steps.ts';
+import type { Proration } from '../../../engine/metrics/proration.ts';
+import type { Context } from '../../../platform/context.ts';
+import { refuse } from '../../../platform/refusal.ts';
+import { seconds } from '../../../platform/schema/view.ts';
+import { mapInSlices } from '../../../platform/turns/turns.ts';
+import { getCustomer } from '../../customers/customers/queries.ts';
+import { findActiveOfCustomer, type SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
+import { listHeldTaxes, taxesOfFee } from './fee-taxes.ts';
+import { listPricedCharges } from './priced-charges.ts';
+import type { CurrentUsageQuery } from './schema.ts';
+import { isRestricted, selectCharges } from './select-charges.ts';
+import { type ChargeUsage, usageOf, usagePeriod } from './subscription-usage.ts';
+import { chargeUsageView, shownShare } from './view.ts';
+
+/** Usage of a subscription in progress, with the totals of an invoice over it. */
+export interface UsageInProgress {
+  subscription: SubscriptionShown;
+  proration: Proration;
+  usage: ChargeUsage[];
+  totals: {
+    amount_cents: number;
+    taxes_amount_cents: number;
+    total_amount_cents: number;
+  };
+}
+
+/**
+ * Usage of a subscription in its charges period in progress, priced as an invoice at the period's end would, and nothing
+ * stored. Six round trips at most, whatever the number of charges, filters and groups; nothing is cached, so an accepted
+ * event shows in the next read.
+ *
+ * @throws Refusal 404 customer, charge; 405 no_active_subscription, full_usage_not_allowed
+ * Rule: usage-and-charges G.1.
+ */
+export async function showCurrentUsage(
+  ctx: Context,
+  { external_customer_id, query }: { external_customer_id: string; query: CurrentUsageQuery },
+) {
+  const inProgress = await usageInProgress(ctx, external_customer_id, query);
+  const { plan_amount_currency: currency } = inProgress.subscription;
+  const { totals, usage } = inProgress;
+  const shown = { keys: query.filter_by_presentation, pause: ctx.pause };
+  return {
+    customer_usage: {
+      ...periodView(inProgress),
+      ...totals,
+      charges_usage: await mapInSlices(
+        usage,
+        ({ charge, shares }) => chargeUsageView(charge, shares.map(shownShare), currency, shown),
+        ctx.pause,
+      ),
+    },
+  };
+}
+
+/** The fields of a usage answer that tell its period. */
+export const periodView = ({ subscription, proration }: Pick<UsageInProgress, 'subscription' | 'proration'>) => ({
+  from_datetime: seconds(shownStart(proration.period)),
+  to_datetime: seconds(shownEnd(proration.period)),
+  issuing_date: localDate(lastInstant(proration.period), subscription.zone).toString(),
+  svc_invoice_id: null,
+  currency: subscription.plan_amount_currency,
+});
+
+/** What current and projected usage have in common: finding, counting, pricing, taxing. */
+export async function usageInProgress(
+  ctx: Context,
+  externalCustomerId: string,
+  query: CurrentUsageQuery,
+): Promise<UsageInProgress> {
+  const customer = await getCustomer(ctx.db, ctx.organizationId, externalCustomerId);
+  const subscription = await activeSubscription(ctx, customer.id, query.external_subscription_id);
+  const charges = selectCharges(await listPricedCharges(ctx.db, ctx.organizationId, [subscription.plan_id]), query);
+  const only = query.group ?? query.filter_by_group;
+  if (query.full_usage === true) {
+    const isNarrowed = isRestricted(query) || only !== undefined;
+    if (!isNarrowed || charges.some((charge) => charge.prorated)) throw refuse.notAllowed('full_usage_not_allowed');
+  }
+  const proration = usagePeriod(subscription, ctx.now(), query.full_usage);
+  const [usage, held] = await Promise.all([
+    usageOf(ctx, subscription, charges, { proration, only }),
+    query.apply_taxes === false
+      ? []
+      : listHeldTaxes(ctx.db, ctx.organizationId, {
+          chargeIds: charges.map(({ id }) => id),
+          planIds: [subscription.plan_id],
+          customerId: customer.id,
+          billingEntityId: customer.billing_entity_id,
+        }),
+  ]);
+  const draft = computeInvoice(
+    newDraft({
+      invoiceType: 'subscription',
+      isFinalizing: false,
+      keepsZeroAmount: true,
+      fees: usage.flatMap(({ charge, shares }) =>
+        shares.map(({ fee }, index) => ({
+          key: `${charge.id}-${index}`,
+          amountCents: fee.amountCents,
+          preciseAmountCents: fee.preciseAmountCents,
+          taxes: taxesOfFee(held, 'charge', { chargeId: charge.id, planId: subscription.plan_id }),
+        })),
+      ),
+    }),
+  );
+  return {
+    subscription,
+    proration,
+    usage,
+    totals: {
+      amount_cents: draft.feesAmountCents,
+      taxes_amount_cents: draft.taxesAmountCents,
+      total_amount_cents: draft.totalAmountCents,
+    },
+  };
+}
+
+async function activeSubscription(
+  ctx: Context,
+  customerId: string,
+  externalId: string | undefined,
+): Promise<SubscriptionShown> {
+  const subscription =
+    externalId === undefined
+      ? undefined
+      : await findActiveOfCustomer(ctx.db, ctx.organizationId, customerId, externalId);
+  if (!subscription) throw refuse.notAllowed('no_active_subscription');
+  return subscription;
+}

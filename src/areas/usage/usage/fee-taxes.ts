@@ -1,0 +1,74 @@
+import type { Decimal } from '../../../engine/money/decimal.ts';
+import { chooseTaxes, type FeeType } from '../../../engine/taxes/choose-taxes.ts';
+import type { Tax } from '../../../engine/taxes/tax.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+
+/** A tax and the holder that supplies it. */
+export type HeldTax = Tax & {
+  /** Of a minimum commitment the plan's id is the holder's. */
+  holder: 'charge' | 'fixed_charge' | 'commitment' | 'plan' | 'customer' | 'billing_entity';
+  holder_id: string;
+  rate: Decimal;
+};
+
+/** Taxes of some charges, fixed charges, plans, a customer and its billing entity, oldest first: one statement. */
+export const listHeldTaxes = (
+  db: Db,
+  organizationId: string,
+  holders: {
+    chargeIds: readonly string[];
+    fixedChargeIds?: readonly string[];
+    planIds: readonly string[];
+    customerId: string;
+    billingEntityId: string;
+  },
+) => db<HeldTax[]>`
+  select tax.id, tax.code, tax.name, tax.description, tax.rate, held.holder, held.holder_id
+  from (
+    select 'charge' as holder, charge_id as holder_id, tax_id from charge_taxes
+    where organization_id = ${organizationId} and charge_id = any (${holders.chargeIds as string[]}::uuid[])
+    union all
+    select 'fixed_charge', fixed_charge_id, tax_id from fixed_charge_taxes
+    where organization_id = ${organizationId}
+      and fixed_charge_id = any (${(holders.fixedChargeIds ?? []) as string[]}::uuid[])
+    union all
+    select 'plan', plan_id, tax_id from plan_taxes
+    where organization_id = ${organizationId} and plan_id = any (${holders.planIds as string[]}::uuid[])
+    union all
+    select 'commitment', commitment.plan_id, link.tax_id from minimum_commitments commitment
+    join commitment_taxes link
+      on link.organization_id = commitment.organization_id and link.commitment_id = commitment.id
+    where commitment.organization_id = ${organizationId}
+      and commitment.plan_id = any (${holders.planIds as string[]}::uuid[])
+    union all
+    select 'customer', customer_id, tax_id from customer_taxes
+    where organization_id = ${organizationId} and customer_id = ${holders.customerId}
+    union all
+    select 'billing_entity', billing_entity_id, tax_id from billing_entity_taxes
+    where organization_id = ${organizationId} and billing_entity_id = ${holders.billingEntityId}
+  ) held
+  join taxes tax on tax.organization_id = ${organizationId} and tax.id = held.tax_id and tax.deleted_at is null
+  order by tax.created_at, tax.id`;
+
+/**
+ * Taxes of a fee among those held by its charge, its plan, the customer and the customer's billing entity.
+ * Rule: credits-and-payments A.3.
+ */
+export function taxesOfFee(
+  held: readonly HeldTax[],
+  feeType: FeeType,
+  owner: { chargeId?: string | undefined; fixedChargeId?: string | undefined; planId: string },
+): readonly HeldTax[] {
+  const of = (holder: HeldTax['holder'], id?: string) =>
+    held.filter((tax) => tax.holder === holder && (id === undefined || tax.holder_id === id));
+  return chooseTaxes(feeType, {
+    own: [
+      ...(owner.chargeId === undefined ? [] : of('charge', owner.chargeId)),
+      ...(owner.fixedChargeId === undefined ? [] : of('fixed_charge', owner.fixedChargeId)),
+      ...(feeType === 'commitment' ? of('commitment', owner.planId) : []),
+    ],
+    plan: of('plan', owner.planId),
+    customer: of('customer'),
+    billingEntity: of('billing_entity'),
+  });
+}

@@ -1,0 +1,98 @@
+import { Temporal } from 'temporal-polyfill';
+import type { AggregationType } from '../../../engine/metrics/aggregation-types.ts';
+import type { FilterValues } from '../../../engine/metrics/choose-filter.ts';
+import type { RoundingFunction } from '../../../engine/metrics/round-units.ts';
+import type { Decimal } from '../../../engine/money/decimal.ts';
+import type { Properties } from '../../../engine/pricing/charge-model.ts';
+import type { ChargeModelName } from '../../../engine/pricing/charge-models.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+
+export interface PricedFilter {
+  id: string;
+  invoice_display_name: string | null;
+  values: FilterValues;
+  properties: Properties;
+  created_at: Temporal.Instant;
+}
+
+export interface PricedMetric {
+  id: string;
+  code: string;
+  name: string;
+  description: string | null;
+  aggregation_type: AggregationType;
+  field_name: string | null;
+  recurring: boolean;
+  rounding_function: RoundingFunction | null;
+  rounding_precision: number | null;
+  filters: { key: string; values: string[] }[];
+}
+
+/** A charge with everything that its usage is counted and priced by. */
+export interface PricedCharge {
+  id: string;
+  plan_id: string;
+  code: string;
+  charge_model: ChargeModelName;
+  invoice_display_name: string | null;
+  pay_in_advance: boolean;
+  prorated: boolean;
+  invoiceable: boolean;
+  min_amount_cents: number;
+  accepts_target_wallet: boolean;
+  properties: Properties;
+  /** What its prices are in, when not in the currency of the plan. */
+  pricing_unit: { id: string; code: string; short_name: string } | null;
+  /** Main units of the currency per pricing unit. */
+  conversion_rate: Decimal | null;
+  metric: PricedMetric;
+  /** In their order. */
+  filters: PricedFilter[];
+}
+
+type Row = Omit<PricedCharge, 'filters'> & { filters: (Omit<PricedFilter, 'created_at'> & { created_at: string })[] };
+
+/**
+ * Live charges of some plans in the order in which they were made: one statement.
+ *
+ * alsoIds  of charges that are wanted whatever became of them, with all filters that they ever had
+ */
+export async function listPricedCharges(
+  db: Db,
+  organizationId: string,
+  planIds: readonly string[],
+  alsoIds: readonly string[] = [],
+): Promise<PricedCharge[]> {
+  const rows = await db<Row[]>`
+    select charge.id, charge.plan_id, charge.code, charge.charge_model, charge.invoice_display_name,
+      charge.pay_in_advance, charge.prorated, charge.invoiceable, charge.min_amount_cents,
+      charge.accepts_target_wallet, charge.properties, charge.conversion_rate,
+      case when unit.id is not null then
+        jsonb_build_object('id', unit.id, 'code', unit.code, 'short_name', unit.short_name) end as pricing_unit,
+      jsonb_build_object('id', metric.id, 'code', metric.code, 'name', metric.name, 'description', metric.description,
+        'aggregation_type', metric.aggregation_type, 'field_name', metric.field_name, 'recurring', metric.recurring,
+        'rounding_function', metric.rounding_function, 'rounding_precision', metric.rounding_precision,
+        'filters', (
+          select coalesce(jsonb_agg(jsonb_build_object('key', declared.key, 'values', declared."values")
+            order by declared.key), '[]')
+          from billable_metric_filters declared
+          where declared.organization_id = metric.organization_id and declared.billable_metric_id = metric.id
+        )) as metric,
+      (select coalesce(jsonb_agg(jsonb_build_object('id', filter.id, 'invoice_display_name',
+         filter.invoice_display_name, 'values', filter."values", 'properties', filter.properties,
+         'created_at', filter.created_at) order by filter.position, filter.id), '[]')
+       from charge_filters filter
+       where filter.organization_id = charge.organization_id and filter.charge_id = charge.id
+         and (filter.deleted_at is null or charge.id = any (${alsoIds as string[]}::uuid[]))) as filters
+    from charges charge
+    join billable_metrics metric on metric.organization_id = charge.organization_id and metric.id = charge.billable_metric_id
+    left join pricing_units unit on unit.organization_id = charge.organization_id and unit.id = charge.pricing_unit_id
+    where charge.organization_id = ${organizationId}
+      and (charge.plan_id = any (${planIds as string[]}::uuid[]) and charge.deleted_at is null
+        or charge.id = any (${alsoIds as string[]}::uuid[]))
+    order by charge.created_at, charge.id`;
+  return rows.map((row) => ({
+    ...row,
+    filters: row.filters.map((filter) => ({ ...filter, created_at: Temporal.Instant.from(filter.created_at) })),
+  }));
+}

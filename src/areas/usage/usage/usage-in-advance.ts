@@ -1,0 +1,70 @@
+import { type GroupedBy, groupKeys } from '../../../engine/metrics/group-values.ts';
+import type { Proration } from '../../../engine/metrics/proration.ts';
+import { proratedUsageInAdvance, type RunningRecord, usageInAdvance } from '../../../engine/metrics/running-record.ts';
+import type { Db } from '../../../platform/db/connect.ts';
+import { listNewestRecords } from '../in-advance/records.ts';
+import type { CountedShare, WantedTexts } from '../usage-counts/request.ts';
+import type { PricedCharge } from './priced-charges.ts';
+
+/** Counted usage of a charge. */
+export interface CountedUsage {
+  charge: PricedCharge;
+  shares: readonly CountedShare[];
+}
+
+/**
+ * Usage of charges billed in advance: shown are the net units, priced is what was billed in the period, so that units given
+ * back do not lower it. Usage of other charges stays as it is. One statement, none without such a charge.
+ *
+ * only  what the usage is restricted to; of several groups taken together, no record tells what was billed
+ *
+ * Rule: usage-and-charges C.10 "current usage".
+ */
+export async function withBilledInAdvance(
+  db: Db,
+  organizationId: string,
+  externalSubscriptionId: string,
+  proration: Proration,
+  usage: readonly CountedUsage[],
+  only: WantedTexts = {},
+): Promise<readonly CountedUsage[]> {
+  const keys = usage.flatMap(({ charge, shares }) =>
+    charge.pay_in_advance
+      ? shares.map(({ filterId, groupedBy }) => ({
+          charge_id: charge.id,
+          charge_filter_id: filterId,
+          grouped_by: { ...fixedGroup(charge, filterId, only), ...groupedBy },
+          period: proration.period,
+        }))
+      : [],
+  );
+  if (keys.length === 0) return usage;
+  const records = await listNewestRecords(db, organizationId, externalSubscriptionId, keys);
+  return usage.map(({ charge, shares }) =>
+    charge.pay_in_advance
+      ? { charge, shares: shares.map((share) => billedShare(charge, share, records.shift(), proration)) }
+      : { charge, shares },
+  );
+}
+
+/** The group keys that the restriction fixes to one value: records are kept by them too. */
+function fixedGroup(charge: PricedCharge, filterId: string | null, only: WantedTexts): GroupedBy {
+  const { properties } = charge.filters.find(({ id }) => id === filterId) ?? charge;
+  const keys = groupKeys(properties, { acceptsTargetWallet: charge.accepts_target_wallet });
+  return Object.fromEntries(
+    keys.flatMap((key) =>
+      Object.hasOwn(only, key) && only[key]!.length === 1 ? [[key, only[key]![0]!] as const] : [],
+    ),
+  );
+}
+
+function billedShare(
+  charge: PricedCharge,
+  share: CountedShare,
+  former: RunningRecord | undefined,
+  proration: Proration,
+): CountedShare {
+  if (!charge.prorated) return { ...share, ...usageInAdvance(share.units, former) };
+  const { units, fullUnits = units } = share;
+  return { ...share, ...proratedUsageInAdvance({ units, fullUnits }, former, proration) };
+}

@@ -1,0 +1,202 @@
+import type { AggregationType } from '../../../engine/metrics/aggregation-types.ts';
+import type { FilterValues } from '../../../engine/metrics/choose-filter.ts';
+import { compareGroups, type GroupedBy } from '../../../engine/metrics/group-values.ts';
+import { type PresentedUnits, presentFewer } from '../../../engine/metrics/presentation.ts';
+import { type Cents, sumCents, ZERO_CENTS } from '../../../engine/money/cents.ts';
+import { type Decimal, decimalText, sum } from '../../../engine/money/decimal.ts';
+import type { ChargeModelName } from '../../../engine/pricing/charge-models.ts';
+import { groupRows } from '../../../platform/lists/group-rows.ts';
+import { mapInSlices, type Pause } from '../../../platform/turns/turns.ts';
+import type { PricedShare } from './price-usage.ts';
+
+/** A charge as far as a usage answer tells of it. */
+export interface ShownCharge {
+  id: string;
+  code: string;
+  charge_model: ChargeModelName;
+  invoice_display_name: string | null;
+  metric: { id: string; name: string; code: string; aggregation_type: AggregationType };
+  /** What its prices are in, when not in the currency. */
+  pricing_unit?: { short_name: string } | null;
+  conversion_rate?: Decimal | null;
+  /** In their order. */
+  filters: readonly ShownFilter[];
+}
+
+interface ShownFilter {
+  id: string;
+  invoice_display_name: string | null;
+  values: FilterValues;
+}
+
+/** The figures of one filter and group. */
+export interface ShownShare {
+  /** Null is the default bucket. */
+  filterId: string | null;
+  groupedBy: GroupedBy;
+  units: Decimal;
+  totalUnits: Decimal;
+  eventsCount: number;
+  amountCents: Cents;
+  /** In cents of the charge's pricing unit; null without one. */
+  pricingUnitCents: Cents | null;
+  presented: readonly PresentedUnits[];
+  /** As it will be at the end of the period, of projected usage. */
+  projected?: {
+    units: Decimal;
+    amountCents: Cents;
+    pricingUnitCents: Cents | null;
+    presented: readonly PresentedUnits[];
+  };
+}
+
+export const shownShare = ({ filter, groupedBy, counted, fee, totalUnits }: PricedShare): ShownShare => ({
+  filterId: filter?.id ?? null,
+  groupedBy,
+  units: fee.units,
+  totalUnits,
+  eventsCount: fee.eventsCount,
+  amountCents: fee.amountCents,
+  pricingUnitCents: fee.pricingUnit?.amountCents ?? null,
+  presented: counted.presented ?? [],
+});
+
+/**
+ * Usage of one charge as the API shows it: in all, by filter and by group; projected figures beside when the shares have
+ * them.
+ *
+ * keys   presentation keys to keep, all when absent
+ * pause  called between two groups
+ *
+ * Rules: usage-and-charges C.11, G.1, G.2.
+ */
+export async function chargeUsageView(
+  charge: ShownCharge,
+  shares: readonly ShownShare[],
+  currency: string,
+  { keys, pause }: { keys?: string[] | undefined; pause?: Pause | undefined } = {},
+) {
+  const isGrouped = shares.some(({ groupedBy }) => Object.keys(groupedBy).length > 0);
+  const withProjected = isProjected(shares);
+  return {
+    ...figuresOf(charge, shares),
+    amount_currency: currency,
+    charge: {
+      svc_id: charge.id,
+      code: charge.code,
+      charge_model: charge.charge_model,
+      invoice_display_name: charge.invoice_display_name,
+    },
+    billable_metric: {
+      svc_id: charge.metric.id,
+      name: charge.metric.name,
+      code: charge.metric.code,
+      aggregation_type: charge.metric.aggregation_type,
+    },
+    filters: charge.filters.length === 0 ? [] : filtersUsage(charge, shares, { keys, withProjected, withUnused: true }),
+    grouped_usage: isGrouped ? await groupedUsage(charge, shares, { keys, withProjected }, pause) : [],
+    ...breakdownsOf(isGrouped || charge.filters.length > 0 ? [] : shares, keys, withProjected),
+  };
+}
+
+const isProjected = (shares: readonly ShownShare[]): boolean => shares.some(({ projected }) => projected !== undefined);
+
+const figuresOf = (charge: ShownCharge, shares: readonly ShownShare[]) => ({
+  units: decimalText(sum(shares.map(({ units }) => units))),
+  total_aggregated_units: decimalText(sum(shares.map(({ totalUnits }) => totalUnits))),
+  events_count: shares.reduce((total, { eventsCount }) => total + eventsCount, 0),
+  amount_cents: sumCents(shares.map(({ amountCents }) => amountCents)),
+  ...(isProjected(shares)
+    ? {
+        projected_units: decimalText(sum(shares.map(({ units, projected }) => projected?.units ?? units))),
+        projected_amount_cents: sumCents(
+          shares.map(({ amountCents, projected }) => projected?.amountCents ?? amountCents),
+        ),
+      }
+    : {}),
+  pricing_unit_details: pricingUnitView(charge, shares),
+});
+
+function pricingUnitView({ pricing_unit, conversion_rate }: ShownCharge, shares: readonly ShownShare[]) {
+  if (!pricing_unit || !conversion_rate) return null;
+  return {
+    amount_cents: sumCents(shares.map(({ pricingUnitCents }) => pricingUnitCents ?? ZERO_CENTS)),
+    short_name: pricing_unit.short_name,
+    conversion_rate: decimalText(conversion_rate),
+    ...(isProjected(shares)
+      ? {
+          projected_amount_cents: sumCents(
+            shares.map(
+              ({ pricingUnitCents, projected }) => projected?.pricingUnitCents ?? pricingUnitCents ?? ZERO_CENTS,
+            ),
+          ),
+        }
+      : {}),
+  };
+}
+
+function breakdownsOf(shares: readonly ShownShare[], keys: string[] | undefined, withProjected: boolean) {
+  const viewOf = (presented: readonly PresentedUnits[]) =>
+    (keys === undefined ? presented : presentFewer(presented, keys)).map(({ presentationBy, units }) => ({
+      presentation_by: presentationBy,
+      units: decimalText(units),
+    }));
+  return {
+    presentation_breakdowns: viewOf(shares.flatMap(({ presented }) => presented)),
+    ...(withProjected
+      ? { projected_presentation_breakdowns: viewOf(shares.flatMap(({ projected }) => projected?.presented ?? [])) }
+      : {}),
+  };
+}
+
+interface Shown {
+  /** Presentation keys to keep, all when undefined. */
+  keys: string[] | undefined;
+  withProjected: boolean;
+}
+
+/** One entry a filter, the default bucket last; those without a share only `withUnused`. */
+function filtersUsage(
+  charge: ShownCharge,
+  shares: readonly ShownShare[],
+  { withUnused = false, ...shown }: Shown & { withUnused?: boolean },
+) {
+  const sharesOf = groupRows(shares, ({ filterId }) => filterId);
+  return [...charge.filters, undefined]
+    .filter((filter) => withUnused || sharesOf.has(filter?.id ?? null))
+    .map((filter) => filterUsage(charge, filter, sharesOf.get(filter?.id ?? null) ?? [], shown));
+}
+
+/** One filter, undefined being the default bucket: its values are `{}`, which no filter's are. */
+const filterUsage = (
+  charge: ShownCharge,
+  filter: ShownFilter | undefined,
+  own: readonly ShownShare[],
+  { keys, withProjected }: Shown,
+) => ({
+  ...figuresOf(charge, own),
+  ...(filter?.invoice_display_name ? { invoice_display_name: filter.invoice_display_name } : {}),
+  values: filter?.values ?? {},
+  ...breakdownsOf(own, keys, withProjected),
+});
+
+/** One entry a group, over all filters that have a fee in it. */
+function groupedUsage(charge: ShownCharge, shares: readonly ShownShare[], shown: Shown, pause: Pause | undefined) {
+  const groups = groupRows(shares, ({ groupedBy }) =>
+    JSON.stringify(Object.entries(groupedBy).sort(([a], [b]) => (a < b ? -1 : 1))),
+  );
+  const sorted = [...groups.values()].map((own) => ({ groupedBy: own[0]!.groupedBy, shares: own })).sort(byGroup);
+  return mapInSlices(
+    sorted,
+    (group) => ({
+      ...figuresOf(charge, group.shares),
+      grouped_by: group.groupedBy,
+      filters: charge.filters.length === 0 ? [] : filtersUsage(charge, group.shares, shown),
+      ...breakdownsOf(group.shares, shown.keys, shown.withProjected),
+    }),
+    pause,
+  );
+}
+
+const byGroup = (a: { groupedBy: GroupedBy }, b: { groupedBy: GroupedBy }): number =>
+  compareGroups([...new Set([...Object.keys(a.groupedBy), ...Object.keys(b.groupedBy)])], a.groupedBy, b.groupedBy);

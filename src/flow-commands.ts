@@ -1,0 +1,33 @@
+import { createAdjustedFee, destroyAdjustedFee, previewAdjustedFee } from './areas/billing/adjust-fee/adjust-fee.ts';
+import { billOneOff } from './areas/billing/bill-one-off/bill-one-off.ts';
+import { createWalletTransaction } from './areas/billing/bill-wallets/create-transactions.ts';
+import { createCorrection } from './areas/billing/correct-events/create-correction.ts';
+import { finalizeInvoice } from './areas/billing/finalize-invoice/finalize-invoice.ts';
+import { previewInvoice } from './areas/billing/preview-invoice/preview-invoice.ts';
+import { refreshInvoice } from './areas/billing/refresh-invoice/refresh-invoice.ts';
+import { regenerateInvoice } from './areas/billing/regenerate-invoice/regenerate-invoice.ts';
+import { downloadXmlOfInvoice, downloadXmlOfNote } from './areas/documents/render-documents/e-documents/download.ts';
+import { retryPayment } from './areas/payments/collect-payments/collect-invoice.ts';
+import { executeOrder } from './areas/selling/execute-orders/execute-order.ts';
+import type { Operation } from './platform/operation.ts';
+
+/**
+ * Commands that walk through several rooms, by the name of their operation: rooms cannot import flows, so such a row of
+ * theirs has `run: runsAsFlow`, and the writes pool runs the flow in the same transaction as any other command.
+ */
+export const flowCommands: Readonly<Record<string, Operation['run']>> = {
+  createInvoice: billOneOff,
+  refreshInvoice,
+  finalizeInvoice,
+  invoicePreview: previewInvoice,
+  createAdjustedFee,
+  previewAdjustedFee,
+  destroyAdjustedFee,
+  regenerateInvoice,
+  createWalletTransaction,
+  retryPayment,
+  executeOrder,
+  createEventCorrection: createCorrection,
+  downloadInvoiceXml: downloadXmlOfInvoice,
+  downloadCreditNoteXml: downloadXmlOfNote,
+};

@@ -1,8 +1,0 @@
-import type { Db } from '../../platform/db/connect.ts';
-import type { Scope } from '../../platform/periodic-job.ts';
-
-/** Rows of one organization, or of all that live in real time: those with a test clock are left to its advances. */
-export const inScope = (db: Db, scope: Scope, organizationId: ReturnType<Db>) =>
-  scope === 'real-time'
-    ? db`not exists (select from test_clocks clock where clock.organization_id = ${organizationId})`
-    : db`${organizationId} = ${scope.organizationId}`;

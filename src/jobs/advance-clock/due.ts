@@ -1,0 +1,60 @@
+import type { Temporal } from 'temporal-polyfill';
+import { listOpenBatches } from '../../areas/usage/ingest-events/finish-sql.ts';
+import { nextTick } from '../../platform/clock/ticks.ts';
+import type { Db } from '../../platform/db/connect.ts';
+import { listOpenSteps, nextTimerAt } from './sql.ts';
+import { type AdvanceDeps, isAfter } from './walker.ts';
+
+export interface DueInstant {
+  at: Temporal.Instant;
+  /** A job that may find work then. */
+  job: string;
+  /** Delayed work is due at that very instant. */
+  hasTimer: boolean;
+}
+
+type Ask = <Answer>(job: string, question: () => Promise<Answer>) => Promise<Answer>;
+
+/**
+ * The next instant after `after` at which something of the organization may fall due: the earliest, over all jobs of clock
+ * B, of the first tick at or after the moment a row starts to qualify, and the due time of delayed work (platform O.3 step
+ * 2). May be an empty visit, never too late. Null when nothing will fall due. `ask` puts the question to each job.
+ */
+export async function nextDueInstant(
+  db: Db,
+  jobs: AdvanceDeps['jobs'],
+  organizationId: string,
+  after: Temporal.Instant,
+  ask: Ask = (_job, question) => question(),
+): Promise<DueInstant | null> {
+  const [timerAt, ...ticks] = await Promise.all([
+    nextTimerAt(db, organizationId, after),
+    ...jobs.map(async ({ row, job }) => {
+      const from = await ask(row.job, () => job.nextDueAt(db, organizationId, after));
+      return from && { at: nextTick(row.tick, after, from), job: row.job, hasTimer: false };
+    }),
+  ]);
+  let earliest: DueInstant | null = timerAt && { at: timerAt, job: 'after-steps', hasTimer: true };
+  for (const tick of ticks) {
+    if (tick && (!earliest || isAfter(earliest.at, tick.at))) earliest = tick;
+  }
+  return earliest;
+}
+
+/** Whether anything of the organization is open, or falls due after `from` and not after `until`. */
+export async function fallsDue(
+  db: Db,
+  jobs: AdvanceDeps['jobs'],
+  organizationId: string,
+  from: Temporal.Instant,
+  until: Temporal.Instant,
+): Promise<boolean> {
+  // Asked first: a batch that ends meanwhile leaves steps and marks, which are seen below.
+  const batches = await listOpenBatches(db, organizationId, 1);
+  if (batches.length > 0) return true;
+  const [steps, next] = await Promise.all([
+    listOpenSteps(db, organizationId, from, 1),
+    nextDueInstant(db, jobs, organizationId, from),
+  ]);
+  return steps.length > 0 || (next !== null && !isAfter(next.at, until));
+}

@@ -1,0 +1,98 @@
+import type { Redis } from 'ioredis';
+import { realNow, realNowMs } from '../../platform/clock/real-clock.ts';
+import { markProgress, PING_EVERY_MS } from '../../platform/queue/progress.ts';
+import type { Handlers } from '../../platform/queue/worker.ts';
+import type { SystemDeps } from '../../platform/records/system-transaction.ts';
+import { stepHandlers } from '../../steps.ts';
+import type { CommandDeps } from '../run-command/run-command.ts';
+import type { Registry } from '../run-periodic/registry.ts';
+import { advance } from './advance.ts';
+import { fallsDue } from './due.ts';
+import { listAbandoned } from './sql.ts';
+import type { AdvanceDeps } from './walker.ts';
+
+/** A walk that is handed over is taken up again after this long. */
+const HANDED_OVER_MS = 500;
+/** How soon an advance whose nudge or worker was lost is found, beyond its lease. */
+const LOOK_EVERY_MS = 2000;
+const MOST_FOUND = 100;
+
+/** What an advance needs, from the table of jobs: those of clock B, in its order. */
+export const advanceDeps = (deps: SystemDeps & { redis: Redis }, registry: Registry): AdvanceDeps => ({
+  sql: deps.sql,
+  config: deps.config,
+  log: deps.log,
+  producer: deps.producer,
+  steps: stepHandlers,
+  jobs: jobsOfClockB(registry),
+  onProgress: progressMarker(deps.redis, deps.config.REDIS_PREFIX),
+});
+
+/** Marks the queue as moving: long advances may hold all its slots, and its pings wait behind them. */
+function progressMarker(redis: Redis, prefix: string): () => void {
+  let markedMs = 0;
+  return () => {
+    const nowMs = realNowMs();
+    if (nowMs - markedMs < PING_EVERY_MS) return;
+    markedMs = nowMs;
+    markProgress(redis, prefix, 'clocks').catch(() => {}); // the next one tries again
+  };
+}
+
+/** For the command that starts an advance: where nothing falls due none is needed. */
+export const fallsDueBy =
+  (registry: Registry): CommandDeps['fallsDue'] =>
+  (db, organizationId, from, until) =>
+    fallsDue(db, jobsOfClockB(registry), organizationId, from, until);
+
+const jobsOfClockB = (registry: Registry): AdvanceDeps['jobs'] =>
+  registry.rows.flatMap((row) => {
+    const job = registry.periodicJobs.find((each) => each.name === row.job);
+    return job && row.clock === 'B' ? [{ row, job }] : [];
+  });
+
+/**
+ * Handler of `clock.advance`. After `close` advances under way stop at their next instant and are left to another worker,
+ * so that stopping never waits for years to pass.
+ */
+export function clockAdvances(deps: AdvanceDeps): {
+  handlers: Pick<Handlers, 'clock.advance'>;
+  close(): Promise<void>;
+} {
+  let stopping = false;
+  return {
+    handlers: {
+      async 'clock.advance'({ organization_id: organizationId }, info) {
+        const outcome = await advance(deps, organizationId, () => stopping);
+        if (outcome === 'stopped') await info.comeBack(HANDED_OVER_MS);
+      },
+    },
+    async close() {
+      stopping = true;
+    },
+  };
+}
+
+/** Nudges advances again whose nudge was lost or whose worker has died (beyond 1.2 "crash"). */
+export function watchAbandonedAdvances(deps: Pick<SystemDeps, 'sql' | 'producer' | 'log'>): { close(): Promise<void> } {
+  const look = async () => {
+    try {
+      const clocks = await listAbandoned(deps.sql, realNow(), MOST_FOUND);
+      await deps.producer.addMany(
+        'clock.advance',
+        clocks.map((clock) => ({
+          payload: { organization_id: clock.organization_id },
+          options: { id: `advance-${clock.organization_id}`, forgetFailed: true },
+        })),
+      );
+    } catch (error) {
+      deps.log.warn({ err: error }, 'abandoned advances not looked for');
+    }
+  };
+  const timer = setInterval(() => void look(), LOOK_EVERY_MS);
+  return {
+    async close() {
+      clearInterval(timer);
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { finishOpenBatches } from '../../areas/usage/ingest-events/finish-batches.ts';
+import { runStep } from '../run-steps/run-step.ts';
+import { attempt, JobFailed } from './attempts.ts';
+import { listOpenSteps } from './sql.ts';
+import { instantOf, nudgeDeliveries, type Walker } from './walker.ts';
+
+const PAGE = 200;
+/** Steps that one job may cause, directly and indirectly: more is a circle. */
+const MOST_STEPS = 100_000;
+/** A step that is still there was in other hands, for a moment: a sweep's. */
+const PAUSE_MS = 20;
+
+/**
+ * Works off what is open at the clock's instant: batches of events whose asynchronous part is owed, after-steps that are
+ * owed at once or due by now, and what they cause (platform O.3 "settled", beyond 1.2).
+ *
+ * @returns how much there was
+ * @throws JobFailed, LeaseLost
+ */
+export async function settle(walker: Walker): Promise<number> {
+  const { deps, lease, clock } = walker;
+  const organization = { id: lease.organizationId, sandbox: true };
+  let done = 0;
+  let former: string | undefined;
+  for (;;) {
+    // In this order: a batch that another worker ends meanwhile leaves steps, which are seen after it.
+    const batches = await attempt({ job: 'finish-batch' }, () => finishOpenBatches(deps.sql, organization.id));
+    const steps = await listOpenSteps(deps.sql, organization.id, clock.frozen_time, PAGE);
+    done += batches;
+    if (steps.length === 0 && batches === 0) return done;
+    if (steps.length === 0) continue;
+    if (steps[0]!.id === former) await pause(PAUSE_MS);
+    former = steps[0]!.id;
+    for (const step of steps) {
+      const attempted = { job: step.job };
+      if (done >= MOST_STEPS) throw new JobFailed(attempted, 'too_many_steps', `more than ${MOST_STEPS} after-steps`);
+      const nudges = await attempt(attempted, () =>
+        runStep(deps, organization, step.id, (tx) => instantOf(tx, lease), deps.steps),
+      );
+      await nudgeDeliveries(walker, nudges);
+      done += 1;
+    }
+  }
+}

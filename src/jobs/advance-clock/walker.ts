@@ -1,0 +1,73 @@
+import { Temporal } from 'temporal-polyfill';
+import { holdClock } from '../../platform/clock/organization-clock.ts';
+import { realNow } from '../../platform/clock/real-clock.ts';
+import type { Context } from '../../platform/context.ts';
+import type { Tx } from '../../platform/db/connect.ts';
+import type { PeriodicJob } from '../../platform/periodic-job.ts';
+import { nudge } from '../../platform/records/nudge.ts';
+import { type SystemDeps, systemTransaction } from '../../platform/records/system-transaction.ts';
+import type { Nudges } from '../../platform/records/write-records.ts';
+import type { ScheduleRow } from '../../schedule.ts';
+import type { StepHandler } from '../../steps.ts';
+import type { Phase } from './phase.ts';
+import { type AdvancingClock, type Lease, LeaseLost, storePosition } from './sql.ts';
+
+/** Real time after which the clock of a silent worker is taken over. */
+const LEASE_SECONDS = 60;
+
+export interface AdvanceDeps extends SystemDeps {
+  /** Jobs of clock B with their rows, in the order of one instant. */
+  jobs: readonly { row: ScheduleRow; job: PeriodicJob }[];
+  steps: Readonly<Record<string, StepHandler>>;
+  /** Told whenever an advance has got on by an instant or an item. */
+  onProgress?: () => void;
+}
+
+export const leaseUntil = (): Temporal.Instant => realNow().add({ seconds: LEASE_SECONDS });
+
+/** One advance under way: where it stands, and its own kind of transaction. */
+export interface Walker {
+  readonly deps: AdvanceDeps;
+  readonly lease: Lease;
+  clock: AdvancingClock;
+  phase: Phase;
+}
+
+/** Stores where the advance stands, before work goes on. @throws LeaseLost */
+export async function moveTo(
+  walker: Walker,
+  phase: Phase,
+  at: Temporal.Instant = walker.clock.frozen_time,
+  stepsDone: number = walker.clock.steps_done,
+): Promise<void> {
+  walker.clock = await storePosition(walker.deps.sql, walker.lease, { at, phase, stepsDone });
+  walker.phase = phase;
+  walker.deps.onProgress?.();
+}
+
+/**
+ * One transaction of the advance: holds the clock, so that nobody takes over in its middle, and carries its instant. The
+ * steps it leaves are settled by the advance itself; only deliveries are nudged.
+ *
+ * @throws LeaseLost
+ */
+export async function workAtInstant(walker: Walker, work: (ctx: Context) => Promise<void>): Promise<void> {
+  const organization = { id: walker.lease.organizationId, sandbox: true };
+  await nudgeDeliveries(
+    walker,
+    await systemTransaction(walker.deps, organization, (tx) => instantOf(tx, walker.lease), work),
+  );
+  walker.deps.onProgress?.();
+}
+
+export async function instantOf(tx: Tx, lease: Lease): Promise<Temporal.Instant> {
+  const clock = await holdClock(tx, lease.organizationId);
+  if (clock?.lease_token !== lease.token) throw new LeaseLost();
+  return clock.frozen_time;
+}
+
+export async function nudgeDeliveries(walker: Walker, nudges: Nudges | null): Promise<void> {
+  if (nudges) await nudge(walker.deps.producer, walker.lease.organizationId, { ...nudges, steps: [] });
+}
+
+export const isAfter = (a: Temporal.Instant, b: Temporal.Instant): boolean => Temporal.Instant.compare(a, b) > 0;

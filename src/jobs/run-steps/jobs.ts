@@ -1,0 +1,84 @@
+import type { Temporal } from 'temporal-polyfill';
+import { Busy } from '../../platform/busy.ts';
+import { holdClock, isSandbox, readOrganizationNow } from '../../platform/clock/organization-clock.ts';
+import { realNow, realNowMs } from '../../platform/clock/real-clock.ts';
+import type { Tx } from '../../platform/db/connect.ts';
+import { isPassing } from '../../platform/db/refusal-of-database.ts';
+import type { Handlers, JobInfo } from '../../platform/queue/worker.ts';
+import { nudge } from '../../platform/records/nudge.ts';
+import type { SystemDeps } from '../../platform/records/system-transaction.ts';
+import { Refusal } from '../../platform/refusal.ts';
+import { queues } from '../../queues.ts';
+import { type StepHandler, stepHandlers } from '../../steps.ts';
+import { runStep, UnknownStep } from './run-step.ts';
+import { countFailure, markUnknown, type RunError } from './sql.ts';
+
+/** A step that found another one at its work is tried again after this. */
+const COME_BACK_MS = 500;
+/** A step that this worker does not know is offered to other workers every 2 s, */
+const OFFER_UNKNOWN_MS = 2000;
+/** and after a minute left to the sweeper, which offers it again every two minutes for as long as it waits. */
+const OFFER_UNKNOWN_FOR_MS = 60_000;
+
+/**
+ * Handler of `step.run`. While the test clock of a sandbox advances, only the advance runs its steps. A refusal ends a step
+ * for good, any other error when its attempts are used; the row then keeps the error until an operator runs it again. A
+ * step with a name that no handler has uses up no attempt: it waits for a worker that knows it.
+ */
+export function stepRunHandlers(
+  deps: SystemDeps,
+  handlers: Readonly<Record<string, StepHandler>> = stepHandlers,
+): Pick<Handlers, 'step.run'> {
+  return {
+    async 'step.run'({ step_id: id, organization_id: organizationId }, info) {
+      const sandbox = await isSandbox(deps.sql, organizationId);
+      try {
+        const organization = { id: organizationId, sandbox };
+        const nudges = await runStep(deps, organization, id, (tx) => present(tx, organization), handlers);
+        if (nudges) await nudge(deps.producer, organizationId, nudges);
+      } catch (error) {
+        if (error instanceof Busy) return info.comeBack(COME_BACK_MS);
+        if (error instanceof UnknownStep) return wait(deps, { organizationId, id }, error, info);
+        if (!isPassing(error)) {
+          await countFailure(
+            deps.sql,
+            { organizationId, id },
+            {
+              message: error instanceof Error ? error.message : String(error),
+              final: error instanceof Refusal,
+              mostAttempts: queues.billing.attempts,
+              realNow: realNow(),
+              now: await readOrganizationNow(deps.sql, organizationId, sandbox),
+              shown: shownOf(error),
+            },
+          );
+        }
+        throw error;
+      }
+    },
+  };
+}
+
+async function wait(
+  deps: SystemDeps,
+  step: { organizationId: string; id: string },
+  error: UnknownStep,
+  info: JobInfo,
+): Promise<void> {
+  const found = await markUnknown(deps.sql, step, realNow());
+  if (found) deps.log.warn({ organization_id: step.organizationId, step_id: step.id }, error.message);
+  if (realNowMs() - info.addedAtMs < OFFER_UNKNOWN_FOR_MS) await info.comeBack(OFFER_UNKNOWN_MS);
+}
+
+/** What a client may know of a failure: the code of a refusal, of a defect only that there was one. */
+const shownOf = (error: unknown): RunError => ({
+  code: error instanceof Refusal ? String(error.body.code ?? error.body.error) : 'internal_error',
+  message: error instanceof Refusal ? String(error.body.error) : 'The work failed and was given up.',
+  svc_resource_id: null,
+});
+
+async function present(tx: Tx, organization: { id: string; sandbox: boolean }): Promise<Temporal.Instant | null> {
+  const clock = organization.sandbox ? await holdClock(tx, organization.id) : undefined;
+  if (clock?.status === 'advancing') return null;
+  return clock?.frozen_time ?? realNow();
+}

@@ -1,0 +1,51 @@
+import type { Temporal } from 'temporal-polyfill';
+import { keepLogPartitions } from '../../areas/tenancy/retain-rows/partitions.ts';
+import { realNow } from '../../platform/clock/real-clock.ts';
+import type { Sql } from '../../platform/db/connect.ts';
+import { firstIdAt } from '../../platform/ids.ts';
+import type { SweepJob } from '../../platform/periodic-job.ts';
+
+const TICKS_KEPT_DAYS = 7;
+/** Life of a timeline after its clock (beyond 1.3). */
+const TIMELINES_KEPT_DAYS = 30;
+/** Rule: beyond 9. */
+const AUDITS_KEPT_DAYS = 90;
+const BATCH = 5000;
+
+/**
+ * Creates the log partitions of this and the next month, drops what is older than the longest period that any
+ * organization shows (platform H.4), old ticks, the timelines of clocks deleted long ago and old runs of the auditor.
+ */
+export const housekeeping: SweepJob = {
+  name: 'housekeeping',
+  async sweep(deps) {
+    const now = realNow();
+    await keepLogPartitions(deps, now);
+    const ticksFrom = now.subtract({ hours: 24 * TICKS_KEPT_DAYS });
+    await deleteInBatches((limit) => deleteTicks(deps.sql, ticksFrom, limit));
+    const timelinesFrom = now.subtract({ hours: 24 * TIMELINES_KEPT_DAYS });
+    await deleteInBatches((limit) => deleteTimelines(deps.sql, timelinesFrom, limit));
+    const auditsFrom = now.subtract({ hours: 24 * AUDITS_KEPT_DAYS });
+    await deleteInBatches((limit) => deleteAudits(deps.sql, auditsFrom, limit));
+  },
+};
+
+async function deleteInBatches(remove: (limit: number) => Promise<{ count: number }>): Promise<void> {
+  while ((await remove(BATCH)).count === BATCH);
+}
+
+const deleteTicks = (sql: Sql, before: Temporal.Instant, limit: number) => sql`
+  delete from schedule_ticks where ctid = any (array(
+    select ctid from schedule_ticks where tick_at < ${before} limit ${limit}))`;
+
+const deleteTimelines = (sql: Sql, before: Temporal.Instant, limit: number) => sql`
+  delete from test_clock_timeline where ctid = any (array(
+    select line.ctid from test_clock_timeline line
+    join test_clock_timelines timeline on timeline.organization_id = line.organization_id
+    where timeline.clock_deleted_at < ${before} or (line.sequence < timeline.first and line.created_at < ${before})
+    limit ${limit}))`;
+
+/** Runs whose ids were made before an instant of real time, which organizations with a test clock do not show elsewhere. */
+const deleteAudits = (sql: Sql, before: Temporal.Instant, limit: number) => sql`
+  delete from audit_runs where id = any (array(
+    select id from audit_runs where id < ${firstIdAt(before)} limit ${limit}))`;

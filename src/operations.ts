@@ -1,0 +1,132 @@
+import { estimateOperations } from './areas/billing/estimates/routes.ts';
+import { addOnOperations } from './areas/catalog/add-ons/routes.ts';
+import { billableMetricOperations } from './areas/catalog/billable-metrics/routes.ts';
+import { chargeOperations } from './areas/catalog/charges/routes.ts';
+import { couponOperations } from './areas/catalog/coupons/routes.ts';
+import { featureOperations } from './areas/catalog/features/routes.ts';
+import { fixedChargeOperations } from './areas/catalog/fixed-charges/routes.ts';
+import { planOperations } from './areas/catalog/plans/routes.ts';
+import { pricingUnitOperations } from './areas/catalog/pricing-units/routes.ts';
+import { taxOperations } from './areas/catalog/taxes/routes.ts';
+import { alertOperations } from './areas/credits/alerts/routes.ts';
+import { appliedCouponOperations } from './areas/credits/applied-coupons/routes.ts';
+import { creditNoteOperations } from './areas/credits/credit-notes/routes.ts';
+import { walletHoldOperations } from './areas/credits/wallet-holds/routes.ts';
+import { walletTransactionOperations } from './areas/credits/wallet-transactions/routes.ts';
+import { walletOperations } from './areas/credits/wallets/routes.ts';
+import { billingEntityOperations } from './areas/customers/billing-entities/routes.ts';
+import { customerOperations } from './areas/customers/customers/routes.ts';
+import { viesCheckOperations } from './areas/customers/eu-taxes/routes.ts';
+import { invoiceCustomSectionOperations } from './areas/customers/invoice-custom-sections/routes.ts';
+import { paymentMethodOperations } from './areas/customers/payment-methods/routes.ts';
+import { paymentProviderOperations } from './areas/customers/payment-providers/routes.ts';
+import { documentMailOperations } from './areas/documents/document-mails/routes.ts';
+import { adjustedFeeOperations } from './areas/invoices/adjusted-fees/routes.ts';
+import { feeExplanationOperations } from './areas/invoices/fee-explanations/routes.ts';
+import { feeOperations } from './areas/invoices/fees/routes.ts';
+import { invoiceVerificationOperations } from './areas/invoices/invoice-verifications/routes.ts';
+import { invoiceOperations } from './areas/invoices/invoices/routes.ts';
+import { ledgerOperations } from './areas/ledger/ledger/routes.ts';
+import { mailOperations } from './areas/messaging/mails/routes.ts';
+import { webhookEndpointOperations } from './areas/messaging/webhook-endpoints/routes.ts';
+import { webhookEventOperations } from './areas/messaging/webhook-events/routes.ts';
+import { webhookOperations } from './areas/messaging/webhooks/routes.ts';
+import { dunningCampaignOperations } from './areas/payments/dunning-campaigns/routes.ts';
+import { inboundEventOperations } from './areas/payments/inbound-events/routes.ts';
+import { paymentReceiptOperations } from './areas/payments/payment-receipts/routes.ts';
+import { paymentRequestOperations } from './areas/payments/payment-requests/routes.ts';
+import { paymentOperations } from './areas/payments/payments/routes.ts';
+import { writeOffOperations } from './areas/payments/write-offs/routes.ts';
+import { analyticsOperations } from './areas/reporting/analytics/routes.ts';
+import { auditOperations } from './areas/reporting/audits/routes.ts';
+import { sandboxOperations } from './areas/sandbox/sandbox/routes.ts';
+import { testClockOperations } from './areas/sandbox/test-clocks/routes.ts';
+import { orderFormOperations } from './areas/selling/order-forms/routes.ts';
+import { orderOperations } from './areas/selling/orders/routes.ts';
+import { quoteOperations } from './areas/selling/quotes/routes.ts';
+import { entitlementOperations } from './areas/subscriptions/entitlements/routes.ts';
+import { overrideOperations } from './areas/subscriptions/subscriptions/overrides/routes.ts';
+import { subscriptionOperations } from './areas/subscriptions/subscriptions/routes.ts';
+import { activityLogOperations } from './areas/tenancy/activity-logs/routes.ts';
+import { apiKeyOperations } from './areas/tenancy/api-keys/routes.ts';
+import { apiLogOperations } from './areas/tenancy/api-logs/routes.ts';
+import { organizationOperations } from './areas/tenancy/organizations/routes.ts';
+import { retentionOperations } from './areas/tenancy/retention/routes.ts';
+import { securityLogOperations } from './areas/tenancy/security-logs/routes.ts';
+import { accessOperations } from './areas/usage/access/routes.ts';
+import { eventCorrectionOperations } from './areas/usage/event-corrections/routes.ts';
+import { eventOperations } from './areas/usage/events/routes.ts';
+import { lifetimeUsageOperations } from './areas/usage/lifetime-usage/routes.ts';
+import { unmatchedEventOperations } from './areas/usage/unmatched-events/routes.ts';
+import { usageOperations } from './areas/usage/usage/routes.ts';
+import type { Operation } from './platform/operation.ts';
+
+/** Every operation of the API. The event routes stand first: each route ahead costs a request a little. */
+export const operations: Operation[] = [
+  ...eventOperations,
+  ...chargeOperations,
+  ...fixedChargeOperations,
+  ...planOperations,
+  ...featureOperations,
+  ...entitlementOperations,
+  ...pricingUnitOperations,
+  ...addOnOperations,
+  ...billableMetricOperations,
+  ...billingEntityOperations,
+  ...couponOperations,
+  ...appliedCouponOperations,
+  ...creditNoteOperations,
+  ...customerOperations,
+  ...organizationOperations,
+  ...apiKeyOperations,
+  ...activityLogOperations,
+  ...apiLogOperations,
+  ...securityLogOperations,
+  ...retentionOperations,
+  ...taxOperations,
+  ...viesCheckOperations,
+  ...testClockOperations,
+  ...webhookEndpointOperations,
+  ...webhookOperations,
+  ...webhookEventOperations,
+  ...estimateOperations,
+  ...feeOperations,
+  ...feeExplanationOperations,
+  ...invoiceOperations,
+  ...invoiceCustomSectionOperations,
+  ...writeOffOperations,
+  ...invoiceVerificationOperations,
+  ...adjustedFeeOperations,
+  ...paymentOperations,
+  ...paymentReceiptOperations,
+  ...documentMailOperations,
+  ...mailOperations,
+  ...dunningCampaignOperations,
+  ...paymentMethodOperations,
+  ...paymentProviderOperations,
+  ...inboundEventOperations,
+  ...paymentRequestOperations,
+  ...quoteOperations,
+  ...orderFormOperations,
+  ...orderOperations,
+  ...sandboxOperations,
+  ...subscriptionOperations,
+  ...overrideOperations,
+  ...alertOperations,
+  ...walletOperations,
+  ...walletHoldOperations,
+  ...accessOperations,
+  ...walletTransactionOperations,
+  ...lifetimeUsageOperations,
+  ...ledgerOperations,
+  ...analyticsOperations,
+  ...auditOperations,
+  ...usageOperations,
+  ...eventCorrectionOperations,
+  ...unmatchedEventOperations,
+];
+
+/** Operations by name, as commands travel. */
+export const operationsByName: ReadonlyMap<string, Operation> = new Map(
+  operations.map((operation) => [operation.name, operation]),
+);

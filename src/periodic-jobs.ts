@@ -1,0 +1,81 @@
+import { expireGates } from './areas/billing/activate-subscriptions/expire-gates.ts';
+import { activate } from './areas/billing/bill-subscriptions/activate.ts';
+import { bill } from './areas/billing/bill-subscriptions/bill.ts';
+import { finalize } from './areas/billing/bill-subscriptions/finalize.ts';
+import { overdue } from './areas/billing/bill-subscriptions/overdue.ts';
+import { stuckInvoices } from './areas/billing/bill-subscriptions/stuck-invoices.ts';
+import { terminateEnded } from './areas/billing/bill-subscriptions/terminate-ended.ts';
+import { trialEnd } from './areas/billing/bill-subscriptions/trial-end.ts';
+import { expireTopUpRules, expireWallets, intervalTopUps, walletOngoing } from './areas/billing/bill-wallets/jobs.ts';
+import { retryFailedInvoices } from './areas/billing/finalize-invoice/retry-failed.ts';
+import { refreshDrafts } from './areas/billing/refresh-invoice/refresh-drafts.ts';
+import { lateEvents } from './areas/billing/settle-usage/late-events.ts';
+import { lifetimeUsage, usageActivity } from './areas/billing/watch-usage/usage-activity.ts';
+import { expireCoupons } from './areas/credits/expire-coupons/expire-coupons.ts';
+import { expireHolds } from './areas/credits/wallet-holds/expire-holds.ts';
+import { euTaxRates } from './areas/customers/check-vat-numbers/eu-rates.ts';
+import { ledgerDaily } from './areas/ledger/roll-up-ledger/ledger-daily.ts';
+import { cleanWebhooks, endpointHealth, webhookSweeper } from './areas/messaging/deliver-webhooks/jobs.ts';
+import { cleanProviderEvents } from './areas/payments/collect-payments/clean-provider-events.ts';
+import { cleanSecrets } from './areas/payments/collect-payments/clean-secrets.ts';
+import { retryProviderEvents } from './areas/payments/collect-payments/retry-provider-events.ts';
+import { dunning } from './areas/payments/dun/dunning.ts';
+import { auditFull, auditRecent } from './areas/reporting/audit-books/jobs.ts';
+import { executeOrders, expireOrderForms } from './areas/selling/execute-orders/jobs.ts';
+import { retention } from './areas/tenancy/retain-rows/retention.ts';
+import { rollupAudit } from './areas/usage/build-shapes/repair.ts';
+import { validateEvents } from './areas/usage/ingest-events/validate-events.ts';
+import { dailyUsage } from './areas/usage/snapshot-usage/daily-usage.ts';
+import { cleanIdempotency } from './jobs/sweep-rows/clean-idempotency.ts';
+import { housekeeping } from './jobs/sweep-rows/housekeeping.ts';
+import { keyUsage } from './jobs/sweep-rows/key-usage.ts';
+import { rowSweeper } from './jobs/sweep-rows/row-sweeper.ts';
+import type { PeriodicJob, SweepJob } from './platform/periodic-job.ts';
+
+/** Jobs of clock B: what falls due in an organization's own time. Each has its row in src/schedule.ts. */
+export const periodicJobs: readonly PeriodicJob[] = [
+  activate,
+  terminateEnded,
+  euTaxRates,
+  validateEvents,
+  bill,
+  expireGates,
+  finalize,
+  overdue,
+  stuckInvoices,
+  expireCoupons,
+  retryFailedInvoices,
+  trialEnd,
+  lateEvents,
+  expireOrderForms,
+  dunning,
+  executeOrders,
+  refreshDrafts,
+  usageActivity,
+  lifetimeUsage,
+  walletOngoing,
+  expireWallets,
+  expireTopUpRules,
+  intervalTopUps,
+  expireHolds,
+  dailyUsage,
+];
+
+/** Jobs of clock R: sweeping and cleaning for all organizations alike. Each has its row in src/schedule.ts. */
+export const sweepJobs: readonly SweepJob[] = [
+  rowSweeper,
+  retryProviderEvents,
+  webhookSweeper,
+  endpointHealth,
+  keyUsage,
+  cleanIdempotency,
+  cleanWebhooks,
+  cleanProviderEvents,
+  cleanSecrets,
+  housekeeping,
+  retention,
+  ledgerDaily,
+  rollupAudit,
+  auditRecent,
+  auditFull,
+];

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+
+type Org = Awaited<ReturnType<TestService['org']>>;
+
+/** More than one step of a run takes. */
+const DRAFTS = 22;
+
+let service: TestService;
+let org: Org;
+
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+/** A sandbox with a draft for each of its customers. */
+async function withDrafts(count: number): Promise<string[]> {
+  org = await service.org({ sandbox: true });
+  await org.post('/test_clock', { test_clock: { frozen_time: '2026-01-10T00:00:00Z' } });
+  await org.post('/plans', {
+    plan: {
+      name: 'P',
+      code: 'p',
+      interval: 'monthly',
+      amount_cents: 1000,
+      amount_currency: 'EUR',
+      pay_in_advance: false,
+    },
+  });
+  for (let index = 0; index < count; index += 1) {
+    await org.post('/customers', {
+      customer: { external_id: `c${index}`, billing_configuration: { invoice_grace_period: 5 } },
+    });
+    await org.post('/subscriptions', {
+      subscription: { external_customer_id: `c${index}`, plan_code: 'p', external_id: `s${index}` },
+    });
+  }
+  await org.post('/test_clock/advance', { test_clock: { frozen_time: '2026-02-01T12:00:00Z' } });
+  await until(async () => (await org.get('/test_clock')).body.test_clock.status === 'ready');
+  const drafts = await invoices('draft');
+  expect(drafts).toHaveLength(count);
+  return drafts;
+}
+
+const invoices = async (status: string): Promise<string[]> =>
+  (await org.get(`/invoices?per_page=100&status=${status}`)).body.invoices
+    .map((invoice: { svc_id: string }) => invoice.svc_id)
+    .sort();
+
+test('all drafts are finalized, with every number once', { timeout: 90_000 }, async () => {
+  await withDrafts(DRAFTS);
+  const { status, body } = await org.post('/invoices/finalize_all');
+  expect(status).toBe(200);
+  expect(body.run).toMatchObject({ error: null, result: null });
+  await until(async () => (await invoices('draft')).length === 0);
+  const rows = await service.sql<{ number: string }[]>`
+    select number from invoices where organization_id = ${org.organization.organization_id}`;
+  expect(new Set(rows.map(({ number }) => number)).size).toBe(DRAFTS);
+  const [run] = await service.sql`
+    select status, done, total from runs where organization_id = ${org.organization.organization_id}`;
+  expect(run).toEqual({ status: 'succeeded', done: DRAFTS, total: DRAFTS });
+});
+
+test('filters choose among the drafts; the first error ends the run and names its invoice', async () => {
+  const drafts = await withDrafts(4);
+  const one = await org.post('/invoices/finalize_all?external_customer_id=c0');
+  expect(one.body.run).toMatchObject({ status: 'succeeded', progress: { done: 1, total: 1, percent: 100 } });
+  const left = (await invoices('draft')).filter((id) => drafts.includes(id));
+  expect(left).toHaveLength(3);
+  await service.sql`update invoices set tax_status = 'pending' where id = ${left[1]!}`;
+  const { body } = await org.post('/invoices/finalize_all');
+  expect(body.run).toMatchObject({
+    status: 'failed',
+    progress: { done: 1, total: 3 },
+    error: { code: 'cannot_finalize_with_pending_taxes', svc_resource_id: left[1] },
+  });
+  expect(await invoices('draft')).toEqual(left.slice(1));
+  expect((await org.post('/invoices/finalize_all?billing_entity_codes[]=none')).body.resource).toBe('billing_entity');
+});
+
+test('all failed invoices are tried again', async () => {
+  const drafts = await withDrafts(2);
+  await service.sql`update invoices set status = 'failed' where id = any (${drafts})`;
+  const { body } = await org.post('/invoices/retry_all');
+  expect(body.run).toMatchObject({ status: 'succeeded', progress: { done: 2, total: 2 } });
+  await until(async () => (await invoices('finalized')).length === 2);
+});
+
+test('invoices that a limit or a number stopped are tried again by themselves, others are not', async () => {
+  const [limited, broken] = await withDrafts(2);
+  await service.sql`update invoices set status = 'failed' where id = any (${[limited!, broken!]})`;
+  const details = [
+    { invoice_id: limited, details: { tax_error: 'API_LIMIT reached' } },
+    { invoice_id: broken, details: { tax_error: 'unknown country' } },
+  ];
+  for (const each of details)
+    await service.sql`
+      insert into invoice_error_details (id, organization_id, invoice_id, error_code, details, created_at)
+      values (gen_random_uuid(), ${org.organization.organization_id}, ${each.invoice_id!}, 'tax_error',
+        ${each.details as never}, now())`;
+  await org.post('/test_clock/advance', { test_clock: { frozen_time: '2026-02-01T12:16:00Z' } });
+  await until(async () => (await invoices('finalized')).length === 1);
+  expect(await invoices('failed')).toEqual([broken]);
+});

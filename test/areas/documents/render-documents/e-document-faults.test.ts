@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest';
+import { faultsOf } from '../../../../src/areas/documents/render-documents/e-documents/faults.ts';
+import { type EDocument, ublOf } from '../../../../src/areas/documents/render-documents/e-documents/ubl.ts';
+import { isVatId } from '../../../../src/areas/documents/render-documents/e-documents/vat-id.ts';
+import type { VatCategory } from '../../../../src/engine/invoices/vat-breakdown.ts';
+import { decimal } from '../../../../src/engine/money/decimal.ts';
+import { printable } from '../../../../src/platform/documents/characters.ts';
+import { xmlText } from '../../../../src/platform/documents/xml.ts';
+
+const party = (fields: object = {}) => ({
+  name: 'Acme',
+  email: null,
+  phone: null,
+  address_line1: null,
+  address_line2: null,
+  city: null,
+  state: null,
+  zipcode: null,
+  country: 'FR',
+  legal_number: 'RCS 1',
+  tax_identification_number: 'FR32123456789',
+  ...fields,
+});
+
+const document = (fields: object = {}, category: VatCategory = 'S'): EDocument =>
+  ({
+    kind: 'Invoice',
+    typeCode: '380',
+    number: 'A-1',
+    issuedOn: '2026-01-01',
+    dueOn: null,
+    currency: 'EUR',
+    note: null,
+    orderNumber: null,
+    correctedNumber: null,
+    seller: party(),
+    buyer: party({ tax_identification_number: 'DE123456789', country: 'DE' }),
+    lines: [],
+    vat: [{ category, rate: decimal(20), lineCents: 0, allowanceCents: 0, netCents: 0, taxCents: 0 }],
+    totals: {},
+    ...fields,
+  }) as unknown as EDocument;
+
+// EN 16931 by the names of its rules; outside-clients F7.
+describe('a document that EN 16931 does not take', () => {
+  test.each([
+    ['BR-09', document({ seller: party({ country: null }) }), { 'billing_entity.country': ['value_is_mandatory'] }],
+    ['BR-11', document({ buyer: party({ country: null }) }), { 'customer.country': ['value_is_mandatory'] }],
+    [
+      'BR-S-02',
+      document({ seller: party({ tax_identification_number: null }) }),
+      { 'billing_entity.tax_identification_number': ['value_is_mandatory'] },
+    ],
+    [
+      'BR-CO-26',
+      document({ seller: party({ tax_identification_number: null, legal_number: null }) }, 'Z'),
+      { 'billing_entity.legal_number': ['value_is_mandatory'] },
+    ],
+    ['BR-DEC', document({ currency: 'KWD' }), { currency: ['unsupported_value'] }],
+    ['none: all is there', document(), {}],
+    ['none: JPY has no decimals', document({ currency: 'JPY' }), {}],
+  ])('%s', (_rule, of, faults) => {
+    expect(faultsOf(of, false)).toEqual(faults);
+  });
+
+  test('names the parties by their side: of a self-billed one the customer sells', () => {
+    expect(faultsOf(document({ seller: party({ country: null }) }), true)).toEqual({
+      'customer.country': ['value_is_mandatory'],
+    });
+  });
+});
+
+describe('numbers of the parties', () => {
+  const of = (made: EDocument) => {
+    const root = ublOf({
+      ...made,
+      totals: {
+        linesCents: 0,
+        allowanceCents: 0,
+        netCents: 0,
+        taxCents: 0,
+        grossCents: 0,
+        prepaidCents: 0,
+        payableCents: 0,
+      },
+    });
+    const sides = root.Invoice as Record<string, Record<string, Record<string, unknown>>>;
+    const numbers = (side: string) => {
+      const { 'cac:PartyTaxScheme': tax, 'cac:PartyIdentification': other } = sides[side]!['cac:Party'] as Record<
+        string,
+        Record<string, unknown> | undefined
+      >;
+      return [
+        tax?.['cbc:CompanyID'],
+        (tax?.['cac:TaxScheme'] as Record<string, string> | undefined)?.['cbc:ID'],
+        other?.['cbc:ID'],
+      ];
+    };
+    return [numbers('cac:AccountingSupplierParty'), numbers('cac:AccountingCustomerParty')];
+  };
+
+  test('are VAT numbers of both', () => {
+    expect(of(document())).toEqual([
+      ['FR32123456789', 'VAT', undefined],
+      ['DE123456789', 'VAT', undefined],
+    ]);
+  });
+
+  test('of another tax are a registration of the seller, and identify the buyer (BR-CO-09)', () => {
+    const foreign = { tax_identification_number: 'T1234567890123', country: 'JP' };
+    expect(of(document({ seller: party(foreign), buyer: party(foreign) }))).toEqual([
+      ['T1234567890123', 'TAX', undefined],
+      [undefined, undefined, 'T1234567890123'],
+    ]);
+  });
+
+  test('are no VAT numbers where nothing is subject to VAT (BR-O-02)', () => {
+    expect(of(document({}, 'O'))).toEqual([
+      [undefined, undefined, undefined],
+      [undefined, undefined, 'DE123456789'],
+    ]);
+    expect(of(document({ seller: party({ legal_number: null }) }, 'O'))[0]).toEqual([
+      undefined,
+      undefined,
+      'FR32123456789',
+    ]);
+  });
+
+  test.each([
+    ['FR32123456789', true],
+    ['EL123456789', true],
+    ['XI123456789', true],
+    ['T1234567890123', false],
+    ['ZZ123', false],
+    ['12-3456789', false],
+    ['', false],
+  ])('%s is a VAT number: %s', (number, expected) => {
+    expect(isVatId(number)).toBe(expected);
+  });
+});
+
+// outside-clients F6.
+test('characters that XML cannot hold are left out, every other stays', () => {
+  expect(printable('Bell \u0007 Co \u001f\ud800 \ufffe')).toBe('Bell  Co  ');
+  expect(printable('Ünïcödé\t東京 😀\n')).toBe('Ünïcödé\t東京 😀\n');
+  const text = Buffer.from(xmlText({ a: { '@name': 'x\u0007', '#': 'Bell \u0007' } })).toString();
+  expect(text).toContain('<a name="x">Bell </a>');
+});

@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { create } from 'xmlbuilder2';
+import { startService, type TestService } from '../../../support/service.ts';
+import { until } from '../../../support/until.ts';
+import { type Invoice, openStory, type Story } from '../../billing/bill-subscriptions/story.ts';
+
+// Electronic documents: platform P "download_xml", EN 16931 in UBL 2.1.
+let service: TestService;
+let story: Story;
+
+beforeAll(async () => {
+  service = await startService();
+  story = await openStory(service, '2024-03-01T10:00:00Z');
+  const { client } = story;
+  await client.put('/organizations', {
+    organization: {
+      country: 'FR',
+      tax_identification_number: 'FR32123456789',
+      city: 'Lyon',
+      zipcode: '69001',
+      legal_name: 'Fournisseur & Fils',
+      email: 'f@example.fr',
+    },
+  });
+  for (const [code, rate] of [
+    ['vat', '20'],
+    ['low', '10'],
+  ])
+    await client.post('/taxes', { tax: { name: code, code, rate } });
+  await client.post('/add_ons', {
+    add_on: { name: 'Book', code: 'book', amount_cents: 1000, amount_currency: 'EUR', tax_codes: ['low'] },
+  });
+  await story.customer({
+    currency: 'EUR',
+    legal_name: 'Client SA',
+    country: 'DE',
+    city: 'Ulm',
+    tax_identification_number: 'DE123',
+  });
+  await client.post('/coupons', {
+    coupon: {
+      name: 'Ten',
+      code: 'ten',
+      coupon_type: 'percentage',
+      percentage_rate: '10',
+      frequency: 'forever',
+      expiration: 'no_expiration',
+    },
+  });
+  await story.plan({
+    amount_cents: 10000,
+    amount_currency: 'EUR',
+    pay_in_advance: true,
+    invoice_display_name: 'Plan <1>',
+    tax_codes: ['vat'],
+    fixed_charges: [
+      {
+        add_on_code: 'book',
+        code: 'books',
+        charge_model: 'standard',
+        units: 3,
+        pay_in_advance: true,
+        properties: { amount: '10' },
+        tax_codes: ['low'],
+      },
+    ],
+  });
+  await client.post('/applied_coupons', { applied_coupon: { external_customer_id: 'acme', coupon_code: 'ten' } });
+});
+afterAll(() => service.stop());
+
+let count = 0;
+
+/** A new subscription's first invoice: 100.00 at 20 %, 30.00 at 10 %, a tenth off. */
+async function bill(): Promise<Invoice> {
+  count += 1;
+  await story.subscribe({ external_id: `sub${count}` });
+  return (await story.invoices(count)).at(-1);
+}
+
+/** The document behind an address, as plain objects; texts as they are escaped. */
+// biome-ignore lint/suspicious/noExplicitAny: documents of every shape
+async function fileAt(url: string): Promise<{ type: string | null; root: any }> {
+  const { pathname, search } = new URL(url);
+  const answer = await fetch(`${service.url}${pathname}${search}`);
+  expect(answer.status).toBe(200);
+  return { type: answer.headers.get('content-type'), root: create(await answer.text()).end({ format: 'object' }) };
+}
+
+const text = (node: unknown): string => (typeof node === 'object' ? (node as { '#': string })['#'] : String(node));
+
+test('an invoice says its lines, discount, tax by rate and totals', async () => {
+  const invoice = await bill();
+  const { body } = await story.client.post(`/invoices/${invoice.svc_id}/download_xml`);
+  expect(body.invoice.file_url).toBeNull();
+  const { type, root } = await fileAt(body.invoice.xml_url);
+  expect(type).toBe('application/xml');
+  const document = root.Invoice;
+  expect(document).toMatchObject({
+    'cbc:CustomizationID': 'urn:cen.eu:en16931:2017',
+    'cbc:ID': invoice.number,
+    'cbc:IssueDate': '2024-03-01',
+    'cbc:InvoiceTypeCode': '380',
+    'cbc:DocumentCurrencyCode': 'EUR',
+  });
+  const supplier = document['cac:AccountingSupplierParty']['cac:Party'];
+  expect(supplier['cac:PartyName']['cbc:Name']).toBe('Fournisseur &amp; Fils');
+  const buyer = document['cac:AccountingCustomerParty']['cac:Party'];
+  expect(buyer['cac:PartyTaxScheme']['cbc:CompanyID']).toBe('DE123');
+
+  const lines = document['cac:InvoiceLine'];
+  expect(
+    // biome-ignore lint/suspicious/noExplicitAny: documents of every shape
+    lines.map((line: any) => [
+      line['cac:Item']['cbc:Name'],
+      text(line['cbc:InvoicedQuantity']),
+      text(line['cac:Price']['cbc:PriceAmount']),
+      text(line['cbc:LineExtensionAmount']),
+      line['cac:Item']['cac:ClassifiedTaxCategory']['cbc:Percent'],
+    ]),
+  ).toEqual([
+    ['Plan &lt;1&gt;', '1', '100', '100.00', '20'],
+    ['Book', '3', '10', '30.00', '10'],
+  ]);
+  const subtotals = document['cac:TaxTotal']['cac:TaxSubtotal'];
+  expect(
+    // biome-ignore lint/suspicious/noExplicitAny: documents of every shape
+    subtotals.map((row: any) => [text(row['cbc:TaxableAmount']), text(row['cbc:TaxAmount'])]),
+  ).toEqual([
+    ['90.00', '18.00'],
+    ['27.00', '2.70'],
+  ]);
+  const totals = document['cac:LegalMonetaryTotal'];
+  expect(Object.fromEntries(Object.entries(totals).map(([name, node]) => [name, text(node)]))).toEqual({
+    'cbc:LineExtensionAmount': '130.00',
+    'cbc:TaxExclusiveAmount': '117.00',
+    'cbc:TaxInclusiveAmount': '137.70',
+    'cbc:AllowanceTotalAmount': '13.00',
+    'cbc:PayableAmount': '137.70',
+  });
+});
+
+test('a note says what it corrects, and what coupons had taken off', async () => {
+  const invoice = await bill();
+  const fee = invoice.fees.find((each: Invoice) => each.item.type === 'subscription');
+  const created = await story.client.post('/credit_notes', {
+    credit_note: {
+      invoice_id: invoice.svc_id,
+      reason: 'other',
+      credit_amount_cents: 0,
+      refund_amount_cents: 0,
+      offset_amount_cents: 1080,
+      items: [{ fee_id: fee.svc_id, amount_cents: 1000 }],
+    },
+  });
+  expect(created.status, created.text).toBe(200);
+  const { credit_note: note } = created.body;
+  const { body } = await story.client.post(`/credit_notes/${note.svc_id}/download_xml`);
+  const document = (await fileAt(body.credit_note.xml_url)).root.CreditNote;
+  expect(document).toMatchObject({
+    'cbc:ID': note.number,
+    'cbc:CreditNoteTypeCode': '381',
+    'cac:BillingReference': { 'cac:InvoiceDocumentReference': { 'cbc:ID': invoice.number } },
+  });
+  expect(text(document['cac:CreditNoteLine']['cbc:LineExtensionAmount'])).toBe('10.00');
+  expect(text(document['cac:AllowanceCharge']['cbc:Amount'])).toBe('1.00');
+  expect(text(document['cac:LegalMonetaryTotal']['cbc:PayableAmount'])).toBe('10.80');
+});
+
+test('drafts, unknown records and the other document are kept apart', async () => {
+  const unknown = '01890000-0000-7000-8000-000000000000';
+  expect((await story.client.post(`/invoices/${unknown}/download_xml`)).body).toMatchObject({ resource: 'invoice' });
+  expect((await story.client.post(`/credit_notes/${unknown}/download_xml`)).body).toMatchObject({
+    resource: 'credit_note',
+  });
+  const invoice = await bill();
+  const drawn = (await story.client.post(`/invoices/${invoice.svc_id}/download`)).body.invoice.file_url;
+  const written = (await story.client.post(`/invoices/${invoice.svc_id}/download_xml`)).body.invoice.xml_url;
+  expect(new URL(drawn).pathname).not.toBe(new URL(written).pathname);
+});
+
+test('what was made is announced once, with the addresses that exist (missing 1.5)', async () => {
+  const invoice = await bill();
+  const announced = () =>
+    until(async () => {
+      const rows = await service.sql<{ payload: string }[]>`
+        select payload from webhook_events where webhook_type = 'invoice.generated' and object_id = ${invoice.svc_id}
+        order by position`;
+      return rows.map(({ payload }) => JSON.parse(payload).invoice);
+    });
+  const { xml_url } = (await story.client.post(`/invoices/${invoice.svc_id}/download_xml`)).body.invoice;
+  const written = await until(async () => ((await announced()).length === 1 ? announced() : undefined));
+  expect(written).toMatchObject([{ file_url: null, xml_url: expect.stringContaining(new URL(xml_url).pathname) }]);
+  await story.client.post(`/invoices/${invoice.svc_id}/download`);
+  const both = await until(async () => ((await announced()).length === 2 ? announced() : undefined));
+  expect(both[1]).toMatchObject({ file_url: expect.stringMatching(/^http/), xml_url: expect.stringMatching(/^http/) });
+  const { invoice: shown } = (await story.client.get(`/invoices/${invoice.svc_id}`)).body;
+  const { invoices } = (await story.client.get('/invoices?per_page=100')).body;
+  const listed = invoices.find((each: Invoice) => each.svc_id === invoice.svc_id);
+  for (const each of [shown, listed])
+    expect(each).toMatchObject({ file_url: expect.stringMatching(/^http/), xml_url: expect.stringMatching(/^http/) });
+});
+
+test('an invoice that receivers would refuse is not handed out', async () => {
+  const made = await story.client.post('/billing_entities', { billing_entity: { name: 'Bare', code: 'bare' } });
+  expect(made.status, made.text).toBe(200);
+  await story.client.post('/customers', {
+    customer: { external_id: 'bare', currency: 'KWD', billing_entity_code: 'bare' },
+  });
+  await story.client.post('/add_ons', {
+    add_on: { name: 'Dinar', code: 'dinar', amount_cents: 1000, amount_currency: 'KWD' },
+  });
+  const { body } = await story.client.post('/invoices', {
+    invoice: { external_customer_id: 'bare', currency: 'KWD', fees: [{ add_on_code: 'dinar', units: 1 }] },
+  });
+  expect(await story.client.post(`/invoices/${body.invoice.svc_id}/download_xml`)).toMatchObject({
+    status: 422,
+    body: {
+      error_details: {
+        'billing_entity.country': ['value_is_mandatory'],
+        'customer.country': ['value_is_mandatory'],
+        'billing_entity.legal_number': ['value_is_mandatory'],
+        currency: ['unsupported_value'],
+      },
+    },
+  });
+  expect(await service.sql`select from documents where subject_id = ${body.invoice.svc_id}`).toHaveLength(0);
+});
+
+test('no external CRM is connected that could know an invoice', async () => {
+  const { body } = await story.client.put(`/invoices/${(await bill()).svc_id}/sync_salesforce_id`, {
+    external_id: '0061',
+    integration_code: 'crm',
+  });
+  expect(body).toMatchObject({ status: 404, resource: 'integration' });
+});

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { merged } from '../../../../src/areas/messaging/deliver-webhooks/merge.ts';
+
+/** Work that waits to be told how it ends; runs in the order of their start. */
+function controlled() {
+  const runs: { inputs: number[]; end(error?: Error): void }[] = [];
+  const call = merged(
+    (inputs: number[]) =>
+      new Promise<string[]>((resolve, reject) => {
+        runs.push({ inputs, end: (error) => (error ? reject(error) : resolve(inputs.map((input) => `<${input}>`))) });
+      }),
+  );
+  const turn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  return { runs, call, turn };
+}
+
+test('calls of one turn are one run; what comes while two are under way waits for the next', async () => {
+  const { runs, call, turn } = controlled();
+  const answers = [call(1), call(2)];
+  await turn();
+  answers.push(call(3));
+  await turn();
+  answers.push(call(4), call(5));
+  await turn();
+  expect(runs.map(({ inputs }) => inputs)).toEqual([[1, 2], [3]]);
+  runs[1]!.end();
+  expect(await answers[2]).toBe('<3>');
+  await turn();
+  expect(runs.map(({ inputs }) => inputs)).toEqual([[1, 2], [3], [4, 5]]);
+  runs[0]!.end();
+  runs[2]!.end();
+  expect(await Promise.all(answers)).toEqual(['<1>', '<2>', '<3>', '<4>', '<5>']);
+});
+
+test('a run that fails fails for its calls alone, and the next one goes on', async () => {
+  const { runs, call, turn } = controlled();
+  const failing = call(1);
+  await turn();
+  runs[0]!.end(new Error('away'));
+  await expect(failing).rejects.toThrow('away');
+  const next = call(2);
+  await turn();
+  runs[1]!.end();
+  expect(await next).toBe('<2>');
+});

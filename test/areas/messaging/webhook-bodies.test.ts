@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { bodyOf } from '../../../src/areas/messaging/webhooks/body.ts';
+
+const EVENT = { webhook_type: 'invoice.created', object_type: 'invoice', organization_id: 'o' };
+
+test('with the prefix svc the stored text is sent as it is', () => {
+  const stored = '{"webhook_type":"a.b", "a":{"svc_id":"1"}}';
+  expect(bodyOf(stored, 'svc')).toBe(stored);
+});
+
+test('another prefix is put into the keys, organization_id has none', () => {
+  const stored = JSON.stringify({ ...EVENT, invoice: { svc_id: '1', fees: [{ svc_id: '2' }] } });
+  expect(bodyOf(stored, 'lago')).toBe(
+    '{"webhook_type":"invoice.created","object_type":"invoice","organization_id":"o","invoice":{"lago_id":"1","fees":[{"lago_id":"2"}]}}',
+  );
+});
+
+test('a body of just 1 MiB is whole; one byte more loses its fees and charges and says so', () => {
+  const withNote = (note: string) =>
+    JSON.stringify({
+      ...EVENT,
+      invoice: { svc_id: '1', fees: [{ note }], plan: { charges: [{ a: 1 }], code: 'p' }, total: 5 },
+    });
+  const fitting = withNote('ä'.repeat((1024 * 1024 - Buffer.byteLength(withNote(''))) >> 1));
+  const padded = Buffer.byteLength(fitting) < 1024 * 1024 ? fitting.replace('"note":"', '"note":" ') : fitting;
+  expect(Buffer.byteLength(padded)).toBe(1024 * 1024);
+  expect(bodyOf(padded, 'svc')).toBe(padded);
+  expect(JSON.parse(bodyOf(padded.replace('"note":"', '"note":" '), 'svc'))).toEqual({
+    ...EVENT,
+    invoice: { svc_id: '1', plan: { code: 'p', truncated: true }, total: 5, truncated: true },
+  });
+});

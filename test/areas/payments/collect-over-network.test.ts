@@ -1,0 +1,481 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import Stripe from 'stripe';
+import { request } from 'undici';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { cleanSecrets } from '../../../src/areas/payments/collect-payments/clean-secrets.ts';
+import { mountInboundEvents } from '../../../src/ingress/inbound-events.ts';
+import { realNow } from '../../../src/platform/clock/real-clock.ts';
+import { connectDatabase } from '../../../src/platform/db/connect.ts';
+import { isUuid } from '../../../src/platform/ids.ts';
+import { createLog } from '../../../src/platform/log/log.ts';
+import { isSignedByStripe } from '../../../src/platform/payments/signatures.ts';
+import { openRuntime } from '../../../src/platform/process/runtime.ts';
+import { violationsOf } from '../../contract/check-webhook.ts';
+import type { Client } from '../../support/client.ts';
+import { FAKE_KEY, type FakeStripe, fakeStripe, REFUSED_EMAIL } from '../../support/fakes/stripe.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+
+// Payments at Stripe, against a fake of its HTTP API: credits-and-payments E.1, E.6, E.7, beyond 13.1, 13.2.
+let service: TestService;
+let stripe: FakeStripe;
+let client: Client & { organization: { organization_id: string } };
+
+beforeAll(async () => {
+  stripe = await fakeStripe();
+  service = await startService({ settings: { STRIPE_API_URL: stripe.url } });
+});
+afterAll(async () => {
+  await service.stop();
+  await stripe.close();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+type Loose = any;
+
+async function ok(answer: ReturnType<Client['post']>): Promise<Loose> {
+  const { status, text, body } = await answer;
+  expect(status, text).toBe(200);
+  return body;
+}
+
+const connect = (fields: object = {}) =>
+  client.post('/payment_providers', {
+    payment_provider: { type: 'stripe', code: 'main', name: 'Main', secret_key: FAKE_KEY, ...fields },
+  });
+const connection = (status: string) =>
+  until(async () => {
+    const { payment_provider: now } = await ok(client.get('/payment_providers/main'));
+    return now.status === status ? now : undefined;
+  });
+
+beforeEach(async () => {
+  client = await service.org();
+  await ok(connect());
+  await connection('connected');
+  await ok(
+    client.post('/customers', {
+      customer: {
+        external_id: 'acme',
+        currency: 'USD',
+        billing_configuration: { payment_provider: 'stripe', payment_provider_code: 'main', sync_with_provider: true },
+      },
+    }),
+  );
+  await ok(
+    client.post('/add_ons', {
+      add_on: { name: 'Setup', code: 'setup', amount_cents: 1200, amount_currency: 'USD' },
+    }),
+  );
+});
+
+const providerCustomer = () =>
+  until(async () => {
+    const { customer } = await ok(client.get('/customers/acme'));
+    return customer.billing_configuration.provider_customer_id as string | undefined;
+  });
+
+async function tell(type: string, object: object, id?: string): Promise<number> {
+  const { body, signature, path } = stripe.event(type, object, id);
+  const answer = await request(`${service.url}${path}`, {
+    method: 'POST',
+    headers: { 'stripe-signature': signature, 'content-type': 'application/json' },
+    body,
+  });
+  await answer.body.dump();
+  return answer.statusCode;
+}
+
+/** A method that the customer stored on Stripe's page. */
+async function store(method: string): Promise<void> {
+  const customer = await providerCustomer();
+  const setup = { id: `seti_${method}`, customer, payment_method: method, payment_method_types: ['card'] };
+  expect(await tell('setup_intent.succeeded', setup)).toBe(200);
+  await until(async () => (await ok(client.get('/customers/acme/payment_methods'))).payment_methods[0]);
+}
+
+const invoice = async (cents = 1200): Promise<Loose> =>
+  (
+    await ok(
+      client.post('/invoices', {
+        invoice: {
+          external_customer_id: 'acme',
+          currency: 'USD',
+          fees: [{ add_on_code: 'setup', unit_amount_cents: cents, units: 1 }],
+        },
+      }),
+    )
+  ).invoice;
+const payment = (made: Loose, status: string): Promise<Loose> =>
+  until(async () => {
+    const { payments } = await ok(client.get(`/payments?invoice_id=${made.svc_id}`));
+    return payments.find((each: Loose) => each.payment_status === status);
+  }, 60_000);
+const read = async (made: Loose): Promise<Loose> => (await ok(client.get(`/invoices/${made.svc_id}`))).invoice;
+
+describe('connections', () => {
+  test('a bad key is shown as failing and never shown itself', async () => {
+    client = await service.org();
+    await ok(connect({ secret_key: 'sk_test_wrong_9876' }));
+    const failing = await connection('failing');
+    expect(failing).toMatchObject({ secret_key_last4: '9876', last_error: expect.stringContaining('Invalid API Key') });
+    expect(JSON.stringify(failing)).not.toContain('sk_test_wrong');
+  });
+
+  test('the customer is made at Stripe, and gets a page to store a card', async () => {
+    expect(await providerCustomer()).toMatch(/^cus_/);
+    const { customer } = await ok(client.post('/customers/acme/checkout_url'));
+    expect(customer.checkout_url).toMatch(/^https:\/\/pay\.test\/cs_/);
+  });
+
+  test('a customer whom Stripe refuses is told, and linked to nobody', async () => {
+    await ok(
+      client.post('/customers', {
+        customer: {
+          external_id: 'refused',
+          email: REFUSED_EMAIL,
+          billing_configuration: {
+            payment_provider: 'stripe',
+            payment_provider_code: 'main',
+            sync_with_provider: true,
+          },
+        },
+      }),
+    );
+    const told = await until(async () => {
+      const [row] = await service.sql<{ payload: string }[]>`
+        select payload from webhook_events where organization_id = ${client.organization.organization_id}
+          and webhook_type = 'customer.payment_provider_error'`;
+      return row && JSON.parse(row.payload);
+    });
+    expect(violationsOf(told)).toEqual([]);
+    expect(told.payment_provider_customer_error).toMatchObject({
+      external_customer_id: 'refused',
+      payment_provider: 'stripe',
+      payment_provider_code: 'main',
+      provider_error: { message: 'Invalid email address.', error_code: 'email_invalid' },
+    });
+    const { customer } = await ok(client.get('/customers/refused'));
+    expect(customer.billing_configuration).not.toHaveProperty('provider_customer_id');
+  });
+});
+
+describe('charges', () => {
+  test('a stored card pays a final invoice', async () => {
+    await store('pm_ok');
+    const made = await invoice();
+    expect(await payment(made, 'succeeded')).toMatchObject({
+      status: 'succeeded',
+      amount_cents: 1200,
+      payment_provider_type: 'stripe',
+      payment_provider_code: 'main',
+      provider_payment_id: expect.stringMatching(/^pi_/),
+    });
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_due_amount_cents: 0 });
+  });
+
+  test('a declined card fails the invoice', async () => {
+    await store('pm_declined');
+    const made = await invoice();
+    expect(await payment(made, 'failed')).toMatchObject({ status: 'requires_payment_method' });
+    expect((await read(made)).payment_status).toBe('failed');
+  });
+
+  test.each(['pm_breaks', 'pm_down'])('%s: the charge is sent again with its key, and made once', async (method) => {
+    await store(method);
+    const made = await invoice();
+    const paid = await payment(made, 'succeeded');
+    expect(stripe.intents.filter(({ metadata }) => metadata.payment_id === paid.svc_id)).toHaveLength(1);
+    expect((await read(made)).total_paid_amount_cents).toBe(1200);
+  });
+
+  test('too small an amount stays pending and may be tried again', async () => {
+    await store('pm_ok');
+    const made = await invoice(49);
+    await until(async () => {
+      const [row] = await service.sql`
+        select from payments where payable_id = ${made.svc_id} and error->>'code' = 'amount_too_small'`;
+      return row;
+    });
+    expect(await payment(made, 'pending')).toBeDefined();
+    expect((await read(made)).payment_status).toBe('pending');
+  });
+
+  test('a slow payment ends by its event; repeated and late events change nothing (PP5)', async () => {
+    await store('pm_slow');
+    const made = await invoice();
+    const slow = await payment(made, 'processing');
+    const intent = stripe.intents.find(({ id }) => id === slow.provider_payment_id);
+    const early = { ...intent, status: 'requires_payment_method' };
+    stripe.set(intent, 'succeeded');
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => tell('payment_intent.succeeded', intent, `evt_${slow.svc_id}`)),
+    );
+    expect(answers).toEqual(Array(10).fill(200));
+    await payment(made, 'succeeded');
+    // Out of order: what came before is told after.
+    expect(await tell('payment_intent.payment_failed', early)).toBe(200);
+    await until(async () => {
+      const open = await service.sql`select from inbound_events where status <> 'succeeded'`;
+      return open.length === 0 || undefined;
+    });
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+    expect((await ok(client.get(`/payments?invoice_id=${made.svc_id}`))).payments).toHaveLength(1);
+    const stored = await service.sql`
+      select from inbound_events where provider_event_id = ${`evt_${slow.svc_id}`}`;
+    expect(stored).toHaveLength(1);
+    expect((await ok(client.get(`/payment_receipts?invoice_id=${made.svc_id}`))).meta.total_count).toBe(1);
+  });
+
+  test('a lost dispute is noted on the invoice', async () => {
+    await store('pm_ok');
+    const made = await invoice();
+    const paid = await payment(made, 'succeeded');
+    await tell('charge.dispute.closed', { id: 'dp_1', payment_intent: paid.provider_payment_id, status: 'lost' });
+    await until(async () => (await read(made)).payment_dispute_lost_at ?? undefined);
+  });
+
+  test('what a hosted page collects is a payment of its invoice (LG12)', async () => {
+    await providerCustomer();
+    const made = await invoice();
+    const { invoice_payment_details: details } = await ok(client.post(`/invoices/${made.svc_id}/payment_url`));
+    expect(details.payment_url).toMatch(/^https:\/\/pay\.test\/cs_/);
+    const again = await ok(client.post(`/invoices/${made.svc_id}/payment_url`));
+    expect(again.invoice_payment_details.payment_url).toBe(details.payment_url);
+    const intent = {
+      id: `pi_page_${made.svc_id}`,
+      status: 'succeeded',
+      amount_received: 1500,
+      currency: 'usd',
+      metadata: { payable_type: 'Invoice', payable_id: made.svc_id },
+    };
+    await tell('payment_intent.succeeded', intent);
+    expect(await payment(made, 'succeeded')).toMatchObject({ amount_cents: 1500, provider_payment_id: intent.id });
+    expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 1200 });
+    const session = details.payment_url.split('/').at(-1);
+    await until(async () => stripe.requests.includes(`POST /v1/checkout/sessions/${session}/expire`) || undefined);
+    const booked = await service.sql`
+      select entry.account_code as account, entry.amount_cents as amount from ledger_entries entry
+      join ledger_transactions booked on booked.id = entry.transaction_id and booked.rule = 'payment_succeeded'
+      where entry.organization_id = ${client.organization.organization_id} order by entry.position`;
+    expect(booked).toEqual([
+      { account: 'cash', amount: 1500 },
+      { account: 'receivable', amount: 1200 },
+      { account: 'unapplied_receipts', amount: 300 },
+    ]);
+  });
+});
+
+describe('an invoice that is given up', () => {
+  const voided = async (made: Loose) => ok(client.post(`/invoices/${made.svc_id}/void`));
+  const isOwed = async (id: string) =>
+    (await service.sql`select from payments where id = ${id} and cancel_owed_at is not null`).length > 0;
+
+  test('its payment is ended at the provider, and nobody is told of a failure', async () => {
+    await store('pm_slow');
+    const made = await invoice();
+    const slow = await payment(made, 'processing');
+    await voided(made);
+    expect(await payment(made, 'failed')).toMatchObject({ status: 'canceled' });
+    await until(async () => !(await isOwed(slow.svc_id)) || undefined);
+    const intent = stripe.intents.find(({ id }) => id === slow.provider_payment_id);
+    expect(intent.status).toBe('canceled');
+    await tell('payment_intent.canceled', intent);
+    expect(await payment(made, 'failed')).toMatchObject({ status: 'canceled' });
+    expect(await read(made)).toMatchObject({ status: 'voided', total_paid_amount_cents: 0 });
+  });
+
+  test('what the provider had taken already is unapplied', async () => {
+    await store('pm_slow');
+    const made = await invoice();
+    const slow = await payment(made, 'processing');
+    stripe.set(
+      stripe.intents.find(({ id }) => id === slow.provider_payment_id),
+      'succeeded',
+    );
+    await voided(made);
+    await payment(made, 'succeeded');
+    await until(async () => !(await isOwed(slow.svc_id)) || undefined);
+    const booked = await service.sql`
+      select entry.account_code as account, entry.amount_cents as amount from ledger_entries entry
+      join ledger_transactions booked on booked.id = entry.transaction_id and booked.rule = 'payment_succeeded'
+      where entry.organization_id = ${client.organization.organization_id} order by entry.position`;
+    expect(booked).toEqual([
+      { account: 'cash', amount: 1200 },
+      { account: 'unapplied_receipts', amount: 1200 },
+    ]);
+  });
+
+  test('its page is closed at the provider', async () => {
+    await providerCustomer();
+    const made = await invoice();
+    const { invoice_payment_details: details } = await ok(client.post(`/invoices/${made.svc_id}/payment_url`));
+    await voided(made);
+    const session = details.payment_url.split('/').at(-1);
+    await until(async () => stripe.requests.includes(`POST /v1/checkout/sessions/${session}/expire`) || undefined);
+  });
+});
+
+test('inbound events: bad signatures, unknown places and old ones are 400 and leave no row (PP6)', async () => {
+  const { body, signature, path } = stripe.event('payment_intent.succeeded', { id: 'pi_x' }, 'evt_bad');
+  const send = async (to: string, header: string, text = body) => {
+    const answer = await request(`${service.url}${to}`, {
+      method: 'POST',
+      headers: { 'stripe-signature': header },
+      body: text,
+    });
+    return [answer.statusCode, await answer.body.text()];
+  };
+  expect(await send(path, 't=1,v1=aa')).toEqual([400, '']);
+  expect(await send(path, signature, `${body} `)).toEqual([400, '']);
+  expect(await send('/webhooks/stripe/nobody', signature)).toEqual([400, '']);
+  expect(await send(path.replace('code=main', 'code=other'), signature)).toEqual([400, '']);
+  expect(await service.sql`select from inbound_events where provider_event_id = 'evt_bad'`).toHaveLength(0);
+});
+
+describe('a deleted connection', () => {
+  const send = async ({ path, body, signature }: ReturnType<FakeStripe['event']>) => {
+    const headers = { 'stripe-signature': signature };
+    const answer = await request(`${service.url}${path}`, { method: 'POST', headers, body });
+    await answer.body.dump();
+    return answer.statusCode;
+  };
+  const told = (id: string) => stripe.event('customer.updated', { id: 'cus_none' }, `${id}-${randomUUID()}`);
+  const stored = () => service.sql<{ id: string; secrets: object; inbound_endpoint_id: string | null }[]>`
+    select id, secrets, inbound_endpoint_id from payment_providers
+    where organization_id = ${client.organization.organization_id} order by id`;
+  const deletedDaysAgo = (days: number) => service.sql`
+    update payment_providers set deleted_at = now() - make_interval(days => ${days})
+    where organization_id = ${client.organization.organization_id} and deleted_at is not null`;
+  const clean = (settings: object = {}) => {
+    const { sql, redis } = service;
+    const { producer } = service.ingress;
+    const log = createLog({ level: 'silent', process: 'test' });
+    return cleanSecrets.sweep({ sql, redis, producer, log, config: { ...service.config, ...settings } }, realNow());
+  };
+
+  test('is told events for 30 days; the signature says whether they are its own or those of the next one', async () => {
+    const [former, again, late] = [told('former'), told('again'), told('late')];
+    await ok(client.delete('/payment_providers/main'));
+    expect(await send(former)).toBe(200);
+    await ok(connect());
+    await connection('connected');
+    const next = told('next');
+    await deletedDaysAgo(29);
+    expect([await send(again), await send(next)]).toEqual([200, 200]);
+    await deletedDaysAgo(31);
+    expect(await send(late)).toBe(400);
+    const events = await service.sql<{ connection_id: string; name: string }[]>`
+      select connection_id, split_part(provider_event_id, '-', 1) as name from inbound_events
+      where organization_id = ${client.organization.organization_id} order by id`;
+    const [first, second] = (await stored()).map(({ id }) => id);
+    expect(events.map(({ name, connection_id }) => [name, connection_id])).toEqual([
+      ['former', first],
+      ['again', first],
+      ['next', second],
+    ]);
+  });
+
+  test('loses its secrets after 30 days, once its endpoint has ended at the provider (finance 1.3)', async () => {
+    const [{ inbound_endpoint_id: endpoint } = { inbound_endpoint_id: '' }] = await stored();
+    const ended = () => stripe.requests.filter((each) => each === `DELETE /v1/webhook_endpoints/${endpoint}`).length;
+    const KEPT = { secrets: { secret_key: expect.any(String), inbound_secret: expect.any(String) } };
+    await clean();
+    expect(await stored()).toMatchObject([KEPT]);
+    await ok(client.delete('/payment_providers/main'));
+    await deletedDaysAgo(29);
+    await clean();
+    expect([await stored(), ended()]).toMatchObject([[KEPT], 0]);
+
+    await deletedDaysAgo(31);
+    await clean({ STRIPE_API_URL: 'http://127.0.0.1:1' });
+    expect([await stored(), ended()]).toMatchObject([[KEPT], 0]);
+    await clean();
+    expect([await stored(), ended()]).toMatchObject([[{ secrets: {}, inbound_endpoint_id: null }], 1]);
+    await clean();
+    expect(ended()).toBe(1);
+  });
+});
+
+describe('inbound events at a door of their own', () => {
+  /** Counts of one second that never ends; connections begin with 49 events. */
+  async function opened(settings: object = {}) {
+    const config = { ...service.config, RATE_LIMIT_UNAUTHENTICATED: 20, ...settings };
+    const runtime = openRuntime(config, 'test', createLog({ level: 'silent', process: 'test' }));
+    const statements: string[] = [];
+    const onStatement = (text: string) => statements.push(text);
+    const sql = connectDatabase(config.DATABASE_URL, { connections: 4, onStatement });
+    const app = express();
+    app.set('trust proxy', 1);
+    const counts: Record<string, number> = {};
+    const windows = {
+      seen: (key: string) => counts[key] ?? 0,
+      async increment(key: string) {
+        counts[key] = (counts[key] ?? (isUuid(key) ? 49 : 0)) + 1;
+        return { totalHits: counts[key]!, resetTime: undefined };
+      },
+    };
+    mountInboundEvents(app, { ...runtime, sql }, windows);
+    const server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const post = async (path: string, body: string, headers: Record<string, string>) => {
+      const answer = await request(url + path, { method: 'POST', headers, body });
+      await answer.body.dump();
+      return answer.statusCode;
+    };
+    const send = (id: string, { signature, from = '192.0.2.1' }: { signature?: string; from?: string } = {}) => {
+      const event = stripe.event('customer.updated', { id: 'cus_none' }, id);
+      const headers = { 'stripe-signature': signature ?? event.signature, 'x-forwarded-for': from };
+      return post(event.path, event.body, headers);
+    };
+    const close = async () => {
+      server.close();
+      await Promise.all([sql.end(), runtime.close()]);
+    };
+    return { send, post, statements, close };
+  }
+  const FORGED = 't=1,v1=aa';
+
+  test('the 51st of a connection in a second waits; unsigned ones do not count towards it', async () => {
+    const door = await opened();
+    expect(await door.send('evt_forged', { signature: FORGED })).toBe(400);
+    expect(await door.send('evt_50')).toBe(200);
+    expect(await door.send('evt_51')).toBe(429);
+    await door.close();
+  });
+
+  test('an address that sends unsigned ones is refused, the provider and other organizations are not', async () => {
+    const door = await opened();
+    const forged = await Promise.all(Array.from({ length: 40 }, (_, n) => door.send(`f${n}`, { signature: FORGED })));
+    expect(forged.filter((status) => status === 400)).toHaveLength(20);
+    expect(forged.filter((status) => status === 429)).toHaveLength(20);
+    expect(await door.send('evt_true', { from: '192.0.2.1' })).toBe(429);
+    expect(await door.send('evt_true', { from: '198.51.100.1' })).toBe(200);
+    expect(await door.post(`/webhooks/stripe/${randomUUID()}`, '{}', { 'x-forwarded-for': '192.0.2.1' })).toBe(400);
+    await door.close();
+  });
+
+  test('an address over its limit costs no query, whatever organization it names', async () => {
+    const door = await opened();
+    const answers: number[] = [];
+    for (let n = 0; n < 300; n += 1)
+      answers.push(await door.post(`/webhooks/stripe/${randomUUID()}`, '{}', { 'x-forwarded-for': '203.0.113.9' }));
+    expect(answers.filter((status) => status === 429)).toHaveLength(280);
+    // A look-up for each of the twenty within the limit, and for the one that goes over it.
+    expect(door.statements.filter((text) => text.includes('from payment_providers'))).toHaveLength(21);
+    await door.close();
+  });
+});
+
+test('signatures of the SDK are ours', () => {
+  const [payload, secret] = ['{"id":"evt_1"}', 'whsec_x'];
+  const timestamp = 1_700_000_000;
+  const header = new Stripe('sk_test_x').webhooks.generateTestHeaderString({ payload, secret, timestamp });
+  expect(isSignedByStripe(payload, header, secret, timestamp + 299)).toBe(true);
+  expect(isSignedByStripe(payload, header, secret, timestamp + 301)).toBe(false);
+  expect(isSignedByStripe(payload, header, 'whsec_y', timestamp)).toBe(false);
+});

@@ -1,0 +1,283 @@
+import { request } from 'undici';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Client } from '../../support/client.ts';
+import { FAKE_KEY, FAKE_LIVE_KEY, type FakeStripe, fakeStripe } from '../../support/fakes/stripe.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+
+// What leaves for Stripe, and what must not: finance 1.1, 1.2.
+let service: TestService;
+let stripe: FakeStripe;
+let client: Client & { organization: { organization_id: string } };
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+type Loose = any;
+
+beforeAll(async () => {
+  stripe = await fakeStripe();
+  service = await startService({ settings: { STRIPE_API_URL: stripe.url } });
+  client = await service.org();
+  await ok(client.post('/payment_providers', stripeBody(FAKE_LIVE_KEY)));
+  await until(async () => (await connectionStatus(client)) === 'connected' || undefined);
+});
+afterAll(async () => {
+  await service.stop();
+  await stripe.close();
+});
+
+async function ok(answer: ReturnType<Client['post']>): Promise<Loose> {
+  const { status, text, body } = await answer;
+  expect(status, text).toBe(200);
+  return body;
+}
+
+const stripeBody = (secretKey: string) => ({
+  payment_provider: { type: 'stripe', code: 'main', name: 'Main', secret_key: secretKey },
+});
+
+const connectionStatus = async (by: Client): Promise<string> =>
+  (await ok(by.get('/payment_providers/main'))).payment_provider.status;
+
+async function tell(type: string, object: object): Promise<void> {
+  const { body, signature, path } = stripe.event(type, object);
+  const answer = await request(`${service.url}${path}`, {
+    method: 'POST',
+    headers: { 'stripe-signature': signature, 'content-type': 'application/json' },
+    body,
+  });
+  await answer.body.dump();
+  expect(answer.statusCode).toBe(200);
+}
+
+/** A customer of its own with a stored card. */
+async function customerWith(currency: string, method: string): Promise<string> {
+  const id = `${currency}-${method}`;
+  await ok(
+    client.post('/customers', {
+      customer: {
+        external_id: id,
+        currency,
+        billing_configuration: { payment_provider: 'stripe', payment_provider_code: 'main', sync_with_provider: true },
+      },
+    }),
+  );
+  const there = await until(async () => {
+    const { customer } = await ok(client.get(`/customers/${id}`));
+    return customer.billing_configuration.provider_customer_id as string | undefined;
+  });
+  await tell('setup_intent.succeeded', {
+    id: `seti_${id}`,
+    customer: there,
+    payment_method: method,
+    payment_method_types: ['card'],
+  });
+  await until(async () => (await ok(client.get(`/customers/${id}/payment_methods`))).payment_methods[0]);
+  return id;
+}
+
+async function bill(customer: string, currency: string, cents: number): Promise<Loose> {
+  const code = `setup-${currency}`;
+  await client.post('/add_ons', {
+    add_on: { name: 'Setup', code, amount_cents: 1000, amount_currency: currency },
+  });
+  const { invoice } = await ok(
+    client.post('/invoices', {
+      invoice: {
+        external_customer_id: customer,
+        currency,
+        fees: [{ add_on_code: code, unit_amount_cents: cents, units: 1 }],
+      },
+    }),
+  );
+  return invoice;
+}
+
+const read = async (made: Loose): Promise<Loose> => (await ok(client.get(`/invoices/${made.svc_id}`))).invoice;
+const payments = async (made: Loose): Promise<Loose[]> =>
+  (await ok(client.get(`/payments?invoice_id=${made.svc_id}`))).payments;
+const settled = (made: Loose) =>
+  until(async () => {
+    const now = await read(made);
+    return now.payment_status === 'pending' ? undefined : now;
+  }, 60_000);
+
+describe('a charge at Stripe', () => {
+  test.each([
+    // currency  due     sent    paid    written off
+    ['ISK', 500, 50_000, 500, 0],
+    ['UGX', 500, 50_000, 500, 0],
+    ['MGA', 50_050, 500, 50_000, 50],
+    ['KWD', 5124, 5120, 5120, 4],
+    ['JPY', 1001, 1001, 1001, 0],
+  ])('of %s %i is sent as %i; %i of it is paid and %i given up', async (currency, due, sent, paid, rest) => {
+    const made = await bill(await customerWith(currency, 'pm_ok'), currency, due);
+    expect(await settled(made)).toMatchObject({
+      payment_status: 'succeeded',
+      total_paid_amount_cents: paid,
+      total_written_off_amount_cents: rest,
+      total_due_amount_cents: 0,
+    });
+    const [payment] = await payments(made);
+    expect(payment).toMatchObject({ amount_cents: paid, payment_status: 'succeeded' });
+    const intent = stripe.intents.find(({ id }) => id === payment.provider_payment_id);
+    expect([intent.amount, intent.currency]).toEqual([sent, currency.toLowerCase()]);
+    const [row] = await service.sql`
+      select wire_amount, wire_currency from payments where id = ${payment.svc_id}`;
+    expect(row).toEqual({ wire_amount: sent, wire_currency: currency });
+    const notes = await service.sql`
+      select amount_cents, reason, payment_id is not null as of_payment from invoice_settlements
+      where invoice_id = ${made.svc_id}`;
+    expect(notes).toEqual(rest === 0 ? [] : [{ amount_cents: rest, reason: 'provider_rounding', of_payment: true }]);
+    const audit = await service.sql`
+      select sum(case entry.side when 'debit' then entry.amount_cents else -entry.amount_cents end)::int as left
+      from ledger_entries entry join ledger_transactions booked
+        on booked.organization_id = entry.organization_id and booked.id = entry.transaction_id
+      where entry.organization_id = ${client.organization.organization_id} and entry.account_code = 'receivable'
+        and booked.currency = ${currency}`;
+    expect(audit).toEqual([{ left: 0 }]);
+  });
+
+  test('of a currency that Stripe does not take fails without a call', async () => {
+    const customer = await customerWith('LYD', 'pm_ok');
+    const before = stripe.requests.filter((line) => line === 'POST /v1/payment_intents').length;
+    const made = await bill(customer, 'LYD', 5000);
+    expect(await settled(made)).toMatchObject({ payment_status: 'failed' });
+    expect(stripe.requests.filter((line) => line === 'POST /v1/payment_intents')).toHaveLength(before);
+    const [event] = await service.sql<{ payload: string }[]>`
+      select payload from webhook_events where organization_id = ${client.organization.organization_id}
+        and webhook_type = 'invoice.payment_failure' and object_id = ${made.svc_id}`;
+    expect(JSON.parse(event!.payload).payment_provider_invoice_payment_error.provider_error).toMatchObject({
+      error_code: 'currency_not_supported',
+    });
+  });
+
+  test('taken back by the bank takes back what its rounding gave up; a reversal by hand leaves it', async () => {
+    const made = await bill(await customerWith('OMR', 'pm_ok'), 'OMR', 5129);
+    expect(await settled(made)).toMatchObject({ total_written_off_amount_cents: 9 });
+    expect(await client.post(`/invoices/${made.svc_id}/write_off/reverse`)).toMatchObject({ status: 405 });
+    expect(await read(made)).toMatchObject({ total_written_off_amount_cents: 9, payment_status: 'succeeded' });
+  });
+
+  test('back: refunds are what Stripe can give back', async () => {
+    const made = await bill(await customerWith('TND', 'pm_ok'), 'TND', 5124);
+    const paid = await settled(made);
+    const note = (refund: number) =>
+      client.post('/credit_notes', {
+        credit_note: {
+          invoice_id: made.svc_id,
+          refund_amount_cents: refund,
+          items: [{ fee_id: paid.fees[0].svc_id, amount_cents: refund }],
+        },
+      });
+    expect(await note(1001)).toMatchObject({
+      status: 422,
+      body: { error_details: { refund_amount_cents: ['value_is_out_of_range'] } },
+    });
+    const { credit_note: made2 } = await ok(note(1000));
+    const done = await until(async () => {
+      const { credit_note: now } = await ok(client.get(`/credit_notes/${made2.svc_id}`));
+      return now.refund_status === 'pending' ? undefined : now;
+    }, 60_000);
+    expect(done).toMatchObject({ refund_status: 'succeeded', refund_amount_cents: 1000 });
+    expect(stripe.refunds.at(-1)).toMatchObject({ amount: 1000 });
+  });
+
+  test.each(['refund.updated', 'refund.failed'])('%s tells what became of a refund', async (type) => {
+    const currency = type === 'refund.failed' ? 'BHD' : 'JOD';
+    const made = await bill(await customerWith(currency, 'pm_refund_slow'), currency, 5120);
+    const paid = await settled(made);
+    const { credit_note: note } = await ok(
+      client.post('/credit_notes', {
+        credit_note: {
+          invoice_id: made.svc_id,
+          refund_amount_cents: 1000,
+          items: [{ fee_id: paid.fees[0].svc_id, amount_cents: 1000 }],
+        },
+      }),
+    );
+    const refund = await until(async () =>
+      stripe.refunds.find(({ metadata }) => metadata.credit_note_id === note.svc_id),
+    );
+    const status = type === 'refund.failed' ? 'failed' : 'succeeded';
+    await tell(type, { ...refund, status, ...(status === 'failed' ? { failure_reason: 'lost_or_stolen_card' } : {}) });
+    await until(async () => {
+      const { credit_note: now } = await ok(client.get(`/credit_notes/${note.svc_id}`));
+      return now.refund_status === status || undefined;
+    }, 60_000);
+  });
+
+  test('money that was never asked for settles nothing', async () => {
+    const made = await bill(await customerWith('EUR', 'pm_slow'), 'EUR', 5000);
+    const payment = await until(async () => (await payments(made)).find((each) => each.provider_payment_id));
+    const intent = { id: payment.provider_payment_id, status: 'succeeded', metadata: {} };
+    await tell('payment_intent.succeeded', { ...intent, amount_received: 4000, currency: 'eur' });
+    await tell('payment_intent.succeeded', { ...intent, amount_received: 5000, currency: 'usd' });
+    await until(async () => {
+      const steps = await service.sql<{ error: string }[]>`
+        select error from after_steps where organization_id = ${client.organization.organization_id}
+          and job = 'handle-provider-event' and failed_at is not null`;
+      return steps.length === 2 || undefined;
+    }, 60_000);
+    expect(await read(made)).toMatchObject({ payment_status: 'pending', total_paid_amount_cents: 0 });
+    await tell('payment_intent.succeeded', { ...intent, amount_received: 5000, currency: 'eur' });
+    expect(await settled(made)).toMatchObject({ payment_status: 'succeeded', total_paid_amount_cents: 5000 });
+  });
+});
+
+describe('a sandbox', () => {
+  test('takes no live key, full or restricted, first or later', async () => {
+    const sandbox = await service.org({ sandbox: true });
+    for (const key of [FAKE_LIVE_KEY, 'rk_live_1', 'anything'])
+      expect(await sandbox.post('/payment_providers', stripeBody(key))).toMatchObject({
+        status: 422,
+        body: { error_details: { secret_key: ['live_key_in_sandbox'] } },
+      });
+    await ok(sandbox.post('/payment_providers', stripeBody(FAKE_KEY)));
+    expect(
+      await sandbox.put('/payment_providers/main', { payment_provider: { secret_key: FAKE_LIVE_KEY } }),
+    ).toMatchObject({ status: 422, body: { error_details: { secret_key: ['live_key_in_sandbox'] } } });
+  });
+
+  test('has a test clock or a real connection, never both', async () => {
+    const clocked = await service.org({ sandbox: true });
+    await ok(clocked.post('/test_clock', { test_clock: { frozen_time: '2026-01-01T00:00:00Z' } }));
+    expect(await clocked.post('/payment_providers', stripeBody(FAKE_KEY))).toMatchObject({
+      status: 422,
+      body: { error_details: { type: ['value_is_invalid'] } },
+    });
+    const connected = await service.org({ sandbox: true });
+    await ok(connected.post('/payment_providers', stripeBody(FAKE_KEY)));
+    expect(await connected.post('/test_clock', { test_clock: { frozen_time: '2026-01-01T00:00:00Z' } })).toMatchObject({
+      status: 405,
+      body: { code: 'provider_connected' },
+    });
+  });
+
+  test('lets no call leave for a live account, whatever its rows say, nor any from simulated time', async () => {
+    const sandbox = await service.org({ sandbox: true });
+    const id = sandbox.organization.organization_id;
+    await ok(sandbox.post('/payment_providers', stripeBody(FAKE_KEY)));
+    await until(async () => (await connectionStatus(sandbox)) === 'connected' || undefined);
+    // As an older version left it: a clock beside the connection.
+    await service.sql`
+      insert into test_clocks (organization_id, frozen_time, created_at) values (${id}, now(), now())`;
+    const before = stripe.requests.length;
+    await ok(sandbox.post('/payment_providers/main/check'));
+    await ok(
+      sandbox.post('/customers', {
+        customer: {
+          external_id: 'acme',
+          billing_configuration: {
+            payment_provider: 'stripe',
+            payment_provider_code: 'main',
+            sync_with_provider: true,
+          },
+        },
+      }),
+    );
+    await until(async () => (await connectionStatus(sandbox)) === 'failing' || undefined);
+    const { payment_provider: shown } = await ok(sandbox.get('/payment_providers/main'));
+    expect(shown.last_error).toBe('live_key_in_sandbox');
+    expect(stripe.requests).toHaveLength(before);
+  });
+});

@@ -1,0 +1,293 @@
+import { request } from 'undici';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { retryProviderEvents } from '../../../src/areas/payments/collect-payments/retry-provider-events.ts';
+import { refundOverNetwork } from '../../../src/areas/payments/refund-notes/refund-over-network.ts';
+import { realNow } from '../../../src/platform/clock/real-clock.ts';
+import { createLog } from '../../../src/platform/log/log.ts';
+import { openRuntime } from '../../../src/platform/process/runtime.ts';
+import type { Client } from '../../support/client.ts';
+import { FAKE_KEY, type FakeStripe, fakeStripe } from '../../support/fakes/stripe.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
+import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
+import { booked, pay } from '../credits/credit-notes/support.ts';
+
+// Refunds of credit notes at the provider that was paid: credits-and-payments C.10, beyond 13.3, 8.3 L15.
+let service: TestService;
+let stripe: FakeStripe;
+
+beforeAll(async () => {
+  stripe = await fakeStripe();
+  service = await startService({ settings: { STRIPE_API_URL: stripe.url } });
+});
+afterAll(async () => {
+  await service.stop();
+  await stripe.close();
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+type Loose = any;
+type Caller = Pick<Client, 'get' | 'post' | 'put'>;
+
+async function ok(answer: ReturnType<Client['post']>): Promise<Loose> {
+  const { status, text, body } = await answer;
+  expect(status, text).toBe(200);
+  return body;
+}
+
+const addOn = (client: Caller) =>
+  ok(client.post('/add_ons', { add_on: { name: 'Setup', code: 'setup', amount_cents: 1200, amount_currency: 'USD' } }));
+const endpoint = (client: Caller) =>
+  ok(client.post('/webhook_endpoints', { webhook_endpoint: { webhook_url: 'http://127.0.0.1:9999/hook' } }));
+
+const invoiceOf = async (client: Caller): Promise<Loose> =>
+  (
+    await ok(
+      client.post('/invoices', {
+        invoice: { external_customer_id: 'acme', currency: 'USD', fees: [{ add_on_code: 'setup' }] },
+      }),
+    )
+  ).invoice;
+
+/** An invoice that its customer's method paid. */
+async function paidInvoice(client: Caller): Promise<Loose> {
+  const invoice = await invoiceOf(client);
+  await until(async () => {
+    const { payment_status } = (await ok(client.get(`/invoices/${invoice.svc_id}`))).invoice;
+    return payment_status === 'succeeded' || undefined;
+  });
+  return invoice;
+}
+
+const refund = async (client: Caller, invoice: Loose, cents: number, reason = 'other'): Promise<Loose> =>
+  (
+    await ok(
+      client.post('/credit_notes', {
+        credit_note: {
+          invoice_id: invoice.svc_id,
+          reason,
+          refund_amount_cents: cents,
+          items: [{ fee_id: invoice.fees[0].svc_id, amount_cents: cents }],
+        },
+      }),
+    )
+  ).credit_note;
+const read = async (client: Caller, note: Loose): Promise<Loose> =>
+  (await ok(client.get(`/credit_notes/${note.svc_id}`))).credit_note;
+const becomes = (client: Caller, note: Loose, status: string): Promise<Loose> =>
+  until(async () => {
+    const now = await read(client, note);
+    return now.refund_status === status ? now : undefined;
+  }, 60_000);
+const sentRefund = (note: Loose): Promise<Loose> =>
+  until(async () => {
+    const [row] = await service.sql<{ provider_refund_id: string }[]>`
+      select provider_refund_id from credit_note_refunds
+      where credit_note_id = ${note.svc_id} and provider_refund_id is not null`;
+    return row;
+  });
+const failures = (note: Loose) => service.sql<{ object_type: string; payload: string }[]>`
+  select object_type, payload from webhook_events
+  where webhook_type = 'credit_note.refund_failure' and object_id = ${note.svc_id}`;
+const PAID_OUT = (cents: number) => [`refunds_payable debit ${cents}`, `cash credit ${cents}`];
+
+describe('at a sandbox connection', () => {
+  let story: Story;
+
+  beforeEach(async () => {
+    story = await openStory(service, '2024-05-01T10:00:00Z');
+    const { client } = story;
+    await ok(client.post('/payment_providers', { payment_provider: { type: 'sandbox', code: 'test', name: 'Test' } }));
+    await story.customer({ billing_configuration: { payment_provider: 'stripe', sync_with_provider: true } });
+    await addOn(client);
+    await endpoint(client);
+  });
+  const card = (number: string) =>
+    ok(story.client.post('/customers/acme/payment_methods', { payment_method: { card_number: number } }));
+  const refundsBooked = () => booked(service.sql, story.organizationId, 'refund_succeeded');
+
+  test('a card refunds at once, and the refund is booked', async () => {
+    await card('4242424242424242');
+    const note = await refund(story.client, await paidInvoice(story.client), 500);
+    expect(await becomes(story.client, note, 'succeeded')).toMatchObject({ refund_amount_cents: 500 });
+    expect(await refundsBooked()).toEqual(PAID_OUT(500));
+  });
+
+  test('a refund that fails late is pending, then failed, and told once (PP9)', async () => {
+    await card('4000000000005126');
+    const note = await refund(story.client, await paidInvoice(story.client), 500);
+    await sentRefund(note);
+    await story.advance('2024-05-01T10:04:00Z');
+    expect((await read(story.client, note)).refund_status).toBe('pending');
+    await story.advance('2024-05-01T10:05:00Z');
+    expect((await read(story.client, note)).refund_status).toBe('failed');
+    const told = await failures(note);
+    expect(told).toHaveLength(1);
+    expect(told[0]!.object_type).toBe('credit_note_payment_provider_refund_error');
+    expect(JSON.stringify(told[0]!.payload)).toContain('"payment_provider_code');
+    expect(await refundsBooked()).toEqual([]);
+  });
+
+  test('a refund that succeeds late is pending, then succeeded', async () => {
+    await card('4000000000007726');
+    const note = await refund(story.client, await paidInvoice(story.client), 500);
+    await sentRefund(note);
+    expect((await read(story.client, note)).refund_status).toBe('pending');
+    await story.advance('2024-05-01T10:05:00Z');
+    expect((await read(story.client, note)).refund_status).toBe('succeeded');
+    expect(await refundsBooked()).toEqual(PAID_OUT(500));
+  });
+
+  test('what was lost in a dispute is not refunded', async () => {
+    await card('4000000000000259');
+    const invoice = await paidInvoice(story.client);
+    await story.advance('2024-05-02T11:00:00Z');
+    const note = await refund(story.client, invoice, 500);
+    expect(note.refund_status).toBe('pending');
+    expect(await service.sql`select from credit_note_refunds where credit_note_id = ${note.svc_id}`).toHaveLength(0);
+  });
+
+  test('what was paid by hand waits to be told', async () => {
+    const invoice = await invoiceOf(story.client);
+    await pay(story, invoice.svc_id, 1200);
+    const note = await refund(story.client, invoice, 500);
+    expect(note.refund_status).toBe('pending');
+    expect(await service.sql`select from credit_note_refunds where credit_note_id = ${note.svc_id}`).toHaveLength(0);
+    await ok(story.client.put(`/credit_notes/${note.svc_id}`, { credit_note: { refund_status: 'succeeded' } }));
+    expect(await refundsBooked()).toEqual(PAID_OUT(500));
+  });
+});
+
+describe('at Stripe', () => {
+  let client: Client & { organization: { organization_id: string } };
+
+  beforeEach(async () => {
+    client = await service.org();
+    await ok(
+      client.post('/payment_providers', {
+        payment_provider: { type: 'stripe', code: 'main', name: 'Main', secret_key: FAKE_KEY },
+      }),
+    );
+    await until(async () => {
+      const { payment_provider: now } = await ok(client.get('/payment_providers/main'));
+      return now.status === 'connected' || undefined;
+    });
+    await ok(
+      client.post('/customers', {
+        customer: {
+          external_id: 'acme',
+          currency: 'USD',
+          billing_configuration: {
+            payment_provider: 'stripe',
+            payment_provider_code: 'main',
+            sync_with_provider: true,
+          },
+        },
+      }),
+    );
+    await addOn(client);
+    await endpoint(client);
+  });
+
+  async function tell(type: string, object: object): Promise<void> {
+    const { body, signature, path } = stripe.event(type, object);
+    const headers = { 'stripe-signature': signature, 'content-type': 'application/json' };
+    const answer = await request(`${service.url}${path}`, { method: 'POST', headers, body });
+    await answer.body.dump();
+    expect(answer.statusCode).toBe(200);
+  }
+
+  /** All that was told is handled. */
+  const handled = () =>
+    until(async () => {
+      const open = await service.sql`select from inbound_events where status <> 'succeeded'`;
+      return open.length === 0 || undefined;
+    });
+
+  async function store(method: string): Promise<void> {
+    const customer = await until(async () => {
+      const { customer: now } = await ok(client.get('/customers/acme'));
+      return now.billing_configuration.provider_customer_id as string | undefined;
+    });
+    const setup = { id: `seti_${method}`, customer, payment_method: method, payment_method_types: ['card'] };
+    await tell('setup_intent.succeeded', setup);
+    await until(async () => (await ok(client.get('/customers/acme/payment_methods'))).payment_methods[0]);
+  }
+
+  const madeFor = (note: Loose) => stripe.refunds.filter(({ metadata }) => metadata.credit_note_id === note.svc_id);
+  const refundsBooked = () => booked(service.sql, client.organization.organization_id, 'refund_succeeded');
+
+  test('twins of a refund whose answer was lost are one refund and one booking', async () => {
+    await store('pm_refund_breaks');
+    const note = await refund(client, await paidInvoice(client), 500, 'duplicated_charge');
+    await until(async () => madeFor(note).length > 0 || undefined);
+    const runtime = openRuntime(service.config, 'test', createLog({ level: 'silent', process: 'test' }));
+    try {
+      const owed = { organization_id: client.organization.organization_id, credit_note_id: note.svc_id };
+      await Promise.all(Array.from({ length: 20 }, () => refundOverNetwork(runtime, owed)));
+    } finally {
+      await runtime.close();
+    }
+    await becomes(client, note, 'succeeded');
+    expect(madeFor(note)).toMatchObject([{ amount: 500, reason: 'duplicate' }]);
+    expect(await refundsBooked()).toEqual(PAID_OUT(500));
+  });
+
+  test('a refund whose job was lost is sent again with its key', async () => {
+    await store('pm_refund_slow');
+    const note = await refund(client, await paidInvoice(client), 500);
+    await sentRefund(note);
+    await service.sql`
+      update credit_note_refunds set provider_refund_id = null, status = null where credit_note_id = ${note.svc_id}`;
+    const runtime = openRuntime(service.config, 'test', createLog({ level: 'silent', process: 'test' }));
+    try {
+      await retryProviderEvents.sweep(runtime, realNow().add({ minutes: 6 }));
+    } finally {
+      await runtime.close();
+    }
+    await sentRefund(note);
+    expect(madeFor(note)).toHaveLength(1);
+  });
+
+  test('a slow refund ends by its event; what is told again or late changes nothing', async () => {
+    await store('pm_refund_slow');
+    const note = await refund(client, await paidInvoice(client), 500, 'order_change');
+    await sentRefund(note);
+    expect((await read(client, note)).refund_status).toBe('pending');
+    const [made] = madeFor(note);
+    expect(made.reason).toBe('requested_by_customer');
+    const done = { ...made, status: 'succeeded' };
+    await Promise.all([1, 2, 3].map(() => tell('charge.refund.updated', done)));
+    await becomes(client, note, 'succeeded');
+    await tell('charge.refund.updated', { ...made, status: 'failed', failure_reason: 'lost_or_stolen_card' });
+    await handled();
+    expect((await read(client, note)).refund_status).toBe('succeeded');
+    expect(await refundsBooked()).toEqual(PAID_OUT(500));
+    expect(await failures(note)).toHaveLength(0);
+  });
+
+  test('a refund whose event was lost is asked about', async () => {
+    await store('pm_refund_slow');
+    const note = await refund(client, await paidInvoice(client), 500);
+    await sentRefund(note);
+    madeFor(note)[0].status = 'succeeded';
+    const runtime = openRuntime(service.config, 'test', createLog({ level: 'silent', process: 'test' }));
+    try {
+      await retryProviderEvents.sweep(runtime, realNow().add({ minutes: 61 }));
+    } finally {
+      await runtime.close();
+    }
+    await becomes(client, note, 'succeeded');
+    expect(await refundsBooked()).toEqual(PAID_OUT(500));
+  });
+
+  test('a refusal fails the refund and is told, with the reason of Stripe', async () => {
+    await store('pm_refund_refused');
+    const note = await refund(client, await paidInvoice(client), 500);
+    await becomes(client, note, 'failed');
+    const told = await failures(note);
+    expect(told).toHaveLength(1);
+    expect(JSON.stringify(told[0]!.payload)).toContain('charge_disputed');
+    expect(await refundsBooked()).toEqual([]);
+  });
+});

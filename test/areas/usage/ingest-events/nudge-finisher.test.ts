@@ -1,0 +1,40 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createFinisherNudge } from '../../../../src/areas/usage/ingest-events/nudge-finisher.ts';
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+function gather() {
+  const jobs: string[][] = [];
+  const finisher = createFinisherNudge({
+    add: async (_name, payload) => void jobs.push((payload as { batch_ids: string[] }).batch_ids),
+  });
+  return { jobs, finisher };
+}
+
+test('the first batch goes at once, those of the next tenth of a second together', async () => {
+  const { jobs, finisher } = gather();
+  for (const id of ['a', 'b', 'c']) finisher.add(id);
+  expect(jobs).toEqual([['a']]);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(jobs).toEqual([['a'], ['b', 'c']]);
+  finisher.add('d');
+  await vi.advanceTimersByTimeAsync(100);
+  await vi.advanceTimersByTimeAsync(100);
+  expect(jobs).toEqual([['a'], ['b', 'c'], ['d']]);
+  finisher.add('e');
+  expect(jobs.at(-1)).toEqual(['e']);
+});
+
+test('fifty batches do not wait', () => {
+  const { jobs, finisher } = gather();
+  for (let index = 0; index <= 50; index += 1) finisher.add(`${index}`);
+  expect(jobs.map((job) => job.length)).toEqual([1, 50]);
+});
+
+test('what waits is sent at the end', async () => {
+  const { jobs, finisher } = gather();
+  for (const id of ['a', 'b']) finisher.add(id);
+  await finisher.flush();
+  expect(jobs).toEqual([['a'], ['b']]);
+});

@@ -1,0 +1,117 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { lockOrganizationEvents } from '../../../../src/areas/catalog/usage-shapes/lock.ts';
+import { startService, type TestService } from '../../../support/service.ts';
+
+/** A shared statement waits a second for locks and its parts a quarter of one; a busy machine takes several times that. */
+const MOST_MS = 8000;
+/** Events of the neighbour, one after the other: the first ones may meet the poison, the last ones do not. */
+const EVENTS = 40;
+const PAUSE_MS = 40;
+
+type Org = Awaited<ReturnType<TestService['org']>>;
+
+let service: TestService;
+let poisonous: Org;
+let neighbour: Org;
+beforeAll(async () => {
+  service = await startService({ settings: { DATABASE_POOL: '12' } });
+});
+afterAll(() => service.stop());
+beforeEach(async () => {
+  [poisonous, neighbour] = [await service.org(), await service.org()];
+  await poisonous.post('/billable_metrics', {
+    billable_metric: { name: 'Calls', code: 'calls', aggregation_type: 'sum_agg', field_name: 'n' },
+  });
+});
+
+let isOver: boolean;
+let sending: Promise<unknown>[] = [];
+beforeEach(() => {
+  isOver = false;
+});
+afterEach(async () => {
+  isOver = true;
+  await Promise.all(sending);
+  sending = [];
+});
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const event = (id: string, properties: object = {}) => ({
+  event: { transaction_id: id, external_subscription_id: 's', code: 'calls', properties },
+});
+
+/** Sends request after request, with a pause between, until the test is over; the statuses of the answers. */
+function keepSending(client: Org, body: (index: number) => [path: string, body: object]): number[] {
+  const answers: number[] = [];
+  const loop = async () => {
+    for (let index = 0; !isOver; index += 1) {
+      sending.push(client.post(...body(index)).then(({ status }) => answers.push(status)));
+      await pause(PAUSE_MS);
+    }
+  };
+  sending.push(loop());
+  return answers;
+}
+
+const single =
+  (prefix: string) =>
+  (index: number): [string, object] => ['/events', event(`${prefix}-${index}`)];
+
+/** The neighbour's events while the other organization sends poison: all stored, none late for long, and soon not at all. */
+async function expectUnharmed(): Promise<void> {
+  const tookMs: number[] = [];
+  for (let index = 0; index < EVENTS; index += 1) {
+    const started = performance.now();
+    expect((await neighbour.post(...single('n')(index))).status).toBe(200);
+    tookMs.push(performance.now() - started);
+  }
+  expect(Math.max(...tookMs)).toBeLessThan(MOST_MS);
+  expect(Math.max(...tookMs.slice(-EVENTS / 2))).toBeLessThan(MOST_MS / 4);
+  isOver = true;
+}
+
+test('an organization whose events are locked holds up no other, and its own are stored when they may be', async () => {
+  const holder = await service.sql.reserve();
+  await holder`begin`;
+  await lockOrganizationEvents(holder as never, poisonous.organization.organization_id);
+  const locked = keepSending(poisonous, single('p'));
+  await expectUnharmed();
+  expect(locked).toEqual([]);
+  await holder`commit`;
+  holder.release();
+  await Promise.all(sending);
+  expect(locked.length).toBeGreaterThan(0);
+  expect(new Set(locked)).toEqual(new Set([200]));
+  const [stored] = await service.sql<{ count: number }[]>`
+    select count(*)::int as count from events where organization_id = ${poisonous.organization.organization_id}`;
+  expect(stored!.count).toBe(locked.length);
+});
+
+test('events under a key that a transaction has taken and not committed hold up nobody else', async () => {
+  const id = poisonous.organization.organization_id;
+  expect((await poisonous.post('/events', event('taken'))).status).toBe(200);
+  const holder = await service.sql.reserve();
+  await holder`begin`;
+  await holder`delete from events where organization_id = ${id} and transaction_id = 'taken'`;
+  const blocked = poisonous.post('/events', event('taken'));
+  sending.push(blocked);
+  await expectUnharmed();
+  await holder`rollback`;
+  holder.release();
+  expect((await blocked).status).toBe(200);
+});
+
+test('batches as large as requests may be, and conflicts in them, leave the others their places', async () => {
+  const large = (index: number): [string, object] => [
+    '/events/batch',
+    {
+      events: Array.from({ length: 100 }, (_, n) => ({
+        ...event(`l-${index % 2}-${n}`, { text: 'x'.repeat(9000), index }).event,
+      })),
+    },
+  ];
+  const answers = keepSending(poisonous, (index) => (index % 10 === 0 ? large(index) : single('c')(index % 3)));
+  await expectUnharmed();
+  await Promise.all(sending);
+  expect(new Set(answers)).toEqual(new Set([200, 422]));
+});

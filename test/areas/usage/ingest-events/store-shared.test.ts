@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { lockOrganizationEvents } from '../../../../src/areas/catalog/usage-shapes/lock.ts';
+import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
+import { HELD, type IncomingBatch } from '../../../../src/areas/usage/events/incoming.ts';
+import { storeEvents } from '../../../../src/areas/usage/ingest-events/store-events.ts';
+import { storeShared } from '../../../../src/areas/usage/ingest-events/store-shared.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { incoming, storage } from './build.ts';
+
+let database: TestDatabase;
+let statements: string[] = [];
+beforeAll(async () => {
+  database = await createTestDatabase({ onStatement: (text) => statements.push(text.trim()) });
+});
+afterAll(() => database.drop());
+
+const NEIGHBOURS = 5;
+let poisonous: string;
+let neighbours: string[];
+beforeEach(async () => {
+  const create = async () => (await createOrganization(database.sql, { name: 'Acme', sandbox: false })).organization_id;
+  poisonous = await create();
+  neighbours = await Promise.all(Array.from({ length: NEIGHBOURS }, create));
+});
+
+/** Two batches of the poisonous organization among one of each neighbour. */
+const mixedWith = (poison: IncomingBatch): IncomingBatch[] => {
+  const own = neighbours.map((id) => incoming(id, [{ transaction_id: 'a' }]));
+  return [own[0]!, poison, ...own.slice(1, 3), incoming(poisonous, [{ transaction_id: 'good' }]), ...own.slice(3)];
+};
+const STORED_BUT_HELD = [[0], HELD, [0], [0], HELD, [0], [0]];
+
+const stored = async (id: string) => {
+  const rows = await database.sql<{ transaction_id: string }[]>`
+    select transaction_id from events where organization_id = ${id} order by transaction_id`;
+  return rows.map((row) => row.transaction_id);
+};
+
+test('batches of many organizations share one statement', async () => {
+  const { deps } = storage(database.sql);
+  const good = mixedWith(incoming(poisonous, [{ transaction_id: 'b' }]));
+  await storeShared(deps, good); // reads the catalogs
+  statements = [];
+  const next = mixedWith(incoming(poisonous, [{ transaction_id: 'c' }])).map((batch) => ({
+    ...batch,
+    events: batch.events.map((event) => ({ ...event, transaction_id: `${event.transaction_id}-2` })),
+  }));
+  expect(await storeShared(deps, next)).toEqual(next.map(() => [0]));
+  expect(statements).toHaveLength(1);
+});
+
+test('a value that cannot be stored holds its own organization, not the others; apart it is refused alone', async () => {
+  const { deps } = storage(database.sql);
+  const poison = incoming(poisonous, [{ transaction_id: 'bad' }]);
+  poison.events[0]!.precise_total_amount_cents = `1${'0'.repeat(40)}`;
+  const batches = mixedWith(poison);
+  expect(await storeShared(deps, batches)).toEqual(STORED_BUT_HELD);
+  for (const id of neighbours) expect(await stored(id)).toEqual(['a']);
+  expect(await stored(poisonous)).toEqual([]);
+  expect(await storeEvents(deps, [poison, batches[4]!])).toEqual([
+    [{ e: expect.objectContaining({ status: 422 }) }],
+    [0],
+  ]);
+});
+
+test.each([
+  ['its events are', (sql: TestDatabase['sql']) => lockOrganizationEvents(sql, poisonous)],
+  [
+    'a key of them is',
+    (sql: TestDatabase['sql']) =>
+      sql`delete from events where organization_id = ${poisonous} and transaction_id = 'locked'`,
+  ],
+])('an organization is held while %s locked, the others are stored within two seconds', async (_what, lock) => {
+  const { deps } = storage(database.sql);
+  const poison = () => incoming(poisonous, [{ transaction_id: 'locked' }]);
+  await storeEvents(deps, [poison()]);
+  const holder = await database.sql.reserve();
+  await holder`begin`;
+  await lock(holder as unknown as TestDatabase['sql']);
+  const started = performance.now();
+  const batches = mixedWith(poison());
+  // One of two batches would do without the locked key; they are held together, and nothing of them is doubled later.
+  const verdicts = await storeShared(deps, batches);
+  const tookMs = performance.now() - started;
+  expect(verdicts).toEqual(STORED_BUT_HELD);
+  expect(tookMs).toBeGreaterThan(1000);
+  expect(tookMs).toBeLessThan(3500);
+  for (const id of neighbours) expect(await stored(id)).toEqual(['a']);
+  await holder`rollback`;
+  holder.release();
+  expect((await storeEvents(deps, [batches[1]!, batches[4]!])).flat()).toHaveLength(2);
+  expect(await stored(poisonous)).toEqual(['good', 'locked']);
+});
+
+test('batches of one organization alone are held at once', async () => {
+  const { deps } = storage(database.sql);
+  const holder = await database.sql.reserve();
+  await holder`begin`;
+  await lockOrganizationEvents(holder as unknown as TestDatabase['sql'], poisonous);
+  expect(await storeShared(deps, [incoming(poisonous, [{}]), incoming(poisonous, [{}, {}])])).toEqual([HELD, HELD]);
+  await holder`rollback`;
+  holder.release();
+});
