@@ -6,6 +6,8 @@ import { finalizeInvoice } from './areas/billing/finalize-invoice/finalize-invoi
 import { previewInvoice } from './areas/billing/preview-invoice/preview-invoice.ts';
 import { refreshInvoice } from './areas/billing/refresh-invoice/refresh-invoice.ts';
 import { regenerateInvoice } from './areas/billing/regenerate-invoice/regenerate-invoice.ts';
+import { voidInvoice } from './areas/billing/void-invoice/void-invoice.ts';
+import { checkAndHold } from './areas/credits/wallet-holds/check-and-hold.ts';
 import { downloadXmlOfInvoice, downloadXmlOfNote } from './areas/documents/render-documents/e-documents/download.ts';
 import { retryPayment } from './areas/payments/collect-payments/collect-invoice.ts';
 import { executeOrder } from './areas/selling/execute-orders/execute-order.ts';
@@ -26,6 +28,8 @@ export const flowCommands: Readonly<Record<string, Operation['run']>> = {
   regenerateInvoice,
   createWalletTransaction,
   retryPayment,
+  voidInvoice,
+  checkAccess: checkAndHold,
   executeOrder,
   createEventCorrection: createCorrection,
   downloadInvoiceXml: downloadXmlOfInvoice,

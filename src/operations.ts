@@ -5,6 +5,7 @@ import { chargeOperations } from './areas/catalog/charges/routes.ts';
 import { couponOperations } from './areas/catalog/coupons/routes.ts';
 import { featureOperations } from './areas/catalog/features/routes.ts';
 import { fixedChargeOperations } from './areas/catalog/fixed-charges/routes.ts';
+import { planEntitlementOperations } from './areas/catalog/plan-entitlements/routes.ts';
 import { planOperations } from './areas/catalog/plans/routes.ts';
 import { pricingUnitOperations } from './areas/catalog/pricing-units/routes.ts';
 import { taxOperations } from './areas/catalog/taxes/routes.ts';
@@ -44,7 +45,8 @@ import { testClockOperations } from './areas/sandbox/test-clocks/routes.ts';
 import { orderFormOperations } from './areas/selling/order-forms/routes.ts';
 import { orderOperations } from './areas/selling/orders/routes.ts';
 import { quoteOperations } from './areas/selling/quotes/routes.ts';
-import { entitlementOperations } from './areas/subscriptions/entitlements/routes.ts';
+import { subscriptionEntitlementOperations } from './areas/subscriptions/entitlement-overrides/routes.ts';
+import { subscriptionFixedChargeOperations } from './areas/subscriptions/fixed-charges/routes.ts';
 import { overrideOperations } from './areas/subscriptions/subscriptions/overrides/routes.ts';
 import { subscriptionOperations } from './areas/subscriptions/subscriptions/routes.ts';
 import { activityLogOperations } from './areas/tenancy/activity-logs/routes.ts';
@@ -66,9 +68,11 @@ export const operations: Operation[] = [
   ...eventOperations,
   ...chargeOperations,
   ...fixedChargeOperations,
+  ...subscriptionFixedChargeOperations,
   ...planOperations,
   ...featureOperations,
-  ...entitlementOperations,
+  ...planEntitlementOperations,
+  ...subscriptionEntitlementOperations,
   ...pricingUnitOperations,
   ...addOnOperations,
   ...billableMetricOperations,

@@ -35,6 +35,7 @@ import { type Handlers, serveQueue } from '../src/platform/queue/worker.ts';
 import { announceKeys } from '../src/platform/redis/announce-keys.ts';
 import { sealFormerSecrets, startWithSecrets } from '../src/platform/secrets/start-check.ts';
 import type { QueueName } from '../src/queues.ts';
+import { reactions } from '../src/reactions.ts';
 
 /** What a pool runs beside its queues; stopped with it. */
 interface Closable {
@@ -225,7 +226,7 @@ const connections: Record<PoolName, (config: Config) => number> = {
  * fills one pool takes none from the others, also where all run in one process.
  */
 export async function startPools(config: Config, names: PoolName[], log?: Log): Promise<Closable> {
-  const runtime = openRuntime(config, names.length === 1 ? names[0]! : 'workers', log);
+  const runtime = openRuntime(config, names.length === 1 ? names[0]! : 'workers', log, { reactions });
   await startWithSecrets(runtime);
   const start = (name: PoolName) =>
     (pools[name] as PoolStart)({ ...runtime, sql: runtime.openDatabase(name, connections[name](config)) });

@@ -9,6 +9,7 @@ import { getPortalSubject, type PortalSubject } from '../areas/reporting/custome
 import { languageOf, languageOfBrowser, PORTAL_LOCALES } from '../areas/reporting/customer-portal/texts/by-locale.ts';
 import type { PortalTexts } from '../areas/reporting/customer-portal/texts/texts.ts';
 import type { Context } from '../platform/context.ts';
+import { NO_REACTIONS } from '../platform/reactions.ts';
 import { nudge } from '../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../platform/records/system-transaction.ts';
 import { assert } from '../platform/refusal.ts';
@@ -87,6 +88,7 @@ async function visitOf(deps: Deps, request: Request, response: Response, signal:
     db: sharedSql(sql, deps.reads, customer.organization_id, signal),
     config,
     log,
+    reactions: NO_REACTIONS,
     now: () => now,
     pause: deps.turns.pauseOf(customer.organization_id, signal),
     record: () => assert(false, 'a read records nothing'),

@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import { readOrganizationNow } from '../platform/clock/organization-clock.ts';
 import type { Context } from '../platform/context.ts';
 import { Answer, type Operation } from '../platform/operation.ts';
+import { NO_REACTIONS } from '../platform/reactions.ts';
 import { assert, refuse } from '../platform/refusal.ts';
 import { holdsSecret } from '../platform/schema/secret-field.ts';
 import { jobs } from '../queues.ts';
@@ -143,6 +144,7 @@ async function readContext(deps: EdgeDeps, identity: Identity, signal: AbortSign
     redis: deps.redis,
     config: deps.config,
     log: deps.log,
+    reactions: NO_REACTIONS,
     now: () => now,
     pause: deps.turns.pauseOf(identity.organizationId, signal),
     record: () => assert(false, 'a read records nothing'),

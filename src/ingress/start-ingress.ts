@@ -13,6 +13,7 @@ import { openReplies } from '../platform/replies/replies.ts';
 import { startWithSecrets } from '../platform/secrets/start-check.ts';
 import { Turns } from '../platform/turns/turns.ts';
 import { version } from '../platform/version.ts';
+import { reactions } from '../reactions.ts';
 import { BASE_PATH, READ_TIMEOUT_MS } from './answer-request.ts';
 import { createApp, literalFirst } from './app.ts';
 import { KeyCache } from './authenticate.ts';
@@ -65,7 +66,7 @@ export async function startIngress(
   limiterTimeoutMs = LIMITER_TIMEOUT_MS,
 ): Promise<Ingress> {
   const processId = randomUUID();
-  const runtime = openRuntime(config, 'ingress', log, { statementTimeoutMs: READ_TIMEOUT_MS });
+  const runtime = openRuntime(config, 'ingress', log, { statementTimeoutMs: READ_TIMEOUT_MS, reactions });
   await startWithSecrets(runtime);
   const prefix = config.REDIS_PREFIX;
   const limiterRedis = connectImpatiently(config.REDIS_URL, 'ingress limiter', limiterTimeoutMs);

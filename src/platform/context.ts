@@ -4,6 +4,7 @@ import type { Config } from './config.ts';
 import type { Db } from './db/connect.ts';
 import type { Log } from './log/log.ts';
 import type { Pause } from './turns/turns.ts';
+import type { Reactions } from './reactions.ts';
 
 /** Who caused an action: a key of the API, or the service itself (platform H.1). */
 export interface Actor {
@@ -68,6 +69,8 @@ export interface Context {
   readonly db: Db;
   readonly config: Config;
   readonly log: Log;
+  /** What follows what the areas announce; see `announce`. */
+  readonly reactions: Reactions;
   /** Present of the organization: its test clock, else real time; fixed for the whole command. */
   now(): Temporal.Instant;
   /**

@@ -40,7 +40,7 @@ export interface PeriodicJob {
   nextDueAt(db: Db, organizationId: string, after: Temporal.Instant): Promise<Temporal.Instant | null>;
 }
 
-export type SweepDeps = Pick<Runtime, 'sql' | 'redis' | 'producer' | 'config' | 'log'>;
+export type SweepDeps = Pick<Runtime, 'sql' | 'redis' | 'producer' | 'config' | 'log' | 'reactions'>;
 
 /** A job of clock R that looks at all organizations at once and works in place: cleaning, nudging, partitions. */
 export interface SweepJob {

@@ -22,6 +22,7 @@ export const advanceDeps = (deps: SystemDeps & { redis: Redis }, registry: Regis
   sql: deps.sql,
   config: deps.config,
   log: deps.log,
+  reactions: deps.reactions,
   producer: deps.producer,
   steps: stepHandlers,
   jobs: jobsOfClockB(registry),

@@ -12,6 +12,7 @@ import { refusalOfDatabase } from '../../platform/db/refusal-of-database.ts';
 import type { Log } from '../../platform/log/log.ts';
 import { Answer, type Operation } from '../../platform/operation.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
+import type { Reactions } from '../../platform/reactions.ts';
 import { nudge } from '../../platform/records/nudge.ts';
 import {
   emptyRecords,
@@ -44,6 +45,7 @@ export interface CommandDeps {
   sql: Sql;
   config: Config;
   log: Log;
+  reactions: Reactions;
   producer: Producer;
   operations: ReadonlyMap<string, Operation>;
   /** Commands that walk through several rooms, by operation: they stand in for its `run`. */
@@ -157,6 +159,7 @@ async function attempt(deps: CommandDeps, tx: Tx, job: CommandJob, operation: Op
       db: tx,
       config: deps.config,
       log: deps.log,
+      reactions: deps.reactions,
       now: () => now,
       record: recorder(records),
       after: (step) => records.steps.push(step),
@@ -245,6 +248,7 @@ export const silentContext = (deps: CommandDeps, tx: Tx, job: CommandJob, now: T
   db: tx,
   config: deps.config,
   log: deps.log,
+  reactions: deps.reactions,
   now: () => now,
   record: () => assert(false, `${job.operation} records nothing here`),
   after: () => assert(false, `${job.operation} owes nothing here`),

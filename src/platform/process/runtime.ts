@@ -5,12 +5,14 @@ import { createLog, type Log } from '../log/log.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { type SharedMetrics, shareMetrics } from '../metrics/shared-metrics.ts';
 import { createProducer, type Producer } from '../queue/producer.ts';
+import { NO_REACTIONS, type Reactions } from '../reactions.ts';
 import { connectPatiently } from '../redis/connect.ts';
 
 /** What a process holds: opened once at its start, closed once at its end. */
 export interface Runtime {
   config: Config;
   log: Log;
+  reactions: Reactions;
   sql: Sql;
   /** Connections of their own for a part of the process, at most DATABASE_POOL; closed with the others. */
   openDatabase(name: string, connections: number): Sql;
@@ -28,7 +30,10 @@ export function openRuntime(
   config: Config,
   processName: string,
   log: Log = createLog({ level: config.LOG_LEVEL, process: processName }),
-  database: Pick<DatabaseOptions, 'statementTimeoutMs'> = {},
+  {
+    reactions = NO_REACTIONS,
+    ...database
+  }: Pick<DatabaseOptions, 'statementTimeoutMs'> & { reactions?: Reactions } = {},
 ): Runtime {
   const listeners: (() => void)[] = [];
   const reconnected = () => {
@@ -56,6 +61,7 @@ export function openRuntime(
   return {
     config,
     log,
+    reactions,
     sql,
     openDatabase,
     redis,

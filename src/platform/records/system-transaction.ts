@@ -5,12 +5,14 @@ import type { Actor, Context } from '../context.ts';
 import type { Sql, Tx } from '../db/connect.ts';
 import type { Log } from '../log/log.ts';
 import type { Producer } from '../queue/producer.ts';
+import type { Reactions } from '../reactions.ts';
 import { emptyRecords, type Nudges, recorder, writeRecords } from './write-records.ts';
 
 export interface SystemDeps {
   sql: Sql;
   config: Config;
   log: Log;
+  reactions: Reactions;
   producer: Producer;
 }
 
@@ -40,6 +42,7 @@ export async function systemTransaction(
       db: tx,
       config: deps.config,
       log: deps.log,
+      reactions: deps.reactions,
       now: () => now,
       record: recorder(records),
       after: (step) => records.steps.push(step),

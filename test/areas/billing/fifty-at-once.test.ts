@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { auditFull } from '../../../src/areas/reporting/audit-books/jobs.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createProducer } from '../../../src/platform/queue/producer.ts';
+import { reactions } from '../../../src/reactions.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { credit, oneOff, pay } from '../credits/credit-notes/support.ts';
@@ -158,7 +159,7 @@ test('the auditor is content', async () => {
   const producer = createProducer(service.redis, service.config.REDIS_PREFIX);
   try {
     const log = createLog({ level: 'silent', process: 'test' });
-    const deps = { sql: service.sql, redis: service.redis, producer, config: service.config, log };
+    const deps = { sql: service.sql, redis: service.redis, producer, config: service.config, reactions, log };
     await auditFull.sweep(deps, Temporal.Instant.from('2024-03-01T02:00:00Z'));
   } finally {
     await producer.close();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { watchUsage } from '../../../src/areas/billing/watch-usage/watch-usage.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { systemTransaction } from '../../../src/platform/records/system-transaction.ts';
+import { reactions } from '../../../src/reactions.ts';
 import type { Client } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -217,6 +218,7 @@ describe('under a test clock', () => {
         {
           sql: service.sql,
           config: service.config,
+          reactions,
           log: createLog({ level: 'silent', process: 'test' }),
           producer: null as never,
         },

@@ -5,6 +5,7 @@ import { runWork } from '../../../src/jobs/run-periodic/work.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { connectDatabase, type Sql } from '../../../src/platform/db/connect.ts';
 import type { DueItem } from '../../../src/platform/periodic-job.ts';
+import { reactions } from '../../../src/reactions.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
@@ -63,7 +64,13 @@ async function work(item: DueItem): Promise<void> {
     item: item.item,
   };
   const producer = service.ingress.producer;
-  const deps = { sql: counted, config: service.config, producer, log: { debug() {}, info() {}, warn() {} } as never };
+  const deps = {
+    sql: counted,
+    config: service.config,
+    reactions,
+    producer,
+    log: { debug() {}, info() {}, warn() {} } as never,
+  };
   await runWork(deps, registryOf(service.config), payload);
 }
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { auditFull } from '../../../src/areas/reporting/audit-books/jobs.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createProducer } from '../../../src/platform/queue/producer.ts';
+import { reactions } from '../../../src/reactions.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
 import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 import { balances, booked, credit, oneOff, pay } from '../credits/credit-notes/support.ts';
@@ -32,7 +33,7 @@ async function findings(): Promise<unknown[]> {
   const producer = createProducer(service.redis, service.config.REDIS_PREFIX);
   try {
     const log = createLog({ level: 'silent', process: 'test' });
-    const deps = { sql: service.sql, redis: service.redis, producer, config: service.config, log };
+    const deps = { sql: service.sql, redis: service.redis, producer, config: service.config, reactions, log };
     await auditFull.sweep(deps, Temporal.Instant.from('2024-05-20T00:00:00Z'));
   } finally {
     await producer.close();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { auditFull, auditRecent } from '../../../src/areas/reporting/audit-books/jobs.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createProducer, type Producer } from '../../../src/platform/queue/producer.ts';
+import { reactions } from '../../../src/reactions.ts';
 import { type HookReceiver, openHookReceiver } from '../../support/hook-receiver.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -43,6 +44,7 @@ const sweep = async (mode: 'recent' | 'full' = 'full') => {
     redis: service.redis,
     producer,
     config: service.config,
+    reactions,
     log: createLog({ level: 'silent', process: 'test' }),
   };
   await (mode === 'full' ? auditFull : auditRecent).sweep(deps, Temporal.Instant.from('2024-04-02T00:00:00Z'));

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { auditFull } from '../../../src/areas/reporting/audit-books/jobs.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { createProducer, type Producer } from '../../../src/platform/queue/producer.ts';
+import { reactions } from '../../../src/reactions.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
@@ -111,7 +112,7 @@ const send = (id: string, code: string, at: string, properties: object) =>
 
 async function audit(): Promise<string[]> {
   const log = createLog({ level: 'silent', process: 'test' });
-  const deps = { sql: service.sql, redis: service.redis, producer, config: service.config, log };
+  const deps = { sql: service.sql, redis: service.redis, producer, config: service.config, reactions, log };
   await auditFull.sweep(deps, Temporal.Instant.from('2024-05-02T00:00:00Z'));
   const { body } = await story.client.get('/audits/findings?per_page=100');
   return body.audit_findings.map(({ check, expected, actual, details }: Invoice) =>

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  listPlanEntitlements,
-  listSubscriptionEntitlements,
-} from '../../../src/areas/subscriptions/entitlements/reads.ts';
-import { EntitlementsInput } from '../../../src/areas/subscriptions/entitlements/schema.ts';
+import { EntitlementsInput } from '../../../src/areas/catalog/entitlements/schema.ts';
+import { listPlanEntitlements } from '../../../src/areas/catalog/plan-entitlements/reads.ts';
+import { listSubscriptionEntitlements } from '../../../src/areas/subscriptions/entitlement-overrides/reads.ts';
 import { until } from '../../support/until.ts';
 import { type Catalog, type Org, openCatalog } from '../support/catalog.ts';
 

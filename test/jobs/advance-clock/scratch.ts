@@ -10,6 +10,7 @@ import type { Sql } from '../../../src/platform/db/connect.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import type { PeriodicJob } from '../../../src/platform/periodic-job.ts';
 import type { Producer } from '../../../src/platform/queue/producer.ts';
+import { reactions } from '../../../src/reactions.ts';
 import type { ScheduleRow } from '../../../src/schedule.ts';
 import type { StepHandler } from '../../../src/steps.ts';
 
@@ -165,6 +166,7 @@ export function recordingProducer(): Producer & {
 export const scratchDeps = (sql: Sql, settings: Record<string, string> = {}): AdvanceDeps => ({
   sql,
   config: loadConfig(settings),
+  reactions,
   log: createLog({ level: 'silent', process: 'test' }),
   producer: recordingProducer(),
   steps: scratchSteps,

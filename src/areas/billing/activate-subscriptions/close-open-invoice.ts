@@ -2,9 +2,9 @@ import type { Context } from '../../../platform/context.ts';
 import { giveBackCoupons } from '../../credits/applied-coupons/endings.ts';
 import { releaseNotes } from '../../credits/credit-notes/commands/on-invoice-void.ts';
 import { releaseCredits } from '../../credits/wallet-transactions/recredit.ts';
-import { markWallets } from '../../credits/wallets/marks.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
 import { giveUpPayments } from '../../payments/payments/give-up.ts';
+import { markWallets } from '../../usage/wallet-marks/marks.ts';
 import { markClosed } from './sql.ts';
 
 /**

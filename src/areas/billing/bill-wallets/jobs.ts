@@ -4,12 +4,12 @@ import { nextTopUpDay } from '../../../engine/credits/wallet-interval.ts';
 import { topUpOf } from '../../../engine/credits/wallet-top-up.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { DueItem, PeriodicJob } from '../../../platform/periodic-job.ts';
-import { earliestWalletMark, listMarkedCustomers, WALLET_ONGOING } from '../../credits/wallets/marks.ts';
 import { lockWallet } from '../../credits/wallets/queries.ts';
 import { recordWallet, shownWallet } from '../../credits/wallets/record.ts';
 import { listRules, planTopUp, terminateRules } from '../../credits/wallets/rules-queries.ts';
 import { terminate } from '../../credits/wallets/terminate.ts';
 import { isInForce } from '../../credits/wallets/view.ts';
+import { earliestWalletMark, listMarkedCustomers, WALLET_ONGOING } from '../../usage/wallet-marks/marks.ts';
 import { ruleOf, stateOf, wishesOf, workOffMarks } from './refresh.ts';
 import {
   earliestExpiry,

@@ -3,7 +3,6 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { InvoiceDates } from '../../../engine/invoices/dates.ts';
 import type { Draft } from '../../../engine/invoices/draft.ts';
 import type { Context } from '../../../platform/context.ts';
-import { markWallets } from '../../credits/wallets/marks.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { customerBaseView } from '../../customers/customers/view.ts';
 import { applySections } from '../../customers/invoice-custom-sections/applied.ts';
@@ -13,6 +12,7 @@ import { invoiceFinalizedLines } from '../../ledger/ledger/invoice-finalized.ts'
 import { post } from '../../ledger/ledger/postings.ts';
 import { oweCollection } from '../../payments/payments/owe-collection.ts';
 import { readWatermarks } from '../../usage/usage-counts/watermarks.ts';
+import { markWallets } from '../../usage/wallet-marks/marks.ts';
 import type { Computation } from './compute.ts';
 import { linkCorrections } from './correction-fees.ts';
 import { storeCouponUses } from './coupons.ts';

@@ -1,8 +1,9 @@
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
+import { announce } from '../../../platform/reactions.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { endUsesOfCoupon } from '../../credits/applied-coupons/endings.ts';
+import { couponDeleted } from '../announcements.ts';
 import { definitionFaults, definitionOf, frozenFaults } from './definition.ts';
 import {
   type CouponRow,
@@ -32,7 +33,7 @@ export async function createCoupon(ctx: Context, { body }: { body: CouponCreate 
   const id = newId();
   await insertCoupon(db, organizationId, { id, ...definition, ...limitsOf(targets) }, ctx.now());
   await replaceTargets(db, organizationId, id, targets);
-  return announce(ctx, 'created', await getCoupon(db, organizationId, definition.code));
+  return record(ctx, 'created', await getCoupon(db, organizationId, definition.code));
 }
 
 /**
@@ -58,7 +59,7 @@ export async function updateCoupon(ctx: Context, { code, body }: { code: string;
   });
   await updateCouponRow(db, organizationId, stored.id, { ...definition, ...limits }, ctx.now());
   if (targets) await replaceTargets(db, organizationId, stored.id, targets);
-  return announce(ctx, 'updated', await getCoupon(db, organizationId, definition.code), couponView(stored));
+  return record(ctx, 'updated', await getCoupon(db, organizationId, definition.code), couponView(stored));
 }
 
 /**
@@ -71,8 +72,8 @@ export async function deleteCoupon(ctx: Context, { code }: { code: string }) {
   const { db, organizationId } = ctx;
   const stored = await lockCoupon(db, organizationId, code);
   await markCouponDeleted(db, organizationId, stored.id, ctx.now());
-  await endUsesOfCoupon(ctx, stored.id);
-  return announce(ctx, 'deleted', {
+  await announce(ctx, couponDeleted, { coupon_id: stored.id });
+  return record(ctx, 'deleted', {
     ...stored,
     status: 'terminated',
     terminated_at: stored.terminated_at ?? ctx.now(),
@@ -120,7 +121,7 @@ function refuseFaults(faults: Record<string, string[]>): void {
   if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
 }
 
-function announce(ctx: Context, action: 'created' | 'updated' | 'deleted', coupon: CouponRow, before?: object) {
+function record(ctx: Context, action: 'created' | 'updated' | 'deleted', coupon: CouponRow, before?: object) {
   const object = couponView(coupon);
   ctx.record({
     activity: {

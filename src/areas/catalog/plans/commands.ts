@@ -1,6 +1,8 @@
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
+import { announce } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { planAmountChanged } from '../announcements.ts';
 import { addFaults, refuseFaults } from '../charges/faults.ts';
 import { type GivenCharge, prepareCharges } from '../charges/prepare.ts';
 import type { ChargeElement } from '../charges/schema.ts';
@@ -12,7 +14,6 @@ import { findTaxesByCodes, replacePlanTaxes } from '../taxes/queries.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
 import { markUsage } from '../usage-thresholds/marks.ts';
 import { replaceThresholds } from '../usage-thresholds/writes.ts';
-import { followAmountChange } from './amount-change.ts';
 import { announcePlan } from './announce.ts';
 import { cascadeChanges } from './cascade.ts';
 import { definitionOf, frozenFaults } from './definition.ts';
@@ -132,7 +133,7 @@ export async function updatePlan(ctx: Context, { code, body }: { code: string; b
   }
   if (prepared) await saveCommitment(db, organizationId, stored.id, prepared, ctx.now());
   await flagDraftInvoicesOfPlans(db, organizationId, [stored.id], ctx.now());
-  if (definition.amount_cents !== stored.amount_cents) await followAmountChange(ctx, stored.id);
+  if (definition.amount_cents !== stored.amount_cents) await announce(ctx, planAmountChanged, { plan_id: stored.id });
 
   const shown = await showPlan(db, organizationId, {
     ...stored,

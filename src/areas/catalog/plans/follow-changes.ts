@@ -4,13 +4,14 @@ import type { Properties } from '../../../engine/pricing/charge-model.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { newId } from '../../../platform/ids.ts';
+import { announce } from '../../../platform/reactions.ts';
+import { planAmountChanged } from '../announcements.ts';
 import { filterCode, identityOf } from '../charges/filter-values.ts';
 import type { PreparedCharge } from '../charges/prepare.ts';
 import { listChargesOfPlans } from '../charges/queries.ts';
 import { type ChargeShown, showCharges } from '../charges/shown.ts';
 import { deleteCharges, saveCharges } from '../charges/writes.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
-import { followAmountChange } from './amount-change.ts';
 import type { FollowedCharge, FollowedFilter, PlanChange } from './cascade.ts';
 import { copyOfCharge } from './copy.ts';
 import { flagDraftInvoicesOfPlans } from './drafts.ts';
@@ -38,7 +39,7 @@ export async function followPlanChanges(ctx: Context, { plan_id }: { plan_id: st
   }
   if (metricIds.size > 0) await refreshShapes(ctx, [...metricIds], 'charges');
   if (changes.length > 0) await flagDraftInvoicesOfPlans(ctx.db, ctx.organizationId, [plan_id], ctx.now());
-  if (hasNewAmount) await followAmountChange(ctx, plan_id);
+  if (hasNewAmount) await announce(ctx, planAmountChanged, { plan_id: plan_id });
 }
 
 /** The changes that an override has yet to follow, oldest first; whoever has them holds the override's row. */

@@ -1,7 +1,8 @@
 import type { Context } from '../../../platform/context.ts';
-import { deleteEntitlementsOfPlan } from '../../subscriptions/entitlements/writes.ts';
-import { endSubscriptionsOf } from '../../subscriptions/subscriptions/commands/terminate.ts';
+import { announce } from '../../../platform/reactions.ts';
+import { plansEnd } from '../announcements.ts';
 import { listChargesOfPlans } from '../charges/queries.ts';
+import { deleteEntitlementsOfPlan } from '../entitlements/writes.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
 import { listOverrideIds } from './queries.ts';
 import { markPlanDeleted } from './writes.ts';
@@ -14,7 +15,7 @@ import { markPlanDeleted } from './writes.ts';
  */
 export async function finishPlanDeletion(ctx: Context, { plan_id }: { plan_id: string }): Promise<void> {
   const planIds = [...(await listOverrideIds(ctx.db, ctx.organizationId, plan_id)), plan_id];
-  for (const planId of planIds) await endSubscriptionsOf(ctx, { planId });
+  await announce(ctx, plansEnd, { plan_ids: planIds });
   await markPlanDeleted(ctx.db, ctx.organizationId, plan_id, ctx.now());
   // Marked, and so locked, first: whoever still granted something has committed by now.
   await deleteEntitlementsOfPlan(ctx.db, ctx.organizationId, plan_id);

@@ -1,7 +1,9 @@
 import type { FieldCodes } from '../../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../../platform/context.ts';
+import { announce } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { addFaults, faultsBelow, refuseFaults } from '../charges/faults.ts';
+import { planAmountChanged } from '../announcements.ts';
 import { type GivenCharge, prepareCharges } from '../charges/prepare.ts';
 import type { ChargeElement } from '../charges/schema.ts';
 import { saveCharges } from '../charges/writes.ts';
@@ -11,7 +13,6 @@ import { findTaxesByCodes, replacePlanTaxes } from '../taxes/queries.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
 import { markUsage } from '../usage-thresholds/marks.ts';
 import { replaceThresholds } from '../usage-thresholds/writes.ts';
-import { followAmountChange } from './amount-change.ts';
 import { definitionOf } from './definition.ts';
 import { flagDraftInvoicesOfPlans } from './drafts.ts';
 import type { PlanOverrides } from './override-schema.ts';
@@ -71,7 +72,7 @@ export async function changeOverride(ctx: Context, copy: PlanShown, given: PlanO
     await markUsage(ctx, { plan_id: plan.id });
   }
   await flagDraftInvoicesOfPlans(db, organizationId, [plan.id], ctx.now());
-  if (definition.amount_cents !== plan.amount_cents) await followAmountChange(ctx, plan.id);
+  if (definition.amount_cents !== plan.amount_cents) await announce(ctx, planAmountChanged, { plan_id: plan.id });
 }
 
 const withoutFixed = ({ charges: _charges, fixed_charges: _fixed, ...given }: PlanOverrides) =>

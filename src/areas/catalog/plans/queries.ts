@@ -5,7 +5,7 @@ import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { grantsOfPlan, type PlanGrantJson } from '../../subscriptions/entitlements/plan-grants.ts';
+import { grantsOfPlan, type PlanGrantJson } from '../entitlements/plan-grants.ts';
 import { type CommitmentJson, commitmentOf } from '../minimum-commitments/queries.ts';
 import type { UsagePolicies } from '../usage-policies/schema.ts';
 import type { Metadata } from './metadata.ts';

@@ -1,6 +1,6 @@
 import { present, seconds } from '../../../platform/schema/view.ts';
-import { planEntitlementView } from '../../subscriptions/entitlements/view.ts';
 import { chargeView } from '../charges/view.ts';
+import { planEntitlementView } from '../entitlements/view.ts';
 import { fixedChargeView } from '../fixed-charges/view.ts';
 import { commitmentView } from '../minimum-commitments/view.ts';
 import { taxView } from '../taxes/view.ts';

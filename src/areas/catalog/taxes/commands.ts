@@ -1,20 +1,13 @@
 import type { Context } from '../../../platform/context.ts';
 import { isCodeTaken } from '../../../platform/db/code-taken.ts';
 import { newId } from '../../../platform/ids.ts';
+import { announce } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { getDefaultBillingEntity } from '../../customers/billing-entities/queries.ts';
+import { taxOfOrganizationChanged } from '../announcements.ts';
 import { getTax, lockTax } from './queries.ts';
 import type { TaxCreate, TaxUpdate } from './schema.ts';
 import { taxView } from './view.ts';
-import {
-  attachToBillingEntity,
-  detachEverywhere,
-  detachFromBillingEntity,
-  flagDraftsOfTax,
-  insertTax,
-  markTaxDeleted,
-  updateTaxRow,
-} from './writes.ts';
+import { detachEverywhere, flagDraftsOfTax, insertTax, markTaxDeleted, updateTaxRow } from './writes.ts';
 
 /**
  * Makes a tax; with `applied_to_organization` the default billing entity holds it.
@@ -27,7 +20,7 @@ export async function createTax(ctx: Context, { body }: { body: TaxCreate }) {
   const { name, code, rate, description = null } = body;
   if (await isCodeTaken(db, 'taxes', organizationId, code)) throw refuse.invalid({ code: ['value_already_exist'] });
   await insertTax(db, organizationId, { id, name, code, rate, description, created_at: ctx.now() });
-  if (body.applied_to_organization) await applyToOrganization(ctx, id, true);
+  if (body.applied_to_organization) await announce(ctx, taxOfOrganizationChanged, { tax_id: id, is_applied: true });
   await flagDraftsOfTax(db, organizationId, id);
   return { tax: taxView(await getTax(db, organizationId, code)) };
 }
@@ -53,7 +46,7 @@ export async function updateTax(ctx: Context, { code, body }: { code: string; bo
   await flagDraftsOfTax(db, organizationId, tax.id);
   await updateTaxRow(db, organizationId, tax.id, changed, ctx.now());
   if (body.applied_to_organization !== undefined) {
-    await applyToOrganization(ctx, tax.id, body.applied_to_organization);
+    await announce(ctx, taxOfOrganizationChanged, { tax_id: tax.id, is_applied: body.applied_to_organization });
     await flagDraftsOfTax(db, organizationId, tax.id);
   }
   return { tax: taxView(await getTax(db, organizationId, changed.code)) };
@@ -71,10 +64,4 @@ export async function deleteTax(ctx: Context, { code }: { code: string }) {
   await detachEverywhere(db, organizationId, tax.id);
   await markTaxDeleted(db, organizationId, tax.id, ctx.now());
   return { tax: taxView(tax) };
-}
-
-async function applyToOrganization(ctx: Context, taxId: string, isApplied: boolean): Promise<void> {
-  const entity = await getDefaultBillingEntity(ctx.db, ctx.organizationId);
-  const move = isApplied ? attachToBillingEntity : detachFromBillingEntity;
-  await move(ctx.db, ctx.organizationId, taxId, entity.id);
 }

@@ -4,7 +4,7 @@ import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { markUsage } from '../../catalog/usage-thresholds/marks.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
-import { markWallets } from '../wallets/marks.ts';
+import { markWallets } from '../../usage/wallet-marks/marks.ts';
 import { findWallet, lockWallet, type WalletRow } from '../wallets/queries.ts';
 import { type AlertOwner, checkSubscription } from './queries.ts';
 import { evaluateWalletAlerts, figureOfWallet } from './wallet-alerts.ts';

@@ -4,12 +4,14 @@ import { appliedCouponView } from './view.ts';
 import { giveBack, lockUsesOfInvoice, terminateAppliedCoupons } from './writes.ts';
 
 /** Ends every active use of a coupon that is deleted. Rule: credits-and-payments B.1. */
-export const endUsesOfCoupon = (ctx: Context, couponId: string): Promise<string[]> =>
-  terminateAppliedCoupons(ctx.db, ctx.organizationId, { couponId }, ctx.now());
+export async function endUsesOfCoupon(ctx: Context, { coupon_id }: { coupon_id: string }): Promise<void> {
+  await terminateAppliedCoupons(ctx.db, ctx.organizationId, { couponId: coupon_id }, ctx.now());
+}
 
 /** Ends what a deleted customer has. Rule: platform F.4. */
-export async function endCouponsOfCustomer(ctx: Context, customerId: string): Promise<void> {
-  for (const id of await terminateAppliedCoupons(ctx.db, ctx.organizationId, { customerId }, ctx.now()))
+export async function endCouponsOfCustomer(ctx: Context, { customer_id }: { customer_id: string }): Promise<void> {
+  const owner = { customerId: customer_id };
+  for (const id of await terminateAppliedCoupons(ctx.db, ctx.organizationId, owner, ctx.now()))
     await recordAppliedCoupon(ctx, 'deleted', id);
 }
 

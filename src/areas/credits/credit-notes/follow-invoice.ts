@@ -22,7 +22,7 @@ export async function followInvoice(ctx: Context, invoiceId: string): Promise<vo
   const notes = await listDraftNotes(ctx.db, ctx.organizationId, invoiceId);
   if (notes.length === 0) return;
   const invoice = await readInvoice(ctx.db, ctx.organizationId, invoiceId);
-  if (invoice.status === 'closed') return deleteDraftNotes(ctx, invoiceId);
+  if (invoice.status === 'closed') return deleteDraftNotes(ctx, { invoice_id: invoiceId });
   for (const note of notes) {
     const totalCents = await computeAnew(ctx, invoice, note);
     if (invoice.status === 'finalized') await finalize(ctx, invoice, note, totalCents);

@@ -1,9 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
-import type { ProviderError } from '../../../platform/payments/port.ts';
 import { urlsOf } from '../../messaging/documents/urls.ts';
 import { isMailed, oweMail } from '../../messaging/mails/owe-mail.ts';
-import { failureOf } from '../../payments/payments/failure.ts';
-import type { PaymentRow } from '../../payments/payments/queries.ts';
 import { type CreditNoteRow, readCreditNote } from './queries.ts';
 import { viewOf } from './show.ts';
 
@@ -24,33 +21,6 @@ export async function recordCreditNoteGenerated(ctx: Context, id: string): Promi
   const shown = { ...(await viewOf(ctx, note)), ...urls };
   const { items: _items, applied_taxes: _taxes, error_details: _errors, ...told } = shown;
   tell(ctx, 'credit_note.generated', note, shown, told);
-}
-
-/** Tells that the provider did not refund a note. Rules: credits-and-payments C.10, platform G.1, H.1. */
-export async function recordRefundFailure(
-  ctx: Context,
-  id: string,
-  error: ProviderError,
-  payment: PaymentRow,
-): Promise<void> {
-  const note = await readCreditNote(ctx.db, ctx.organizationId, id);
-  const { error_details: _details, ...failure } = await failureOf(ctx, note.customer_id, error, payment);
-  ctx.record({
-    activity: {
-      type: 'credit_note.refund_failure',
-      resourceType: 'CreditNote',
-      resourceId: id,
-      object: await viewOf(ctx, note),
-      externalCustomerId: failure.external_customer_id,
-    },
-    webhook: {
-      type: 'credit_note.refund_failure',
-      objectType: 'credit_note_payment_provider_refund_error',
-      objectId: id,
-      customerId: note.customer_id,
-      object: { svc_credit_note_id: id, ...failure },
-    },
-  });
 }
 
 /** The audit trail keeps the note with all its parts; who listens gets the parts of the type. */

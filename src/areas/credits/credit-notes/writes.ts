@@ -199,10 +199,10 @@ export const insertSettlement = (ctx: Context, note: CreditNoteRow) => ctx.db`
     ${note.offset_amount_cents}, ${note.currency}, ${ctx.now()})`;
 
 /** Deletes the drafts that follow an invoice which is gone. */
-export async function deleteDraftNotes(ctx: Context, invoiceId: string): Promise<void> {
+export async function deleteDraftNotes(ctx: Context, { invoice_id }: { invoice_id: string }): Promise<void> {
   await ctx.db`
     update credit_notes set status = 'deleted', updated_at = ${ctx.now()}
-    where organization_id = ${ctx.organizationId} and invoice_id = ${invoiceId} and status = 'draft'`;
+    where organization_id = ${ctx.organizationId} and invoice_id = ${invoice_id} and status = 'draft'`;
 }
 
 /** Takes from notes what they pay of an invoice; a note whose balance is gone is consumed. */

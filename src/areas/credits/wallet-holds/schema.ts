@@ -4,23 +4,19 @@ import { listFilter } from '../../../platform/lists/filters.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { anyValue, named } from '../../../platform/schema/bounded.ts';
 import { boolean, INVALID, integer, optionalText } from '../../../platform/schema/fields.ts';
+import { HoldTerms } from '../../usage/access/schema.ts';
 
 const REFERENCE_MAX = 255;
 /** Of an event, and characters of the value of one. */
 const PROPERTIES_MAX = 1000;
 const VALUE_MAX = 1024 * 1024;
-/** Life of a hold that does not say any. Rule: beyond 11.3. */
-const DEFAULT_SECONDS = 300;
-
 const amount = () => integer({ min: 1 });
 // The longest life is a setting, which the command compares.
 const seconds = () => integer({ min: 1 });
 
 /** Input of `POST /wallets/{svc_id}/holds`. */
-export const HoldCreate = z.object({
+export const HoldCreate = HoldTerms.extend({
   amount_cents: amount(),
-  expires_in_seconds: z.preprocess((value) => value ?? DEFAULT_SECONDS, seconds()),
-  reference: optionalText({ max: REFERENCE_MAX }),
   external_subscription_id: optionalText(),
   allow_partial: boolean().nullish(),
 });

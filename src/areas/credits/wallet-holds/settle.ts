@@ -9,7 +9,7 @@ import { storeInCommand } from '../../usage/events/commands.ts';
 import { readEvents } from '../../usage/events/requests.ts';
 import { isoOfMs } from '../../usage/events/timestamps.ts';
 import { wholeUsageOf } from '../../usage/usage/subscription-usage.ts';
-import { markWallets } from '../wallets/marks.ts';
+import { markWallets } from '../../usage/wallet-marks/marks.ts';
 import { change, type HoldBook, holdOf, openBook, saveBook } from './book.ts';
 import type { Address, Decision } from './commands.ts';
 import type { HoldRow } from './queries.ts';

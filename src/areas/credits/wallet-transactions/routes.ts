@@ -1,11 +1,9 @@
 import { type Operation, runsAsFlow } from '../../../platform/operation.ts';
-import { makeTopUpUrl, showTopUpUrl } from './payment-url.ts';
 import { listWalletTransactions, showConsumptions, showFundings, showTransaction } from './reads.ts';
 import {
   ConsumptionList,
   ConsumptionListQuery,
   FundingList,
-  PaymentDetails,
   TransactionCreate,
   TransactionEnvelope,
   TransactionList,
@@ -70,17 +68,5 @@ export const walletTransactionOperations: Operation[] = [
     query: ConsumptionListQuery,
     answer: FundingList,
     run: showFundings,
-  },
-  {
-    ...shared,
-    kind: 'command',
-    name: 'walletTransactionPaymentUrl',
-    method: 'post',
-    path: '/wallet_transactions/:svc_id/payment_url',
-    summary: 'Generate the payment page of a top-up',
-    bodyOptional: true,
-    answer: PaymentDetails,
-    run: makeTopUpUrl,
-    settle: showTopUpUrl,
   },
 ];

@@ -1,10 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
 import { localDate } from '../../../engine/calendar/local-day.ts';
-import type { PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
 import type { DocumentNumbering } from '../../../engine/invoices/number.ts';
 import type { Context } from '../../../platform/context.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { customerBaseView } from '../../customers/customers/view.ts';
+import type { PaymentChange } from '../../invoices/announcements.ts';
 import { assignNumber } from '../../invoices/invoices/numbering.ts';
 import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
 import { recordInvoice } from '../../invoices/invoices/record.ts';
@@ -24,7 +24,7 @@ const PAUSE_HOURS = 1;
  *
  * Rule: credits-and-payments D.4-5, D.4-6.
  */
-export async function followTopUpPayment(ctx: Context, invoice: InvoiceRow, status: PaymentStatus): Promise<void> {
+export async function followTopUpPayment(ctx: Context, { invoice, status }: PaymentChange): Promise<void> {
   if (invoice.invoice_type !== 'credit' || status === 'pending') return;
   const transaction = await findPurchaseOfInvoice(ctx.db, ctx.organizationId, invoice.id);
   if (!transaction) return;

@@ -2,8 +2,8 @@ import type { BookedCredits } from '../../../engine/credits/wallet-money.ts';
 import { exponentOf } from '../../../engine/money/currency.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import { markWallets } from '../../usage/wallet-marks/marks.ts';
 import { evaluateWalletAlerts } from '../alerts/wallet-alerts.ts';
-import { markWallets } from './marks.ts';
 import type { WalletRow } from './queries.ts';
 import { recordWallet, shownWallet } from './record.ts';
 

@@ -11,9 +11,9 @@ import { type CustomerRow, lockCustomer } from '../../customers/customers/querie
 import { chooseSections } from '../../customers/invoice-custom-sections/selections.ts';
 import { setFirstCurrency } from '../../subscriptions/subscriptions/writes.ts';
 import { readWalletLimit } from '../../tenancy/organizations/settings/queries.ts';
+import { markWallets } from '../../usage/wallet-marks/marks.ts';
 import { creditFaults, expirationFaults, methodFaults, rangeFaults, readRules, ruleFaults } from './faults.ts';
 import { isLimits, type Limits, readLimits } from './limits.ts';
-import { markWallets } from './marks.ts';
 import { listWalletCodes, readWallet } from './queries.ts';
 import { recordWallet, shownWallet } from './record.ts';
 import { type ReadRule, readRule } from './rule-input.ts';

@@ -17,8 +17,8 @@ export async function destroyCustomerWallet(ctx: Context, input: { external_cust
 }
 
 /** Ends every wallet of a customer. Rule: credits-and-payments D.10. */
-export async function terminateWalletsOf(ctx: Context, customerId: string): Promise<void> {
-  for (const { id } of await listActiveIds(ctx.db, ctx.organizationId, customerId)) await terminate(ctx, { id });
+export async function terminateWalletsOf(ctx: Context, { customer_id }: { customer_id: string }): Promise<void> {
+  for (const { id } of await listActiveIds(ctx.db, ctx.organizationId, customer_id)) await terminate(ctx, { id });
 }
 
 /** Rules: credits-and-payments D.10, beyond 8.3 L10. */

@@ -1,9 +1,9 @@
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
+import { announce } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { findTaxesByCodes, replaceBillingEntityTaxes, type TaxRow } from '../../catalog/taxes/queries.ts';
-import { assignToEntity } from '../../payments/dunning-campaigns/assign.ts';
-import { loosenNextBilling } from '../../subscriptions/subscriptions/commands/next-billing.ts';
+import { dunningOfEntityWished, timezoneChanged } from '../announcements.ts';
 import { generateEuTaxes } from '../eu-taxes/generate.ts';
 import { replaceSections } from '../invoice-custom-sections/selections.ts';
 import { countryFaults } from './country-rules.ts';
@@ -77,7 +77,10 @@ export async function updateBillingEntity(ctx: Context, { code, body }: { code: 
   refuseFaults({ ...(isRenamed ? { code: ['value_is_frozen'] } : {}), ...countryFaults({ ...entity, ...fields }) });
   const taxes =
     body.tax_codes && (await findTaxesByCodes(ctx.db, ctx.organizationId, body.tax_codes, { ignoreCase: true }));
-  await assignToEntity(ctx, entity.id, body.dunning_campaign_code);
+  if (body.dunning_campaign_code !== undefined) {
+    const { dunning_campaign_code } = body;
+    await announce(ctx, dunningOfEntityWished, { billing_entity: entity, dunning_campaign_code });
+  }
   const sectionCodes = body.invoice_custom_section_codes;
   return { billing_entity: await changeBillingEntity(ctx, entity, fields, { taxes, sectionCodes }) };
 }
@@ -100,7 +103,7 @@ export async function changeBillingEntity(
   if (DRAFT_DATING.some((key) => fields[key] !== undefined && fields[key] !== entity[key]))
     ctx.after({ job: 'redate-drafts', payload: { billing_entity_id: entity.id } });
   if (fields.timezone !== undefined && fields.timezone !== entity.timezone)
-    await loosenNextBilling(db, organizationId, { billingEntityId: entity.id });
+    await announce(ctx, timezoneChanged, { billing_entity_id: entity.id });
   if (fields.document_numbering === 'per_billing_entity' && entity.document_numbering !== 'per_billing_entity')
     await continueEntitySequence(db, organizationId, entity.id);
   if (taxes) {

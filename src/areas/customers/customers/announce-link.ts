@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
-import { openSetupPage } from '../../payments/payments/pages.ts';
+import { announce } from '../../../platform/reactions.ts';
+import { paymentMethodWanted } from '../announcements.ts';
 import { discardMethodsOfCustomer } from '../payment-methods/writes.ts';
 import type { ProviderLink } from './provider-link.ts';
 import type { CustomerRow } from './queries.ts';
@@ -29,8 +30,7 @@ export async function announceLink(ctx: Context, customer: CustomerRow, link: Pr
     return ctx.after({ job: CREATE_CUSTOMER_JOB, payload: { customer_id: customer.id }, ownRow: true });
   recordMade(ctx, customer);
   if (!needsSetup(customer)) return;
-  const page = await openSetupPage(ctx, customer, link.madeAt);
-  recordCheckoutUrl(ctx, customer, page.url);
+  await announce(ctx, paymentMethodWanted, { customer, provider: link.madeAt });
 }
 
 /** Tells that a customer was made at its provider. Rule: platform F.5. */
@@ -44,23 +44,3 @@ export const recordMade = (ctx: Context, customer: CustomerRow): void =>
       object: customerWebhookView(customer),
     },
   });
-
-/** Tells where the customer enters a way to pay. */
-export const recordCheckoutUrl = (ctx: Context, customer: CustomerRow, url: string): void =>
-  ctx.record({
-    webhook: {
-      type: 'customer.checkout_url_generated',
-      objectType: 'payment_provider_customer_checkout_url',
-      objectId: customer.id,
-      customerId: customer.id,
-      object: checkoutView(customer, url),
-    },
-  });
-
-export const checkoutView = (customer: CustomerRow, url: string) => ({
-  svc_customer_id: customer.id,
-  external_customer_id: customer.external_id,
-  payment_provider: customer.payment_provider,
-  payment_provider_code: customer.payment_provider_code,
-  checkout_url: url,
-});

@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
+import { announce } from '../../../platform/reactions.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { seconds } from '../../../platform/schema/view.ts';
@@ -9,8 +10,7 @@ import {
   replaceCustomerTaxes,
   type TaxRow,
 } from '../../catalog/taxes/queries.ts';
-import { assignToCustomer } from '../../payments/dunning-campaigns/assign.ts';
-import { loosenNextBilling } from '../../subscriptions/subscriptions/commands/next-billing.ts';
+import { dunningOfCustomerWished, timezoneChanged } from '../announcements.ts';
 import { type BillingEntityRow, findBillingEntity, getDefaultBillingEntity } from '../billing-entities/queries.ts';
 import { applyEuTaxes } from '../eu-taxes/apply.ts';
 import { listApplicableSections, type SectionRow } from '../invoice-custom-sections/queries.ts';
@@ -69,12 +69,12 @@ export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInp
   await saveSections(ctx, id, body);
   const customer = await readCustomer(ctx.db, ctx.organizationId, id);
   const euTaxes = await applyEuTaxes(ctx, { customer, sent: taxes });
-  const answer = announce(ctx, 'created', customer, {
+  const answer = record(ctx, 'created', customer, {
     taxes: euTaxes ?? taxes ?? [],
     sections: await listApplicableSections(ctx.db, ctx.organizationId, customer),
   });
   await announceLink(ctx, customer, link);
-  await assignToCustomer(ctx, customer, body);
+  await announce(ctx, dunningOfCustomerWished, { customer, wish: body });
   return answer;
 }
 
@@ -179,14 +179,14 @@ async function change(ctx: Context, { stored, body, entity, fields, link, taxes 
   await saveSections(ctx, stored.id, body);
   const customer = await readCustomer(db, organizationId, stored.id);
   const euTaxes = await applyEuTaxes(ctx, { customer, before: { customer: stored, taxes: formerTaxes }, sent: taxes });
-  if (zoneOf(customer) !== zoneOf(stored)) await loosenNextBilling(db, organizationId, { customerId: stored.id });
+  if (zoneOf(customer) !== zoneOf(stored)) await announce(ctx, timezoneChanged, { customer_id: stored.id });
   const shown = {
     taxes: euTaxes ?? taxes ?? formerTaxes,
     sections: await listApplicableSections(db, organizationId, customer),
   };
-  const answer = announce(ctx, 'updated', customer, shown, before);
+  const answer = record(ctx, 'updated', customer, shown, before);
   await announceLink(ctx, customer, link);
-  await assignToCustomer(ctx, customer, body);
+  await announce(ctx, dunningOfCustomerWished, { customer, wish: body });
   return answer;
 }
 
@@ -226,7 +226,7 @@ function storeMetadata(
   );
 }
 
-function announce(
+function record(
   ctx: Context,
   action: 'created' | 'updated',
   customer: CustomerRow,

@@ -1,7 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
-import { endCouponsOfCustomer } from '../../credits/applied-coupons/endings.ts';
-import { terminateWalletsOf } from '../../credits/wallets/terminate.ts';
-import { endSubscriptionsOf } from '../../subscriptions/subscriptions/commands/terminate.ts';
+import { announce } from '../../../platform/reactions.ts';
+import { customerDeleted } from '../announcements.ts';
 
 /** Time in which the last invoices are made, which may be drafts themselves. */
 const MINUTES_TO_DRAFTS = 5;
@@ -12,9 +11,7 @@ const MINUTES_TO_DRAFTS = 5;
  * twice. Rule: platform F.4.
  */
 export async function finishCustomerDeletion(ctx: Context, { customer_id }: { customer_id: string }): Promise<void> {
-  await endSubscriptionsOf(ctx, { customerId: customer_id });
-  await terminateWalletsOf(ctx, customer_id);
-  await endCouponsOfCustomer(ctx, customer_id);
+  await announce(ctx, customerDeleted, { customer_id });
   const dueAt = ctx.now().add({ minutes: MINUTES_TO_DRAFTS });
   ctx.after({ job: 'finalize-customer-drafts', payload: { customer_id }, dueAt });
 }

@@ -1,7 +1,6 @@
 import type { Operation } from '../../../platform/operation.ts';
-import { CheckoutUrlEnvelope, CustomerEnvelope, CustomerList, PortalUrlEnvelope } from './answers.ts';
+import { CustomerEnvelope, CustomerList, PortalUrlEnvelope } from './answers.ts';
 import { awaitProviderCustomer } from './await-provider.ts';
-import { makeCheckoutUrl, showCheckoutUrl } from './checkout-url.ts';
 import { deleteCustomer, upsertCustomer } from './commands.ts';
 import { listCustomersPage, showCustomer, showPortalUrl } from './reads.ts';
 import { CustomerInput, CustomerListQuery } from './schema.ts';
@@ -62,16 +61,5 @@ export const customerOperations: Operation[] = [
     answer: PortalUrlEnvelope,
     kind: 'read',
     run: showPortalUrl,
-  },
-  {
-    ...common,
-    name: 'generateCustomerCheckoutURL',
-    method: 'post',
-    path: '/customers/:external_id/checkout_url',
-    summary: 'Get a link to the payment provider of a customer',
-    answer: CheckoutUrlEnvelope,
-    kind: 'command',
-    run: makeCheckoutUrl,
-    settle: showCheckoutUrl,
   },
 ];

@@ -1,8 +1,9 @@
 import { lockClockCreation } from '../../../platform/clock/organization-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
+import { announce } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { closePagesOfProvider } from '../../payments/payments/pages.ts';
+import { pagesOfProviderOutdated } from '../announcements.ts';
 import { discardMethodsOfProvider } from '../payment-methods/writes.ts';
 import { findProvider, findProviderById, getProvider, type ProviderRow } from './queries.ts';
 import { recordProvider } from './record.ts';
@@ -102,7 +103,7 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
       update customers set payment_provider_code = ${newCode}, updated_at = ${ctx.now()}
       where organization_id = ${ctx.organizationId} and payment_provider_id = ${stored.id}`;
   }
-  if (changesConsent(stored, body)) await closePagesOfProvider(ctx, stored.id);
+  if (changesConsent(stored, body)) await announce(ctx, pagesOfProviderOutdated, { payment_provider_id: stored.id });
   if (isTried) connect(ctx, stored.id);
   const changed = (await findProviderById(ctx.db, ctx.organizationId, stored.id))!;
   recordProvider(ctx, 'updated', changed, stored);

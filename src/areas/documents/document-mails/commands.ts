@@ -1,9 +1,10 @@
 import type { Context } from '../../../platform/context.ts';
+import type { PayloadOf } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { type CustomerRow, readCustomer } from '../../customers/customers/queries.ts';
+import type { mailFailed } from '../../messaging/announcements.ts';
 import type { MailDocument } from '../../messaging/mails/owe-mail.ts';
 import { postMail } from '../../messaging/mails/post-mail.ts';
-import type { PendingMail } from '../../messaging/mails/queries.ts';
 import { type Mailed, mailedDocuments } from './documents.ts';
 import type { ResendEmail } from './schema.ts';
 
@@ -86,7 +87,7 @@ async function post(
 }
 
 /** Writes into the audit trail that a mail of a document was given up, and why. Rule: platform H.1 `email.sent`. */
-export async function recordMailFailed(ctx: Context, mail: PendingMail, error: string): Promise<void> {
+export async function recordMailFailed(ctx: Context, { mail, error }: PayloadOf<typeof mailFailed>): Promise<void> {
   if (mail.kind === null || mail.subject_id === null) return;
   const mailed = await mailedDocuments[mail.kind](ctx, mail.subject_id);
   const customer = await readCustomer(ctx.db, ctx.organizationId, mailed.customer_id);

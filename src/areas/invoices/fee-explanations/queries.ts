@@ -1,16 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { StoredFeeInputs } from '../../../engine/explain/inputs.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-
-/** Up to which event usage was counted. */
-export interface Watermark {
-  /** How the digest is made; absent: the first way. See usage-shapes/event-digest.ts. */
-  version?: number;
-  max_id: string | null;
-  /** Null: too many events to be counted, without a digest. */
-  count: number | null;
-  digest: string | null;
-}
+import type { Watermark } from '../../usage/usage-counts/watermarks.ts';
 
 /** What is stored beside a fee. Rule: beyond 6.1. */
 export interface FeeInputsRow {

@@ -1,9 +1,10 @@
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import { readDigestSum } from '../../catalog/usage-shapes/event-digest.ts';
+import type { Watermark } from '../../usage/usage-counts/watermarks.ts';
 import { boundsOf, type CountedFee, type WindowPart } from '../fee-explanations/counted-events.ts';
 import { hasEvents } from '../fee-explanations/explain.ts';
-import type { FeeInputsRow, Watermark } from '../fee-explanations/queries.ts';
+import type { FeeInputsRow } from '../fee-explanations/queries.ts';
 import type { FeeRow } from '../fees/queries.ts';
 import type { Comparison } from './comparison.ts';
 import { countSince, digestPart, findPartEnd, listRawEvents, readFirstWatermark } from './queries.ts';

@@ -3,8 +3,8 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
 import { digestOfHashes, eventHash } from '../../catalog/usage-shapes/event-digest.ts';
 import { eventKey } from '../../usage/usage-counts/rollup-queries.ts';
+import type { Watermark } from '../../usage/usage-counts/watermarks.ts';
 import { type CountedFee, eventsOfFee, eventsOfWindow, type WindowPart } from '../fee-explanations/counted-events.ts';
-import type { Watermark } from '../fee-explanations/queries.ts';
 import type { Verification, VerificationLevel } from './schema.ts';
 
 /** What the totals of an invoice were computed from. */

@@ -1,6 +1,7 @@
 import type { PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
 import type { Context } from '../../../platform/context.ts';
-import { paymentEffects } from './payment-effects.ts';
+import { announce } from '../../../platform/reactions.ts';
+import { invoicePaymentStatusChanged } from '../announcements.ts';
 import type { InvoiceRow } from './queries.ts';
 import { recordInvoice } from './record.ts';
 import { partsOf } from './show.ts';
@@ -30,7 +31,7 @@ export async function setPaymentStatus(
     ...(status === 'succeeded' ? { payment_overdue: false, ready_for_payment_processing: false } : {}),
   });
   await payFees(ctx.db, ctx.organizationId, invoice.id, status, ctx.now());
-  for (const effect of paymentEffects) await effect(ctx, invoice, status);
+  await announce(ctx, invoicePaymentStatusChanged, { invoice, status });
   // Nobody sees an open invoice: the contract has no word for it.
   if (changed.status !== 'open') await recordInvoice(ctx, 'invoice.payment_status_updated', invoice.id, { before });
   return changed;

@@ -12,7 +12,6 @@ import { retryInvoice } from './commands/retry.ts';
 import { finalizeAllInvoices, retryAllInvoices, settleRun, showRun } from './commands/run-many.ts';
 import { CrmIdSync, syncCrmId } from './commands/sync-crm-id.ts';
 import { updateInvoice } from './commands/update.ts';
-import { voidInvoice } from './commands/void.ts';
 import { OneOffInvoiceCreate } from './one-off-schema.ts';
 import { InvoicePreview, InvoicePreviewBody } from './preview-schema.ts';
 import { countInvoices, getVisibleInvoice, type InvoiceFilters, listInvoices } from './queries.ts';
@@ -206,7 +205,7 @@ export const invoiceOperations: Operation[] = [
     summary: 'Void an invoice',
     body: InvoiceVoid,
     bodyOptional: true,
-    run: voidInvoice,
+    run: runsAsFlow,
   },
   {
     ...write,

@@ -3,8 +3,9 @@ import type { Context } from '../../../platform/context.ts';
 import type { Mailer, OutgoingMail, RecipientState } from '../../../platform/mail/mailer.ts';
 import type { SweepDeps } from '../../../platform/periodic-job.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
+import { announce } from '../../../platform/reactions.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
-import { recordMailFailed } from '../../documents/document-mails/commands.ts';
+import { mailFailed } from '../announcements.ts';
 import { listDueMails, noteAttempt, noteUnsent, type PendingMail, takeMail } from '../mails/queries.ts';
 
 /** After an attempt that left addresses open the next one waits this long; then they have failed. About a day in all. */
@@ -95,7 +96,7 @@ async function keepAttempt(
   deps.log.warn({ organizationId, mailId: mail.id, refused: lost.length }, 'a mail was refused');
   const work = async (ctx: Context) => {
     await noteAttempt(ctx.db, organizationId, mail.id, outcome);
-    await recordMailFailed(ctx, onlyTo(mail, lost), reasonsOf(lost) ?? '');
+    await announce(ctx, mailFailed, { mail: onlyTo(mail, lost), error: reasonsOf(lost) ?? '' });
   };
   // Only sandboxes may have a test clock, and their mails never come here.
   await systemTransaction(deps, { id: organizationId, sandbox: false }, async () => realNow(), work);

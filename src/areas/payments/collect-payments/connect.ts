@@ -3,11 +3,12 @@ import { realNow } from '../../../platform/clock/real-clock.ts';
 import { ProviderRefusal } from '../../../platform/payments/port.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
-import { checkoutView, needsSetup, recordCheckoutUrl, recordMade } from '../../customers/customers/announce-link.ts';
+import { needsSetup, recordMade } from '../../customers/customers/announce-link.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { sealSecrets } from '../../customers/payment-providers/secrets.ts';
 import { LIVE_KEY_IN_SANDBOX } from '../../customers/payment-providers/test-keys.ts';
 import { inboundUrl } from '../../customers/payment-providers/view.ts';
+import { checkoutView, recordCheckoutUrl } from '../payments/checkout-url.ts';
 import type { PageRow } from '../payments/pages.ts';
 import { type Connected, connected, transact } from './network.ts';
 

@@ -1,13 +1,9 @@
 import type { Context } from '../../../platform/context.ts';
+import type { PayloadOf } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import type { dunningOfCustomerWished, dunningOfEntityWished } from '../../customers/announcements.ts';
 import { resetCustomers } from './counters.ts';
 import { getCampaign } from './queries.ts';
-
-/** What a call says about the dunning of a customer. */
-export interface CustomerDunningWish {
-  dunning_campaign_code?: string | null | undefined;
-  exclude_from_dunning_campaign?: boolean | undefined;
-}
 
 /**
  * Gives a customer a campaign of its own, or excludes it from all; the one clears the other, and each change begins the
@@ -18,8 +14,7 @@ export interface CustomerDunningWish {
  */
 export async function assignToCustomer(
   ctx: Context,
-  customer: { id: string; account_type: string },
-  wish: CustomerDunningWish,
+  { customer, wish }: PayloadOf<typeof dunningOfCustomerWished>,
 ): Promise<void> {
   const { db, organizationId } = ctx;
   const { dunning_campaign_code: code, exclude_from_dunning_campaign: excluded } = wish;
@@ -43,10 +38,12 @@ export async function assignToCustomer(
  *
  * @throws Refusal 404 dunning_campaign
  */
-export async function assignToEntity(ctx: Context, entityId: string, code: string | null | undefined): Promise<void> {
-  if (code === undefined) return;
+export async function assignToEntity(
+  ctx: Context,
+  { billing_entity, dunning_campaign_code: code }: PayloadOf<typeof dunningOfEntityWished>,
+): Promise<void> {
   const campaign = code === null ? null : await getCampaign(ctx.db, ctx.organizationId, code);
-  await setCampaignOfEntity(ctx, entityId, campaign?.id ?? null);
+  await setCampaignOfEntity(ctx, billing_entity.id, campaign?.id ?? null);
 }
 
 /** As assignToEntity, with a campaign that is known. */

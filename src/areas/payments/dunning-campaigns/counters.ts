@@ -1,7 +1,6 @@
-import type { PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
+import type { PaymentChange } from '../../invoices/announcements.ts';
 
 /** Sets the attempts of a customer in a currency to 0; the last attempt is forgotten with the last counter. Rule: credits-and-payments E.12. */
 export async function resetCounter(
@@ -32,7 +31,7 @@ export async function resetCustomers(db: Db, organizationId: string, customerIds
 }
 
 /** A paid overdue invoice that a campaign had asked for begins the customer's counting anew. Rule: credits-and-payments E.12. */
-export async function resetDunningOfInvoice(ctx: Context, invoice: InvoiceRow, status: PaymentStatus): Promise<void> {
+export async function resetDunningOfInvoice(ctx: Context, { invoice, status }: PaymentChange): Promise<void> {
   if (status !== 'succeeded' || !invoice.payment_overdue) return;
   const { db, organizationId } = ctx;
   const [asked] = await db`

@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
 import type { Config } from '../../../platform/config.ts';
 import type { Context } from '../../../platform/context.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
+import type { PayloadOf } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import type { pagesOfProviderOutdated } from '../../customers/announcements.ts';
 import type { CustomerRow } from '../../customers/customers/queries.ts';
 import type { ProviderRow } from '../../customers/payment-providers/queries.ts';
-import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
+import type { PaymentChange } from '../../invoices/announcements.ts';
 
 /** Opens a page at its provider, over the network (its row has no address until then), or ends one that is closed here. */
 export const OPEN_PAGE_JOB = 'payment.open-page';
@@ -83,7 +84,7 @@ async function openPage(
 }
 
 /** Closes the hosted pages of an invoice that was paid, here and at their provider. Rule: credits-and-payments E.6. */
-export async function closePagesOfInvoice(ctx: Context, invoice: InvoiceRow, status: PaymentStatus): Promise<void> {
+export async function closePagesOfInvoice(ctx: Context, { invoice, status }: PaymentChange): Promise<void> {
   if (status === 'succeeded') await closePages(ctx, invoice.id);
 }
 
@@ -102,10 +103,13 @@ export async function closePages(ctx: Context, invoiceId: string): Promise<void>
 }
 
 /** Closes all hosted pages of a connection, here and there: the next one is made by its new settings. */
-export async function closePagesOfProvider(ctx: Context, providerId: string): Promise<void> {
+export async function closePagesOfProvider(
+  ctx: Context,
+  { payment_provider_id }: PayloadOf<typeof pagesOfProviderOutdated>,
+): Promise<void> {
   const closed = await ctx.db<ClosedPage[]>`
     update payment_pages set closed_at = ${ctx.now()}
-    where organization_id = ${ctx.organizationId} and payment_provider_id = ${providerId} and closed_at is null
+    where organization_id = ${ctx.organizationId} and payment_provider_id = ${payment_provider_id} and closed_at is null
     returning id, provider_page_id`;
   oweEnds(ctx, closed);
 }

@@ -1,4 +1,7 @@
 import { type Operation, runsAsFlow } from '../../../platform/operation.ts';
+import { PaymentDetails } from '../../credits/wallet-transactions/schema.ts';
+import { CheckoutUrlEnvelope } from '../../customers/customers/answers.ts';
+import { makeCheckoutUrl, showCheckoutUrl } from './checkout-url.ts';
 import { createPayment } from './commands.ts';
 import { makePaymentUrl, showPaymentUrl } from './payment-url.ts';
 import { listPaymentsOfCustomer, listPaymentsPage, showPayment } from './reads.ts';
@@ -12,6 +15,7 @@ import {
   PaymentsQuery,
   PaymentUrlEnvelope,
 } from './schema.ts';
+import { makeTopUpUrl, showTopUpUrl } from './top-up-url.ts';
 
 const common = { permission: 'payment', tag: 'payments' } as const;
 
@@ -84,5 +88,30 @@ export const paymentOperations: Operation[] = [
     kind: 'command',
     run: makePaymentUrl,
     settle: showPaymentUrl,
+  },
+  {
+    permission: 'customer',
+    tag: 'customers',
+    name: 'generateCustomerCheckoutURL',
+    method: 'post',
+    path: '/customers/:external_id/checkout_url',
+    summary: 'Get a link to the payment provider of a customer',
+    answer: CheckoutUrlEnvelope,
+    kind: 'command',
+    run: makeCheckoutUrl,
+    settle: showCheckoutUrl,
+  },
+  {
+    permission: 'wallet_transaction',
+    tag: 'wallets',
+    kind: 'command',
+    name: 'walletTransactionPaymentUrl',
+    method: 'post',
+    path: '/wallet_transactions/:svc_id/payment_url',
+    summary: 'Generate the payment page of a top-up',
+    bodyOptional: true,
+    answer: PaymentDetails,
+    run: makeTopUpUrl,
+    settle: showTopUpUrl,
   },
 ];

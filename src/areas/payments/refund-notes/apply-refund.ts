@@ -2,10 +2,10 @@ import type { RefundStatus } from '../../../engine/credits/credit-note-states.ts
 import type { Context } from '../../../platform/context.ts';
 import type { ProviderError } from '../../../platform/payments/port.ts';
 import { setRefundStatus } from '../../credits/credit-notes/commands/update.ts';
-import { recordRefundFailure } from '../../credits/credit-notes/record.ts';
 import { changeRefund, type RefundRow } from '../../credits/credit-notes/refunds.ts';
 import { lockCreditNote } from '../../credits/credit-notes/writes.ts';
 import { readPayment } from '../payments/queries.ts';
+import { recordRefundFailure } from './record.ts';
 
 /** What a provider said of a refund: its id and word are null when it refused to begin one. */
 export interface RefundAnswer {

@@ -1,5 +1,6 @@
 import type { Override, Values } from '../../../engine/entitlements/override.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { valuesOf } from '../../catalog/entitlements/queries.ts';
 import { type PrivilegeJson, privilegesOfFeature } from '../../catalog/features/queries.ts';
 
 /** A feature with what a subscription's plan grants of it and what the subscription says itself. */
@@ -28,13 +29,6 @@ export const overrideOf = (feature: FeatureOfSubscription): Override => ({
   isHidden: feature.is_hidden,
   hiddenPrivileges: new Set(feature.hidden_privileges),
 });
-
-const valuesOf = (db: Db, entitlement: string) => db`(
-  select coalesce(jsonb_object_agg(privilege.code, granted.value), '{}')
-  from entitlement_values granted
-  join privileges privilege
-    on privilege.organization_id = granted.organization_id and privilege.id = granted.privilege_id
-  where granted.organization_id = feature.organization_id and granted.entitlement_id = ${db(entitlement)}.id)`;
 
 const columns = (db: Db, subscriptionId: string) => db`
   feature.id, feature.code, feature.name, feature.description, ${privilegesOfFeature(db)} as privileges,
@@ -81,12 +75,3 @@ export const listFeaturesForSubscription = (
 ) => db<FeatureOfSubscription[]>`
   select ${columns(db, holder.subscriptionId)} from ${tables(db, organizationId, holder)}
     and feature.code = any (${codes as string[]})`;
-
-/** What a plan grants: ids of its entitlements and stored texts by privilege code, by feature. */
-export const listGrantsOfPlan = (db: Db, organizationId: string, planId: string) => db<
-  { id: string; feature_id: string; values: Record<string, string> }[]
->`
-  select own.id, own.feature_id, ${valuesOf(db, 'own')} as values
-  from entitlements own
-  join features feature on feature.organization_id = own.organization_id and feature.id = own.feature_id
-  where own.organization_id = ${organizationId} and own.plan_id = ${planId}`;

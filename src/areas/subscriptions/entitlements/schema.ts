@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { SUBSCRIPTION_STATUSES } from '../../../engine/subscriptions/subscription-states.ts';
 import { textFilter } from '../../../platform/lists/filters.ts';
-import { anyValue } from '../../../platform/schema/bounded.ts';
-import { INVALID } from '../../../platform/schema/fields.ts';
+import { entitlementValue, namedFeature } from '../../catalog/entitlements/schema.ts';
 import { PrivilegeView } from '../../catalog/features/schema.ts';
 
 const statusFilter = textFilter
@@ -17,63 +16,20 @@ export const StatusQuery = z
   }));
 export type StatusQuery = z.infer<typeof StatusQuery>;
 
-const value = z.union([z.int(), z.boolean(), z.string()]);
-const named = { code: z.string(), name: z.string().nullable(), description: z.string().nullable() };
-
-export const PlanEntitlementView = z.object({
-  ...named,
-  privileges: z.array(PrivilegeView.extend({ value })),
-});
-export type PlanEntitlementView = z.infer<typeof PlanEntitlementView>;
-export const PlanEntitlementEnvelope = z.object({ entitlement: PlanEntitlementView });
-export const PlanEntitlementList = z.object({ entitlements: z.array(PlanEntitlementView) });
-
 export const SubscriptionEntitlementView = z.object({
-  ...named,
-  privileges: z.array(PrivilegeView.extend({ value, plan_value: value, override_value: value.nullable() })),
-  overrides: z.record(z.string(), value),
+  ...namedFeature,
+  privileges: z.array(
+    PrivilegeView.extend({
+      value: entitlementValue,
+      plan_value: entitlementValue,
+      override_value: entitlementValue.nullable(),
+    }),
+  ),
+  overrides: z.record(z.string(), entitlementValue),
 });
 export type SubscriptionEntitlementView = z.infer<typeof SubscriptionEntitlementView>;
 export const SubscriptionEntitlementList = z.object({ entitlements: z.array(SubscriptionEntitlementView) });
 /** The entitlement that was taken away, and beside it those that are left. */
 export const SubscriptionEntitlementTaken = SubscriptionEntitlementList.extend({
   entitlement: SubscriptionEntitlementView,
-});
-
-/** What an input gives for one feature: privilege codes and values as they were sent. */
-export interface GivenFeature {
-  feature_code: string;
-  values: { privilege_code: string; value: unknown }[];
-}
-
-const isRecord = (given: unknown): given is Record<string, unknown> =>
-  typeof given === 'object' && given !== null && !Array.isArray(given);
-
-/** Features that are given at once, and privileges of one. */
-const FEATURES_MAX = 500;
-
-/**
- * `{entitlements: {<feature>: {<privilege>: value}}}` as a list, since maps with names of customers' choice lose their
- * order; without the key nothing is given. Values are read once their privileges are known. Rule: platform J.2.
- */
-export const EntitlementsInput = anyValue({ max: FEATURES_MAX }).transform((body, context): GivenFeature[] => {
-  const given = isRecord(body) ? (body.entitlements ?? {}) : {};
-  if (!isRecord(given)) {
-    context.addIssue({ code: 'custom', message: INVALID, path: ['entitlements'] });
-    return z.NEVER;
-  }
-  return Object.entries(given).map(([feature_code, values]) => {
-    if (!isRecord(values)) context.addIssue({ code: 'custom', message: INVALID, path: [feature_code] });
-    return {
-      feature_code,
-      values: Object.entries(isRecord(values) ? values : {}).map(([privilege_code, value]) => ({
-        privilege_code,
-        value,
-      })),
-    };
-  });
-});
-
-export const EntitlementsDocumented = z.object({
-  entitlements: z.record(z.string(), z.record(z.string(), value)),
 });

@@ -1,23 +1,11 @@
 import { type MergedValue, mergeFeature } from '../../../engine/entitlements/override.ts';
 import { shownValue } from '../../../engine/entitlements/value.ts';
 import { privilegeView } from '../../catalog/features/view.ts';
-import type { PlanGrantJson } from './plan-grants.ts';
 import { type FeatureOfSubscription, overrideOf, planValuesOf } from './queries.ts';
-import type { PlanEntitlementView, SubscriptionEntitlementView } from './schema.ts';
+import type { SubscriptionEntitlementView } from './schema.ts';
 
 /** Shown as `plan_value` where the plan grants none: the contract has the key mandatory and never null. */
 const NO_PLAN_VALUE = '';
-
-/** A feature that a plan grants, as the API shows it. Rule: platform J.2. */
-export const planEntitlementView = (grant: PlanGrantJson): PlanEntitlementView => ({
-  code: grant.code,
-  name: grant.name,
-  description: grant.description,
-  privileges: grant.privileges.map((privilege) => ({
-    ...privilegeView({ ...privilege, id: '' }),
-    value: shownValue(privilege.value_type, privilege.value),
-  })),
-});
 
 /** What a subscription has of its features, as the API shows it. Rule: platform J.3. */
 export const subscriptionEntitlementViews = (

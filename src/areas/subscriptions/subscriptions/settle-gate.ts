@@ -1,15 +1,24 @@
 import type { PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 
 /** Decides whether a subscription that waits for its first invoice's payment becomes active, or is canceled. */
 export const GATE_STEP = 'settle-gate';
+
+/** Structural: the row of an invoice can be passed. */
+interface GatingInvoice {
+  id: string;
+  status: string;
+  invoice_type: string;
+}
 
 /**
  * Owes the decision about the subscription that an open invoice holds back, once its payment came in or was refused.
  * Rule: subscriptions-and-invoices B.9.
  */
-export async function followGatedPayment(ctx: Context, invoice: InvoiceRow, status: PaymentStatus): Promise<void> {
+export async function followGatedPayment(
+  ctx: Context,
+  { invoice, status }: { invoice: GatingInvoice; status: PaymentStatus },
+): Promise<void> {
   if (invoice.status !== 'open' || invoice.invoice_type !== 'subscription' || status === 'pending') return;
   const lines = await ctx.db<{ subscription_id: string }[]>`
     select subscription_id from invoice_subscriptions

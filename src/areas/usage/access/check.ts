@@ -3,8 +3,7 @@ import type { Sql } from '../../../platform/db/connect.ts';
 import { answerOf } from './answer.ts';
 import { type AccessCounters, FRESH_MS, openCounters } from './counters.ts';
 import { type AccessFacts, exactFacts, holdAt, readFacts } from './facts.ts';
-import { checkAndHold } from './hold.ts';
-import { type AccessCheck, type AccessQuery, type AccessView, isFilled } from './schema.ts';
+import type { AccessCheck, AccessQuery, AccessView } from './schema.ts';
 
 /**
  * Whether a customer may do something now: has the feature, stays within its usage limits, has the credit and owes nothing.
@@ -18,7 +17,6 @@ export async function checkAccess(
   ctx: Context,
   { body, query }: { body: AccessCheck; query?: AccessQuery },
 ): Promise<{ access: AccessView }> {
-  if (isFilled(body.hold)) return checkAndHold(ctx, body);
   const now = ctx.now();
   const counters = ctx.redis && !query?.exact ? openCounters(ctx.redis, ctx.config.REDIS_PREFIX) : undefined;
   if (!counters) return answerOf(await exactFacts(ctx, body), body, { source: 'database', now });

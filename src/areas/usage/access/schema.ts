@@ -11,9 +11,18 @@ import {
   text,
 } from '../../../platform/schema/fields.ts';
 import { LINE_MAX } from '../../../platform/schema/sizes.ts';
-import { HoldCreate } from '../../credits/wallet-holds/schema.ts';
 
 export const isFilled = (value: unknown): boolean => value !== undefined && value !== null;
+
+/** Life of a hold that does not say any. Rule: beyond 11.3. */
+const HOLD_SECONDS = 300;
+const REFERENCE_MAX = 255;
+
+/** How long an amount is set aside, and the caller's own word for it; the longest life is a setting. */
+export const HoldTerms = z.object({
+  expires_in_seconds: z.preprocess((value) => value ?? HOLD_SECONDS, integer({ min: 1 })),
+  reference: optionalText({ max: REFERENCE_MAX }),
+});
 
 /** Input of `POST /access/check`. Rule: beyond 11.2. */
 export const AccessCheck = z
@@ -28,7 +37,7 @@ export const AccessCheck = z
     ),
     wallet_code: optionalText(),
     amount_cents: integer({ min: 0 }).nullish(),
-    hold: HoldCreate.pick({ expires_in_seconds: true, reference: true }).nullish(),
+    hold: HoldTerms.nullish(),
   })
   .refine(({ privilege_code, feature_code }) => !privilege_code || feature_code, {
     message: 'value_is_mandatory',

@@ -2,7 +2,6 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { newId } from '../../../platform/ids.ts';
 import { DIGEST_VERSION, readDigestSum } from '../../catalog/usage-shapes/event-digest.ts';
 import { sumsUpToDays } from '../../catalog/usage-shapes/shape.ts';
-import type { Watermark } from '../../invoices/fee-explanations/queries.ts';
 import { EVER, sharedInstants } from './ask.ts';
 import {
   type DigestedEvents,
@@ -13,6 +12,16 @@ import {
 } from './digest-queries.ts';
 import { type FullHours, fullDays, planOfReading, planOfScanning, type ReadPlan } from './hours.ts';
 import type { ChargeToCount } from './request.ts';
+
+/** Up to which event usage was counted. */
+export interface Watermark {
+  /** How the digest is made; absent: the first way. See usage-shapes/event-digest.ts. */
+  version?: number;
+  max_id: string | null;
+  /** Null: too many events to be counted, without a digest. */
+  count: number | null;
+  digest: string | null;
+}
 
 /** Where the events of a charge's metric were counted. */
 export interface CountedWindow extends Pick<ChargeToCount, 'externalSubscriptionId' | 'window'> {

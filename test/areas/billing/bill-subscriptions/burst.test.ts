@@ -4,6 +4,7 @@ import { runTick } from '../../../../src/jobs/run-periodic/tick.ts';
 import { periodicJobs, sweepJobs } from '../../../../src/periodic-jobs.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import { createProducer } from '../../../../src/platform/queue/producer.ts';
+import { reactions } from '../../../../src/reactions.ts';
 import type { Client } from '../../../support/client.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
@@ -84,6 +85,7 @@ test('hundreds due at one instant are billed once each, by sweeps at once, and n
     redis: service.redis,
     producer,
     config: service.config,
+    reactions,
     log: createLog({ level: 'silent', process: 'test' }),
   };
   const tick = () =>

@@ -8,6 +8,7 @@ import { canonicalDigest } from '../../../../src/platform/canonical-json.ts';
 import type { Context } from '../../../../src/platform/context.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import { systemTransaction } from '../../../../src/platform/records/system-transaction.ts';
+import { reactions } from '../../../../src/reactions.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { openStory, type Story } from './story.ts';
 
@@ -25,6 +26,7 @@ const at = (story: Story, now: string, work: (ctx: Context) => Promise<unknown>)
     {
       sql: service.sql,
       config: service.config,
+      reactions,
       log: createLog({ level: 'silent', process: 'test' }),
       producer: null as never,
     },

@@ -5,6 +5,7 @@ import { connectDatabase } from '../../../../src/platform/db/connect.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import { createProducer } from '../../../../src/platform/queue/producer.ts';
 import { systemTransaction } from '../../../../src/platform/records/system-transaction.ts';
+import { reactions } from '../../../../src/reactions.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 
 // What the month's end costs of each invoice: performance-design 4.1 rule 6.
@@ -62,7 +63,13 @@ test('an invoice of a periodic run is made in few statements, and in fewer round
     },
   });
   const producer = createProducer(service.redis, service.config.REDIS_PREFIX);
-  const deps = { sql, producer, config: service.config, log: createLog({ level: 'silent', process: 'test' }) };
+  const deps = {
+    sql,
+    producer,
+    config: service.config,
+    reactions,
+    log: createLog({ level: 'silent', process: 'test' }),
+  };
   const customers = await service.sql<{ id: string }[]>`
     select id from customers where organization_id = ${id} order by external_id`;
   for (const customer of customers) {

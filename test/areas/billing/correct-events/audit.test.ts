@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { auditFull } from '../../../../src/areas/reporting/audit-books/jobs.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import { createProducer, type Producer } from '../../../../src/platform/queue/producer.ts';
+import { reactions } from '../../../../src/reactions.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { openStory, type Story } from '../bill-subscriptions/story.ts';
@@ -65,7 +66,10 @@ async function found() {
   await service.sql`delete from audit_runs`;
   const log = createLog({ level: 'silent', process: 'test' });
   const { sql, redis, config } = service;
-  await auditFull.sweep({ sql, redis, producer, config, log }, Temporal.Instant.from('2024-05-02T00:00:00Z'));
+  await auditFull.sweep(
+    { sql, redis, producer, config, reactions, log },
+    Temporal.Instant.from('2024-05-02T00:00:00Z'),
+  );
   const { body } = await story.client.get('/audits/findings?per_page=100&checks[]=A31');
   return body.audit_findings.map(({ svc_resource_id, expected, actual }: Record<string, unknown>) => [
     svc_resource_id,

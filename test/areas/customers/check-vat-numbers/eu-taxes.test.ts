@@ -5,6 +5,7 @@ import { sweepVatChecks } from '../../../../src/areas/customers/check-vat-number
 import { realNow } from '../../../../src/platform/clock/real-clock.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import { createProducer } from '../../../../src/platform/queue/producer.ts';
+import { reactions } from '../../../../src/reactions.ts';
 import type { Client } from '../../../support/client.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
@@ -95,7 +96,10 @@ const lookAgain = async (minutes: number) => {
     where organization_id = ${org.organization.organization_id}`;
   const producer = createProducer(service.redis, service.config.REDIS_PREFIX);
   const log = createLog({ level: 'silent', process: 'test' });
-  await sweepVatChecks({ sql: service.sql, redis: service.redis, producer, config: service.config, log }, realNow());
+  await sweepVatChecks(
+    { sql: service.sql, redis: service.redis, producer, config: service.config, reactions, log },
+    realNow(),
+  );
   await producer.close();
 };
 

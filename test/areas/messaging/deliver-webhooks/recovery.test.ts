@@ -11,6 +11,7 @@ import { realNow } from '../../../../src/platform/clock/real-clock.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import type { SweepDeps } from '../../../../src/platform/periodic-job.ts';
 import { PING_JOB } from '../../../../src/platform/queue/progress.ts';
+import { reactions } from '../../../../src/reactions.ts';
 import { type HookReceiver, openHookReceiver } from '../../../support/hook-receiver.ts';
 import { until } from '../../../support/until.ts';
 import { customers, type Delivery, openStage, type Stage } from './stage.ts';
@@ -35,6 +36,7 @@ const sweepDeps = (): SweepDeps => ({
   redis: stage.redis,
   producer: stage.producer,
   config: stage.config,
+  reactions,
   log: createLog({ level: 'silent', process: 'test' }),
 });
 

@@ -1,7 +1,8 @@
 import { canInvoiceMove } from '../../../../engine/invoices/invoice-states.ts';
 import type { Context } from '../../../../platform/context.ts';
+import { announce } from '../../../../platform/reactions.ts';
 import { refuse } from '../../../../platform/refusal.ts';
-import { deleteDraftNotes } from '../../../credits/credit-notes/writes.ts';
+import { draftInvoiceDeleted } from '../../announcements.ts';
 import { recordInvoice } from '../record.ts';
 import { showInvoice } from '../show.ts';
 import { changeInvoice, lockVisibleInvoice } from '../writes.ts';
@@ -16,7 +17,7 @@ export async function deleteInvoice(ctx: Context, { svc_id }: { svc_id: string }
   const invoice = await lockVisibleInvoice(ctx, svc_id);
   if (!canInvoiceMove(invoice.status, 'deleted')) throw refuse.notAllowed('not_deletable');
   await changeInvoice(ctx, invoice.id, { status: 'deleted' });
-  await deleteDraftNotes(ctx, invoice.id);
+  await announce(ctx, draftInvoiceDeleted, { invoice_id: invoice.id });
   await recordInvoice(ctx, 'invoice.deleted', invoice.id);
   return showInvoice(ctx, invoice.id);
 }

@@ -1,5 +1,6 @@
 import type { Context } from '../../../../platform/context.ts';
-import { creditUnusedDays } from '../../../credits/credit-notes/commands/on-termination.ts';
+import { announce } from '../../../../platform/reactions.ts';
+import { paidSubscriptionEnds } from '../../announcements.ts';
 import type { SubscriptionRow } from '../queries.ts';
 import type { PlanFacts } from '../writes.ts';
 import { endSubscription } from './terminate.ts';
@@ -18,6 +19,12 @@ export async function makeRoom(
   { isMidway }: { isMidway: boolean },
 ): Promise<void> {
   if (isMidway && plan.pay_in_advance && current.on_termination_credit_note !== 'skip')
-    await creditUnusedDays(ctx, { plan, subscription: current, at: ctx.now(), choice: 'credit', isUpgrade: true });
+    await announce(ctx, paidSubscriptionEnds, {
+      plan,
+      subscription: current,
+      at: ctx.now(),
+      choice: 'credit',
+      isUpgrade: true,
+    });
   await endSubscription(ctx, current, { terminated_at: ctx.now() });
 }

@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import { billingDayFrom } from '../../../../engine/calendar/billing-day.ts';
 import { dayStart, localDate } from '../../../../engine/calendar/local-day.ts';
 import type { PlanTerms, SubscriptionTerms } from '../../../../engine/calendar/terms.ts';
-import type { Db } from '../../../../platform/db/connect.ts';
+import type { Context } from '../../../../platform/context.ts';
 
 /**
  * Start of the next local day on which the hourly run may bill a subscription, today included: what `next_billing_at`
@@ -19,17 +19,18 @@ export const nextBillingFrom = (
  * After a change of zone: local days may begin earlier than `next_billing_at` says, by less than a day and two hours. The
  * run then looks at these subscriptions early and finds out itself.
  */
-export const loosenNextBilling = (
-  db: Db,
-  organizationId: string,
-  owner: { customerId: string } | { billingEntityId: string },
-) => db`
-  update subscriptions s set next_billing_at = s.next_billing_at - interval '26 hours'
-  from customers customer
-  where s.organization_id = ${organizationId} and s.status = 'active' and customer.organization_id = s.organization_id
-    and customer.id = s.customer_id
-    and ${
-      'customerId' in owner
-        ? db`customer.id = ${owner.customerId}`
-        : db`customer.billing_entity_id = ${owner.billingEntityId} and customer.timezone is null`
-    }`;
+export async function recheckNextBilling(
+  { db, organizationId }: Context,
+  owner: { customer_id: string } | { billing_entity_id: string },
+): Promise<void> {
+  await db`
+    update subscriptions s set next_billing_at = s.next_billing_at - interval '26 hours'
+    from customers customer
+    where s.organization_id = ${organizationId} and s.status = 'active' and customer.organization_id = s.organization_id
+      and customer.id = s.customer_id
+      and ${
+        'customer_id' in owner
+          ? db`customer.id = ${owner.customer_id}`
+          : db`customer.billing_entity_id = ${owner.billing_entity_id} and customer.timezone is null`
+      }`;
+}

@@ -2,8 +2,9 @@ import type { Temporal } from 'temporal-polyfill';
 import { assert } from '../../../../engine/assert.ts';
 import { canSubscriptionMove } from '../../../../engine/subscriptions/subscription-states.ts';
 import type { Context } from '../../../../platform/context.ts';
+import { announce } from '../../../../platform/reactions.ts';
 import { refuse } from '../../../../platform/refusal.ts';
-import { creditUnusedDays } from '../../../credits/credit-notes/commands/on-termination.ts';
+import { paidSubscriptionEnds } from '../../announcements.ts';
 import type { CreditNoteOnTermination, InvoiceOnTermination, SubscriptionRow } from '../queries.ts';
 import { recordSubscription } from '../record.ts';
 import { GATE_STEP } from '../settle-gate.ts';
@@ -82,7 +83,13 @@ export async function terminateSubscription(
     ? (asked.creditNote ?? subscription.on_termination_credit_note ?? 'credit')
     : null;
   if (creditNote !== null && creditNote !== 'skip')
-    await creditUnusedDays(ctx, { plan, subscription, at: ctx.now(), choice: creditNote, isUpgrade: false });
+    await announce(ctx, paidSubscriptionEnds, {
+      plan,
+      subscription,
+      at: ctx.now(),
+      choice: creditNote,
+      isUpgrade: false,
+    });
 
   await cancelPendingSuccessors(ctx, subscription);
   await endSubscription(ctx, subscription, {
@@ -117,15 +124,24 @@ export async function endSubscription(
   );
 }
 
+/** As endSubscriptionsOf, of a deleted customer. */
+export const endSubscriptionsOfCustomer = (ctx: Context, { customer_id }: { customer_id: string }): Promise<void> =>
+  endSubscriptionsOf(ctx, { customerId: customer_id });
+
+/** As endSubscriptionsOf, of deleted plans, one after the other. */
+export async function endSubscriptionsOfPlans(
+  ctx: Context,
+  { plan_ids }: { plan_ids: readonly string[] },
+): Promise<void> {
+  for (const planId of plan_ids) await endSubscriptionsOf(ctx, { planId });
+}
+
 /**
  * Ends the active subscriptions of a customer or of a plan and cancels the pending ones: what a deletion does first. One
  * that waits for a payment is left to its rule when its plan is deleted, and canceled with its customer.
  * Rules: subscriptions-and-invoices A.6, B.7 "customer deletion".
  */
-export async function endSubscriptionsOf(
-  ctx: Context,
-  owner: { customerId: string } | { planId: string },
-): Promise<void> {
+async function endSubscriptionsOf(ctx: Context, owner: { customerId: string } | { planId: string }): Promise<void> {
   const open = await ctx.db<{ id: string; customer_id: string }[]>`
     select id, customer_id from subscriptions
     where organization_id = ${ctx.organizationId} and status in ('active', 'pending', 'incomplete')

@@ -1,10 +1,9 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Override, Values } from '../../../engine/entitlements/override.ts';
+import type { Values } from '../../../engine/entitlements/override.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { newId } from '../../../platform/ids.ts';
-import type { FeatureRow } from '../../catalog/features/queries.ts';
-import type { FeatureOfSubscription } from './queries.ts';
+import type { FeatureRow } from '../features/queries.ts';
 
 /** A grant as it is to be: which feature, to whom, and the values by privilege code. */
 interface Grant {
@@ -50,35 +49,3 @@ export const deleteEntitlements = (db: Db, organizationId: string, ids: readonly
 /** Takes away all that a plan grants. Rule: subscriptions-and-invoices A.6. */
 export const deleteEntitlementsOfPlan = (db: Db, organizationId: string, planId: string) => db`
   delete from entitlements where organization_id = ${organizationId} and plan_id = ${planId}`;
-
-/** Stores what a subscription says of a feature, in the place of what it said. */
-export async function saveOverride(
-  ctx: Context,
-  subscriptionId: string,
-  feature: FeatureOfSubscription,
-  override: Override,
-): Promise<void> {
-  const { db, organizationId } = ctx;
-  if (override.isGranted)
-    await saveGrant(ctx, {
-      id: feature.own_entitlement_id,
-      feature,
-      holder: { subscription_id: subscriptionId },
-      values: override.values,
-    });
-  else if (feature.own_entitlement_id !== null)
-    await deleteEntitlements(db, organizationId, [feature.own_entitlement_id]);
-  const removed = [
-    ...(override.isHidden ? [{ privilege_id: null }] : []),
-    ...[...override.hiddenPrivileges].map((code) => ({
-      privilege_id: feature.privileges.find((each) => each.code === code)!.id,
-    })),
-  ];
-  await db`
-    delete from entitlement_removals
-    where organization_id = ${organizationId} and subscription_id = ${subscriptionId} and feature_id = ${feature.id}`;
-  await db`
-    insert into entitlement_removals (organization_id, subscription_id, feature_id, privilege_id, created_at)
-    select ${organizationId}, ${subscriptionId}, ${feature.id}, given.privilege_id, ${ctx.now()}
-    from jsonb_to_recordset(${removed as never}::jsonb) as given (privilege_id uuid)`;
-}

@@ -1,16 +1,16 @@
 import { grantValues, type Values } from '../../../engine/entitlements/override.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { keepFeatures } from '../../catalog/features/queries.ts';
-import { announcePlan } from '../../catalog/plans/announce.ts';
-import { getPlanByCode, lockPlanByCode, type PlanRow } from '../../catalog/plans/queries.ts';
-import { showPlan } from '../../catalog/plans/shown.ts';
-import type { PlanGrantJson } from './plan-grants.ts';
-import { listGrantsOfPlan } from './queries.ts';
-import { readGiven } from './read-values.ts';
-import type { GivenFeature } from './schema.ts';
-import { planEntitlementView } from './view.ts';
-import { deleteEntitlements, saveGrant } from './writes.ts';
+import type { PlanGrantJson } from '../entitlements/plan-grants.ts';
+import { listGrantsOfPlan } from '../entitlements/queries.ts';
+import { readGiven } from '../entitlements/read-values.ts';
+import type { GivenFeature } from '../entitlements/schema.ts';
+import { planEntitlementView } from '../entitlements/view.ts';
+import { deleteEntitlements, saveGrant } from '../entitlements/writes.ts';
+import { keepFeatures } from '../features/queries.ts';
+import { announcePlan } from '../plans/announce.ts';
+import { getPlanByCode, lockPlanByCode, type PlanRow } from '../plans/queries.ts';
+import { showPlan } from '../plans/shown.ts';
 
 interface Input {
   code: string;

@@ -2,7 +2,7 @@ import type { Values } from '../../../engine/entitlements/override.ts';
 import { readValue } from '../../../engine/entitlements/value.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';
-import type { PrivilegeJson } from '../../catalog/features/queries.ts';
+import type { PrivilegeJson } from '../features/queries.ts';
 import type { GivenFeature } from './schema.ts';
 
 interface Known {

@@ -1,16 +1,22 @@
 import { hideFeature, hidePrivilege, type Override, patchFeature } from '../../../engine/entitlements/override.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { readGiven } from '../../catalog/entitlements/read-values.ts';
+import type { GivenFeature } from '../../catalog/entitlements/schema.ts';
 import { keepFeatures } from '../../catalog/features/queries.ts';
+import {
+  type FeatureOfSubscription,
+  listFeaturesForSubscription,
+  overrideOf,
+  planValuesOf,
+} from '../entitlements/queries.ts';
+import { entitlementsOf } from '../entitlements/reads.ts';
+import type { StatusQuery } from '../entitlements/schema.ts';
+import { subscriptionEntitlementView } from '../entitlements/view.ts';
 import { lockRecords } from '../subscriptions/commands/terminate.ts';
 import { lockPlansOf } from '../subscriptions/overrides/apply.ts';
 import { getShown, type SubscriptionRow } from '../subscriptions/queries.ts';
 import { recordSubscription } from '../subscriptions/record.ts';
-import { type FeatureOfSubscription, listFeaturesForSubscription, overrideOf, planValuesOf } from './queries.ts';
-import { readGiven } from './read-values.ts';
-import { entitlementsOf } from './reads.ts';
-import type { GivenFeature, StatusQuery } from './schema.ts';
-import { subscriptionEntitlementView } from './view.ts';
 import { saveOverride } from './writes.ts';
 
 interface Address {

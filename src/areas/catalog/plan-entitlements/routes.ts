@@ -1,36 +1,26 @@
 import type { Operation } from '../../../platform/operation.ts';
 import {
-  deletePlanEntitlement,
-  deletePlanEntitlementPrivilege,
-  mergePlanEntitlements,
-  replacePlanEntitlements,
-} from './plan-commands.ts';
-import { listPlanEntitlements, listSubscriptionEntitlements, showPlanEntitlement } from './reads.ts';
-import {
   EntitlementsDocumented,
   EntitlementsInput,
   PlanEntitlementEnvelope,
   PlanEntitlementList,
-  StatusQuery,
-  SubscriptionEntitlementList,
-  SubscriptionEntitlementTaken,
-} from './schema.ts';
+} from '../entitlements/schema.ts';
 import {
-  deleteSubscriptionEntitlement,
-  deleteSubscriptionEntitlementPrivilege,
-  patchSubscriptionEntitlements,
-} from './subscription-commands.ts';
+  deletePlanEntitlement,
+  deletePlanEntitlementPrivilege,
+  mergePlanEntitlements,
+  replacePlanEntitlements,
+} from './commands.ts';
+import { listPlanEntitlements, showPlanEntitlement } from './reads.ts';
 
 const PLAN = '/plans/:code/entitlements';
-const SUBSCRIPTION = '/subscriptions/:external_id/entitlements';
 const FEATURE = '/:feature_code';
 const PRIVILEGE = `${FEATURE}/privileges/:privilege_code`;
 
 const plan = { permission: 'plan', tag: 'entitlements' } as const;
-const subscription = { permission: 'subscription', tag: 'entitlements', query: StatusQuery } as const;
 const input = { kind: 'command', body: EntitlementsInput, documentedBody: EntitlementsDocumented } as const;
 
-export const entitlementOperations: Operation[] = [
+export const planEntitlementOperations: Operation[] = [
   {
     ...plan,
     name: 'findAllEntitlements',
@@ -90,45 +80,5 @@ export const entitlementOperations: Operation[] = [
     answer: PlanEntitlementEnvelope,
     kind: 'command',
     run: deletePlanEntitlementPrivilege,
-  },
-  {
-    ...subscription,
-    name: 'findAllSubscriptionEntitlements',
-    method: 'get',
-    path: SUBSCRIPTION,
-    summary: 'List the entitlements of a subscription',
-    answer: SubscriptionEntitlementList,
-    kind: 'read',
-    run: listSubscriptionEntitlements,
-  },
-  {
-    ...subscription,
-    ...input,
-    name: 'updateSubscriptionEntitlements',
-    method: 'patch',
-    path: SUBSCRIPTION,
-    summary: 'Override entitlements for one subscription',
-    answer: SubscriptionEntitlementList,
-    run: patchSubscriptionEntitlements,
-  },
-  {
-    ...subscription,
-    name: 'destroySubscriptionEntitlement',
-    method: 'delete',
-    path: SUBSCRIPTION + FEATURE,
-    summary: 'Take a feature from one subscription',
-    answer: SubscriptionEntitlementTaken,
-    kind: 'command',
-    run: deleteSubscriptionEntitlement,
-  },
-  {
-    ...subscription,
-    name: 'destroySubscriptionEntitlementPrivilege',
-    method: 'delete',
-    path: SUBSCRIPTION + PRIVILEGE,
-    summary: 'Take a privilege of a feature from one subscription',
-    answer: SubscriptionEntitlementTaken,
-    kind: 'command',
-    run: deleteSubscriptionEntitlementPrivilege,
   },
 ];

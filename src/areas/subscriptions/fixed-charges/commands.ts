@@ -1,14 +1,14 @@
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { lockRecords } from '../../subscriptions/subscriptions/commands/terminate.ts';
-import { lockPlansOf, ownPlan } from '../../subscriptions/subscriptions/overrides/apply.ts';
-import { getShown } from '../../subscriptions/subscriptions/queries.ts';
-import { recordSubscription } from '../../subscriptions/subscriptions/record.ts';
-import { listPlansById } from '../plans/queries.ts';
-import { isUnitsOnly, overrideFixedCharges, overrideUnits } from './overrides.ts';
-import { getFixedChargeByCode } from './queries.ts';
+import { isUnitsOnly, overrideFixedCharges, overrideUnits } from '../../catalog/fixed-charges/overrides.ts';
+import { getFixedChargeByCode } from '../../catalog/fixed-charges/queries.ts';
+import type { FixedChargeOverride, SubscriptionQuery } from '../../catalog/fixed-charges/schema.ts';
+import { listPlansById } from '../../catalog/plans/queries.ts';
+import { lockRecords } from '../subscriptions/commands/terminate.ts';
+import { lockPlansOf, ownPlan } from '../subscriptions/overrides/apply.ts';
+import { getShown } from '../subscriptions/queries.ts';
+import { recordSubscription } from '../subscriptions/record.ts';
 import { showSubscriptionFixedCharge } from './reads.ts';
-import type { FixedChargeOverride, SubscriptionQuery } from './schema.ts';
 
 interface Input {
   external_id: string;

@@ -1,9 +1,9 @@
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { getTransaction, type TransactionRow } from '../../credits/wallet-transactions/queries.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
-import { awaitPage } from '../../payments/payments/pages.ts';
-import { invoicePage } from '../../payments/payments/payment-url.ts';
-import { getTransaction, type TransactionRow } from './queries.ts';
+import { awaitPage } from './pages.ts';
+import { invoicePage } from './payment-url.ts';
 
 /**
  * Link to a page where a top-up is paid.

@@ -1,11 +1,11 @@
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { OUT_OF_RANGE } from '../../../platform/schema/fields.ts';
-import { createHold } from '../../credits/wallet-holds/commands.ts';
-import { lockWallet } from '../../credits/wallets/queries.ts';
-import { answerOf, walletsMeant } from './answer.ts';
-import { exactFacts } from './facts.ts';
-import type { AccessCheck, AccessView } from './schema.ts';
+import { answerOf, walletsMeant } from '../../usage/access/answer.ts';
+import { exactFacts } from '../../usage/access/facts.ts';
+import type { AccessCheck, AccessView } from '../../usage/access/schema.ts';
+import { lockWallet } from '../wallets/queries.ts';
+import { createHold } from './commands.ts';
 
 /**
  * The same check as a command: when nothing speaks against it the amount is set aside in one wallet, the first one by
@@ -15,7 +15,10 @@ import type { AccessCheck, AccessView } from './schema.ts';
  * @throws Refusal 422 hold.expires_in_seconds: value_is_out_of_range
  * Rule: beyond 11.2 `hold`.
  */
-export async function checkAndHold(ctx: Context, asked: AccessCheck): Promise<{ access: AccessView }> {
+export async function checkAndHold(
+  ctx: Context,
+  { body: asked }: { body: AccessCheck },
+): Promise<{ access: AccessView }> {
   if (asked.hold!.expires_in_seconds > ctx.config.HOLD_MAX_SECONDS)
     throw refuse.invalid({ 'hold.expires_in_seconds': [OUT_OF_RANGE] });
   const before = await findings(ctx, asked);

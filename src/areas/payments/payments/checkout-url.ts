@@ -1,9 +1,12 @@
 import type { Context } from '../../../platform/context.ts';
+import type { PayloadOf } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { awaitPage, openSetupPage } from '../../payments/payments/pages.ts';
-import { findProviderById } from '../payment-providers/queries.ts';
-import { checkoutView, needsSetup } from './announce-link.ts';
-import { getCustomer, readCustomer } from './queries.ts';
+import type { paymentMethodWanted } from '../../customers/announcements.ts';
+import { needsSetup } from '../../customers/customers/announce-link.ts';
+import type { CustomerRow } from '../../customers/customers/queries.ts';
+import { getCustomer, readCustomer } from '../../customers/customers/queries.ts';
+import { findProviderById } from '../../customers/payment-providers/queries.ts';
+import { awaitPage, openSetupPage } from './pages.ts';
 
 /** Providers without a page on which a method is stored. Rule: credits-and-payments E.1. */
 const WITHOUT_SETUP: ReadonlySet<string> = new Set(['cashfree', 'flutterwave']);
@@ -36,3 +39,32 @@ export async function showCheckoutUrl(ctx: Context, body: Awaited<ReturnType<typ
   const customer = await readCustomer(ctx.db, ctx.organizationId, body.customer.svc_customer_id);
   return { customer: checkoutView(customer, url) };
 }
+
+/** Opens the page on which a customer that was made at its provider stores a way to pay, and tells its address. */
+export async function offerSetupPage(
+  ctx: Context,
+  { customer, provider }: PayloadOf<typeof paymentMethodWanted>,
+): Promise<void> {
+  const page = await openSetupPage(ctx, customer, provider);
+  recordCheckoutUrl(ctx, customer, page.url);
+}
+
+/** Tells where the customer enters a way to pay. */
+export const recordCheckoutUrl = (ctx: Context, customer: CustomerRow, url: string): void =>
+  ctx.record({
+    webhook: {
+      type: 'customer.checkout_url_generated',
+      objectType: 'payment_provider_customer_checkout_url',
+      objectId: customer.id,
+      customerId: customer.id,
+      object: checkoutView(customer, url),
+    },
+  });
+
+export const checkoutView = (customer: CustomerRow, url: string) => ({
+  svc_customer_id: customer.id,
+  external_customer_id: customer.external_id,
+  payment_provider: customer.payment_provider,
+  payment_provider_code: customer.payment_provider_code,
+  checkout_url: url,
+});

@@ -1,11 +1,11 @@
-import { isUpgrade } from '../../../engine/subscriptions/comparison-amount.ts';
-import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
-import { assert } from '../../../platform/refusal.ts';
-import { cancelPending } from '../../subscriptions/subscriptions/commands/cancel.ts';
-import { changePlan } from '../../subscriptions/subscriptions/commands/change-plan.ts';
-import type { SubscriptionRow } from '../../subscriptions/subscriptions/queries.ts';
-import { getPlanFacts, lockCustomerById, lockSubscriptions } from '../../subscriptions/subscriptions/writes.ts';
+import { isUpgrade } from '../../../../engine/subscriptions/comparison-amount.ts';
+import type { Context } from '../../../../platform/context.ts';
+import type { Db } from '../../../../platform/db/connect.ts';
+import { assert } from '../../../../platform/refusal.ts';
+import type { SubscriptionRow } from '../queries.ts';
+import { getPlanFacts, lockCustomerById, lockSubscriptions } from '../writes.ts';
+import { cancelPending } from './cancel.ts';
+import { changePlan } from './change-plan.ts';
 
 /** A plan change that waits for the end of a period. */
 interface PendingChange {
@@ -24,7 +24,7 @@ interface PendingChange {
  * @throws Refusal 405 cannot_terminate_with_pending_taxes, of such an upgrade
  * Rule: subscriptions-and-invoices A.3 "amount change side effects".
  */
-export async function followAmountChange(ctx: Context, planId: string): Promise<void> {
+export async function followAmountChange(ctx: Context, { plan_id: planId }: { plan_id: string }): Promise<void> {
   const changes = await listPendingChanges(ctx.db, ctx.organizationId, planId);
   if (changes.length === 0) return;
   const plan = await getPlanFacts(ctx.db, ctx.organizationId, planId);

@@ -1,0 +1,16 @@
+import { announcement } from '../../platform/reactions.ts';
+
+/** What happens in the catalogue that other areas have to follow; who does is in src/reactions.ts. */
+
+export const couponDeleted = announcement<{ coupon_id: string }>('coupon.deleted');
+
+/** Plans that are deleted, overrides before the plan they were made of; the caller marks the plan afterwards. */
+export const plansEnd = announcement<{ plan_ids: readonly string[] }>('plans.end');
+
+/** A plan's own price changed; its row is stored. */
+export const planAmountChanged = announcement<{ plan_id: string }>('plan.amount_changed');
+
+/** A tax was given to all customers of the default billing entity, or taken from them. */
+export const taxOfOrganizationChanged = announcement<{ tax_id: string; is_applied: boolean }>(
+  'tax.applied_to_organization_changed',
+);

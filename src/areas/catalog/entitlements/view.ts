@@ -1,0 +1,15 @@
+import { shownValue } from '../../../engine/entitlements/value.ts';
+import { privilegeView } from '../features/view.ts';
+import type { PlanGrantJson } from './plan-grants.ts';
+import type { PlanEntitlementView } from './schema.ts';
+
+/** A feature that a plan grants, as the API shows it. Rule: platform J.2. */
+export const planEntitlementView = (grant: PlanGrantJson): PlanEntitlementView => ({
+  code: grant.code,
+  name: grant.name,
+  description: grant.description,
+  privileges: grant.privileges.map((privilege) => ({
+    ...privilegeView({ ...privilege, id: '' }),
+    value: shownValue(privilege.value_type, privilege.value),
+  })),
+});

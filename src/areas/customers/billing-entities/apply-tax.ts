@@ -1,0 +1,13 @@
+import type { Context } from '../../../platform/context.ts';
+import { attachToBillingEntity, detachFromBillingEntity } from '../../catalog/taxes/writes.ts';
+import { getDefaultBillingEntity } from './queries.ts';
+
+/** Gives a tax that holds for the whole organization to its default billing entity, or takes it away. Rule: credits-and-payments A.1. */
+export async function applyTaxOfOrganization(
+  ctx: Context,
+  { tax_id, is_applied }: { tax_id: string; is_applied: boolean },
+): Promise<void> {
+  const entity = await getDefaultBillingEntity(ctx.db, ctx.organizationId);
+  const move = is_applied ? attachToBillingEntity : detachFromBillingEntity;
+  await move(ctx.db, ctx.organizationId, tax_id, entity.id);
+}

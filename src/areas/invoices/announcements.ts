@@ -1,0 +1,17 @@
+import type { PaymentStatus } from '../../engine/invoices/invoice-states.ts';
+import { announcement } from '../../platform/reactions.ts';
+import type { InvoiceRow } from './invoices/queries.ts';
+
+/** The payment status of an invoice that changed; the invoice as it was before. */
+export interface PaymentChange {
+  invoice: InvoiceRow;
+  status: PaymentStatus;
+}
+
+/**
+ * The payment status of an invoice changed, whoever set it: a payment, an offset, a person.
+ * Rule: credits-and-payments E.6 "on every status write".
+ */
+export const invoicePaymentStatusChanged = announcement<PaymentChange>('invoice.payment_status_changed');
+
+export const draftInvoiceDeleted = announcement<{ invoice_id: string }>('invoice.draft_deleted');

@@ -1,0 +1,33 @@
+import type { Context } from '../../../platform/context.ts';
+import type { ProviderError } from '../../../platform/payments/port.ts';
+import { readCreditNote } from '../../credits/credit-notes/queries.ts';
+import { viewOf } from '../../credits/credit-notes/show.ts';
+import { failureOf } from '../payments/failure.ts';
+import type { PaymentRow } from '../payments/queries.ts';
+
+/** Tells that the provider did not refund a note. Rules: credits-and-payments C.10, platform G.1, H.1. */
+export async function recordRefundFailure(
+  ctx: Context,
+  id: string,
+  error: ProviderError,
+  payment: PaymentRow,
+): Promise<void> {
+  const note = await readCreditNote(ctx.db, ctx.organizationId, id);
+  const { error_details: _details, ...failure } = await failureOf(ctx, note.customer_id, error, payment);
+  ctx.record({
+    activity: {
+      type: 'credit_note.refund_failure',
+      resourceType: 'CreditNote',
+      resourceId: id,
+      object: await viewOf(ctx, note),
+      externalCustomerId: failure.external_customer_id,
+    },
+    webhook: {
+      type: 'credit_note.refund_failure',
+      objectType: 'credit_note_payment_provider_refund_error',
+      objectId: id,
+      customerId: note.customer_id,
+      object: { svc_credit_note_id: id, ...failure },
+    },
+  });
+}

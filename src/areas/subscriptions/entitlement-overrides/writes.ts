@@ -1,0 +1,36 @@
+import type { Override } from '../../../engine/entitlements/override.ts';
+import type { Context } from '../../../platform/context.ts';
+import { deleteEntitlements, saveGrant } from '../../catalog/entitlements/writes.ts';
+import type { FeatureOfSubscription } from '../entitlements/queries.ts';
+
+/** Stores what a subscription says of a feature, in the place of what it said. */
+export async function saveOverride(
+  ctx: Context,
+  subscriptionId: string,
+  feature: FeatureOfSubscription,
+  override: Override,
+): Promise<void> {
+  const { db, organizationId } = ctx;
+  if (override.isGranted)
+    await saveGrant(ctx, {
+      id: feature.own_entitlement_id,
+      feature,
+      holder: { subscription_id: subscriptionId },
+      values: override.values,
+    });
+  else if (feature.own_entitlement_id !== null)
+    await deleteEntitlements(db, organizationId, [feature.own_entitlement_id]);
+  const removed = [
+    ...(override.isHidden ? [{ privilege_id: null }] : []),
+    ...[...override.hiddenPrivileges].map((code) => ({
+      privilege_id: feature.privileges.find((each) => each.code === code)!.id,
+    })),
+  ];
+  await db`
+    delete from entitlement_removals
+    where organization_id = ${organizationId} and subscription_id = ${subscriptionId} and feature_id = ${feature.id}`;
+  await db`
+    insert into entitlement_removals (organization_id, subscription_id, feature_id, privilege_id, created_at)
+    select ${organizationId}, ${subscriptionId}, ${feature.id}, given.privilege_id, ${ctx.now()}
+    from jsonb_to_recordset(${removed as never}::jsonb) as given (privilege_id uuid)`;
+}

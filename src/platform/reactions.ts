@@ -1,0 +1,51 @@
+import { assert } from '../engine/assert.ts';
+import type { Context } from './context.ts';
+
+/** Something that happened to a record, by which other areas may have to act: `couponDeleted`, with what they get told. */
+export interface Announcement<Payload> {
+  readonly name: string;
+  /** Ties the payload to the announcement; never there at run time. */
+  readonly payload?: Payload;
+}
+
+/** What the reactions to an announcement get. */
+export type PayloadOf<What> = What extends Announcement<infer Payload> ? Payload : never;
+
+export type Reaction<Payload> = (ctx: Context, payload: Payload) => Promise<void>;
+
+/** What follows each announcement, in order. */
+export type Reactions = ReadonlyMap<string, readonly Reaction<never>[]>;
+
+export const announcement = <Payload>(name: string): Announcement<Payload> => ({ name });
+
+/** Of a process that runs nothing that is announced. */
+export const NO_REACTIONS: Reactions = new Map();
+
+/** One row of the table of reactions. */
+export const on = <Payload>(
+  { name }: Announcement<Payload>,
+  ...reactions: readonly Reaction<Payload>[]
+): readonly [string, readonly Reaction<never>[]] => [name, reactions];
+
+/** The table that processes start with. @throws Error when an announcement has two rows */
+export function reactionTable(rows: readonly (readonly [string, readonly Reaction<never>[]])[]): Reactions {
+  const table = new Map(rows);
+  assert(table.size === rows.length, 'every announcement has one row');
+  return table;
+}
+
+/**
+ * Lets the areas above act on what happened: one reaction after the other, in the transaction and in the order of
+ * src/reactions.ts. An area below does not know who they are.
+ *
+ * @throws Refusal of any reaction: the whole command is refused then
+ */
+export async function announce<Payload>(
+  ctx: Context,
+  { name }: Announcement<Payload>,
+  payload: Payload,
+): Promise<void> {
+  const reactions = ctx.reactions.get(name) as readonly Reaction<Payload>[] | undefined;
+  assert(reactions, `${name} has a row in the table of reactions`);
+  for (const react of reactions) await react(ctx, payload);
+}

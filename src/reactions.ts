@@ -1,0 +1,52 @@
+import * as catalog from './areas/catalog/announcements.ts';
+import { endCouponsOfCustomer, endUsesOfCoupon } from './areas/credits/applied-coupons/endings.ts';
+import { creditUnusedDays } from './areas/credits/credit-notes/commands/on-termination.ts';
+import { deleteDraftNotes } from './areas/credits/credit-notes/writes.ts';
+import { followTopUpPayment } from './areas/credits/wallet-transactions/top-up-payment.ts';
+import { terminateWalletsOf } from './areas/credits/wallets/terminate.ts';
+import * as customers from './areas/customers/announcements.ts';
+import { applyTaxOfOrganization } from './areas/customers/billing-entities/apply-tax.ts';
+import { recordMailFailed } from './areas/documents/document-mails/commands.ts';
+import * as invoices from './areas/invoices/announcements.ts';
+import * as messaging from './areas/messaging/announcements.ts';
+import { assignToCustomer, assignToEntity } from './areas/payments/dunning-campaigns/assign.ts';
+import { resetDunningOfInvoice } from './areas/payments/dunning-campaigns/counters.ts';
+import { offerSetupPage } from './areas/payments/payments/checkout-url.ts';
+import { closePagesOfInvoice, closePagesOfProvider } from './areas/payments/payments/pages.ts';
+import * as subscriptions from './areas/subscriptions/announcements.ts';
+import { followAmountChange } from './areas/subscriptions/subscriptions/commands/amount-change.ts';
+import { recheckNextBilling } from './areas/subscriptions/subscriptions/commands/next-billing.ts';
+import {
+  endSubscriptionsOfCustomer,
+  endSubscriptionsOfPlans,
+} from './areas/subscriptions/subscriptions/commands/terminate.ts';
+import { followGatedPayment } from './areas/subscriptions/subscriptions/settle-gate.ts';
+import { on, reactionTable } from './platform/reactions.ts';
+
+/** What follows what the areas announce, in the transaction in which it happened and in this order. */
+export const reactions = reactionTable([
+  on(messaging.mailFailed, recordMailFailed),
+
+  on(catalog.couponDeleted, endUsesOfCoupon),
+  on(catalog.plansEnd, endSubscriptionsOfPlans),
+  on(catalog.planAmountChanged, followAmountChange),
+  on(catalog.taxOfOrganizationChanged, applyTaxOfOrganization),
+
+  on(customers.customerDeleted, endSubscriptionsOfCustomer, terminateWalletsOf, endCouponsOfCustomer),
+  on(customers.timezoneChanged, recheckNextBilling),
+  on(customers.dunningOfCustomerWished, assignToCustomer),
+  on(customers.dunningOfEntityWished, assignToEntity),
+  on(customers.paymentMethodWanted, offerSetupPage),
+  on(customers.pagesOfProviderOutdated, closePagesOfProvider),
+
+  on(subscriptions.paidSubscriptionEnds, creditUnusedDays),
+
+  on(invoices.draftInvoiceDeleted, deleteDraftNotes),
+  on(
+    invoices.invoicePaymentStatusChanged,
+    closePagesOfInvoice,
+    resetDunningOfInvoice,
+    followTopUpPayment,
+    followGatedPayment,
+  ),
+]);
