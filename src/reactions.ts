@@ -1,4 +1,7 @@
+import * as billing from './areas/billing/announcements.ts';
+import { refreshWalletsStep } from './areas/billing/bill-wallets/refresh.ts';
 import * as catalog from './areas/catalog/announcements.ts';
+import { deleteChargesOfMetric, trimChargeFilters } from './areas/catalog/charges/metric-changes.ts';
 import { endCouponsOfCustomer, endUsesOfCoupon } from './areas/credits/applied-coupons/endings.ts';
 import { creditUnusedDays } from './areas/credits/credit-notes/commands/on-termination.ts';
 import { deleteDraftNotes } from './areas/credits/credit-notes/writes.ts';
@@ -6,13 +9,19 @@ import { followTopUpPayment } from './areas/credits/wallet-transactions/top-up-p
 import { terminateWalletsOf } from './areas/credits/wallets/terminate.ts';
 import * as customers from './areas/customers/announcements.ts';
 import { applyTaxOfOrganization } from './areas/customers/billing-entities/apply-tax.ts';
+import { recordCheck } from './areas/customers/customers/record-check.ts';
+import { discardMethodsOfCustomer, discardMethodsOfProvider } from './areas/customers/payment-methods/writes.ts';
 import { recordMailFailed } from './areas/documents/document-mails/commands.ts';
 import * as invoices from './areas/invoices/announcements.ts';
 import * as messaging from './areas/messaging/announcements.ts';
+import * as payments from './areas/payments/announcements.ts';
 import { assignToCustomer, assignToEntity } from './areas/payments/dunning-campaigns/assign.ts';
 import { resetDunningOfInvoice } from './areas/payments/dunning-campaigns/counters.ts';
+import { makeReceipt } from './areas/payments/payment-receipts/make-receipt.ts';
 import { offerSetupPage } from './areas/payments/payments/checkout-url.ts';
 import { closePagesOfInvoice, closePagesOfProvider } from './areas/payments/payments/pages.ts';
+import * as selling from './areas/selling/announcements.ts';
+import { createOrderForm } from './areas/selling/order-forms/create.ts';
 import * as subscriptions from './areas/subscriptions/announcements.ts';
 import { followAmountChange } from './areas/subscriptions/subscriptions/commands/amount-change.ts';
 import { recheckNextBilling } from './areas/subscriptions/subscriptions/commands/next-billing.ts';
@@ -27,17 +36,22 @@ import { on, reactionTable } from './platform/reactions.ts';
 export const reactions = reactionTable([
   on(messaging.mailFailed, recordMailFailed),
 
+  on(catalog.metricFiltersChanged, trimChargeFilters),
+  on(catalog.metricDeleted, deleteChargesOfMetric),
   on(catalog.couponDeleted, endUsesOfCoupon),
   on(catalog.plansEnd, endSubscriptionsOfPlans),
   on(catalog.planAmountChanged, followAmountChange),
   on(catalog.taxOfOrganizationChanged, applyTaxOfOrganization),
 
   on(customers.customerDeleted, endSubscriptionsOfCustomer, terminateWalletsOf, endCouponsOfCustomer),
+  on(customers.vatNumberChecked, recordCheck),
   on(customers.timezoneChanged, recheckNextBilling),
   on(customers.dunningOfCustomerWished, assignToCustomer),
   on(customers.dunningOfEntityWished, assignToEntity),
   on(customers.paymentMethodWanted, offerSetupPage),
   on(customers.pagesOfProviderOutdated, closePagesOfProvider),
+  on(customers.providerDeleted, discardMethodsOfProvider),
+  on(customers.customerLeftProvider, discardMethodsOfCustomer),
 
   on(subscriptions.paidSubscriptionEnds, creditUnusedDays),
 
@@ -49,4 +63,10 @@ export const reactions = reactionTable([
     followTopUpPayment,
     followGatedPayment,
   ),
+
+  on(payments.paymentSucceeded, makeReceipt),
+
+  on(billing.walletsUsed, refreshWalletsStep),
+
+  on(selling.quoteApproved, createOrderForm),
 ]);

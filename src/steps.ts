@@ -14,7 +14,7 @@ import { runInvoices } from './areas/billing/run-invoices/step.ts';
 import { invoiceWaiting } from './areas/billing/settle-usage/invoice-differences.ts';
 import { settleLateEvents } from './areas/billing/settle-usage/late-events.ts';
 import { deleteMetricEvents } from './areas/catalog/billable-metrics/jobs.ts';
-import { cascadeFixedCharges } from './areas/catalog/fixed-charges/cascade.ts';
+import { cascadeFixedCharges } from './areas/catalog/plan-fixed-charges/cascade.ts';
 import { followPlanChanges } from './areas/catalog/plans/follow-changes.ts';
 import { finishPlanDeletion } from './areas/catalog/plans/jobs.ts';
 import { checkVatNumberStep } from './areas/customers/check-vat-numbers/sandbox-step.ts';

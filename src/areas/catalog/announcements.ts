@@ -1,3 +1,4 @@
+import type { FilterValues } from '../../engine/metrics/choose-filter.ts';
 import { announcement } from '../../platform/reactions.ts';
 
 /** What happens in the catalogue that other areas have to follow; who does is in src/reactions.ts. */
@@ -14,3 +15,10 @@ export const planAmountChanged = announcement<{ plan_id: string }>('plan.amount_
 export const taxOfOrganizationChanged = announcement<{ tax_id: string; is_applied: boolean }>(
   'tax.applied_to_organization_changed',
 );
+
+/** A billable metric declares other filter values than before. */
+export const metricFiltersChanged = announcement<{ billable_metric_id: string; declared: FilterValues }>(
+  'billable_metric.filters_changed',
+);
+
+export const metricDeleted = announcement<{ billable_metric_id: string }>('billable_metric.deleted');

@@ -34,3 +34,14 @@ export const paymentMethodWanted = announcement<{ customer: CustomerRow; provide
 
 /** Hosted pages of a connection no longer show what its settings say. */
 export const pagesOfProviderOutdated = announcement<{ payment_provider_id: string }>('payment_provider.pages_outdated');
+
+export const providerDeleted = announcement<{ payment_provider_id: string }>('payment_provider.deleted');
+
+/** The link of a customer with its payment provider ended. */
+export const customerLeftProvider = announcement<{ customer_id: string }>('customer.left_provider');
+
+/** What is known about a number after a check: the register's data of a valid one. Rule: credits-and-payments A.6. */
+export type CheckedNumber = { valid: boolean; valid_format: boolean; error?: string } & Record<string, unknown>;
+
+/** A VAT number of a customer was checked, by its form or in the register. */
+export const vatNumberChecked = announcement<{ customer: CustomerRow; check: CheckedNumber }>('vat_number.checked');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listPlanChargeFilters, listPlanCharges } from '../../../src/areas/catalog/charges/reads.ts';
+import { listPlanChargeFilters, listPlanCharges } from '../../../src/areas/catalog/plan-charges/reads.ts';
 import { isAggregated } from '../../../src/engine/metrics/aggregate.ts';
 import { AGGREGATION_TYPES } from '../../../src/engine/metrics/aggregation-types.ts';
 import { CHARGE_MODELS } from '../../../src/engine/pricing/charge-models.ts';

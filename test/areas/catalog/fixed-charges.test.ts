@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listPlanFixedCharges } from '../../../src/areas/catalog/fixed-charges/reads.ts';
+import { listPlanFixedCharges } from '../../../src/areas/catalog/plan-fixed-charges/reads.ts';
 import { listSubscriptionFixedCharges } from '../../../src/areas/subscriptions/fixed-charges/reads.ts';
 import { openCatalog } from '../support/catalog.ts';
 

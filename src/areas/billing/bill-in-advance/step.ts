@@ -7,7 +7,7 @@ import { exponentOf } from '../../../engine/money/currency.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { type EventPriced, priceEvent } from '../../usage/in-advance/price-event.ts';
-import { insertRecord, listBilledEvents } from '../../usage/in-advance/records.ts';
+import { insertRecord, listBilledEvents } from '../../usage/in-advance-records/records.ts';
 import type { BillInAdvance } from '../../usage/ingest-events/owe-in-advance.ts';
 import { listPricedCharges, type PricedCharge } from '../../usage/usage/priced-charges.ts';
 import type { LineFee } from '../build-invoice/fees.ts';

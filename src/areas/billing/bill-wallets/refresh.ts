@@ -4,7 +4,7 @@ import { isBelowThreshold, type TopUpRule, type TopUpState, topUpOf } from '../.
 import { spreadUsage } from '../../../engine/credits/wallet-usage.ts';
 import { AmountOutOfRange, type Cents, subtractCents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
-import { evaluateWalletAlerts } from '../../credits/alerts/wallet-alerts.ts';
+import { evaluateWalletAlerts } from '../../credits/evaluate-alerts/wallet-alerts.ts';
 import { forgetSettled, listAwaiting } from '../../credits/wallet-holds/writes.ts';
 import { worthOf } from '../../credits/wallet-transactions/movements.ts';
 import { listActiveWallets, readWallet, type WalletRow } from '../../credits/wallets/queries.ts';
@@ -38,7 +38,7 @@ export async function workOffMarks(ctx: Context, customerId: string): Promise<vo
   );
 }
 
-/** Step `refresh-wallets`: after the pause of a failed purchase. */
+/** Step `refresh-wallets`: after the pause of a failed purchase. Also what follows when an invoice took from them. */
 export const refreshWalletsStep = (ctx: Context, { customer_id }: { customer_id: string }): Promise<void> =>
   refreshWallets(ctx, customer_id);
 
@@ -48,7 +48,7 @@ export const refreshWalletsStep = (ctx: Context, { customer_id }: { customer_id:
  *
  * Rules: credits-and-payments D.8 "threshold", D.9, G.3.
  */
-export async function refreshWallets(ctx: Context, customerId: string): Promise<void> {
+async function refreshWallets(ctx: Context, customerId: string): Promise<void> {
   try {
     await refresh(ctx, customerId);
   } catch (error) {

@@ -2,10 +2,11 @@ import type { PayingWallet, WalletKey } from '../../../engine/credits/wallet-pay
 import { TARGET_WALLET_KEY } from '../../../engine/metrics/group-values.ts';
 import { addCents, ZERO_CENTS } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
+import { announce } from '../../../platform/reactions.ts';
 import { payFromWallet } from '../../credits/wallet-transactions/movements.ts';
 import { listActiveWallets, lockWallet } from '../../credits/wallets/queries.ts';
 import type { PaidAccount } from '../../ledger/ledger/credit-notes.ts';
-import { refreshWallets } from '../bill-wallets/refresh.ts';
+import { walletsUsed } from '../announcements.ts';
 import type { LineFee } from './fees.ts';
 import type { PayerFacts } from './sql.ts';
 import type { FinalInvoice } from './store.ts';
@@ -62,5 +63,5 @@ export async function storeWalletPayments(
       prepaid_purchased_credit_amount_cents = nullif(${purchased}::bigint, 0)
     where organization_id = ${ctx.organizationId} and id = ${invoice.invoiceId}`;
   // What is left on them shows on no invoice.
-  if (!invoice.staysUnnumbered) await refreshWallets(ctx, invoice.payer.id);
+  if (!invoice.staysUnnumbered) await announce(ctx, walletsUsed, { customer_id: invoice.payer.id });
 }

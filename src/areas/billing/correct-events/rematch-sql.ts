@@ -1,6 +1,6 @@
 import type { Db } from '../../../platform/db/connect.ts';
-import type { EventToMatch, UnmatchedReason } from '../../usage/unmatched-events/match-event.ts';
-import { eventToMatch, joinLiveMetric } from '../../usage/unmatched-events/match-sql.ts';
+import type { EventToMatch, UnmatchedReason } from '../../usage/match-events/match-event.ts';
+import { eventToMatch, joinLiveMetric } from '../../usage/match-events/match-sql.ts';
 
 /** A live event, with the reason for which it is among the open unmatched ones; null: it is not. */
 export interface CorrectedEvent extends EventToMatch {

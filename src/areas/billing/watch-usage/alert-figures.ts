@@ -2,7 +2,7 @@ import type { SubscriptionAlertType } from '../../../engine/alerts/alert-types.t
 import { type Decimal, decimal, max, ZERO } from '../../../engine/money/decimal.ts';
 import type { UsageFee } from '../../../engine/pricing/usage-fee.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { AlertRow } from '../../credits/alerts/queries.ts';
+import type { AlertRow } from '../../credits/evaluate-alerts/queries.ts';
 import type { SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
 import { lifetimeUsageOf } from '../../usage/lifetime-usage/lifetime-usage.ts';
 import { amountOf, type ChargeUsage, usageOf, usagePeriod } from '../../usage/usage/subscription-usage.ts';

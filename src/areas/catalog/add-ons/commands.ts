@@ -2,7 +2,7 @@ import type { Context } from '../../../platform/context.ts';
 import { isCodeTaken } from '../../../platform/db/code-taken.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { flagDraftInvoicesOfPlans } from '../plans/drafts.ts';
+import { flagDraftInvoicesOfPlans } from '../flag-drafts.ts';
 import { findTaxesByCodes, listTaxesOfAddOns, replaceAddOnTaxes } from '../taxes/queries.ts';
 import { type AddOnRow, lockAddOn } from './queries.ts';
 import type { AddOnCreate, AddOnUpdate } from './schema.ts';

@@ -1,10 +1,10 @@
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
+import { announce } from '../../../platform/reactions.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { refuseFaults } from '../charges/faults.ts';
-import { deleteChargesOfMetric, trimChargeFilters } from '../charges/metric-changes.ts';
-import { flagDraftInvoicesOfPlans } from '../plans/drafts.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
+import { metricDeleted, metricFiltersChanged } from '../announcements.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
 import { definitionFaults, definitionOf, frozenFaults, metricFiltersOf } from './definition.ts';
 import {
@@ -39,7 +39,7 @@ export async function createBillableMetric(ctx: Context, { body }: { body: Billa
   const metric: BillableMetricRow = { id: newId(), ...definition, created_at: ctx.now(), filters };
   await insertBillableMetric(ctx.db, ctx.organizationId, metric);
   if (filters.length > 0) await replaceMetricFilters(ctx.db, ctx.organizationId, metric.id, filters, ctx.now());
-  return announce(ctx, 'created', metric);
+  return record(ctx, 'created', metric);
 }
 
 /**
@@ -71,16 +71,10 @@ export async function updateBillableMetric(ctx: Context, { code, body }: { code:
   await updateBillableMetricRow(ctx.db, ctx.organizationId, stored.id, definition, ctx.now());
   if (body.filters) {
     await replaceMetricFilters(ctx.db, ctx.organizationId, stored.id, filters, ctx.now());
-    const planIds = await trimChargeFilters(
-      ctx.db,
-      ctx.organizationId,
-      stored.id,
-      declaredValues({ filters }),
-      ctx.now(),
-    );
-    await flagDraftInvoicesOfPlans(ctx.db, ctx.organizationId, planIds, ctx.now());
+    const declared = declaredValues({ filters });
+    await announce(ctx, metricFiltersChanged, { billable_metric_id: stored.id, declared });
   }
-  return announce(ctx, 'updated', { ...stored, ...definition, filters }, stored);
+  return record(ctx, 'updated', { ...stored, ...definition, filters }, stored);
 }
 
 /**
@@ -92,13 +86,12 @@ export async function updateBillableMetric(ctx: Context, { code, body }: { code:
 export async function deleteBillableMetric(ctx: Context, { code }: { code: string }) {
   const metric = await lockBillableMetricByCode(ctx.db, ctx.organizationId, code);
   await markBillableMetricDeleted(ctx.db, ctx.organizationId, metric.id, ctx.now());
-  const planIds = await deleteChargesOfMetric(ctx.db, ctx.organizationId, metric.id, ctx.now());
-  await flagDraftInvoicesOfPlans(ctx.db, ctx.organizationId, planIds, ctx.now());
+  await announce(ctx, metricDeleted, { billable_metric_id: metric.id });
   ctx.after({
     job: 'delete-metric-events',
     payload: { billable_metric_id: metric.id, code, before_event_id: newId() },
   });
-  return announce(ctx, 'deleted', metric);
+  return record(ctx, 'deleted', metric);
 }
 
 // No foreign code runs in the process (README decision 11).
@@ -106,7 +99,7 @@ function refuseCustom(body: BillableMetricUpdate): void {
   if (body.aggregation_type === 'custom_agg') throw refuse.forbidden('feature_unavailable');
 }
 
-async function announce(
+async function record(
   ctx: Context,
   action: 'created' | 'updated' | 'deleted',
   metric: BillableMetricRow,

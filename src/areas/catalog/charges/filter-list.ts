@@ -5,7 +5,7 @@ import type { FieldCodes } from '../../../engine/pricing/combination-rules.ts';
 import { isPriced } from '../../../engine/pricing/price.ts';
 import { validateProperties } from '../../../engine/pricing/validate-properties.ts';
 import { newId } from '../../../platform/ids.ts';
-import { addFaults } from './faults.ts';
+import { addFaults } from '../../../platform/schema/faults.ts';
 import { filterCode, identityOf, valuesFaults } from './filter-values.ts';
 import type { ChargeFilterRow, ChargeRow } from './queries.ts';
 import type { ChargeFilterCreate } from './schema.ts';

@@ -1,20 +1,17 @@
-import type { Temporal } from 'temporal-polyfill';
 import type { FilterValues } from '../../../engine/metrics/choose-filter.ts';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Context } from '../../../platform/context.ts';
+import type { PayloadOf } from '../../../platform/reactions.ts';
+import type { metricDeleted, metricFiltersChanged } from '../announcements.ts';
+import { flagDraftInvoicesOfPlans } from '../flag-drafts.ts';
 import { trimmedValues } from './filter-values.ts';
 
-/**
- * Brings the charge filters on a metric in line with what it declares now. Rule: usage-and-charges B.4.
- *
- * @returns the plans with a charge on the metric
- */
+/** Brings the charge filters on a metric in line with what it declares now. Rule: usage-and-charges B.4. */
 export async function trimChargeFilters(
-  db: Db,
-  organizationId: string,
-  metricId: string,
-  declared: FilterValues,
-  now: Temporal.Instant,
-): Promise<string[]> {
+  ctx: Context,
+  { billable_metric_id: metricId, declared }: PayloadOf<typeof metricFiltersChanged>,
+): Promise<void> {
+  const { db, organizationId } = ctx;
+  const now = ctx.now();
   const rows = await db<{ plan_id: string; filter_id: string | null; values: FilterValues }[]>`
     select c.plan_id, f.id as filter_id, f."values" from charges c
     left join charge_filters f on f.organization_id = c.organization_id and f.charge_id = c.id and f.deleted_at is null
@@ -31,20 +28,17 @@ export async function trimChargeFilters(
         deleted_at = case when row."left" is null then ${now}::timestamptz end
       from jsonb_to_recordset(${changed as never}::jsonb) as row (id uuid, "left" jsonb)
       where f.organization_id = ${organizationId} and f.id = row.id`;
-  return [...new Set(rows.map(({ plan_id }) => plan_id))];
+  const planIds = [...new Set(rows.map(({ plan_id }) => plan_id))];
+  await flagDraftInvoicesOfPlans(db, organizationId, planIds, now);
 }
 
-/**
- * Deletes the charges on a metric and their filters. Rule: usage-and-charges B.4.
- *
- * @returns the plans they belonged to
- */
+/** Deletes the charges on a deleted metric and their filters. Rule: usage-and-charges B.4. */
 export async function deleteChargesOfMetric(
-  db: Db,
-  organizationId: string,
-  metricId: string,
-  now: Temporal.Instant,
-): Promise<string[]> {
+  ctx: Context,
+  { billable_metric_id: metricId }: PayloadOf<typeof metricDeleted>,
+): Promise<void> {
+  const { db, organizationId } = ctx;
+  const now = ctx.now();
   const rows = await db<{ plan_id: string }[]>`
     with gone as (
       update charges set deleted_at = ${now}, updated_at = ${now}
@@ -55,5 +49,6 @@ export async function deleteChargesOfMetric(
       where f.organization_id = ${organizationId} and f.charge_id = gone.id and f.deleted_at is null
     )
     select distinct plan_id from gone`;
-  return rows.map(({ plan_id }) => plan_id);
+  const planIds = rows.map(({ plan_id }) => plan_id);
+  await flagDraftInvoicesOfPlans(db, organizationId, planIds, now);
 }

@@ -2,9 +2,9 @@ import { type Decimal, decimal, ONE } from '../../../engine/money/decimal.ts';
 import { PRECISE_AMOUNT_DIGITS, roundToDigits } from '../../../engine/money/precision.ts';
 import type { FieldCodes } from '../../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../../platform/context.ts';
+import { addFaults } from '../../../platform/schema/faults.ts';
 import { decimalInput, INVALID } from '../../../platform/schema/fields.ts';
 import { lockPricingUnitsByCode } from '../pricing-units/queries.ts';
-import { addFaults } from './faults.ts';
 import type { ChargeRow } from './queries.ts';
 import type { ChargeElement } from './schema.ts';
 

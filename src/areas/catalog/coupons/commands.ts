@@ -3,6 +3,7 @@ import { newId } from '../../../platform/ids.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { couponDeleted } from '../announcements.ts';
 import { definitionFaults, definitionOf, frozenFaults } from './definition.ts';
 import {
@@ -116,10 +117,6 @@ const hasSameTargets = ({ planCodes, metricCodes }: Targets, stored: CouponRow):
 
 const isSameSet = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every((each) => others.includes(each));
-
-function refuseFaults(faults: Record<string, string[]>): void {
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
-}
 
 function record(ctx: Context, action: 'created' | 'updated' | 'deleted', coupon: CouponRow, before?: object) {
   const object = couponView(coupon);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { anyValue } from '../../../platform/schema/bounded.ts';
 import { INVALID } from '../../../platform/schema/fields.ts';
-import { PrivilegeView } from '../features/schema.ts';
+import { PrivilegeView } from './privilege.ts';
 
 export const entitlementValue = z.union([z.int(), z.boolean(), z.string()]);
 export const namedFeature = { code: z.string(), name: z.string().nullable(), description: z.string().nullable() };

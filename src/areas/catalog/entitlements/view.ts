@@ -1,6 +1,6 @@
 import { shownValue } from '../../../engine/entitlements/value.ts';
-import { privilegeView } from '../features/view.ts';
 import type { PlanGrantJson } from './plan-grants.ts';
+import { privilegeView } from './privilege.ts';
 import type { PlanEntitlementView } from './schema.ts';
 
 /** A feature that a plan grants, as the API shows it. Rule: platform J.2. */

@@ -5,6 +5,7 @@ import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { anyValue, list } from '../../../platform/schema/bounded.ts';
 import { INVALID, oneOf, optionalText, text } from '../../../platform/schema/fields.ts';
 import { renameErrors } from '../../../platform/schema/flat-errors.ts';
+import { PrivilegeView } from '../entitlements/privilege.ts';
 
 /** Characters of codes and names, and of a description. Rule: platform J.1. */
 const NAME_MAX = 255;
@@ -67,14 +68,6 @@ export const UsageLimits = z
   )
   .check(renameErrors((path) => (path.length < 2 ? ['usage_limits'] : path.slice(1))));
 export const UsageLimitsDocumented = z.object({ usage_limits: list(UsageLimitInput, { max: PRIVILEGES_MAX }) });
-
-export const PrivilegeView = z.object({
-  code: z.string(),
-  name: z.string().nullable(),
-  value_type: z.enum(VALUE_TYPES),
-  config: z.object({ select_options: z.array(z.string()).optional() }),
-});
-export type PrivilegeView = z.infer<typeof PrivilegeView>;
 
 export const FeatureView = z.object({
   code: z.string(),

@@ -1,14 +1,7 @@
 import { seconds } from '../../../platform/schema/view.ts';
-import type { FeatureRow, PrivilegeJson } from './queries.ts';
-import type { FeatureView, PrivilegeView } from './schema.ts';
-
-/** A privilege as the API shows it. Rule: platform J.1. */
-export const privilegeView = ({ code, name, value_type, select_options }: PrivilegeJson): PrivilegeView => ({
-  code,
-  name,
-  value_type,
-  config: value_type === 'select' ? { select_options } : {},
-});
+import { privilegeView } from '../entitlements/privilege.ts';
+import type { FeatureRow } from './queries.ts';
+import type { FeatureView } from './schema.ts';
 
 /** A feature as the API shows it. Rules: platform J.1, beyond 11.1. */
 export const featureView = (feature: FeatureRow): FeatureView => ({

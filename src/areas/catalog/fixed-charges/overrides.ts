@@ -3,7 +3,7 @@ import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { refuseFaults } from '../charges/faults.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { type GivenFixedCharge, prepareFixedCharges } from './prepare.ts';
 import { type FixedChargeRow, listFixedChargesOfPlans, unitsOverridesOf } from './queries.ts';
 import type { FixedChargeOverrideElement } from './schema.ts';

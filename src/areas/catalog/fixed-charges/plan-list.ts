@@ -2,7 +2,7 @@ import type { PlanTerms } from '../../../engine/calendar/terms.ts';
 import type { FieldCodes } from '../../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { cascadeLater } from './cascade.ts';
+import { cascadeLater } from './cascade-later.ts';
 import { type GivenFixedCharge, type PreparedFixedCharge, prepareFixedCharges } from './prepare.ts';
 import type { FixedChargeElement } from './schema.ts';
 import type { FixedChargeShown } from './shown.ts';

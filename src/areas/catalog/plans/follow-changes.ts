@@ -11,10 +11,10 @@ import type { PreparedCharge } from '../charges/prepare.ts';
 import { listChargesOfPlans } from '../charges/queries.ts';
 import { type ChargeShown, showCharges } from '../charges/shown.ts';
 import { deleteCharges, saveCharges } from '../charges/writes.ts';
+import { flagDraftInvoicesOfPlans } from '../flag-drafts.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
 import type { FollowedCharge, FollowedFilter, PlanChange } from './cascade.ts';
 import { copyOfCharge } from './copy.ts';
-import { flagDraftInvoicesOfPlans } from './drafts.ts';
 import { lockCustomersOnPlans } from './lock-overrides.ts';
 
 /**

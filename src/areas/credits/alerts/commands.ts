@@ -4,6 +4,8 @@ import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { findBillableMetricByCode } from '../../catalog/billable-metrics/queries.ts';
+import { type AlertRow, getAlert, listAlertKeys, lockAlert, lockAlerts } from '../evaluate-alerts/queries.ts';
+import { insertAlerts, markAlertsDeleted, type NewAlert, updateAlertRow } from '../evaluate-alerts/writes.ts';
 import {
   type AlertFaults,
   codeFaults,
@@ -13,11 +15,9 @@ import {
   textOrNull,
   typeFaults,
 } from './definition.ts';
-import { type AlertRow, getAlert, listAlertKeys, lockAlert, lockAlerts } from './queries.ts';
 import type { AlertCreateBody, GivenAlert } from './schema.ts';
 import { showAlert, showAlerts } from './shown.ts';
 import { type AlertPlace, type AlertTarget, findTarget, lockTarget } from './target.ts';
-import { insertAlerts, markAlertsDeleted, type NewAlert, updateAlertRow } from './writes.ts';
 
 type AlertKey = Pick<AlertRow, 'id' | 'code' | 'alert_type' | 'billable_metric_id'>;
 

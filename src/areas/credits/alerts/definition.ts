@@ -7,7 +7,7 @@ import {
 import { decimal } from '../../../engine/money/decimal.ts';
 import { FORMAT, INVALID, MANDATORY, TOO_LONG } from '../../../platform/schema/fields.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';
-import type { ThresholdJson } from './queries.ts';
+import type { ThresholdJson } from '../evaluate-alerts/queries.ts';
 import type { GivenAlert } from './schema.ts';
 
 /** Codes by field; `{}` when nothing is wrong. */

@@ -1,9 +1,9 @@
 import type { Context } from '../../../platform/context.ts';
 import { type Page, pageMeta } from '../../../platform/lists/pagination.ts';
 import { listBillableMetricsById } from '../../catalog/billable-metrics/queries.ts';
-import { type AlertRow, countAlerts, getAlert, listAlerts } from './queries.ts';
+import { type AlertRow, countAlerts, getAlert, listAlerts } from '../evaluate-alerts/queries.ts';
+import { alertView } from '../evaluate-alerts/view.ts';
 import { type AlertPlace, findTarget } from './target.ts';
-import { alertView } from './view.ts';
 
 type Reading = Pick<Context, 'db' | 'organizationId'>;
 

@@ -5,9 +5,9 @@ import { refuse } from '../../../platform/refusal.ts';
 import { markUsage } from '../../catalog/usage-thresholds/marks.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
 import { markWallets } from '../../usage/wallet-marks/marks.ts';
+import { type AlertOwner, checkSubscription } from '../evaluate-alerts/queries.ts';
+import { evaluateWalletAlerts, figureOfWallet } from '../evaluate-alerts/wallet-alerts.ts';
 import { findWallet, lockWallet, type WalletRow } from '../wallets/queries.ts';
-import { type AlertOwner, checkSubscription } from './queries.ts';
-import { evaluateWalletAlerts, figureOfWallet } from './wallet-alerts.ts';
 
 /** Where alerts are asked for: below a subscription, or below a wallet of a customer. */
 export type AlertPlace = { external_id: string } | { external_customer_id: string; wallet_code: string };

@@ -7,6 +7,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import { bookOnWallet } from '../../ledger/ledger/book-on-wallet.ts';
 import type { PaidAccount } from '../../ledger/ledger/credit-notes.ts';
 import { addToBalance, takeFromBalance } from '../wallets/balance.ts';
+import { forfeited } from '../wallets/forfeited.ts';
 import type { WalletRow } from '../wallets/queries.ts';
 import { lockOpenInbound, type TransactionRow } from './queries.ts';
 import { recordTransaction } from './record.ts';
@@ -85,15 +86,6 @@ export async function voidCredits(
   const changed = await takeFromBalance(ctx, wallet, taken);
   return { transaction: await recordTransaction(ctx, 'wallet_transaction.created', id, changed), wallet: changed };
 }
-
-/** Lines of credits that nobody can use any more. Rule: beyond 8.3 L9. */
-export const forfeited = (grantedCents: Cents, purchasedCents: Cents) =>
-  [
-    { account: 'prepaid_purchased', side: 'debit', amountCents: purchasedCents },
-    { account: 'breakage', side: 'credit', amountCents: purchasedCents },
-    { account: 'prepaid_granted', side: 'debit', amountCents: grantedCents },
-    { account: 'promotions', side: 'credit', amountCents: grantedCents },
-  ] as const;
 
 /** Credits that pay a part of an invoice. */
 export interface PaidByWallet {

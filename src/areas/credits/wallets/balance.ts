@@ -3,7 +3,7 @@ import { exponentOf } from '../../../engine/money/currency.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import { markWallets } from '../../usage/wallet-marks/marks.ts';
-import { evaluateWalletAlerts } from '../alerts/wallet-alerts.ts';
+import { evaluateWalletAlerts } from '../evaluate-alerts/wallet-alerts.ts';
 import type { WalletRow } from './queries.ts';
 import { recordWallet, shownWallet } from './record.ts';
 

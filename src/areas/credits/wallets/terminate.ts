@@ -2,7 +2,7 @@ import { cents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { bookOnWallet } from '../../ledger/ledger/book-on-wallet.ts';
-import { forfeited } from '../wallet-transactions/movements.ts';
+import { forfeited } from './forfeited.ts';
 import { keyOf, lockWallet, type WalletKey } from './queries.ts';
 import { recordWallet, shownWallet } from './record.ts';
 import { terminateRules } from './rules-queries.ts';

@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { announce } from '../../../platform/reactions.ts';
-import { refuse } from '../../../platform/refusal.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { findTaxesByCodes, replaceBillingEntityTaxes, type TaxRow } from '../../catalog/taxes/queries.ts';
 import { dunningOfEntityWished, timezoneChanged } from '../announcements.ts';
 import { generateEuTaxes } from '../eu-taxes/generate.ts';
@@ -124,11 +124,6 @@ export async function changeBillingEntity(
   const after = await detailsOf(ctx, changed);
   recordBillingEntity(ctx, 'updated', changed, after, before);
   return after;
-}
-
-/** Refuses when there is something to refuse: all fields at once. */
-export function refuseFaults(faults: Record<string, string[]>): void {
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
 }
 
 /** Columns that an input sets: those of keys that were sent. */

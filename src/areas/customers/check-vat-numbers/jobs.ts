@@ -6,7 +6,7 @@ import type { Handlers } from '../../../platform/queue/worker.ts';
 import { nudge } from '../../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
 import { readVatNumber } from '../../../platform/vat-numbers/read-vat-number.ts';
-import { answerCheck } from '../eu-taxes/answer.ts';
+import { answerCheck } from './answer.ts';
 import { askRegister } from './register.ts';
 import { listDueChecks, takeCheck } from './sql.ts';
 

@@ -1,7 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import { announce } from '../../../platform/reactions.ts';
-import { paymentMethodWanted } from '../announcements.ts';
-import { discardMethodsOfCustomer } from '../payment-methods/writes.ts';
+import { customerLeftProvider, paymentMethodWanted } from '../announcements.ts';
 import type { ProviderLink } from './provider-link.ts';
 import type { CustomerRow } from './queries.ts';
 import { customerWebhookView } from './view.ts';
@@ -24,7 +23,7 @@ export const needsSetup = (customer: CustomerRow): boolean =>
 
 /** What follows a changed link: methods of the former one go, the customer is made at the new one and those who listen are told. */
 export async function announceLink(ctx: Context, customer: CustomerRow, link: ProviderLink): Promise<void> {
-  if (link.endsFormer) await discardMethodsOfCustomer(ctx.db, ctx.organizationId, customer.id, ctx.now());
+  if (link.endsFormer) await announce(ctx, customerLeftProvider, { customer_id: customer.id });
   if (!link.madeAt) return;
   if (customer.provider_customer_id === null)
     return ctx.after({ job: CREATE_CUSTOMER_JOB, payload: { customer_id: customer.id }, ownRow: true });

@@ -13,6 +13,7 @@ import {
 import { dunningOfCustomerWished, timezoneChanged } from '../announcements.ts';
 import { type BillingEntityRow, findBillingEntity, getDefaultBillingEntity } from '../billing-entities/queries.ts';
 import { applyEuTaxes } from '../eu-taxes/apply.ts';
+import { flagDraftsOfCustomer } from '../flag-drafts.ts';
 import { listApplicableSections, type SectionRow } from '../invoice-custom-sections/queries.ts';
 import { replaceSections } from '../invoice-custom-sections/selections.ts';
 import { announceLink } from './announce-link.ts';
@@ -23,7 +24,6 @@ import { type CustomerFields, type CustomerRow, hasBillingHistory, lockCustomer,
 import type { CustomerInput } from './schema.ts';
 import { customerView, customerWebhookView } from './view.ts';
 import {
-  flagDraftsOfCustomer,
   insertCustomer,
   markCustomerDeleted,
   moveDueDatesOfCustomer,

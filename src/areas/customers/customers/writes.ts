@@ -62,12 +62,6 @@ export async function replaceMetadata(
       created_at timestamptz)`;
 }
 
-/** Marks the customer's drafts for a new computation. */
-export const flagDraftsOfCustomer = (db: Db, organizationId: string, customerId: string) => db`
-  update invoices set ready_to_be_refreshed = true
-  where organization_id = ${organizationId} and customer_id = ${customerId} and status = 'draft'
-    and not ready_to_be_refreshed`;
-
 /** Due days of the customer's drafts under the payment term that now holds: its own, else its billing entity's. */
 export const moveDueDatesOfCustomer = (db: Db, organizationId: string, customerId: string) => db`
   update invoices

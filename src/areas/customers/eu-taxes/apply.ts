@@ -1,12 +1,13 @@
 import { chooseEuTax, type EuTaxChoice, isEuTaxCode } from '../../../engine/taxes/eu/choose-eu-tax.ts';
 import type { Context } from '../../../platform/context.ts';
+import { announce } from '../../../platform/reactions.ts';
 import { readVatNumber } from '../../../platform/vat-numbers/read-vat-number.ts';
 import { replaceCustomerTaxes, type TaxRow } from '../../catalog/taxes/queries.ts';
+import { vatNumberChecked } from '../announcements.ts';
 import type { CustomerRow } from '../customers/queries.ts';
-import { flagDraftsOfCustomer } from '../customers/writes.ts';
+import { flagDraftsOfCustomer } from '../flag-drafts.ts';
 import { euTax } from './generate.ts';
 import { listAwaitingInvoices, readSeller, type Seller } from './queries.ts';
-import { recordCheck } from './record.ts';
 import { deleteCheck, saveCheck } from './writes.ts';
 
 /** Owed work: a number that the register is asked about outside of any transaction; the double of sandboxes answers in one. */
@@ -51,7 +52,7 @@ export async function applyEuTaxes(ctx: Context, saved: SavedCustomer): Promise<
   await endCheck(ctx, customer.id);
   const number = customer.tax_identification_number;
   if (number && !readVatNumber(number).hasValidFormat)
-    recordCheck(ctx, customer, { valid: false, valid_format: false });
+    await announce(ctx, vatNumberChecked, { customer: customer, check: { valid: false, valid_format: false } });
   return taxes;
 }
 

@@ -1,4 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
+import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { newId } from '../../../platform/ids.ts';
 
@@ -55,22 +56,22 @@ export const discardMethod = (db: Db, organizationId: string, id: string, now: T
   update payment_methods set deleted_at = ${now}, is_default = false, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id} and deleted_at is null`;
 
-/** Discards all methods of a connection. */
-export const discardMethodsOfProvider = (
-  db: Db,
-  organizationId: string,
-  providerId: string,
-  now: Temporal.Instant,
-) => db`
-  update payment_methods set deleted_at = ${now}, is_default = false, updated_at = ${now}
-  where organization_id = ${organizationId} and payment_provider_id = ${providerId} and deleted_at is null`;
+/** Discards all methods of a deleted connection. */
+export async function discardMethodsOfProvider(
+  { db, organizationId, now }: Context,
+  { payment_provider_id }: { payment_provider_id: string },
+): Promise<void> {
+  await db`
+    update payment_methods set deleted_at = ${now()}, is_default = false, updated_at = ${now()}
+    where organization_id = ${organizationId} and payment_provider_id = ${payment_provider_id} and deleted_at is null`;
+}
 
 /** Discards all methods of a customer, whose link with its provider has ended. */
-export const discardMethodsOfCustomer = (
-  db: Db,
-  organizationId: string,
-  customerId: string,
-  now: Temporal.Instant,
-) => db`
-  update payment_methods set deleted_at = ${now}, is_default = false, updated_at = ${now}
-  where organization_id = ${organizationId} and customer_id = ${customerId} and deleted_at is null`;
+export async function discardMethodsOfCustomer(
+  { db, organizationId, now }: Context,
+  { customer_id }: { customer_id: string },
+): Promise<void> {
+  await db`
+    update payment_methods set deleted_at = ${now()}, is_default = false, updated_at = ${now()}
+    where organization_id = ${organizationId} and customer_id = ${customer_id} and deleted_at is null`;
+}

@@ -3,8 +3,7 @@ import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { pagesOfProviderOutdated } from '../announcements.ts';
-import { discardMethodsOfProvider } from '../payment-methods/writes.ts';
+import { pagesOfProviderOutdated, providerDeleted } from '../announcements.ts';
 import { findProvider, findProviderById, getProvider, type ProviderRow } from './queries.ts';
 import { recordProvider } from './record.ts';
 import type { ProviderCreate, ProviderUpdate } from './schema.ts';
@@ -125,7 +124,7 @@ export async function deleteProvider(ctx: Context, { code }: { code: string }) {
     update customers set payment_provider = null, payment_provider_code = null, provider_customer_id = null,
       payment_provider_id = null, updated_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and payment_provider_id = ${provider.id}`;
-  await discardMethodsOfProvider(ctx.db, ctx.organizationId, provider.id, ctx.now());
+  await announce(ctx, providerDeleted, { payment_provider_id: provider.id });
   recordProvider(ctx, 'deleted', provider);
   return answer(ctx, provider);
 }

@@ -1,8 +1,8 @@
 import { ProviderRefusal } from '../../../platform/payments/port.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
 import { readPayment } from '../payments/queries.ts';
+import { connected, transact } from '../provider-network/network.ts';
 import { applyAnswer, lockPayment } from './apply-outcome.ts';
-import { connected, transact } from './network.ts';
 
 /**
  * Job `payment.cancel`: ends a payment at its provider that was given up here. What the provider had taken already, it

@@ -4,8 +4,8 @@ import type { SystemDeps } from '../../../platform/records/system-transaction.ts
 import { Outage } from '../../../platform/refusal.ts';
 import { readMethod } from '../../customers/payment-methods/queries.ts';
 import { type PaymentRow, readPayment } from '../payments/queries.ts';
+import { connected, transact } from '../provider-network/network.ts';
 import { applyAnswer, leavePending, lockPayment } from './apply-outcome.ts';
-import { connected, transact } from './network.ts';
 
 /** Stripe forgets idempotency keys after a day: an older charge is never sent again, only looked at. */
 const KEY_LIVES_HOURS = 23;

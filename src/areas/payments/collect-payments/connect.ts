@@ -10,7 +10,7 @@ import { LIVE_KEY_IN_SANDBOX } from '../../customers/payment-providers/test-keys
 import { inboundUrl } from '../../customers/payment-providers/view.ts';
 import { checkoutView, recordCheckoutUrl } from '../payments/checkout-url.ts';
 import type { PageRow } from '../payments/pages.ts';
-import { type Connected, connected, transact } from './network.ts';
+import { type Connected, connected, transact } from '../provider-network/network.ts';
 
 /**
  * Job `payment.connect`: tries the credentials of a connection and makes its provider tell us its events. What the provider

@@ -1,7 +1,8 @@
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
+import type { PayloadOf } from '../../../platform/reactions.ts';
 import { askForDocument } from '../../messaging/documents/ask.ts';
-import type { PaymentRow } from '../payments/queries.ts';
+import type { paymentSucceeded } from '../announcements.ts';
 import { recordReceiptCreated } from './record.ts';
 
 /**
@@ -9,7 +10,10 @@ import { recordReceiptCreated } from './record.ts';
  * customer is locked. Its document is drawn after the commit: no route of the contract asks for one.
  * Rule: credits-and-payments E.9.
  */
-export async function makeReceipt(ctx: Context, payment: PaymentRow, billingEntityId: string): Promise<void> {
+export async function makeReceipt(
+  ctx: Context,
+  { payment, billing_entity_id }: PayloadOf<typeof paymentSucceeded>,
+): Promise<void> {
   const { db, organizationId } = ctx;
   const [known] = await db`
     select from payment_receipts where organization_id = ${organizationId} and payment_id = ${payment.id}`;
@@ -23,7 +27,7 @@ export async function makeReceipt(ctx: Context, payment: PaymentRow, billingEnti
     )
     insert into payment_receipts (id, organization_id, payment_id, customer_id, billing_entity_id, number, created_at)
     select ${id}::uuid, ${organizationId}::uuid, ${payment.id}::uuid, ${payment.customer_id}::uuid,
-      ${billingEntityId}::uuid,
+      ${billing_entity_id}::uuid,
       slug || '-RCPT-' || lpad(position::text, greatest(6, length(position::text)), '0'), ${ctx.now()}
     from counted
     returning number`;

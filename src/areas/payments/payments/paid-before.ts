@@ -1,7 +1,8 @@
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
+import { announce } from '../../../platform/reactions.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
-import { makeReceipt } from '../payment-receipts/make-receipt.ts';
+import { paymentSucceeded } from '../announcements.ts';
 import { readPayment } from './queries.ts';
 import { insertPayment, storeShare } from './writes.ts';
 
@@ -31,5 +32,8 @@ export async function recordPaidBefore(ctx: Context, invoiceId: string): Promise
   });
   await storeShare(db, organizationId, id, invoiceId, invoice.total_amount_cents);
   if (!invoice.self_billed)
-    await makeReceipt(ctx, await readPayment(db, organizationId, id), invoice.billing_entity_id);
+    await announce(ctx, paymentSucceeded, {
+      payment: await readPayment(db, organizationId, id),
+      billing_entity_id: invoice.billing_entity_id,
+    });
 }

@@ -1,12 +1,13 @@
 import { stepCents, wireOf } from '../../../engine/money/wire.ts';
 import type { Context } from '../../../platform/context.ts';
+import { announce } from '../../../platform/reactions.ts';
 import { dueOf, isOver } from '../../invoices/invoices/due.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
 import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
 import { bookPayment, bookReversal } from '../../ledger/ledger/payment-booked.ts';
-import { makeReceipt } from '../payment-receipts/make-receipt.ts';
-import { takeBackRounding, writeOffRounding } from '../write-offs/rounding.ts';
+import { paymentSucceeded } from '../announcements.ts';
 import type { PaymentRow } from './queries.ts';
+import { takeBackRounding, writeOffRounding } from './rounding.ts';
 import { changePayment, storeShare } from './writes.ts';
 
 /**
@@ -29,7 +30,8 @@ export async function settlePayment(ctx: Context, payment: PaymentRow): Promise<
   }
   await bookPayment(ctx, payment, shares, invoices[0]!.billing_entity_id);
   if (step > 1) await writeOffRests(ctx, payment, step);
-  if (!invoices[0]!.self_billed) await makeReceipt(ctx, payment, invoices[0]!.billing_entity_id);
+  if (!invoices[0]!.self_billed)
+    await announce(ctx, paymentSucceeded, { payment: payment, billing_entity_id: invoices[0]!.billing_entity_id });
 }
 
 /** One step of the amounts that the provider of a payment takes; 1 of manual ones and doubles. */

@@ -6,8 +6,8 @@ import type { SystemDeps } from '../../../platform/records/system-transaction.ts
 import { type CreditNoteRow, readCreditNote } from '../../credits/credit-notes/queries.ts';
 import { findRefund, noteRefundSent, type RefundRow } from '../../credits/credit-notes/refunds.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
-import { type Connected, connected, transact } from '../collect-payments/network.ts';
 import { readPayment } from '../payments/queries.ts';
+import { type Connected, connected, transact } from '../provider-network/network.ts';
 import { applyRefund, type RefundAnswer } from './apply-refund.ts';
 
 /** Stripe forgets idempotency keys after a day: an older refund is never sent again, somebody has to look. */

@@ -10,8 +10,8 @@ import { changeInvoice, lockVisibleInvoice } from '../../invoices/invoices/write
 import { bookWriteOffReversed, bookWrittenOff, isMarkedPaid } from '../../ledger/ledger/written-off.ts';
 import { giveUpPayments } from '../payments/give-up.ts';
 import { closePages } from '../payments/pages.ts';
+import { insertWriteOff, reverseWriteOffs } from '../payments/write-off-rows.ts';
 import type { WriteOffCreate } from './schema.ts';
-import { insertWriteOff, reverseWriteOffs } from './writes.ts';
 
 /**
  * Gives up what is due of an invoice, or a part of it: it is asked for no more. Its payment status stays, since nobody

@@ -1,6 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
-import type { QuoteRow, QuoteVersionRow } from '../quotes/queries.ts';
+import type { PayloadOf } from '../../../platform/reactions.ts';
+import type { quoteApproved } from '../announcements.ts';
 import { nextNumber } from '../quotes/writes.ts';
 import { insertOrderForm } from './queries.ts';
 import { recordOrderForm } from './record.ts';
@@ -8,7 +9,7 @@ import { recordOrderForm } from './record.ts';
 /** Makes the order form of a version that was just approved. Rule: platform K.4. */
 export async function createOrderForm(
   ctx: Context,
-  { quote, version, expiresAt }: { quote: QuoteRow; version: QuoteVersionRow; expiresAt: string | null },
+  { quote, version, expires_at }: PayloadOf<typeof quoteApproved>,
 ): Promise<void> {
   const id = newId();
   await insertOrderForm(
@@ -20,7 +21,7 @@ export async function createOrderForm(
       quote_id: quote.id,
       quote_version_id: version.id,
       number: await nextNumber(ctx, 'order_form'),
-      expires_at: expiresAt,
+      expires_at,
     },
     ctx.now(),
   );

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { SUBSCRIPTION_STATUSES } from '../../../engine/subscriptions/subscription-states.ts';
 import { textFilter } from '../../../platform/lists/filters.ts';
+import { PrivilegeView } from '../../catalog/entitlements/privilege.ts';
 import { entitlementValue, namedFeature } from '../../catalog/entitlements/schema.ts';
-import { PrivilegeView } from '../../catalog/features/schema.ts';
 
 const statusFilter = textFilter
   .transform((value) => SUBSCRIPTION_STATUSES.find((each) => each === value))

@@ -1,6 +1,6 @@
 import { type MergedValue, mergeFeature } from '../../../engine/entitlements/override.ts';
 import { shownValue } from '../../../engine/entitlements/value.ts';
-import { privilegeView } from '../../catalog/features/view.ts';
+import { privilegeView } from '../../catalog/entitlements/privilege.ts';
 import { type FeatureOfSubscription, overrideOf, planValuesOf } from './queries.ts';
 import type { SubscriptionEntitlementView } from './schema.ts';
 

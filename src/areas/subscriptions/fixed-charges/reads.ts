@@ -1,9 +1,9 @@
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { unitsOverridesOf } from '../../catalog/fixed-charges/queries.ts';
-import { pageOf, shownByCode } from '../../catalog/fixed-charges/reads.ts';
 import type { SubscriptionListQuery, SubscriptionQuery } from '../../catalog/fixed-charges/schema.ts';
 import { fixedChargeView } from '../../catalog/fixed-charges/view.ts';
+import { pageOf, shownByCode } from '../../catalog/plan-fixed-charges/reads.ts';
 import { findShownByExternalId, type SubscriptionShown } from '../subscriptions/queries.ts';
 
 interface SubscriptionAddress {

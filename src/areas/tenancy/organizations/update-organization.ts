@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
-import { changeBillingEntity, refuseFaults } from '../../customers/billing-entities/commands.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
+import { changeBillingEntity } from '../../customers/billing-entities/commands.ts';
 import { countryFaults } from '../../customers/billing-entities/country-rules.ts';
 import { documentNumberPrefix } from '../../customers/billing-entities/document-number-prefix.ts';
 import {

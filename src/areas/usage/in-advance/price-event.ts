@@ -15,11 +15,11 @@ import type { UsageFee } from '../../../engine/pricing/usage-fee.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { newId } from '../../../platform/ids.ts';
 import { meteredText } from '../../catalog/usage-shapes/numbers.ts';
+import { listNewestRecords } from '../in-advance-records/records.ts';
 import { toCount } from '../usage/price-usage.ts';
 import type { PricedCharge, PricedFilter } from '../usage/priced-charges.ts';
 import { countUsage } from '../usage-counts/count-usage.ts';
 import type { CountedShare } from '../usage-counts/request.ts';
-import { listNewestRecords } from './records.ts';
 
 /** An event as it is priced. */
 export interface EventToPrice {

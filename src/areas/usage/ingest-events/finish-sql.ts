@@ -2,8 +2,8 @@ import { TARGET_WALLET_KEY } from '../../../engine/metrics/group-values.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
 import { plainArray, textArray } from '../events/storage/array-literal.ts';
-import type { CandidateSubscription, EventToMatch, UnmatchedReason } from '../unmatched-events/match-event.ts';
-import { eventToMatch, joinLiveMetric } from '../unmatched-events/match-sql.ts';
+import type { CandidateSubscription, EventToMatch, UnmatchedReason } from '../match-events/match-event.ts';
+import { eventToMatch, joinLiveMetric } from '../match-events/match-sql.ts';
 import type { EventForWallet } from './missing-wallets.ts';
 
 /** Rows of one (organization, reason, code); beyond it only the counter grows (beyond 3.2). */

@@ -1,8 +1,8 @@
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import type { HealSelection } from '../../catalog/usage-shapes/request-heal.ts';
 import { plainArray, textArray } from '../events/storage/array-literal.ts';
-import type { EventToMatch, UnmatchedReason } from '../unmatched-events/match-event.ts';
-import { eventToMatch, joinLiveMetric } from '../unmatched-events/match-sql.ts';
+import type { EventToMatch, UnmatchedReason } from '../match-events/match-event.ts';
+import { eventToMatch, joinLiveMetric } from '../match-events/match-sql.ts';
 
 /** An open unmatched event, with the reason that it was put there for. */
 export interface OpenEvent extends EventToMatch {

@@ -3,7 +3,7 @@ import { holdOrganizationEvents } from '../../catalog/usage-shapes/lock.ts';
 import { meteredNumber } from '../../catalog/usage-shapes/numbers.ts';
 import { hourOf, lastOf, operationOf } from '../../catalog/usage-shapes/raw-buckets.ts';
 import { plainArray } from '../events/storage/array-literal.ts';
-import type { EventToMatch } from '../unmatched-events/match-event.ts';
+import type { EventToMatch } from '../match-events/match-event.ts';
 
 /**
  * Adds the events of open batches to what the storing statement leaves out of the rollups: last values, and the members

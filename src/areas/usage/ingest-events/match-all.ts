@@ -1,11 +1,6 @@
 import type { Db } from '../../../platform/db/connect.ts';
 import { groupRows } from '../../../platform/lists/group-rows.ts';
-import {
-  type CandidateSubscription,
-  type EventToMatch,
-  type Match,
-  matchEvent,
-} from '../unmatched-events/match-event.ts';
+import { type CandidateSubscription, type EventToMatch, type Match, matchEvent } from '../match-events/match-event.ts';
 import { type ActivityMark, listCandidates, listChargedPairs } from './finish-sql.ts';
 
 export interface MatchedEvent<Event extends EventToMatch> extends Match {

@@ -3,7 +3,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { listEventsById } from '../events/queries.ts';
 import { plainArray, textArray } from '../events/storage/array-literal.ts';
 import { eventText } from '../events/view.ts';
-import type { EventToMatch } from '../unmatched-events/match-event.ts';
+import type { EventToMatch } from '../match-events/match-event.ts';
 import type { MatchedEvent } from './match-all.ts';
 
 /** Name of the owed work that tells of events which name no wallet of their customer. */

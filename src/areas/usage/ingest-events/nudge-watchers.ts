@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { type MarkToSet, markWatched, USAGE_ACTIVITY } from '../../catalog/usage-thresholds/marks.ts';
-import type { EventToMatch } from '../unmatched-events/match-event.ts';
+import type { EventToMatch } from '../match-events/match-event.ts';
 import { markWalletsOfUsage, WALLET_ONGOING } from '../wallet-marks/marks.ts';
 import type { MatchedEvent } from './match-all.ts';
 

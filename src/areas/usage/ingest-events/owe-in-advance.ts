@@ -3,7 +3,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { stepJob } from '../../../platform/records/nudge.ts';
-import type { EventToMatch } from '../unmatched-events/match-event.ts';
+import type { EventToMatch } from '../match-events/match-event.ts';
 import type { MatchedEvent } from './match-all.ts';
 import {
   type EventForWallet,

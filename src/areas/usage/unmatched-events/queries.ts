@@ -5,7 +5,7 @@ import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import type { ShownEvent } from '../events/view.ts';
-import type { UnmatchedReason } from './match-event.ts';
+import type { UnmatchedReason } from '../match-events/match-event.ts';
 import type { UnmatchedListQuery } from './schema.ts';
 
 export interface UnmatchedRow extends ShownEvent {

@@ -4,7 +4,7 @@ import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { fromFilter, untilMillisecondFilter } from '../../../platform/lists/time-filters.ts';
 import { optionalText } from '../../../platform/schema/fields.ts';
 import { EventView } from '../events/schema.ts';
-import { UNMATCHED_REASONS } from './match-event.ts';
+import { UNMATCHED_REASONS } from '../match-events/match-event.ts';
 
 const Reason = z.enum(UNMATCHED_REASONS);
 

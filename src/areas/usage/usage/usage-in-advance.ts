@@ -2,7 +2,7 @@ import { type GroupedBy, groupKeys } from '../../../engine/metrics/group-values.
 import type { Proration } from '../../../engine/metrics/proration.ts';
 import { proratedUsageInAdvance, type RunningRecord, usageInAdvance } from '../../../engine/metrics/running-record.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import { listNewestRecords } from '../in-advance/records.ts';
+import { listNewestRecords } from '../in-advance-records/records.ts';
 import type { CountedShare, WantedTexts } from '../usage-counts/request.ts';
 import type { PricedCharge } from './priced-charges.ts';
 

@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Period } from '../../../../engine/calendar/period.ts';
 import type { Decimal } from '../../../../engine/money/decimal.ts';
 import type { Db } from '../../../../platform/db/connect.ts';
-import type { RecordKey } from '../../../usage/in-advance/records.ts';
+import type { RecordKey } from '../../../usage/in-advance-records/records.ts';
 
 /** Running records of one charge, filter, group and period that a correction is to walk anew. */
 export interface Chain extends RecordKey {

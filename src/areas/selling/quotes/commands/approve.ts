@@ -1,11 +1,12 @@
 import { canQuoteVersionMove } from '../../../../engine/quotes/states.ts';
 import type { Context } from '../../../../platform/context.ts';
+import { announce } from '../../../../platform/reactions.ts';
 import { assert, refuse } from '../../../../platform/refusal.ts';
 import { seconds } from '../../../../platform/schema/view.ts';
 import { getBillingEntity } from '../../../customers/billing-entities/queries.ts';
 import { type CustomerRow, readCustomer } from '../../../customers/customers/queries.ts';
 import { readOrganization } from '../../../tenancy/organizations/queries.ts';
-import { createOrderForm } from '../../order-forms/create.ts';
+import { quoteApproved } from '../../announcements.ts';
 import { businessFaults } from '../billing-items/business.ts';
 import { addFault } from '../billing-items/reader.ts';
 import { readBillingItems } from '../billing-items/structure.ts';
@@ -72,7 +73,7 @@ export async function approveQuoteVersion(
     getQuoteVersion(db, organizationId, version.id),
   ]);
   recordQuote(ctx, 'quote.approved', { quote: touched, version: approved });
-  await createOrderForm(ctx, { quote: touched, version: approved, expiresAt: body?.expires_at ?? null });
+  await announce(ctx, quoteApproved, { quote: touched, version: approved, expires_at: body?.expires_at ?? null });
   return { quote_version: quoteVersionExtendedView(approved) };
 }
 

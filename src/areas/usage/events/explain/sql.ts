@@ -4,7 +4,7 @@ import type { AggregationType } from '../../../../engine/metrics/aggregation-typ
 import type { FilterValues } from '../../../../engine/metrics/choose-filter.ts';
 import type { Db } from '../../../../platform/db/connect.ts';
 import { isoText } from '../../../../platform/db/iso-text.ts';
-import type { CandidateSubscription } from '../../unmatched-events/match-event.ts';
+import type { CandidateSubscription } from '../../match-events/match-event.ts';
 
 /** A subscription of an explained event, with what its periods follow from. */
 export interface ExplainedSubscription extends CandidateSubscription {

@@ -8,12 +8,7 @@ import { type GroupedBy, groupKeys, groupOf, TARGET_WALLET_KEY } from '../../../
 import { propertyText } from '../../../../engine/metrics/property-text.ts';
 import { decimal, decimalText, ONE } from '../../../../engine/money/decimal.ts';
 import { seconds } from '../../../../platform/schema/view.ts';
-import {
-  type EventToMatch,
-  isBeforeStart,
-  matchEvent,
-  type UnmatchedReason,
-} from '../../unmatched-events/match-event.ts';
+import { type EventToMatch, isBeforeStart, matchEvent, type UnmatchedReason } from '../../match-events/match-event.ts';
 import type { ExplainedCharge, ExplainedMetric, ExplainedSubscription } from './sql.ts';
 
 /** In the order in which they are told. */

@@ -2,7 +2,6 @@ import type { Context } from '../../../platform/context.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { type Page, pageMeta } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { getPlanByCode } from '../plans/queries.ts';
 import {
   type ChargeRow,
   countCharges,
@@ -11,9 +10,10 @@ import {
   getChargeByCode,
   listCharges,
   listFilters,
-} from './queries.ts';
-import { showCharges } from './shown.ts';
-import { chargeFilterView, chargeView } from './view.ts';
+} from '../charges/queries.ts';
+import { showCharges } from '../charges/shown.ts';
+import { chargeFilterView, chargeView } from '../charges/view.ts';
+import { getPlanByCode } from '../plans/queries.ts';
 
 /** @throws Refusal 404 plan */
 export async function listPlanCharges(ctx: Context, { code, query }: { code: string; query: Page }) {

@@ -1,11 +1,11 @@
 import type { Context } from '../../../platform/context.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
+import { prepareCharges } from '../charges/prepare.ts';
+import type { CascadeBody, ChargeCreate, ChargeUpdate } from '../charges/schema.ts';
+import { chargeView } from '../charges/view.ts';
+import { deleteCharges, saveCharges } from '../charges/writes.ts';
 import { hasSubscriptions } from '../plans/queries.ts';
-import { refuseFaults } from './faults.ts';
-import { prepareCharges } from './prepare.ts';
-import type { CascadeBody, ChargeCreate, ChargeUpdate } from './schema.ts';
-import { chargeView } from './view.ts';
 import { changeWithinPlan, chargeOf } from './within-plan.ts';
-import { deleteCharges, saveCharges } from './writes.ts';
 
 /**
  * Adds a charge to a plan.

@@ -1,9 +1,9 @@
 import type { Context } from '../../../platform/context.ts';
 import { type Page, pageMeta } from '../../../platform/lists/pagination.ts';
+import { countFixedCharges, getFixedChargeByCode, listFixedCharges } from '../fixed-charges/queries.ts';
+import { showFixedCharges } from '../fixed-charges/shown.ts';
+import { fixedChargeView } from '../fixed-charges/view.ts';
 import { getPlanByCode } from '../plans/queries.ts';
-import { countFixedCharges, getFixedChargeByCode, listFixedCharges } from './queries.ts';
-import { showFixedCharges } from './shown.ts';
-import { fixedChargeView } from './view.ts';
 
 /** @throws Refusal 404 plan */
 export async function listPlanFixedCharges(ctx: Context, { code, query }: { code: string; query: Page }) {

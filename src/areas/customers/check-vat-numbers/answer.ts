@@ -2,10 +2,10 @@ import { retryDelayMinutes } from '../../../engine/taxes/eu/retry-delay.ts';
 import type { Context } from '../../../platform/context.ts';
 import { listTaxesById } from '../../catalog/taxes/queries.ts';
 import { readCustomer } from '../customers/queries.ts';
-import { chooseFor, giveTax, releaseInvoices } from './apply.ts';
-import { findOpenCheck, holdCustomer, readSeller } from './queries.ts';
-import { recordCheck } from './record.ts';
-import { closeCheck, deleteCheck, postponeCheck } from './writes.ts';
+import { recordCheck } from '../customers/record-check.ts';
+import { chooseFor, giveTax, releaseInvoices } from '../eu-taxes/apply.ts';
+import { findOpenCheck, holdCustomer, readSeller } from '../eu-taxes/queries.ts';
+import { closeCheck, deleteCheck, postponeCheck } from '../eu-taxes/writes.ts';
 
 /** Why the register could not answer. Rule: credits-and-payments A.6. */
 export const REGISTER_ERRORS = [
@@ -50,7 +50,10 @@ export async function answerCheck(
   if (answer.outcome === 'error') {
     const nextAttemptAt = ctx.now().add({ minutes: retryDelayMinutes(check.attempts + 1) });
     await postponeCheck(db, organizationId, check.id, { error: answer.error, nextAttemptAt }, ctx.now());
-    return recordCheck(ctx, customer, { valid: false, valid_format: true, error: answer.text });
+    return await recordCheck(ctx, {
+      customer: customer,
+      check: { valid: false, valid_format: true, error: answer.text },
+    });
   }
   const isValid = answer.outcome === 'valid';
   await closeCheck(db, organizationId, check.id, answer.outcome, ctx.now());
@@ -60,10 +63,13 @@ export async function answerCheck(
     const others = await listTaxesById(db, organizationId, check.tax_ids);
     await giveTax(ctx, { customer, seller, code: choice.code, others });
   }
-  recordCheck(ctx, customer, {
-    ...(answer.outcome === 'valid' ? answer.data : {}),
-    valid: isValid,
-    valid_format: true,
+  await recordCheck(ctx, {
+    customer: customer,
+    check: {
+      ...(answer.outcome === 'valid' ? answer.data : {}),
+      valid: isValid,
+      valid_format: true,
+    },
   });
   await releaseInvoices(ctx, customer.id);
 }

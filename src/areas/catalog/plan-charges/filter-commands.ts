@@ -2,16 +2,16 @@ import type { FieldCodes } from '../../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { assert, refuse } from '../../../platform/refusal.ts';
+import { addFaults, refuseFaults } from '../../../platform/schema/faults.ts';
 import { declaredValues, lockBillableMetrics } from '../billable-metrics/queries.ts';
-import { addFaults, refuseFaults } from './faults.ts';
-import { checkedProperties, withoutRepeats } from './filter-list.ts';
-import { filterCode, identityOf, valuesFaults } from './filter-values.ts';
-import type { ChargeFilterRow } from './queries.ts';
-import type { CascadeBody, ChargeFilterCreate, ChargeFilterUpdate } from './schema.ts';
-import type { ChargeShown } from './shown.ts';
-import { chargeFilterView } from './view.ts';
+import { checkedProperties, withoutRepeats } from '../charges/filter-list.ts';
+import { filterCode, identityOf, valuesFaults } from '../charges/filter-values.ts';
+import type { ChargeFilterRow } from '../charges/queries.ts';
+import type { CascadeBody, ChargeFilterCreate, ChargeFilterUpdate } from '../charges/schema.ts';
+import type { ChargeShown } from '../charges/shown.ts';
+import { chargeFilterView } from '../charges/view.ts';
+import { deleteFilter, upsertFilters } from '../charges/writes.ts';
 import { changeWithinPlan, chargeOf } from './within-plan.ts';
-import { deleteFilter, upsertFilters } from './writes.ts';
 
 interface Address {
   code: string;

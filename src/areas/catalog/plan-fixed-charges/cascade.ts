@@ -3,54 +3,13 @@ import { canonicalJson } from '../../../platform/canonical-json.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { groupRows } from '../../../platform/lists/group-rows.ts';
-import { flagDraftInvoicesOfPlans } from '../plans/drafts.ts';
+import type { CascadeFixedChargesStep } from '../fixed-charges/cascade-later.ts';
+import { type FixedChargeRow, listCopiesOfFixedCharges, listFixedChargesOfPlans } from '../fixed-charges/queries.ts';
+import { followUnits, type UnitsChange } from '../fixed-charges/units.ts';
+import { copyTaxes, deleteFixedCharges, saveFixedCharges } from '../fixed-charges/writes.ts';
+import { flagDraftInvoicesOfPlans } from '../flag-drafts.ts';
 import { lockOverrides } from '../plans/lock-overrides.ts';
 import { listPlansById } from '../plans/queries.ts';
-import type { PreparedFixedCharge } from './prepare.ts';
-import { type FixedChargeRow, listCopiesOfFixedCharges, listFixedChargesOfPlans } from './queries.ts';
-import { followUnits, type UnitsChange } from './units.ts';
-import { copyTaxes, deleteFixedCharges, saveFixedCharges } from './writes.ts';
-
-const CASCADE_STEP = 'cascade-fixed-charges';
-
-interface Figures {
-  charge_model: string;
-  units: string;
-  properties: Properties;
-}
-
-/** Payload of the step: what changed in a plan and is to change in its overrides. */
-export interface CascadeFixedChargesStep {
-  plan_id: string;
-  changes: { id: string; former: Figures | null; is_immediate: boolean }[];
-  removed_ids: string[];
-  bills: boolean;
-}
-
-/** Leaves the changes of a plan's fixed charges to be made in its overrides. */
-export function cascadeLater(
-  ctx: Context,
-  planId: string,
-  changed: { prepared: readonly PreparedFixedCharge[]; removedIds: readonly string[]; billsCopies: boolean },
-): void {
-  const payload: CascadeFixedChargesStep = {
-    plan_id: planId,
-    changes: changed.prepared.map(({ fixedCharge, former, isImmediate }) => ({
-      id: fixedCharge.id,
-      former: former === undefined ? null : figuresOf(former),
-      is_immediate: isImmediate,
-    })),
-    removed_ids: [...changed.removedIds],
-    bills: changed.billsCopies,
-  };
-  ctx.after({ job: CASCADE_STEP, payload });
-}
-
-const figuresOf = ({ charge_model, units, properties }: FixedChargeRow): Figures => ({
-  charge_model,
-  units: units.toFixed(),
-  properties,
-});
 
 /**
  * Step `cascade-fixed-charges`: a new fixed charge is copied to each override, a changed one changes those copies that

@@ -1,15 +1,15 @@
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { refuseFaults } from '../charges/faults.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
+import { applyFixedCharges, type FixedChargeList } from '../fixed-charges/plan-list.ts';
+import { prepareFixedCharges } from '../fixed-charges/prepare.ts';
+import type { FixedChargeElement } from '../fixed-charges/schema.ts';
+import type { FixedChargeShown } from '../fixed-charges/shown.ts';
+import { fixedChargeView } from '../fixed-charges/view.ts';
+import { flagDraftInvoicesOfPlans } from '../flag-drafts.ts';
 import { announcePlan } from '../plans/announce.ts';
-import { flagDraftInvoicesOfPlans } from '../plans/drafts.ts';
 import { hasSubscriptions, lockPlanByCode } from '../plans/queries.ts';
 import { type PlanShown, showPlan } from '../plans/shown.ts';
-import { applyFixedCharges, type FixedChargeList } from './plan-list.ts';
-import { prepareFixedCharges } from './prepare.ts';
-import type { FixedChargeElement } from './schema.ts';
-import type { FixedChargeShown } from './shown.ts';
-import { fixedChargeView } from './view.ts';
 
 /**
  * Adds a fixed charge to a plan.

@@ -1,13 +1,13 @@
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import type { CascadeBody } from '../charges/schema.ts';
+import type { ChargeShown } from '../charges/shown.ts';
+import { flagDraftInvoicesOfPlans } from '../flag-drafts.ts';
 import { announcePlan } from '../plans/announce.ts';
 import { cascadeChanges } from '../plans/cascade.ts';
-import { flagDraftInvoicesOfPlans } from '../plans/drafts.ts';
 import { lockPlanByCode } from '../plans/queries.ts';
 import { type PlanShown, showPlan } from '../plans/shown.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
-import type { CascadeBody } from './schema.ts';
-import type { ChargeShown } from './shown.ts';
 
 /**
  * Changes charges or charge filters of one plan: the plan is locked first; afterwards rollups follow, its draft invoices

@@ -1,5 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Db } from '../../../platform/db/connect.ts';
+import type { Db } from '../../platform/db/connect.ts';
 
 /** Flags the draft invoices of some plans: their next refresh computes them anew. Rule: subscriptions-and-invoices A.3. */
 export async function flagDraftInvoicesOfPlans(

@@ -1,6 +1,6 @@
-import type { FieldCodes } from '../../../engine/pricing/combination-rules.ts';
-import { notePlaces, type Path, placesOf } from '../../../platform/found-places.ts';
-import { refuse } from '../../../platform/refusal.ts';
+import type { FieldCodes } from '../../engine/pricing/combination-rules.ts';
+import { notePlaces, type Path, placesOf } from '../found-places.ts';
+import { refuse } from '../refusal.ts';
 
 /**
  * Adds the codes of one part of an input to those of the others. Only `properties` keeps repetitions: its list tells

@@ -2,7 +2,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import { changeInvoice } from '../../invoices/invoices/writes.ts';
 import { bookWriteOffReversed, bookWrittenOff } from '../../ledger/ledger/written-off.ts';
-import { insertWriteOff, reverseRounding } from './writes.ts';
+import { insertWriteOff, reverseRounding } from './write-off-rows.ts';
 
 /** Reason of a write-off that the step of a provider's amounts made. */
 const PROVIDER_ROUNDING = 'provider_rounding';

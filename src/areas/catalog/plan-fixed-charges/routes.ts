@@ -1,8 +1,13 @@
 import type { Operation } from '../../../platform/operation.ts';
 import { CascadeBody } from '../charges/schema.ts';
+import {
+  FixedChargeEnvelope,
+  FixedChargeInput,
+  FixedChargeList,
+  FixedChargeListQuery,
+} from '../fixed-charges/schema.ts';
 import { createPlanFixedCharge, deletePlanFixedCharge, updatePlanFixedCharge } from './commands.ts';
 import { listPlanFixedCharges, showPlanFixedCharge } from './reads.ts';
-import { FixedChargeEnvelope, FixedChargeInput, FixedChargeList, FixedChargeListQuery } from './schema.ts';
 
 const FIXED_CHARGES = '/plans/:code/fixed_charges';
 const FIXED_CHARGE = `${FIXED_CHARGES}/:fixed_charge_code`;

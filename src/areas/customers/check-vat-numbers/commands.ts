@@ -2,8 +2,8 @@ import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { secondsOrNull } from '../../../platform/schema/view.ts';
 import { type CustomerRow, getCustomer, lockCustomer } from '../customers/queries.ts';
-import { askRegister } from './apply.ts';
-import { type CheckRow, findCheck } from './queries.ts';
+import { askRegister } from '../eu-taxes/apply.ts';
+import { type CheckRow, findCheck } from '../eu-taxes/queries.ts';
 
 /** @throws Refusal 404 customer, vies_check */
 export async function showCheck(ctx: Context, { external_id }: { external_id: string }) {

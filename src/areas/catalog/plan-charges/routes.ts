@@ -1,7 +1,4 @@
 import type { Operation } from '../../../platform/operation.ts';
-import { createPlanCharge, deletePlanCharge, updatePlanCharge } from './commands.ts';
-import { createPlanChargeFilter, deletePlanChargeFilter, updatePlanChargeFilter } from './filter-commands.ts';
-import { listPlanChargeFilters, listPlanCharges, showPlanCharge, showPlanChargeFilter } from './reads.ts';
 import {
   CascadeBody,
   ChargeCreate,
@@ -13,7 +10,10 @@ import {
   ChargeList,
   ChargeUpdate,
   PageQuery,
-} from './schema.ts';
+} from '../charges/schema.ts';
+import { createPlanCharge, deletePlanCharge, updatePlanCharge } from './commands.ts';
+import { createPlanChargeFilter, deletePlanChargeFilter, updatePlanChargeFilter } from './filter-commands.ts';
+import { listPlanChargeFilters, listPlanCharges, showPlanCharge, showPlanChargeFilter } from './reads.ts';
 
 const CHARGES = '/plans/:code/charges';
 const CHARGE = `${CHARGES}/:charge_code`;
