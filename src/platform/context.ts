@@ -3,8 +3,8 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Config } from './config.ts';
 import type { Db } from './db/connect.ts';
 import type { Log } from './log/log.ts';
-import type { Pause } from './turns/turns.ts';
 import type { Reactions } from './reactions.ts';
+import type { Pause } from './turns/turns.ts';
 
 /** Who caused an action: a key of the API, or the service itself (platform H.1). */
 export interface Actor {

@@ -3,6 +3,7 @@ import { operationsByName } from '../../src/operations.ts';
 import type { Context } from '../../src/platform/context.ts';
 import { connectDatabase, type Sql } from '../../src/platform/db/connect.ts';
 import { createLog } from '../../src/platform/log/log.ts';
+import { reactions } from '../../src/reactions.ts';
 import type { TestService } from './service.ts';
 
 /** Statements that nothing holds back each find a connection of their own. */
@@ -39,6 +40,7 @@ export const readingAt = (service: TestService, sql: Sql, organizationId: string
     db: sql,
     config: service.config,
     log: createLog({ level: 'silent', process: 'test' }),
+    reactions,
     now: () => Temporal.Instant.from(now),
     record: () => {},
     after: () => {},

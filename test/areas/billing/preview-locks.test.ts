@@ -9,6 +9,7 @@ import type { Context } from '../../../src/platform/context.ts';
 import type { Tx } from '../../../src/platform/db/connect.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
+import { reactions } from '../../../src/reactions.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { openStory, type Story } from './bill-subscriptions/story.ts';
@@ -109,6 +110,7 @@ async function asked(
   const run = previewHandlers({
     sql: service.sql,
     config: service.config,
+    reactions,
     log: createLog({ level: 'silent', process: 'test' }),
     producer: service.ingress.producer,
     operations: new Map(operations.map((each) => [each.name, each])),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { refreshWallets } from '../../../src/areas/billing/bill-wallets/refresh.ts';
+import { refreshWalletsStep } from '../../../src/areas/billing/bill-wallets/refresh.ts';
 import { createHold } from '../../../src/areas/credits/wallet-holds/commands.ts';
 import { type ExpiringHolds, expireTogether } from '../../../src/areas/credits/wallet-holds/expire.ts';
 import { expireHolds } from '../../../src/areas/credits/wallet-holds/expire-holds.ts';
@@ -67,7 +67,9 @@ async function expireAll(purse: Purse): Promise<void> {
 }
 
 const refresh = (purse: Purse) =>
-  service.sql.begin((tx) => refreshWallets(contextOf(purse, tx as unknown as Sql), purse.customerId));
+  service.sql.begin((tx) =>
+    refreshWalletsStep(contextOf(purse, tx as unknown as Sql), { customer_id: purse.customerId }),
+  );
 
 /** Cuts whoever changes a wallet's holds at this moment off from the database. */
 const cutOff = () => service.sql`

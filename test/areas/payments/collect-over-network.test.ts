@@ -13,6 +13,7 @@ import { isUuid } from '../../../src/platform/ids.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { isSignedByStripe } from '../../../src/platform/payments/signatures.ts';
 import { openRuntime } from '../../../src/platform/process/runtime.ts';
+import { reactions } from '../../../src/reactions.ts';
 import { violationsOf } from '../../contract/check-webhook.ts';
 import type { Client } from '../../support/client.ts';
 import { FAKE_KEY, type FakeStripe, fakeStripe, REFUSED_EMAIL } from '../../support/fakes/stripe.ts';
@@ -354,7 +355,10 @@ describe('a deleted connection', () => {
     const { sql, redis } = service;
     const { producer } = service.ingress;
     const log = createLog({ level: 'silent', process: 'test' });
-    return cleanSecrets.sweep({ sql, redis, producer, log, config: { ...service.config, ...settings } }, realNow());
+    return cleanSecrets.sweep(
+      { sql, redis, producer, log, reactions, config: { ...service.config, ...settings } },
+      realNow(),
+    );
   };
 
   test('is told events for 30 days; the signature says whether they are its own or those of the next one', async () => {

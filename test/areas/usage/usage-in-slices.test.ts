@@ -3,6 +3,7 @@ import { showCurrentUsage } from '../../../src/areas/usage/usage/current-usage.t
 import { showProjectedUsage } from '../../../src/areas/usage/usage/projected-usage.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import type { Context } from '../../../src/platform/context.ts';
+import { NO_REACTIONS } from '../../../src/platform/reactions.ts';
 import { assert } from '../../../src/platform/refusal.ts';
 import { type Pause, Turns } from '../../../src/platform/turns/turns.ts';
 import type { Client } from '../../support/client.ts';
@@ -71,6 +72,7 @@ const context = (pause?: Pause): Context => ({
   db: service.sql,
   config: service.config,
   log: undefined as never,
+  reactions: NO_REACTIONS,
   now: realNow,
   ...(pause ? { pause } : {}),
   record: () => assert(false, 'a read records nothing'),

@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import { ProviderRefusal } from '../../../platform/payments/port.ts';
 import type { SweepDeps, SweepJob } from '../../../platform/periodic-job.ts';
 import { listRetiredProviders } from '../../customers/payment-providers/queries.ts';
-import { connected } from './network.ts';
+import { connected } from '../provider-network/network.ts';
 
 /** Connections of one run, each a call to its provider; more wait for the next day. */
 const AT_ONCE = 100;
