@@ -25,11 +25,16 @@ export function trialEnd({ plan, subscription, firstStartedAt }: TrialInput): In
   return (firstStartedAt ?? subscription.subscription_at).add({ microseconds: microseconds.toNumber() });
 }
 
-/** Whether the trial still runs at an instant. Rule: subscriptions-and-invoices D.2-3 "in trial". */
+/**
+ * Whether the trial runs at an instant, also when it is asked later and the trial is over by then.
+ * Rule: subscriptions-and-invoices D.2-3 "in trial".
+ */
 export function isInTrial(input: TrialInput, at: Instant): boolean {
   const end = trialEnd(input);
   const hasStarted = !isAfter(input.firstStartedAt ?? input.subscription.subscription_at, at);
-  return end !== undefined && input.subscription.trial_ended_at === null && hasStarted && isAfter(end, at);
+  const endedAt = input.subscription.trial_ended_at;
+  const hasEnded = endedAt !== null && !isAfter(endedAt, at);
+  return end !== undefined && !hasEnded && hasStarted && isAfter(end, at);
 }
 
 /** Whether the trial keeps a line at `at` from bearing a subscription fee: it runs, and not only until later that day. */

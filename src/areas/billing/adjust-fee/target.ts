@@ -79,8 +79,8 @@ async function findLine(ctx: Context, invoiceId: string, id: string | null | und
 
 /** A fixed charge of a line that came to nothing, so that no fee bills it. */
 async function missingFixedCharge(ctx: Context, invoice: InvoiceRow, line: Line, id: string): Promise<Target> {
-  const payer = await lockPayer(ctx.db, ctx.organizationId, invoice.customer_id);
-  const lines = await linesOfSource(ctx, invoice, payer.zone);
+  await lockPayer(ctx.db, ctx.organizationId, invoice.customer_id);
+  const lines = await linesOfSource(ctx, invoice);
   const billed = lines.find(({ subscription }) => subscription.id === line.subscription_id)!;
   const fixedCharges = await listFixedChargesOfPlans(ctx.db, ctx.organizationId, [line.plan_id]);
   const fixedCharge = fixedCharges.find((each) => each.id === id);

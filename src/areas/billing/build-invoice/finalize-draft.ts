@@ -20,6 +20,8 @@ interface DraftRow {
   billing_entity_id: string;
   currency: string;
   skip_usage: boolean;
+  /** Zone in which its lines were billed: a customer that has moved since moves the lines to come. */
+  timezone: string;
   issuing_date: Temporal.PlainDate;
   expected_finalization_date: Temporal.PlainDate;
   payment_due_date: Temporal.PlainDate;
@@ -78,13 +80,13 @@ async function computeAnew(
     {
       invoiceId,
       at: first.billed_at,
-      billedOn: localDate(first.billed_at, payer.zone),
-      zone: payer.zone,
+      billedOn: localDate(first.billed_at, invoice.timezone),
+      zone: invoice.timezone,
     },
   );
   const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
   const lines = stored.map((line) =>
-    billedLine(byId.get(line.subscription_id)!, line.invoicing_reason, line.billed_at, payer.zone),
+    billedLine(byId.get(line.subscription_id)!, line.invoicing_reason, line.billed_at, invoice.timezone),
   );
   const issuer = await readIssuer(db, organizationId, invoice.billing_entity_id);
   const isGated = subscriptions.some(({ status }) => status === 'incomplete');
@@ -129,7 +131,7 @@ async function computeAnew(
 
 async function lockInvoice(ctx: Context, id: string, status: 'draft' | 'generating'): Promise<DraftRow | undefined> {
   const [row] = await ctx.db<DraftRow[]>`
-    select id, billing_entity_id, currency, skip_usage, issuing_date, expected_finalization_date, payment_due_date,
+    select id, billing_entity_id, currency, skip_usage, timezone, issuing_date, expected_finalization_date, payment_due_date,
       net_payment_term, created_at
     from invoices where organization_id = ${ctx.organizationId} and id = ${id} and status = ${status}
     for update`;

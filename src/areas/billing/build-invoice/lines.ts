@@ -5,6 +5,7 @@ import { boundaryWindows, type LineWindows, lineWindows } from '../../../engine/
 import type { InvoicingReason } from '../../../engine/invoices/invoice-types.ts';
 import type { Proration } from '../../../engine/metrics/proration.ts';
 import { isUpgrade } from '../../../engine/subscriptions/comparison-amount.ts';
+import { subscriptionOfLine } from './as-of.ts';
 import type { BilledSubscription } from './sql.ts';
 
 /** A line of an invoice: a subscription, why it is on it, and its windows. */
@@ -32,13 +33,9 @@ export interface UnitsChanges {
   recordIds: readonly string[];
 }
 
-/** Works out the windows of a line. Rules: subscriptions-and-invoices C.3, C.6, F.5 "line inclusion". */
-export function billedLine(
-  subscription: BilledSubscription,
-  reason: InvoicingReason,
-  at: Instant,
-  zone: string,
-): BilledLine {
+/** Works out the windows of a line, of its subscription as it was then. Rules: subscriptions-and-invoices C.3, C.6, F.5 "line inclusion". */
+export function billedLine(found: BilledSubscription, reason: InvoicingReason, at: Instant, zone: string): BilledLine {
+  const subscription = subscriptionOfLine(found, reason, at);
   const succession = successionOf(subscription);
   const input = {
     ...(reason === 'progressive_billing' ? { mode: 'current' as const } : {}),

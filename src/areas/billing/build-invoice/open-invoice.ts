@@ -10,6 +10,8 @@ export interface InvoiceHead {
   id: string;
   payer: PayerFacts;
   issuer: IssuerFacts;
+  /** Zone in which its lines are billed: the customer's, unless it stands in the place of an older invoice. */
+  zone?: string;
   /** Of subscriptions, unless told otherwise. */
   invoiceType?: InvoiceType;
   currency: string;
@@ -53,7 +55,7 @@ export async function openInvoice(
       net_payment_term, purchase_order_number, created_at, updated_at)
     values (${head.id}, ${ctx.organizationId}, ${issuer.id}, ${payer.id}, ${invoiceType}, 'generating',
       ${head.selfBilled ?? payer.account_type === 'partner'}, ${head.skipsUsage ?? false},
-      ${draftNumber(issuer.document_number_prefix)}, ${head.currency}, ${payer.zone}, ${dates.issuingDate},
+      ${draftNumber(issuer.document_number_prefix)}, ${head.currency}, ${head.zone ?? payer.zone}, ${dates.issuingDate},
       ${dates.expectedFinalizationDate}, ${dates.paymentDueDate}, ${dates.netPaymentTerm}, ${head.purchaseOrderNumber},
       ${createdAt}, ${createdAt})`.execute();
   return { dates, graceDays: graceDays(dated) };

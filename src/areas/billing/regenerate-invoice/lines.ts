@@ -6,8 +6,9 @@ import { type InvoiceLineRow, type InvoiceRow, listLinesOfInvoice } from '../../
 import { type BilledLine, billedLine } from '../build-invoice/lines.ts';
 import { readBilledSubscriptions } from '../build-invoice/sql.ts';
 
-/** The lines of an invoice, with the windows that they have on it. */
-export async function linesOfSource(ctx: Context, source: InvoiceRow, zone: string): Promise<BilledLine[]> {
+/** The lines of an invoice, with the windows that they have on it, in the zone in which they were billed. */
+export async function linesOfSource(ctx: Context, source: InvoiceRow): Promise<BilledLine[]> {
+  const { timezone: zone } = source;
   const stored = await listLinesOfInvoice(ctx.db, ctx.organizationId, source.id);
   const [billed] = await ctx.db<{ at: Temporal.Instant }[]>`
     select min(billed_at) as at from invoice_subscriptions
@@ -22,7 +23,11 @@ export async function linesOfSource(ctx: Context, source: InvoiceRow, zone: stri
   const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
   return stored.map((line) => {
     const computed = billedLine(byId.get(line.subscription_id)!, line.invoicing_reason, at, zone);
-    return { ...computed, windows: { ...computed.windows, ...storedWindows(line, computed) } };
+    return {
+      ...computed,
+      endsTrial: line.ends_trial,
+      windows: { ...computed.windows, ...storedWindows(line, computed) },
+    };
   });
 }
 

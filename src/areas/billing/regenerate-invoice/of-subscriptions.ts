@@ -21,7 +21,7 @@ export async function regenerateOfSubscriptions(ctx: Context, replaced: Replaced
   const { db, organizationId } = ctx;
   const { source, payer, issuer, body, purchaseOrderNumber } = replaced;
   const { invoice_type: invoiceType } = source;
-  const lines = await linesOfSource(ctx, source, payer.zone);
+  const lines = await linesOfSource(ctx, source);
   const [first] = lines;
   assert(first, 'an invoice of subscriptions has lines');
   const fees = await regeneratedFees(ctx, source.id, lines, body.fees);
@@ -31,6 +31,7 @@ export async function regenerateOfSubscriptions(ctx: Context, replaced: Replaced
     id: invoiceId,
     payer,
     issuer,
+    zone: source.timezone,
     invoiceType,
     currency: source.currency,
     purchaseOrderNumber,
@@ -41,7 +42,7 @@ export async function regenerateOfSubscriptions(ctx: Context, replaced: Replaced
   });
   const replacement = { sourceId: source.id, invoiceId };
   await replaceSource(db, organizationId, replacement);
-  const claim = { billedOn: localDate(first.at, payer.zone), now: ctx.now() };
+  const claim = { billedOn: localDate(first.at, source.timezone), now: ctx.now() };
   await claimLines(db, organizationId, invoiceId, lines, claim);
   await copyThresholds(db, organizationId, replacement, ctx.now());
   const computation = await totalFees(ctx, { payer, issuer, fees, isFinalizing: true, invoiceType });

@@ -71,7 +71,7 @@ export async function repriceInvoice(
 ): Promise<RepricedThing[]> {
   const { db, organizationId } = ctx;
   const [all, fees, adjustments, isAnew, finalAt] = await Promise.all([
-    linesOfSource(ctx, invoice, invoice.timezone),
+    linesOfSource(ctx, invoice),
     issuedFees(ctx, invoice.id),
     listAdjustedFees(db, organizationId, invoice.id),
     isMadeAnew(db, organizationId, invoice.id),

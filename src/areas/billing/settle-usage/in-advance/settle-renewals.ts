@@ -47,7 +47,7 @@ const isOther = ({ fee, newCents, newUnits }: RepricedThing): boolean =>
 async function repriceRenewal(ctx: Context, terms: Terms, renewal: Renewal): Promise<StandaloneChange[]> {
   const { db, organizationId } = ctx;
   const invoice = await readInvoice(db, organizationId, renewal.invoice_id);
-  const lines = await linesOfSource(ctx, invoice, invoice.timezone);
+  const lines = await linesOfSource(ctx, invoice);
   const line = lines.find(({ subscription }) => subscription.id === renewal.subscription_id)!;
   const period = renewedPeriod(line);
   if (period === undefined) return [];

@@ -1,0 +1,31 @@
+import type { Instant } from '../../../engine/calendar/instants.ts';
+import { isTerminated } from '../../../engine/calendar/windows.ts';
+import type { InvoicingReason } from '../../../engine/invoices/invoice-types.ts';
+import type { BilledSubscription } from './sql.ts';
+
+/**
+ * A subscription as it was at the billing instant of a line, whenever the line is computed: an end that came later, and
+ * the plan that took over then, have not happened yet. (A trial's end is looked at by the engine, which knows the instant.)
+ *
+ * A periodic run bills what is active, so its lines know of no end, not even of one at their own instant.
+ *
+ * Rules: subscriptions-and-invoices C.3 "T", F.11 "the same timestamp and reason".
+ */
+export const subscriptionOfLine = (
+  subscription: BilledSubscription,
+  reason: InvoicingReason,
+  at: Instant,
+): BilledSubscription =>
+  reason === 'subscription_periodic' || !isTerminated(subscription, at) ? beforeItsEnd(subscription) : subscription;
+
+/** A subscription that has ended, as it was before it did; another one as it is. */
+const beforeItsEnd = (subscription: BilledSubscription): BilledSubscription => ({
+  ...subscription,
+  status: subscription.status === 'terminated' ? 'active' : subscription.status,
+  terminated_at: null,
+  heir_id: null,
+  successor_plan_id: null,
+  successor_interval: null,
+  successor_amount_cents: null,
+  was_renewed_beside_successor: false,
+});
