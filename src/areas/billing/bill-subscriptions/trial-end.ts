@@ -32,7 +32,7 @@ export const trialEnd: PeriodicJob = {
     };
     if (plan.pay_in_advance && !(await wasBilledOn(ctx.db, ctx.organizationId, subscription.id, days))) {
       const payer = await lockPayer(ctx.db, ctx.organizationId, customer.id);
-      const lines = [{ subscription_id: subscription.id, reason: 'subscription_starting' as const }];
+      const lines = [{ subscription_id: subscription.id, reason: 'subscription_starting' as const, endsTrial: true }];
       await buildInvoice(ctx, { payer, lines, at, skipUsage: true });
     }
     await changeSubscription(ctx.db, ctx.organizationId, subscription.id, { trial_ended_at: endsAt }, ctx.now());

@@ -22,6 +22,8 @@ export interface InvoiceToBuild {
   lines: readonly {
     subscription_id: string;
     reason: InvoicingReason;
+    /** Of a starting line: it is made because the trial is over. */
+    endsTrial?: boolean;
     /** Of a line in advance: the fixed charges of a start, or those whose units changed. */
     fixedCharges?: BilledLine['fixedCharges'];
   }[];
@@ -57,9 +59,10 @@ export async function buildInvoice(
     readIssuerOf(ctx.db, ctx.organizationId, ids[0]!, payer.billing_entity_id),
   ]);
   const byId = new Map(subscriptions.map((subscription) => [subscription.id, subscription]));
-  const billed = lines.map(({ subscription_id, reason, fixedCharges }) => ({
+  const billed = lines.map(({ subscription_id, reason, fixedCharges, endsTrial }) => ({
     ...billedLine(byId.get(subscription_id)!, reason, at, payer.zone),
     fixedCharges,
+    endsTrial,
   }));
   refuseMixture(subscriptions, payer);
 

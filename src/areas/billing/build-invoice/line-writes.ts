@@ -22,18 +22,19 @@ export async function claimLines(
     subscription_id: line.subscription.id,
     invoicing_reason: line.reason,
     recurring: line.reason === 'subscription_periodic',
+    ends_trial: line.endsTrial ?? false,
     billed_at: line.at,
     ...windowColumns(line),
   }));
   const claimed = await db<{ subscription_id: string }[]>`
     insert into invoice_subscriptions (id, organization_id, invoice_id, subscription_id, invoicing_reason, recurring,
-      billed_at, billed_on, from_datetime, to_datetime, charges_from_datetime, charges_to_datetime,
+      ends_trial, billed_at, billed_on, from_datetime, to_datetime, charges_from_datetime, charges_to_datetime,
       fixed_charges_from_datetime, fixed_charges_to_datetime, created_at)
-    select id, ${organizationId}::uuid, ${invoiceId}::uuid, subscription_id, invoicing_reason, recurring, billed_at,
-      ${claim.billedOn}, from_datetime, to_datetime, charges_from_datetime, charges_to_datetime,
+    select id, ${organizationId}::uuid, ${invoiceId}::uuid, subscription_id, invoicing_reason, recurring, ends_trial,
+      billed_at, ${claim.billedOn}, from_datetime, to_datetime, charges_from_datetime, charges_to_datetime,
       fixed_charges_from_datetime, fixed_charges_to_datetime, ${claim.now}
     from jsonb_to_recordset(${rows as never}::jsonb) as line (id uuid, subscription_id uuid, invoicing_reason text,
-      recurring boolean, billed_at timestamptz, from_datetime timestamptz, to_datetime timestamptz,
+      recurring boolean, ends_trial boolean, billed_at timestamptz, from_datetime timestamptz, to_datetime timestamptz,
       charges_from_datetime timestamptz, charges_to_datetime timestamptz, fixed_charges_from_datetime timestamptz,
       fixed_charges_to_datetime timestamptz)
     on conflict do nothing

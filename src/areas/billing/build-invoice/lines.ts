@@ -21,6 +21,8 @@ export interface BilledLine {
   /** What came after the subscription, and how the one before it ended. */
   succession: Succession;
   predecessor: Succession;
+  /** Whether the line starts to bill a subscription whose trial is over, rather than one that has just started. */
+  endsTrial?: boolean | undefined;
   /** The window whose usage the line bills; undefined when it bills none. */
   usageWindow: Period | undefined;
   /** Of a line in advance: the fixed charges of a start, or those whose units changed. */

@@ -155,6 +155,7 @@ export async function getVisibleInvoice(db: Db, organizationId: string, id: stri
 export interface InvoiceLineRow {
   subscription_id: string;
   invoicing_reason: InvoicingReason;
+  ends_trial: boolean;
   from_datetime: Temporal.Instant | null;
   to_datetime: Temporal.Instant | null;
   charges_from_datetime: Temporal.Instant | null;
@@ -164,8 +165,8 @@ export interface InvoiceLineRow {
 }
 
 export const listLinesOfInvoice = (db: Db, organizationId: string, invoiceId: string) => db<InvoiceLineRow[]>`
-  select subscription_id, invoicing_reason, from_datetime, to_datetime, charges_from_datetime, charges_to_datetime,
-    fixed_charges_from_datetime, fixed_charges_to_datetime
+  select subscription_id, invoicing_reason, ends_trial, from_datetime, to_datetime, charges_from_datetime,
+    charges_to_datetime, fixed_charges_from_datetime, fixed_charges_to_datetime
   from invoice_subscriptions
   where organization_id = ${organizationId} and invoice_id = ${invoiceId}
   order by id`;
