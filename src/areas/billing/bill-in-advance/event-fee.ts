@@ -11,7 +11,7 @@ import type { BillableEvent } from './sql.ts';
 /** The fee of one event. Rules: usage-and-charges C.10, F.1 to F.3. */
 export const eventFee = (
   line: BilledLine,
-  event: BillableEvent,
+  event: Omit<BillableEvent, 'created_at'>,
   { charge, filter, groupedBy, fee, change, event: units, usage, ownAmount, billedBefore }: EventPriced,
 ): LineFee => ({
   ...itemOfCharge(line, charge, charge.invoiceable ? line.usageWindow! : wholeDays(line, line.usageWindow!)),

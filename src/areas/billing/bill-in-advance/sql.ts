@@ -8,6 +8,8 @@ export interface BillableEvent {
   transaction_id: string;
   code: string;
   timestamp: Temporal.Instant;
+  /** When it was accepted. */
+  created_at: Temporal.Instant;
   precise_total_amount_cents: Decimal | null;
   /** Texts of its properties. */
   texts: Record<string, string | null>;
@@ -15,7 +17,8 @@ export interface BillableEvent {
 
 /** Live events in the order of their arrival. */
 export const listBillableEvents = (db: Db, organizationId: string, ids: readonly string[]) => db<BillableEvent[]>`
-  select event.id, event.transaction_id, event.code, event.timestamp, event.precise_total_amount_cents,
+  select event.id, event.transaction_id, event.code, event.timestamp, event.created_at,
+    event.precise_total_amount_cents,
     (select coalesce(jsonb_object_agg(property.key, property.value), '{}') from jsonb_each_text(event.properties) property)
       as texts
   from events event

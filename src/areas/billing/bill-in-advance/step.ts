@@ -10,6 +10,7 @@ import { type EventPriced, priceEvent } from '../../usage/in-advance/price-event
 import { insertRecord, listBilledEvents } from '../../usage/in-advance-records/records.ts';
 import type { BillInAdvance } from '../../usage/ingest-events/owe-in-advance.ts';
 import { listPricedCharges, type PricedCharge } from '../../usage/usage/priced-charges.ts';
+import { subscriptionWhenAccepted } from '../build-invoice/as-of.ts';
 import type { LineFee } from '../build-invoice/fees.ts';
 import { type BilledLine, currentLine, prorationOf } from '../build-invoice/lines.ts';
 import { type BilledSubscription, lockPayer, type PayerFacts, readBilledSubscriptions } from '../build-invoice/sql.ts';
@@ -22,6 +23,7 @@ import { type BillableEvent, customerOf, listBillableEvents } from './sql.ts';
  * After-step `bill-in-advance`: each event makes one fee under each charge of the plan that is paid in advance on its
  * metric, in the order of arrival. Those of invoiceable charges get an invoice of their own, others stand alone.
  *
+ * What an event costs is settled when it is accepted: that the subscription ended before its turn came changes nothing.
  * The customer's row is locked, so each event finds what the one before it left; an event that was billed under a charge
  * is not billed again, whatever the order and the number of runs.
  *
@@ -30,7 +32,7 @@ import { type BillableEvent, customerOf, listBillableEvents } from './sql.ts';
 export async function billInAdvance(ctx: Context, { subscription_id, event_ids }: BillInAdvance): Promise<void> {
   const { db, organizationId } = ctx;
   const payer = await lockPayer(db, organizationId, await customerOf(db, organizationId, subscription_id));
-  const [[subscription], events, billed] = await Promise.all([
+  const [[subscription], events, records] = await Promise.all([
     readBilledSubscriptions(db, organizationId, [subscription_id], {
       invoiceId: newId(),
       at: ctx.now(),
@@ -41,7 +43,7 @@ export async function billInAdvance(ctx: Context, { subscription_id, event_ids }
     listBilledEvents(db, organizationId, event_ids),
   ]);
   const charges = await listPricedCharges(db, organizationId, [subscription!.plan_id]);
-  const isBilled = new Set(billed.map(({ event_id, charge_id }) => `${event_id} ${charge_id}`));
+  const isBilled = new Set(records.map(({ event_id, charge_id }) => `${event_id} ${charge_id}`));
   const standalone: LineFee[] = [];
   for (const event of events) {
     if (!covers(subscription!, event.timestamp)) continue;
@@ -49,7 +51,8 @@ export async function billInAdvance(ctx: Context, { subscription_id, event_ids }
       (charge) =>
         charge.pay_in_advance && charge.metric.code === event.code && !isBilled.has(`${event.id} ${charge.id}`),
     );
-    standalone.push(...(await billEvent(ctx, payer, subscription!, event, due)));
+    const billed = subscriptionWhenAccepted(subscription!, event.created_at);
+    standalone.push(...(await billEvent(ctx, payer, billed, event, due)));
   }
   // Together: a statement of each kind for all of them.
   await storeStandaloneFees(ctx, payer, standalone);

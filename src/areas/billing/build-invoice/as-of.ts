@@ -1,4 +1,4 @@
-import type { Instant } from '../../../engine/calendar/instants.ts';
+import { type Instant, isAfter } from '../../../engine/calendar/instants.ts';
 import { isTerminated } from '../../../engine/calendar/windows.ts';
 import type { InvoicingReason } from '../../../engine/invoices/invoice-types.ts';
 import type { BilledSubscription } from './sql.ts';
@@ -17,6 +17,17 @@ export const subscriptionOfLine = (
   at: Instant,
 ): BilledSubscription =>
   reason === 'subscription_periodic' || !isTerminated(subscription, at) ? beforeItsEnd(subscription) : subscription;
+
+/**
+ * A subscription as an event found it: an end that came after the event was accepted has not happened yet. Of both at one
+ * instant the event was first, as A.9 counts the last instant in.
+ *
+ * Rule: usage-and-charges C.10 "days from the event's day to period end".
+ */
+export const subscriptionWhenAccepted = (subscription: BilledSubscription, acceptedAt: Instant): BilledSubscription =>
+  subscription.terminated_at !== null && isAfter(acceptedAt, subscription.terminated_at)
+    ? subscription
+    : beforeItsEnd(subscription);
 
 /** A subscription that has ended, as it was before it did; another one as it is. */
 const beforeItsEnd = (subscription: BilledSubscription): BilledSubscription => ({

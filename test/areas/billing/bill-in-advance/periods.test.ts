@@ -16,8 +16,8 @@ type Fee = any;
 interface Seats extends Story {
   /** A plan with one charge in advance on seats. */
   sell(charge: object, plan?: object): Promise<void>;
-  /** Takes a seat now. */
-  seat(id: string): Promise<void>;
+  /** Takes a seat now, or at an instant. */
+  seat(id: string, at?: string): Promise<void>;
   fees(count: number, query?: string): Promise<Fee[]>;
 }
 
@@ -49,8 +49,9 @@ async function openSeats(now: string, customer: object = {}): Promise<Seats> {
           },
         ],
       }),
-    async seat(id) {
-      const event = { transaction_id: id, external_subscription_id: 'sub', code: 'seats', properties: { id } };
+    async seat(id, at) {
+      const when = at === undefined ? {} : { timestamp: Date.parse(at) / 1000 };
+      const event = { transaction_id: id, external_subscription_id: 'sub', code: 'seats', properties: { id }, ...when };
       const { status, text } = await story.client.post('/events', { event });
       if (status !== 200) throw new Error(text);
     },
@@ -279,3 +280,47 @@ test('an upgrade bills no seat again', async () => {
   await story.advance('2024-07-01T02:00:00Z');
   expect((await story.fees(2))[1].amount_cents).toBe(2000);
 });
+
+// 29 of 30 days, whether the fee is made before the end or after it.
+test.each([
+  ['an end', false, false],
+  ['an end', false, true],
+  ['an upgrade', true, false],
+  ['an upgrade', true, true],
+])('%s right after an event leaves its fee as it was accepted', async (_name, isUpgrade, isBilledAfter) => {
+  const story = await openSeats('2024-04-01T00:00:00Z');
+  await story.sell({ invoiceable: false, prorated: true });
+  await story.plan({ code: 'big', amount_cents: 100 });
+  await story.subscribe();
+  await story.advance('2024-04-22T02:00:00Z');
+  const seat = () => story.seat('a', '2024-04-02T00:00:00Z');
+  const end = () => (isUpgrade ? story.subscribe({ plan_code: 'big' }) : story.client.delete('/subscriptions/sub'));
+  if (isBilledAfter) await inTurn(story, end, seat);
+  else {
+    await seat();
+    await story.fees(1);
+    await end();
+  }
+  const [fee] = await story.fees(1);
+  expect(fee).toMatchObject({ amount_cents: 2900, from_date: '2024-04-01T00:00:00Z', to_date: '2024-04-30T23:59:59Z' });
+});
+
+/** Has two things that lock the customer wait for it, and go on in this order; the clock stands still meanwhile. */
+async function inTurn(story: Story, first: () => Promise<unknown>, second: () => Promise<unknown>): Promise<void> {
+  const waiting = (count: number) =>
+    until(async () => {
+      const [row] = await service.sql<{ waiting: number }[]>`
+        select count(*)::int as waiting from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      return row!.waiting >= count || undefined;
+    });
+  let ended: Promise<unknown> | undefined;
+  await service.sql.begin(async (tx) => {
+    await tx`select from customers where organization_id = ${story.organizationId} for update`;
+    ended = first();
+    await waiting(1);
+    await second();
+    await waiting(2);
+  });
+  await ended;
+}
