@@ -1,3 +1,4 @@
+import { toWire, wireOf } from '../../../engine/money/wire.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
@@ -14,8 +15,8 @@ const no = (code: string) => refuse.invalid({ base: [code] });
 /**
  * Link to a page where what an invoice still owes is paid; the same one while it lives, which is 24 hours.
  *
- * @throws Refusal 404 invoice; 422 base in the order of the rule; 422 third_party_error
- * Rule: credits-and-payments E.7.
+ * @throws Refusal 404 invoice; 422 base in the order of the rule; 422 currency unsupported_value; 422 third_party_error
+ * Rules: credits-and-payments E.7, finance 1.1 "not supported".
  */
 export async function makePaymentUrl(ctx: Context, { svc_id }: { svc_id: string }) {
   const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
@@ -45,6 +46,8 @@ export async function invoicePage(ctx: Context, invoice: InvoiceRow) {
   if (!provider || provider.deleted_at !== null) throw no('missing_payment_provider');
   if (customer.provider_customer_id === null && !NEED_NO_CUSTOMER.has(customer.payment_provider))
     throw no('missing_payment_provider_customer');
+  if (provider.provider_type !== 'sandbox' && !toWire(wireOf(provider.provider_type), dueOf(invoice), invoice.currency))
+    throw refuse.invalid({ currency: ['unsupported_value'] });
   await ctx.db`select from invoices where organization_id = ${ctx.organizationId} and id = ${invoice.id} for update`;
   const page = await openPaymentPage(ctx, customer.id, provider, {
     type: 'Invoice',
