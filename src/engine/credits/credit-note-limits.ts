@@ -45,9 +45,20 @@ export function creditableOfInvoice(invoice: NotedInvoice, fees: readonly FeeLef
 export function refundableOfInvoice(invoice: NotedInvoice, creditableCents: Cents): Cents {
   if (invoice.isDraft || isUnsettled(invoice)) return cents(0);
   const left = invoice.totalPaidCents - invoice.noted.refundCents;
-  const most = Math.max(0, invoice.isTopUp ? left : Math.min(left, creditableCents));
-  return cents(most - (most % invoice.refundStepCents));
+  return inWholeSteps(Math.max(0, invoice.isTopUp ? left : Math.min(left, creditableCents)), invoice);
 }
+
+/**
+ * What of a note may be refunded: no more than its own amount, in the steps in which its provider gives money back.
+ *
+ *   1005 fils of an invoice paid by Stripe → 1000
+ *
+ * Rules: credits-and-payments C.7 "estimate", finance 1.1 "refund".
+ */
+export const refundableOfNote = (invoice: NotedInvoice, creditableCents: Cents, noteCents: number): Cents =>
+  inWholeSteps(Math.min(noteCents, refundableOfInvoice(invoice, creditableCents)), invoice);
+
+const inWholeSteps = (most: number, { refundStepCents }: NotedInvoice): Cents => cents(most - (most % refundStepCents));
 
 /** What of an invoice may be settled by a note. Rule: credits-and-payments C.7. */
 export function offsettableOfInvoice(invoice: NotedInvoice, creditableCents: Cents): Cents {

@@ -182,6 +182,32 @@ describe('a charge at Stripe', () => {
     expect(stripe.refunds.at(-1)).toMatchObject({ amount: 1000 });
   });
 
+  test.each([
+    // currency  paid    item  may be refunded
+    ['KWD', 5124, 1005, 1000],
+    ['KWD', 5124, 1003, 1000],
+    ['MGA', 50_050, 150, 100],
+    ['JPY', 1001, 77, 77],
+  ])('back: of %s %i an item of %i promises a refund of %i', async (currency, cents, amount_cents, refundable) => {
+    const paid = await settled(await bill(await customerWith(currency, `pm_ok_${amount_cents}`), currency, cents));
+    const credit_note = { invoice_id: paid.svc_id, items: [{ fee_id: paid.fees[0].svc_id, amount_cents }] };
+    const { estimated_credit_note: estimated } = await ok(client.post('/credit_notes/estimate', { credit_note }));
+    expect(estimated).toMatchObject({
+      max_creditable_amount_cents: amount_cents,
+      max_refundable_amount_cents: refundable,
+    });
+  });
+
+  test('a page in a currency that Stripe does not take is refused without a call', async () => {
+    const before = stripe.requests.length;
+    const made = await bill(await customerWith('IQD', 'pm_ok'), 'IQD', 5124);
+    await settled(made);
+    const calls = stripe.requests.slice(before).filter((line) => line.includes('checkout'));
+    const { status, body } = await client.post(`/invoices/${made.svc_id}/payment_url`);
+    expect([status, body.error_details]).toEqual([422, { currency: ['unsupported_value'] }]);
+    expect(stripe.requests.slice(before).filter((line) => line.includes('checkout'))).toEqual(calls);
+  });
+
   test.each(['refund.updated', 'refund.failed'])('%s tells what became of a refund', async (type) => {
     const currency = type === 'refund.failed' ? 'BHD' : 'JOD';
     const made = await bill(await customerWith(currency, 'pm_refund_slow'), currency, 5120);

@@ -1,7 +1,7 @@
 import {
   creditableOfInvoice,
   offsettableOfInvoice,
-  refundableOfInvoice,
+  refundableOfNote,
 } from '../../../../engine/credits/credit-note-limits.ts';
 import { roundToCents } from '../../../../engine/money/cents.ts';
 import { decimal } from '../../../../engine/money/decimal.ts';
@@ -40,7 +40,7 @@ export async function estimateCreditNote(ctx: Context, { body }: { body: CreditN
       taxes_rate: rateOf(amounts.taxesRate),
       sub_total_excluding_taxes_amount_cents: amounts.subTotalExcludingTaxesAmountCents,
       max_creditable_amount_cents: noted.isTopUp ? 0 : creditable,
-      max_refundable_amount_cents: Math.min(creditable, refundableOfInvoice(noted, ofInvoice)),
+      max_refundable_amount_cents: refundableOfNote(noted, ofInvoice, creditable),
       max_offsettable_amount_cents: Math.min(creditable, offsettableOfInvoice(noted, ofInvoice)),
       coupons_adjustment_amount_cents: amounts.couponsAdjustmentAmountCents,
       precise_coupons_adjustment_amount_cents: amounts.preciseCouponsAdjustmentAmountCents.toNumber(),
