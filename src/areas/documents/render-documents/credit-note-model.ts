@@ -34,9 +34,10 @@ export function creditNoteModel(
     number: note.number,
     logo: printed.logo_url,
     facts: [
-      { label: texts.titles.creditNote, value: note.number },
+      { label: texts.noteNumber, value: note.number },
+      { label: texts.noteIssuedOn, value: format.date(note.issuing_date) },
       { label: texts.number, value: note.invoice_number },
-      { label: texts.issuedOn, value: format.date(note.issuing_date) },
+      { label: texts.invoiceDate, value: format.date(invoice.invoice.issuing_date) },
       ...(note.purchase_order_number === null
         ? []
         : [{ label: texts.purchaseOrder, value: note.purchase_order_number }]),

@@ -1,6 +1,7 @@
 import type { Fact, Party } from '../../../platform/documents/model.ts';
 import type { Format } from '../../messaging/documents/format.ts';
 import type { DocumentTexts } from '../../messaging/documents/texts/texts.ts';
+import { isVatId } from './e-documents/vat-id.ts';
 
 export interface Address {
   address_line1: string | null;
@@ -22,8 +23,9 @@ export interface PartyFacts extends Address {
 
 /** Lines of a party: its name first, then address, contact and numbers, without what is empty. */
 export function partyOf(label: string, party: PartyFacts, texts: DocumentTexts, format: Format): Party {
+  const taxNumber = party.tax_identification_number ?? '';
   const numbers: Fact[] = [
-    { label: texts.taxNumber, value: party.tax_identification_number ?? '' },
+    { label: isVatId(taxNumber) ? texts.vatNumber : texts.taxNumber, value: taxNumber },
     { label: texts.legalNumber, value: party.legal_number ?? '' },
   ];
   return {

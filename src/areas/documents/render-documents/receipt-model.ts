@@ -49,7 +49,7 @@ export function receiptModel(
     },
     columns: [
       { label: texts.number, isFigure: false },
-      ...[texts.issuedOn, texts.total, texts.amount].map((label) => ({ label, isFigure: true })),
+      ...[texts.invoiceDate, texts.total, texts.amount].map((label) => ({ label, isFigure: true })),
     ],
     tables: [
       {

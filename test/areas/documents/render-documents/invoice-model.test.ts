@@ -134,7 +134,7 @@ describe('what an invoice says', () => {
     expect(model.parties).toEqual([
       {
         label: 'From',
-        lines: ['Acme SAS', '1 rue A', '75001 Paris', 'France', 'billing@acme.example', 'Tax number: FR1'],
+        lines: ['Acme SAS', '1 rue A', '75001 Paris', 'France', 'billing@acme.example', 'VAT number: FR1'],
       },
       { label: 'Bill to', lines: ['Ada GmbH', '1 rue A', '75001 Paris', 'Germany'] },
     ]);

@@ -77,7 +77,7 @@ test('it says who paid what when, for which invoices, and what was for none', ()
     { label: 'Reference', value: 'bank 7' },
   ]);
   expect(model.headline).toEqual({ text: '€200.00 paid', note: 'Paid on May 1, 2026' });
-  expect(model.columns.map(({ label }) => label)).toEqual(['Invoice number', 'Date of issue', 'Total', 'Amount']);
+  expect(model.columns.map(({ label }) => label)).toEqual(['Invoice number', 'Invoice date', 'Total', 'Amount']);
   expect(model.tables[0]!.rows.map(({ cells }) => cells)).toEqual([
     ['ACM-0001-001-001', 'Apr 1, 2026', '€120.00', '€120.00'],
     ['ACM-0001-001-002', 'Apr 2, 2026', '€90.00', '€30.00'],

@@ -2,13 +2,21 @@
 export interface DocumentTexts {
   titles: { invoice: string; selfBilledInvoice: string; creditNote: string; receipt: string };
   number: string;
+  /** Of the document itself, an invoice. */
   issuedOn: string;
+  /** Of an invoice that another document names. */
+  invoiceDate: string;
+  noteNumber: string;
+  noteIssuedOn: string;
   dueOn: string;
   purchaseOrder: string;
   paymentTerm: string;
   issuer: string;
   payer: string;
   shipTo: string;
+  /** An identifier of value added tax, which begins with a country. */
+  vatNumber: string;
+  /** Any other number of a tax. */
   taxNumber: string;
   legalNumber: string;
   /** `{amount}`. */
