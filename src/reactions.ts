@@ -19,6 +19,7 @@ import { assignToCustomer, assignToEntity } from './areas/payments/dunning-campa
 import { resetDunningOfInvoice } from './areas/payments/dunning-campaigns/counters.ts';
 import { makeReceipt } from './areas/payments/payment-receipts/make-receipt.ts';
 import { offerSetupPage } from './areas/payments/payments/checkout-url.ts';
+import { endRefusedCharges } from './areas/payments/payments/give-up.ts';
 import { closePagesOfInvoice, closePagesOfProvider } from './areas/payments/payments/pages.ts';
 import * as selling from './areas/selling/announcements.ts';
 import { createOrderForm } from './areas/selling/order-forms/create.ts';
@@ -59,6 +60,7 @@ export const reactions = reactionTable([
   on(
     invoices.invoicePaymentStatusChanged,
     closePagesOfInvoice,
+    endRefusedCharges,
     resetDunningOfInvoice,
     followTopUpPayment,
     followGatedPayment,

@@ -237,15 +237,40 @@ describe('cards', () => {
     expect(await payments(made)).toHaveLength(1);
   });
 
-  test('an amount too small stays pending and may be tried again', async () => {
-    await card('4242424242424242');
-    const made = await invoice({ unit_amount_cents: 49 });
+  test('an amount too small stays pending, says why, and may be paid otherwise', async () => {
+    await card('4000000000000002');
+    const made = await invoice({ unit_amount_cents: 24 });
     await until(async () => (await payments(made))[0]);
     await story.advance('2024-05-01T10:01:00Z');
-    expect((await payments(made))[0]).toMatchObject({ payment_status: 'pending' });
+    const provider_error = {
+      error_code: 'amount_too_small',
+      message: 'The amount is below the minimum of the provider.',
+    };
+    expect((await payments(made))[0]).toMatchObject({ payment_status: 'pending', provider_error });
     expect((await read(made)).payment_status).toBe('pending');
+    const logs = async () =>
+      (await ok(story.client.get(`/activity_logs?resource_ids[]=${made.svc_id}`))).activity_logs.filter(
+        (log: { activity_type: string }) => log.activity_type === 'invoice.payment_failure',
+      );
+    expect(await logs()).toHaveLength(1);
+    // Rule: credits-and-payments E.6: no failure webhook for an amount that is too small.
+    const told = await service.sql<{ webhook_type: string }[]>`
+      select distinct webhook_type from webhook_events
+      where organization_id = ${story.organizationId} and object_id = ${made.svc_id}`;
+    expect(told.map(({ webhook_type }) => webhook_type)).toEqual(['invoice.one_off_created']);
     await ok(story.client.post(`/invoices/${made.svc_id}/retry_payment`));
+    await until(async () => ((await logs()).length === 2 ? true : undefined));
     expect(await payments(made)).toHaveLength(1);
+
+    await ok(
+      story.client.post('/payments', { payment: { invoice_id: made.svc_id, amount_cents: 24, reference: 'cash' } }),
+    );
+    expect((await read(made)).payment_status).toBe('succeeded');
+    const states = (await payments(made)).map(({ type, payment_status }) => [type, payment_status]);
+    expect(states.sort()).toEqual([
+      ['manual', 'succeeded'],
+      ['provider', 'failed'],
+    ]);
   });
 });
 
@@ -346,6 +371,22 @@ test('a request that is refused mails a link', async () => {
   expect((await read(made)).payment_status).toBe('failed');
   await ok(story.client.delete('/sandbox/mails'));
   expect((await ok(story.client.get('/sandbox/mails'))).mails).toEqual([]);
+});
+
+test('a request of too little mails a link, and says why nothing was charged', async () => {
+  await card('4242424242424242');
+  const made = await invoice({ unit_amount_cents: 24 });
+  await until(async () => (await payments(made))[0]?.provider_error ?? undefined);
+  await story.advance('2024-05-03T00:30:00Z');
+  const { payment_request: request } = await ok(
+    story.client.post('/payment_requests', {
+      payment_request: { external_customer_id: 'acme', svc_invoice_ids: [made.svc_id] },
+    }),
+  );
+  const mail = await until(async () => (await ok(story.client.get('/sandbox/mails'))).mails[0]);
+  expect(mail.text).toContain('/sandbox/checkouts/');
+  const charge = (await payments(made)).find(({ svc_payable_id }) => svc_payable_id === request.svc_id);
+  expect(charge).toMatchObject({ payment_status: 'pending', provider_error: { error_code: 'amount_too_small' } });
 });
 
 test('a customer may ask for the sandbox by its own name, and is shown under the one it emulates', async () => {

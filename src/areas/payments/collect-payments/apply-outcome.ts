@@ -10,6 +10,7 @@ import { type PaymentRow, readPayment } from '../payments/queries.ts';
 import { reversePayment, settlePayment } from '../payments/settle.ts';
 import { paymentView } from '../payments/view.ts';
 import { changePayment, lockPayables } from '../payments/writes.ts';
+import { recordInvoice } from '../../invoices/invoices/record.ts';
 import { mailLink } from './collect-request.ts';
 
 type Answered = Extract<ChargeOutcome, { kind: 'answered' }>;
@@ -106,7 +107,12 @@ async function takeBack(ctx: Context, payment: PaymentRow, status: string): Prom
     await recordInvoiceFailure(ctx, await readInvoice(ctx.db, ctx.organizationId, id), error, payment);
 }
 
-/** What a charge leaves that took nothing: the amount is too small, or the customer has to be there. */
+/**
+ * What a charge leaves that took nothing: the amount is too small, or the customer has to be there. No failure is notified,
+ * but the payment and the audit trail of its invoices say why, and the customer of a request gets a link to pay otherwise.
+ *
+ * Rules: credits-and-payments E.6, E.8.
+ */
 export async function leavePending(
   ctx: Context,
   payment: PaymentRow,
@@ -121,6 +127,9 @@ export async function leavePending(
     ctx.now(),
   );
   await moveInvoices(ctx, payment, 'pending', true);
+  for (const { id } of payment.invoices) await recordInvoice(ctx, 'invoice.payment_failure', id);
+  if (payment.payable_type === 'PaymentRequest')
+    await mailLink(ctx, await getRequest(ctx.db, ctx.organizationId, payment.payable_id));
 }
 
 /** The invoices take the status of their payment; a succeeded or voided one is never set back. */

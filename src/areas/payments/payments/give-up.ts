@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { PaymentChange } from '../../invoices/announcements.ts';
 import { closePages } from './pages.ts';
 
 /** Ends a payment at its provider over the network: a job outside any transaction; the payment's row is what is owed. */
@@ -22,6 +23,18 @@ export async function giveUpPayments(ctx: Context, invoiceId: string): Promise<v
     returning id, cancel_owed_at is not null as is_owed`;
   for (const { id, is_owed } of ended) if (is_owed) oweCancel(ctx, id);
   await closePages(ctx, invoiceId);
+}
+
+/**
+ * An invoice that was paid otherwise leaves no charge waiting that its provider would not take, as of an amount below its
+ * minimum: it ends here, since nothing of it is at the provider. Rule: credits-and-payments E.6 "on every status write".
+ */
+export async function endRefusedCharges(ctx: Context, { invoice, status }: PaymentChange): Promise<void> {
+  if (status !== 'succeeded') return;
+  await ctx.db`
+    update payments set payment_status = 'failed', status = 'canceled', updated_at = ${ctx.now()}
+    where organization_id = ${ctx.organizationId} and payable_type = 'Invoice' and payable_id = ${invoice.id}
+      and payment_status = 'pending' and error is not null`;
 }
 
 export const oweCancel = (ctx: Context, paymentId: string): void =>

@@ -56,6 +56,8 @@ export const PaymentView = z.object({
   provider_customer_id: textOrNull,
   payment_method_id: textOrNull,
   next_action: z.record(z.string(), z.unknown()),
+  /** Why the last attempt took nothing, also while the payment stays `pending`. */
+  provider_error: z.object({ message: z.string(), error_code: z.string() }).nullable(),
   created_at: z.string(),
 });
 export type PaymentView = z.infer<typeof PaymentView>;

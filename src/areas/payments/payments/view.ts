@@ -24,5 +24,6 @@ export const paymentView = (row: PaymentRow): PaymentView => ({
   provider_customer_id: row.provider_customer_id,
   payment_method_id: row.payment_method_id,
   next_action: row.next_action,
+  provider_error: row.error === null ? null : { message: row.error.message, error_code: row.error.code },
   created_at: seconds(row.created_at),
 });
