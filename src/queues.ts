@@ -104,7 +104,11 @@ export const jobs = {
       batches: z.array(z.unknown()),
     }),
   },
-  'events.finish-batch': { queue: 'aggregation', payload: z.object({ batch_ids: z.array(z.string()) }) },
+  // Without an organization it holds events of several, and waits for none of them.
+  'events.finish-batch': {
+    queue: 'aggregation',
+    payload: z.object({ organization_id: z.string().optional(), batch_ids: z.array(z.string()) }),
+  },
   'rollup.build-shape': {
     queue: 'aggregation',
     payload: z.object({ ...Owner, shape_id: z.string() }),

@@ -11,7 +11,8 @@ import { analyticsHandlers, watchAnalyticsMarks } from '../src/areas/reporting/r
 import { auditHandlers } from '../src/areas/tenancy/write-api-logs/jobs.ts';
 import { openCounters } from '../src/areas/usage/access/counters.ts';
 import { shapeHandlers } from '../src/areas/usage/build-shapes/jobs.ts';
-import { finishHandlers, storeHandlers } from '../src/areas/usage/ingest-events/jobs.ts';
+import { finishHandlers } from '../src/areas/usage/ingest-events/finish-jobs.ts';
+import { storeHandlers } from '../src/areas/usage/ingest-events/jobs.ts';
 import { createFinisherNudge } from '../src/areas/usage/ingest-events/nudge-finisher.ts';
 import { flowCommands } from '../src/flow-commands.ts';
 import { advanceDeps, clockAdvances, fallsDueBy, watchAbandonedAdvances } from '../src/jobs/advance-clock/jobs.ts';

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Temporal } from 'temporal-polyfill';
+import { InOtherHands } from '../../platform/busy.ts';
 import { isPassing } from '../../platform/db/refusal-of-database.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import { LeaseLost } from './sql.ts';
@@ -44,7 +45,7 @@ export class JobFailed extends Error {
 /**
  * Runs `work` until it succeeds, at most three times; a refusal is final at once.
  *
- * @throws JobFailed; LeaseLost and lasting outages of the database as they are
+ * @throws JobFailed; LeaseLost, lasting outages of the database and InOtherHands as they are
  */
 export async function attempt<Result>(attempted: Attempted, work: () => Promise<Result>): Promise<Result> {
   let failures = 0;
@@ -53,7 +54,7 @@ export async function attempt<Result>(attempted: Attempted, work: () => Promise<
       return await work();
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
-      if (isPassing(error)) {
+      if (isPassing(error) || error instanceof InOtherHands) {
         if (tries >= PASSING_ATTEMPTS) throw error;
       } else {
         failures += 1;

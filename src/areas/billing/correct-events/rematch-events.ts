@@ -1,13 +1,15 @@
 import type { Context } from '../../../platform/context.ts';
 import { writeHealed } from '../../usage/ingest-events/heal-sql.ts';
 import { matchAll } from '../../usage/ingest-events/match-all.ts';
-import { lockMatching } from '../../usage/unmatched-events/lock.ts';
+import { beginHealing } from '../../usage/unmatched-events/lock.ts';
 import { ignoreRetracted, insertUnmatched, listCorrected } from './rematch-sql.ts';
 
 /**
  * Step `rematch-events`: brings the list of unmatched events in line with corrected ones. A retracted event is no longer
  * looked after; an amended one is healed, kept back by another reason, or found unmatched now. Events whose batch is open
  * are left to it. Safe to run twice. Rules: beyond 3.2, 4.3.
+ *
+ * @throws InOtherHands while others look at unmatched events of the organization
  */
 export async function rematchEvents(
   ctx: Context,
@@ -15,7 +17,7 @@ export async function rematchEvents(
 ): Promise<void> {
   const { db, organizationId } = ctx;
   const now = ctx.now().toString();
-  await lockMatching(db, organizationId);
+  await beginHealing(db, organizationId);
   await ignoreRetracted(db, organizationId, event_ids, correction_id);
   const matched = await matchAll(db, await listCorrected(db, organizationId, event_ids));
   const changes = matched.flatMap(({ event, reason }) =>

@@ -1,6 +1,7 @@
 import type { Db } from '../../../platform/db/connect.ts';
 import type { EventToMatch, UnmatchedReason } from '../../usage/match-events/match-event.ts';
 import { eventToMatch, joinLiveMetric } from '../../usage/match-events/match-sql.ts';
+import { placesOf, totalCode } from '../../usage/unmatched-events/totals.ts';
 
 /** A live event, with the reason for which it is among the open unmatched ones; null: it is not. */
 export interface CorrectedEvent extends EventToMatch {
@@ -31,9 +32,9 @@ export const ignoreRetracted = (
     from events e
     where u.organization_id = ${organizationId} and u.event_id = any (${eventIds as string[]}::uuid[])
       and u.status = 'open' and e.id = u.event_id and e.deleted_at is not null
-    returning u.reason, u.code
+    returning u.reason, ${totalCode(db)} as code
   )
-  update unmatched_totals total set count = total.count - gone.count
+  update unmatched_totals total set count = total.count - gone.count, kept = total.kept - gone.count
   from (select reason, code, count(*) as count from ignored group by reason, code) gone
   where total.organization_id = ${organizationId} and total.reason = gone.reason and total.code = gone.code`;
 
@@ -53,23 +54,28 @@ export const insertUnmatched = (
     event_timestamp: event.timestamp,
   }));
   return db`
-  with written as (
-    insert into unmatched_events as u (organization_id, event_id, reason, code, external_subscription_id, event_timestamp,
-      first_seen_at, correction_id)
-    select ${organizationId}::uuid, row.event_id, row.reason, row.code, row.external_subscription_id, row.event_timestamp,
-      ${now}::text::timestamptz, ${correctionId}::uuid
-    from jsonb_to_recordset(${rows as never}::jsonb) as row (event_id uuid, reason text, code text,
+  with found as materialized (
+    select * from jsonb_to_recordset(${rows as never}::jsonb) as row (event_id uuid, reason text, code text,
       external_subscription_id text, event_timestamp timestamptz)
+  ), pair as materialized (
+    select distinct ${organizationId}::uuid as organization_id, reason, code from found
+  ), place as materialized (${placesOf(db)}), written as (
+    insert into unmatched_events as u (organization_id, event_id, reason, code, external_subscription_id, event_timestamp,
+      first_seen_at, correction_id, shares_total)
+    select ${organizationId}::uuid, event_id, reason, code, external_subscription_id, event_timestamp,
+      ${now}::text::timestamptz, ${correctionId}::uuid, shares_total
+    from found join place using (reason, code)
     on conflict (organization_id, event_id) do update set
       reason = excluded.reason, status = 'open', healed_at = null, event_timestamp = excluded.event_timestamp,
       correction_id = excluded.correction_id
     where u.status = 'healed'
-    returning u.reason, u.code, u.first_seen_at
+    returning u.reason, ${totalCode(db)} as code, u.first_seen_at
   )
-  insert into unmatched_totals as total (organization_id, reason, code, count, first_seen_at, last_seen_at)
-  select ${organizationId}::uuid, reason, code, count(*), min(first_seen_at), max(first_seen_at)
+  insert into unmatched_totals as total (organization_id, reason, code, count, kept, first_seen_at, last_seen_at)
+  select ${organizationId}::uuid, reason, code, count(*), count(*), min(first_seen_at), max(first_seen_at)
   from written
   group by reason, code
   on conflict (organization_id, reason, code) do update set
-    count = total.count + excluded.count, last_seen_at = greatest(total.last_seen_at, excluded.last_seen_at)`;
+    count = total.count + excluded.count, kept = total.kept + excluded.kept,
+    last_seen_at = greatest(total.last_seen_at, excluded.last_seen_at)`;
 };

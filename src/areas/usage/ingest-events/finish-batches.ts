@@ -1,9 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
+import { InOtherHands } from '../../../platform/busy.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db, Sql } from '../../../platform/db/connect.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { stepJob } from '../../../platform/records/nudge.ts';
-import { holdMatching } from '../unmatched-events/lock.ts';
+import { tryMatching } from '../unmatched-events/lock.ts';
 import { finishBatches as endBatches, listOpenBatches, takeBatchEvents, takeLostBatches } from './finish-sql.ts';
 import { addLateRollups } from './late-rollups.ts';
 import { marksOf, matchAll } from './match-all.ts';
@@ -20,6 +21,7 @@ const PAGE = 500;
  * owed  remembers the after-steps that bill events in advance, for the caller to nudge after the commit
  *
  * @returns subscriptions whose usage somebody watches: to be nudged after commit
+ * @throws InOtherHands when an organization of them is being healed
  * Rules: usage-and-charges A.9, A.10, beyond 3.1, 3.2.
  */
 export async function finishBatches(
@@ -27,8 +29,14 @@ export async function finishBatches(
   ids: readonly string[],
   owed: OwedInAdvance = createOwed(),
 ): Promise<Watched[]> {
-  // Sent ahead without waiting: the next statement is executed after it.
-  const [, events] = await Promise.all([holdMatching(tx, ids), takeBatchEvents(tx, ids)]);
+  const held = await tryMatching(tx, ids);
+  if (held.length > 0) throw new InOtherHands('the organization is being healed');
+  return finishFree(tx, ids, owed);
+}
+
+/** The same for batches of organizations whose matching locks the transaction has. */
+export async function finishFree(tx: Db, ids: readonly string[], owed: OwedInAdvance): Promise<Watched[]> {
+  const events = await takeBatchEvents(tx, ids);
   await addLateRollups(tx, ids, events);
   const matched = await matchAll(tx, events);
   const unmatched = matched.flatMap(({ event, reason }) => (reason === undefined ? [] : [{ event, reason }]));
@@ -75,8 +83,8 @@ export async function sweepEventBatches(
     const batches = await takeLostBatches(deps.sql, olderThan.toString(), now.toString(), PAGE);
     await deps.producer.addMany(
       'events.finish-batch',
-      batches.map(({ id }) => ({
-        payload: { batch_ids: [id] },
+      batches.map(({ id, organization_ids: owners }) => ({
+        payload: { organization_id: owners.length === 1 ? owners[0] : undefined, batch_ids: [id] },
         // Another id than the first nudge, whose failed job may still be stored.
         options: { id: `finish-${id}-${by}`, forgetFailed: true },
       })),

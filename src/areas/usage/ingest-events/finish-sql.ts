@@ -4,10 +4,8 @@ import { isoText } from '../../../platform/db/iso-text.ts';
 import { plainArray, textArray } from '../events/storage/array-literal.ts';
 import type { CandidateSubscription, EventToMatch, UnmatchedReason } from '../match-events/match-event.ts';
 import { eventToMatch, joinLiveMetric } from '../match-events/match-sql.ts';
+import { FURTHER_CODES, MOST_ROWS, placesOf } from '../unmatched-events/totals.ts';
 import type { EventForWallet } from './missing-wallets.ts';
-
-/** Rows of one (organization, reason, code); beyond it only the counter grows (beyond 3.2). */
-const MOST_UNMATCHED = 100_000;
 
 /** Takes batches, one worker at a time: their live events with their live metric. Those that are gone are done. */
 export const takeBatchEvents = (db: Db, batchIds: readonly string[]) => db<EventForWallet[]>`
@@ -91,32 +89,81 @@ export const finishBatches = (
       ${plainArray(unmatched.map(({ event }) => event.timestamp))}::timestamptz[],
       ${plainArray(unmatched.map(({ event }) => event.created_at))}::timestamptz[])
       as found (organization_id, event_id, reason, code, external_subscription_id, event_timestamp, seen_at)
+  ), pair as materialized (
+    select organization_id, reason, code, count(*) as count, min(seen_at) as first_seen_at, max(seen_at) as last_seen_at
+    from found group by organization_id, reason, code
+  ), place as materialized (
+    select placed.*, case when shares_total then ${FURTHER_CODES} else code end as total_code from (${placesOf(db)}) placed
   ), total as (
-    insert into unmatched_totals as total (organization_id, reason, code, count, first_seen_at, last_seen_at)
-    select organization_id, reason, code, count(*), min(seen_at), max(seen_at) from found
-    group by organization_id, reason, code
-    order by organization_id, reason, code
+    insert into unmatched_totals as total (organization_id, reason, code, count, kept, first_seen_at, last_seen_at)
+    select organization_id, reason, total_code, sum(count), sum(count), min(first_seen_at), max(last_seen_at) from place
+    group by organization_id, reason, total_code
+    order by organization_id, reason, total_code
     on conflict (organization_id, reason, code) do update set
       count = total.count + excluded.count,
+      kept = total.kept + case when total.count + excluded.count <= ${MOST_ROWS} then excluded.kept else 0 end,
       first_seen_at = least(total.first_seen_at, excluded.first_seen_at),
       last_seen_at = greatest(total.last_seen_at, excluded.last_seen_at)
     returning organization_id, reason, code, count
   ), unmatched as (
-    insert into unmatched_events (organization_id, event_id, reason, code, external_subscription_id, event_timestamp, first_seen_at)
-    select found.organization_id, event_id, found.reason, found.code, external_subscription_id, event_timestamp, seen_at
-    from found join total using (organization_id, reason, code)
-    where total.count <= ${MOST_UNMATCHED}
+    insert into unmatched_events (organization_id, event_id, reason, code, external_subscription_id, event_timestamp, first_seen_at,
+      shares_total)
+    select found.organization_id, event_id, found.reason, found.code, external_subscription_id, event_timestamp, seen_at,
+      place.shares_total
+    from found
+    join place using (organization_id, reason, code)
+    join total on total.organization_id = found.organization_id and total.reason = found.reason
+      and total.code = place.total_code
+    where total.count <= ${MOST_ROWS}
     on conflict do nothing
   )
   delete from event_batches where id = any (${plainArray(batchIds)}::uuid[])`;
 
 /** Batches whose job was lost, taken for another try; `olderThan` and `now` are real time. */
-export const takeLostBatches = (db: Db, olderThan: string, now: string, limit: number) => db<{ id: string }[]>`
+export const takeLostBatches = (db: Db, olderThan: string, now: string, limit: number) => db<
+  { id: string; organization_ids: string[] }[]
+>`
   update event_batches set enqueued_at = ${now}
   where id in (
     select id from event_batches where enqueued_at <= ${olderThan} order by enqueued_at limit ${limit} for update skip locked)
-  returning id`;
+  returning id, organization_ids`;
 
 /** Open batches that hold events of an organization. */
 export const listOpenBatches = (db: Db, organizationId: string, limit: number) => db<{ id: string }[]>`
   select id from event_batches where organization_ids @> array[${organizationId}::uuid] order by id limit ${limit}`;
+
+/** A batch of one organization's events, taken out of one of several organizations. */
+export interface BatchApart {
+  id: string;
+  organization_id: string;
+}
+
+/**
+ * Takes the events of organizations out of batches, into batches of each organization alone.
+ *
+ * organizationIds  null: all of them
+ */
+export const splitBatches = (db: Db, batchIds: readonly string[], organizationIds: readonly string[] | null) => {
+  const owners = organizationIds && plainArray(organizationIds);
+  return db<BatchApart[]>`
+  with taken as (
+    delete from event_batches
+    where id = any (${plainArray(batchIds)}::uuid[])
+      and (${owners}::uuid[] is null or organization_ids && ${owners}::uuid[])
+    returning id, event_ids, created_at, enqueued_at
+  ), piece as materialized (
+    select case when e.owner is null then taken.id else gen_random_uuid() end as id, e.owner, e.organization_ids,
+      e.event_ids, taken.created_at, taken.enqueued_at
+    from taken
+    cross join lateral (
+      select case when ${owners}::uuid[] is null or organization_id = any (${owners}::uuid[]) then organization_id end as owner,
+        array_agg(distinct organization_id) as organization_ids, array_agg(id order by id) as event_ids
+      from events where id = any (taken.event_ids)
+      group by owner
+    ) e
+  ), written as (
+    insert into event_batches (id, organization_ids, event_ids, created_at, enqueued_at)
+    select id, organization_ids, event_ids, created_at, enqueued_at from piece
+  )
+  select id, owner as organization_id from piece where owner is not null`;
+};

@@ -3,6 +3,7 @@ import type { HealSelection } from '../../catalog/usage-shapes/request-heal.ts';
 import { plainArray, textArray } from '../events/storage/array-literal.ts';
 import type { EventToMatch, UnmatchedReason } from '../match-events/match-event.ts';
 import { eventToMatch, joinLiveMetric } from '../match-events/match-sql.ts';
+import { FURTHER_CODES, totalCode } from '../unmatched-events/totals.ts';
 
 /** An open unmatched event, with the reason that it was put there for. */
 export interface OpenEvent extends EventToMatch {
@@ -16,14 +17,7 @@ export interface OpenSelection {
   either?: boolean | undefined;
 }
 
-function selected(db: Db, { codes, external_subscription_ids: ids, either }: OpenSelection) {
-  const ofCodes = codes && db`u.code = any (${codes as string[]})`;
-  const ofIds = ids && db`u.external_subscription_id = any (${ids as string[]})`;
-  if (ofCodes && ofIds) return either ? db`and (${ofCodes} or ${ofIds})` : db`and ${ofCodes} and ${ofIds}`;
-  return ofCodes || ofIds ? db`and ${ofCodes ?? ofIds!}` : db``;
-}
-
-/** Takes the requests to heal of an organization that wait and that nobody watches. To be called under its matching lock. */
+/** Takes the requests to heal of an organization that wait and that nobody watches. */
 export async function takeRequests(db: Db, organizationId: string): Promise<HealSelection[]> {
   const rows = await db<{ payload: HealSelection }[]>`
     delete from after_steps where id in (
@@ -35,6 +29,42 @@ export async function takeRequests(db: Db, organizationId: string): Promise<Heal
   return rows.map(({ payload }) => payload);
 }
 
+/** The ids of a page of open unmatched events `u` whose event is live, of those that `own` selects. */
+const pageOf = (db: Db, organizationId: string, own: Fragment, after: string | null, limit: number) => db`
+  select u.event_id
+  from unmatched_events u
+  join events live on live.id = u.event_id and live.deleted_at is null
+  where u.organization_id = ${organizationId} and u.status = 'open' ${own}
+    ${after === null ? db`` : db`and u.event_id > ${after}`}
+  order by u.event_id
+  limit ${limit}`;
+
+/** The same of a selection: each code and each external id is read in the order of its index, whatever else is open. */
+function selectedPage(
+  db: Db,
+  organizationId: string,
+  { codes, external_subscription_ids: ids, either }: OpenSelection,
+  after: string | null,
+  limit: number,
+) {
+  const page = (own: Fragment) => pageOf(db, organizationId, own, after, limit);
+  const ofCodes =
+    codes &&
+    db`
+    select own.event_id from unnest(${codes as string[]}::text[]) as code (code)
+    cross join lateral (${page(db`and u.code = code.code`)}) own`;
+  const ofIds =
+    ids &&
+    db`
+    select own.event_id from unnest(${ids as string[]}::text[]) as external (id)
+    cross join lateral (${page(db`and u.external_subscription_id = external.id`)}) own`;
+  if (ofCodes && ofIds)
+    return either
+      ? db`${ofCodes} union ${ofIds}`
+      : page(db`and u.code = any (${codes as string[]}) and u.external_subscription_id = any (${ids as string[]})`);
+  return ofCodes ?? ofIds ?? page(db``);
+}
+
 /** A page of open unmatched events in the order of their ids. */
 export const listOpenEvents = (
   db: Db,
@@ -43,25 +73,40 @@ export const listOpenEvents = (
   after: string | null,
   limit: number,
 ) => db<OpenEvent[]>`
+  with page as materialized (
+    select event_id from (${selectedPage(db, organizationId, selection, after, limit)}) as selected
+    order by event_id limit ${limit}
+  )
   select ${eventToMatch(db)}, u.reason as former
-  from unmatched_events u
-  join events e on e.id = u.event_id and e.deleted_at is null
+  from page
+  join unmatched_events u on u.organization_id = ${organizationId} and u.event_id = page.event_id
+  join events e on e.id = page.event_id
   ${joinLiveMetric(db)}
-  where u.organization_id = ${organizationId} and u.status = 'open' ${selected(db, selection)}
-    ${after === null ? db`` : db`and u.event_id > ${after}`}
-  order by u.event_id
-  limit ${limit}`;
+  order by page.event_id`;
 
-export async function countOpenEvents(db: Db, organizationId: string, selection: OpenSelection): Promise<number> {
+/** Number of open events of a run's selection: of one external id by its rows, else by the totals. */
+export async function countOpenEvents(
+  db: Db,
+  organizationId: string,
+  { codes, external_subscription_ids: ids }: OpenSelection,
+): Promise<number> {
+  const ofCodes = codes === undefined ? db`` : db`and code = any (${codes as string[]})`;
   const [row] = await db<{ count: number }[]>`
-    select count(*) as count from unmatched_events u
-    where u.organization_id = ${organizationId} and u.status = 'open' ${selected(db, selection)}`;
+    ${
+      ids === undefined
+        ? db`select coalesce(sum(kept), 0)::bigint as count from unmatched_totals where true`
+        : db`
+          select count(*) as count from unmatched_events
+          where status = 'open' and external_subscription_id = any (${ids as string[]})`
+    }
+    and organization_id = ${organizationId} ${ofCodes}`;
   return row!.count;
 }
 
 /**
  * Codes with more open events than rows, since rows stop beyond a limit. Their totals are set back to the rows, for the
- * scan that finds the others again.
+ * scan that finds the others again; that of further codes keeps its count, since it does not say which they are. Totals
+ * without events are dropped: they take the place of others.
  */
 export async function takeOverflown(
   db: Db,
@@ -69,36 +114,44 @@ export async function takeOverflown(
   codes: readonly string[] | undefined,
 ): Promise<string[]> {
   const rows = await db<{ code: string }[]>`
-    update unmatched_totals total set count = kept.count
-    from (
-      select t.reason, t.code, (
-        select count(*) from unmatched_events u
-        where u.organization_id = t.organization_id and u.status = 'open' and u.code = t.code and u.reason = t.reason) as count
-      from unmatched_totals t
-      where t.organization_id = ${organizationId} and t.count > 0
-        ${codes === undefined ? db`` : db`and t.code = any (${codes as string[]})`}
-    ) kept
-    where total.organization_id = ${organizationId} and total.reason = kept.reason and total.code = kept.code
-      and total.count > kept.count
-    returning total.code`;
+    with emptied as (
+      delete from unmatched_totals where organization_id = ${organizationId} and count <= 0
+    )
+    update unmatched_totals set count = kept
+    where organization_id = ${organizationId} and kept < count and count > 0 and code <> ${FURTHER_CODES}
+      ${codes === undefined ? db`` : db`and code = any (${codes as string[]})`}
+    returning code`;
   return [...new Set(rows.map(({ code }) => code))];
 }
 
-/** A page of events of codes that have no row among the unmatched ones, in the order of their ids, before `until`. */
+/**
+ * Ids of a page of events of codes that have no row among the unmatched ones, in their order, before `until`. It may read
+ * far: not to be called under the matching lock.
+ */
 export const listRowless = (
   db: Db,
   organizationId: string,
   { codes, after, until }: { codes: readonly string[]; after: string | null; until: string },
   limit: number,
-) => db<EventToMatch[]>`
-  select ${eventToMatch(db)}
-  from events e
-  ${joinLiveMetric(db)}
+) => db<{ id: string }[]>`
+  select e.id from events e
   where e.organization_id = ${organizationId} and e.code = any (${codes as string[]}) and e.deleted_at is null
     and e.id < ${until} ${after === null ? db`` : db`and e.id > ${after}`}
     and not exists (select from unmatched_events u where u.organization_id = e.organization_id and u.event_id = e.id)
   order by e.id
   limit ${limit}`;
+
+/** Those of the events that are still live and without a row, and whose batch is done. Under the matching lock. */
+export const listStillRowless = (db: Db, organizationId: string, ids: readonly string[]) => db<EventToMatch[]>`
+  select ${eventToMatch(db)}
+  from events e
+  ${joinLiveMetric(db)}
+  where e.organization_id = ${organizationId} and e.id = any (${plainArray(ids)}::uuid[]) and e.deleted_at is null
+    and not exists (select from unmatched_events u where u.organization_id = e.organization_id and u.event_id = e.id)
+    and not exists (
+      select from event_batches batch
+      where batch.organization_ids @> array[${organizationId}::uuid] and e.id = any (batch.event_ids))
+  order by e.id`;
 
 /** Codes of metrics, deleted ones too. */
 export async function listCodes(db: Db, organizationId: string, metricIds: readonly string[]): Promise<string[]> {
@@ -119,7 +172,7 @@ export const writeHealed = (
   now: string,
 ) => db`
   with change as materialized (
-    select u.event_id, u.code, u.reason as former, change.reason, u.first_seen_at
+    select u.event_id, ${totalCode(db)} as code, u.reason as former, change.reason, u.first_seen_at
     from unnest(${plainArray(changes.map(({ id }) => id))}::uuid[], ${textArray(changes.map(({ reason }) => reason))}::text[])
       as change (id, reason)
     join unmatched_events u on u.organization_id = ${organizationId} and u.event_id = change.id and u.status = 'open'
@@ -128,17 +181,20 @@ export const writeHealed = (
     set reason = coalesce(change.reason, u.reason), status = case when change.reason is null then 'healed' else 'open' end,
       healed_at = case when change.reason is null then ${now}::timestamptz end
     from change where u.organization_id = ${organizationId} and u.event_id = change.event_id
-  ), left_over as (
-    update unmatched_totals total set count = total.count - gone.count
-    from (select former, code, count(*) as count from change group by former, code) gone
-    where total.organization_id = ${organizationId} and total.reason = gone.former and total.code = gone.code
+  ), delta as (
+    select reason, code, sum(step) as count, min(first_seen_at) as first_seen_at, max(first_seen_at) as last_seen_at
+    from (
+      select former as reason, code, -1 as step, first_seen_at from change
+      union all
+      select reason, code, 1, first_seen_at from change where reason is not null
+    ) as move
+    group by reason, code
   )
-  insert into unmatched_totals as total (organization_id, reason, code, count, first_seen_at, last_seen_at)
-  select ${organizationId}, reason, code, count(*), min(first_seen_at), max(first_seen_at)
-  from change where reason is not null
-  group by reason, code
+  insert into unmatched_totals as total (organization_id, reason, code, count, kept, first_seen_at, last_seen_at)
+  select ${organizationId}, reason, code, count, count, first_seen_at, last_seen_at from delta
+  order by reason, code
   on conflict (organization_id, reason, code) do update set
-    count = total.count + excluded.count,
+    count = total.count + excluded.count, kept = total.kept + excluded.kept,
     first_seen_at = least(total.first_seen_at, excluded.first_seen_at),
     last_seen_at = greatest(total.last_seen_at, excluded.last_seen_at)`;
 

@@ -1,15 +1,16 @@
-import { Busy } from '../../../platform/busy.ts';
+import { InOtherHands } from '../../../platform/busy.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { HealSelection } from '../../catalog/usage-shapes/request-heal.ts';
 import { markUsage } from '../../catalog/usage-thresholds/marks.ts';
-import { lockMatching, tryHealing } from '../unmatched-events/lock.ts';
+import { beginHealing, lockMatching, tryHealing } from '../unmatched-events/lock.ts';
 import { finishBatches } from './finish-sql.ts';
 import {
   countOpenEvents,
   listCodes,
   listOpenEvents,
   listRowless,
+  listStillRowless,
   markUsed,
   moveRun,
   type OpenSelection,
@@ -35,15 +36,15 @@ interface HealStep extends HealSelection {
  * events by code and external id at read time. One step serves all requests that wait; each page of 1 000 owes the next.
  * Rule: beyond 3.2 "healing".
  *
- * @throws Busy while another step heals the organization
+ * @throws InOtherHands while another step heals the organization
  */
 export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
-  // The steps of a sandbox may run one after another, each waited for.
-  if (!ctx.sandbox && !(await tryHealing(ctx.db, ctx.organizationId))) throw new Busy();
-  await lockMatching(ctx.db, ctx.organizationId);
+  if (!(await tryHealing(ctx.db, ctx.organizationId))) throw new InOtherHands('the organization is being healed');
+  // Under the healing lock alone: whoever matches events meanwhile is not kept waiting.
   const selection = step.page?.selection ?? (await selectionOf(ctx, step));
   const now = ctx.now().toString();
   const before = step.page ?? { after: null, total: await totalOf(ctx, step, selection), examined: 0, healed: 0 };
+  await lockMatching(ctx.db, ctx.organizationId);
   const events = await listOpenEvents(ctx.db, ctx.organizationId, selection, before.after, PAGE);
   const matched = await matchAll(ctx.db, events);
   const changed = matched.filter(({ event, reason }) => reason !== event.former);
@@ -78,22 +79,28 @@ async function scanOverflown(ctx: Context, { codes: wanted, external_subscriptio
   if (codes.length > 0) ctx.after({ job: 'recount-unmatched', payload: { codes, after: null, until: newId() } });
 }
 
+interface RecountStep {
+  codes: string[];
+  after: string | null;
+  until: string;
+}
+
 /**
  * Step `recount-unmatched`: matches the events of codes that have no row, as if they had just been stored. Each page of
  * 1 000 owes the next; events stored meanwhile are left to their own batches.
  */
-export async function recountUnmatched(
-  ctx: Context,
-  step: { codes: string[]; after: string | null; until: string },
-): Promise<void> {
-  await lockMatching(ctx.db, ctx.organizationId);
-  const events = await listRowless(ctx.db, ctx.organizationId, step, PAGE);
+export async function recountUnmatched(ctx: Context, step: RecountStep): Promise<void> {
+  const found = await listRowless(ctx.db, ctx.organizationId, step, PAGE);
+  if (found.length === 0) return;
+  await beginHealing(ctx.db, ctx.organizationId);
+  const ids = found.map(({ id }) => id);
+  const events = await listStillRowless(ctx.db, ctx.organizationId, ids);
   const matched = await matchAll(ctx.db, events);
   const unmatched = matched.flatMap(({ event, reason }) => (reason === undefined ? [] : [{ event, reason }]));
   const marks = marksOf(matched);
   if (events.length > 0) await finishBatches(ctx.db, [], marks, unmatched);
   if (marks.length > 0) await markUsage(ctx, { ids: marks.map((mark) => mark.subscription_id) });
-  if (events.length === PAGE) ctx.after({ job: 'recount-unmatched', payload: { ...step, after: events.at(-1)!.id } });
+  if (found.length === PAGE) ctx.after({ job: 'recount-unmatched', payload: { ...step, after: ids.at(-1)! } });
 }
 
 async function selectionOf(ctx: Context, step: HealStep): Promise<OpenSelection> {

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { realNow, realNowExactMs, realNowMs } from '../../../platform/clock/real-clock.ts';
+import { realNowExactMs, realNowMs } from '../../../platform/clock/real-clock.ts';
 import type { Config } from '../../../platform/config.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
 import type { Metrics } from '../../../platform/metrics/metrics.ts';
@@ -12,8 +12,6 @@ import { type PackedBatch, unpackBatch } from '../events/packed.ts';
 import { isoOfMs } from '../events/timestamps.ts';
 import { finishBatches } from './finish-batches.ts';
 import { createMerger, createMergersApart } from './merger.ts';
-import { nudgeWatchers, type Watched } from './nudge-watchers.ts';
-import { createOwed } from './owe-in-advance.ts';
 import { type StoreDeps, storeEvents } from './store-events.ts';
 import { type SharedVerdicts, storeShared } from './store-shared.ts';
 
@@ -84,26 +82,3 @@ function nameOf(verdict: Verdict): 'stored' | 'conflict' | 'replayed' | 'refused
   if (verdict === 1) return 'conflict';
   return 'r' in verdict ? 'replayed' : 's' in verdict ? 'stored' : 'refused';
 }
-
-/** Batches finished in one transaction: their events are in memory together. */
-const BATCHES_A_TRANSACTION = 10;
-
-/** Handler of `events.finish-batch`: the asynchronous steps of stored batches. */
-export const finishHandlers = ({
-  sql,
-  producer,
-}: {
-  sql: Sql;
-  producer: Pick<Producer, 'addMany'>;
-}): Pick<Handlers, 'events.finish-batch'> => ({
-  async 'events.finish-batch'({ batch_ids: ids }) {
-    const owed = createOwed();
-    const watched: Watched[] = [];
-    for (let first = 0; first < ids.length; first += BATCHES_A_TRANSACTION) {
-      const part = ids.slice(first, first + BATCHES_A_TRANSACTION);
-      watched.push(...(await sql.begin((tx) => finishBatches(tx, part, owed))));
-    }
-    await owed.nudge(producer);
-    await nudgeWatchers(producer, watched, realNow());
-  },
-});

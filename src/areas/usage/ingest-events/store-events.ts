@@ -106,12 +106,20 @@ async function storeOnce(deps: StoreDeps, batches: readonly IncomingBatch[]): Pr
   // A lost one is made up by the next time that the subscription stands out.
   for (const crowded of outcome.committed()) deps.producer.add('rollup.guard', crowded).catch(() => {});
   if (outcome.batchId !== null) {
-    if (deps.finisher) deps.finisher.add(outcome.batchId);
-    else deps.producer.add('events.finish-batch', { batch_ids: [outcome.batchId] }).catch(() => {});
+    const id = onlyOrganizationOf(batches);
+    if (deps.finisher) deps.finisher.add(outcome.batchId, id);
+    else
+      deps.producer.add('events.finish-batch', { organization_id: id, batch_ids: [outcome.batchId] }).catch(() => {});
   }
   // Before the answer: who was told of an event finds it counted. One call, none when nothing is limited (beyond 11.2).
   if (deps.counters && outcome.limitedUsage) await deps.counters.add(outcome.limitedUsage);
   return outcome.verdicts;
+}
+
+/** Undefined: there are several. */
+function onlyOrganizationOf([first, ...others]: readonly IncomingBatch[]): string | undefined {
+  const id = first?.organization_id;
+  return others.every((batch) => batch.organization_id === id) ? id : undefined;
 }
 
 /**

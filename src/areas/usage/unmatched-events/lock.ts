@@ -1,24 +1,58 @@
+import { InOtherHands } from '../../../platform/busy.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { isLockTimeout } from '../../../platform/db/refusal-of-database.ts';
+import { plainArray } from '../events/storage/array-literal.ts';
+import { waitForLocks } from '../events/storage/sql.ts';
 
 /**
  * Advisory locks of organizations: whoever matches events holds one shared until the end of its transaction, healing holds
  * it alone. So an event that was matched before a metric or subscription came has its row when healing looks for it.
+ * Matchers serve several organizations and never wait for it; a healer that waits keeps new matchers out.
  */
 const MATCHING_SEED = 5305;
 /** Whoever is to heal holds this one first: others then come back later instead of standing in line with a connection. */
 const HEALING_SEED = 5307;
+/** A healer waits so long for those who match: each of them ends its batches in far less. */
+const HEALER_PATIENCE_MS = 5000;
 
-/** Takes the shared locks of the organizations of open batches, in order. */
-export const holdMatching = (db: Db, batchIds: readonly string[]) => db`
-  select pg_advisory_xact_lock_shared(hashtextextended(id::text, ${MATCHING_SEED}))
-  from (
-    select distinct member.id from event_batches batch cross join unnest(batch.organization_ids) as member (id)
-    where batch.id = any (${batchIds as string[]}::uuid[]) order by member.id
-  ) organization`;
+/**
+ * Takes the shared locks of the organizations of open batches, as far as they are free.
+ *
+ * @returns the organizations that are being healed
+ */
+export async function tryMatching(db: Db, batchIds: readonly string[]): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`
+    select organization.id
+    from (
+      select distinct member.id from event_batches batch cross join unnest(batch.organization_ids) as member (id)
+      where batch.id = any (${plainArray(batchIds)}::uuid[]) order by member.id
+    ) organization
+    where not pg_try_advisory_xact_lock_shared(hashtextextended(organization.id::text, ${MATCHING_SEED}))`;
+  return rows.map(({ id }) => id);
+}
 
-/** Waits for those who match an organization's events and keeps others out until the transaction ends. */
-export const lockMatching = (db: Db, organizationId: string) => db`
-  select pg_advisory_xact_lock(hashtextextended(${organizationId}, ${MATCHING_SEED}))`;
+/**
+ * Keeps everybody else off an organization's unmatched events until the transaction ends: other healers come back later
+ * instead of standing in line with a connection, matchers are waited for, each a moment. From here on the transaction
+ * waits no longer than for them for any lock.
+ *
+ * @throws InOtherHands when another heals, or matchers take too long
+ */
+export async function beginHealing(db: Db, organizationId: string): Promise<void> {
+  if (!(await tryHealing(db, organizationId))) throw new InOtherHands('the organization is being healed');
+  await lockMatching(db, organizationId);
+}
+
+/** Waits for matchers and keeps new ones out until the transaction ends; for who is the only healer. */
+export async function lockMatching(db: Db, organizationId: string): Promise<void> {
+  await waitForLocks(db, HEALER_PATIENCE_MS);
+  try {
+    await db`select pg_advisory_xact_lock(hashtextextended(${organizationId}, ${MATCHING_SEED}))`;
+  } catch (error) {
+    if (isLockTimeout(error)) throw new InOtherHands('events of the organization are being matched');
+    throw error;
+  }
+}
 
 /** Whether nobody else heals this organization; if so, nobody else will until the transaction ends. */
 export async function tryHealing(db: Db, organizationId: string): Promise<boolean> {

@@ -4,7 +4,8 @@ import { createOrganization } from '../../../../src/areas/tenancy/organizations/
 import { finishOpenBatches } from '../../../../src/areas/usage/ingest-events/finish-batches.ts';
 import { healEvents, recountUnmatched } from '../../../../src/areas/usage/ingest-events/heal.ts';
 import { tryHealing } from '../../../../src/areas/usage/unmatched-events/lock.ts';
-import { Busy } from '../../../../src/platform/busy.ts';
+import { MOST_TOTALS } from '../../../../src/areas/usage/unmatched-events/totals.ts';
+import { InOtherHands } from '../../../../src/platform/busy.ts';
 import type { AfterStep, Context } from '../../../../src/platform/context.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
@@ -20,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /** Runs a step and all that it owes. */
-async function run(first: AfterStep): Promise<string[]> {
+async function run(first: AfterStep, owner = organizationId): Promise<string[]> {
   const handlers = { 'heal-events': healEvents, 'recount-unmatched': recountUnmatched };
   const owed = [first];
   const ran: string[] = [];
@@ -30,7 +31,7 @@ async function run(first: AfterStep): Promise<string[]> {
     await database.sql.begin((tx) =>
       handlers[job as keyof typeof handlers](
         {
-          organizationId,
+          organizationId: owner,
           db: tx,
           log: createLog({ level: 'silent', process: 'test' }),
           now: () => Temporal.Instant.from('2024-04-01T00:00:00Z'),
@@ -45,7 +46,7 @@ async function run(first: AfterStep): Promise<string[]> {
 
 const totals = async () =>
   await database.sql`
-    select total.reason, total.count, (
+    select total.reason, total.count, total.kept, (
       select count(*) from unmatched_events u
       where u.organization_id = total.organization_id and u.reason = total.reason and u.status = 'open') as rows
     from unmatched_totals total where total.organization_id = ${organizationId} and total.count > 0 order by total.reason`;
@@ -57,13 +58,14 @@ test('events that only the totals tell of are found again by their code', async 
   await database.sql`
     delete from unmatched_events where event_id in (
       select event_id from unmatched_events where organization_id = ${organizationId} limit 2)`;
-  expect(await totals()).toEqual([{ reason: 'metric_not_found', count: 3, rows: 1 }]);
+  await database.sql`update unmatched_totals set kept = 1 where organization_id = ${organizationId}`;
+  expect(await totals()).toEqual([{ reason: 'metric_not_found', count: 3, kept: 1, rows: 1 }]);
   const metric = await makeMetric(database.sql, organizationId);
   expect(await run({ job: 'heal-events', payload: { metric_ids: [metric.id] } })).toEqual([
     'heal-events',
     'recount-unmatched',
   ]);
-  expect(await totals()).toEqual([{ reason: 'subscription_not_found', count: 3, rows: 3 }]);
+  expect(await totals()).toEqual([{ reason: 'subscription_not_found', count: 3, kept: 3, rows: 3 }]);
   expect(await run({ job: 'heal-events', payload: { metric_ids: [metric.id] } })).toEqual(['heal-events']);
 });
 
@@ -77,7 +79,7 @@ test('one step serves all requests that wait, and nobody stands in line behind i
   const left = () => database.sql`select payload from after_steps where organization_id = ${organizationId}`;
   await database.sql.begin(async (tx) => {
     expect(await tryHealing(tx, organizationId)).toBe(true);
-    await expect(run({ job: 'heal-events', payload: {} })).rejects.toThrow(Busy);
+    await expect(run({ job: 'heal-events', payload: {} })).rejects.toThrow(InOtherHands);
   });
   expect(await left()).toHaveLength(3);
 
@@ -101,4 +103,70 @@ test('one step serves all requests that wait, and nobody stands in line behind i
     { id: 'b', reason: 'subscription_not_found' },
     { id: 'c', reason: 'metric_not_found' },
   ]);
+});
+
+test('codes beyond a limit share one total, which healing follows', async () => {
+  const { sql } = database;
+  const { organization_id: id } = await createOrganization(sql, { name: 'Acme', sandbox: true });
+  await sql`
+    insert into unmatched_totals (organization_id, reason, code, count, kept, first_seen_at, last_seen_at)
+    select ${id}, 'no_charge', 'code-' || n, 1, 1, now(), now() from generate_series(1, ${MOST_TOTALS - 1}) n`;
+  const send = async (...codes: string[]) => {
+    await storage(sql).store(
+      incoming(
+        id,
+        codes.map((code) => ({ code })),
+      ),
+    );
+    await finishOpenBatches(sql, id);
+  };
+  const shared = async () =>
+    await sql`
+      select reason, code, count, kept from unmatched_totals
+      where organization_id = ${id} and code not like 'code-%' order by reason, code`;
+  await send('first', 'second', 'third', 'third');
+  await send('first', 'fourth');
+  expect(await shared()).toEqual([
+    { reason: 'metric_not_found', code: '', count: 4, kept: 4 },
+    { reason: 'metric_not_found', code: 'first', count: 2, kept: 2 },
+  ]);
+  const rows = await sql`
+    select code, shares_total from unmatched_events where organization_id = ${id} order by code, event_id`;
+  expect(rows.map((row) => row.code)).toEqual(['first', 'first', 'fourth', 'second', 'third', 'third']);
+  expect(rows.map((row) => row.shares_total)).toEqual([false, false, true, true, true, true]);
+
+  const metric = await makeMetric(sql, id, { code: 'third' });
+  await run({ job: 'heal-events', payload: { metric_ids: [metric.id] } }, id);
+  expect(await shared()).toEqual([
+    { reason: 'metric_not_found', code: '', count: 2, kept: 2 },
+    { reason: 'metric_not_found', code: 'first', count: 2, kept: 2 },
+    { reason: 'subscription_not_found', code: '', count: 2, kept: 2 },
+  ]);
+});
+
+test('a place that healing empties is free for another code', async () => {
+  const { sql } = database;
+  const { organization_id: id } = await createOrganization(sql, { name: 'Acme', sandbox: false });
+  await storage(sql).store(incoming(id, [{}, {}]));
+  await finishOpenBatches(sql, id);
+  const metric = await makeMetric(sql, id);
+  await run({ job: 'heal-events', payload: { metric_ids: [metric.id] } }, id);
+  expect(await sql`select reason, count from unmatched_totals where organization_id = ${id}`).toEqual([
+    { reason: 'subscription_not_found', count: 2 },
+  ]);
+});
+
+test('healing waits neither for another, also in a sandbox, nor long for those who match', async () => {
+  const { sql } = database;
+  const { organization_id: id } = await createOrganization(sql, { name: 'Acme', sandbox: true });
+  const recount = { codes: ['calls'], after: null, until: 'ffffffff-ffff-ffff-ffff-ffffffffffff' };
+  await storage(sql).store(incoming(id, [{}]));
+  await sql.begin(async (tx) => {
+    expect(await tryHealing(tx, id)).toBe(true);
+    for (const step of [
+      { job: 'heal-events', payload: {} },
+      { job: 'recount-unmatched', payload: recount },
+    ])
+      await expect(run(step, id)).rejects.toThrow(InOtherHands);
+  });
 });

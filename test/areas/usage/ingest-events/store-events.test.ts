@@ -43,7 +43,9 @@ describe('verdicts', () => {
     expect(stored).toMatchObject({ properties: { b: 1 }, user_agent: 'test', remote_address: '127.0.0.1' });
     expect(stored!.timestamp.toString()).toBe(RECEIVED);
     expect(stored!.created_at.toString()).toBe(RECEIVED);
-    expect(jobs).toEqual([{ name: 'events.finish-batch', payload: { batch_ids: [expect.any(String)] } }]);
+    expect(jobs).toEqual([
+      { name: 'events.finish-batch', payload: { organization_id: organizationId, batch_ids: [expect.any(String)] } },
+    ]);
   });
 
   test('an identical event is replayed with the body of the first', async () => {

@@ -1,0 +1,41 @@
+import type { Sql } from '../../../platform/db/connect.ts';
+import { isLockTimeout } from '../../../platform/db/refusal-of-database.ts';
+import { waitForLocks } from '../events/storage/sql.ts';
+import { tryMatching } from '../unmatched-events/lock.ts';
+import { finishFree } from './finish-batches.ts';
+import { type BatchApart, splitBatches } from './finish-sql.ts';
+import type { Watched } from './nudge-watchers.ts';
+import type { OwedInAdvance } from './owe-in-advance.ts';
+
+/** Batches of several organizations wait no longer for a lock of one: many times what their transaction takes. */
+const SHARED_PATIENCE_MS = 250;
+
+export interface Finished {
+  watched: Watched[];
+  /** What is left to do, for each organization alone: to be enqueued after the commit. */
+  apart: BatchApart[];
+}
+
+/**
+ * Finishes batches that hold events of several organizations, in one transaction, and waits for nobody: the events of an
+ * organization that is being healed are set apart. When some row of one is locked, which nobody tells, those of each are.
+ * Rule: README decision 19.
+ */
+export async function finishShared(sql: Sql, ids: readonly string[], owed: OwedInAdvance): Promise<Finished> {
+  try {
+    return await sql.begin(async (tx) => {
+      const [, held] = await Promise.all([waitForLocks(tx, SHARED_PATIENCE_MS), tryMatching(tx, ids)]);
+      const apart = held.length > 0 ? await splitBatches(tx, ids, held) : [];
+      return { watched: await finishFree(tx, ids, owed), apart };
+    });
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error;
+    return { watched: [], apart: await splitAll(sql, ids) };
+  }
+}
+
+const splitAll = (sql: Sql, ids: readonly string[]): Promise<BatchApart[]> =>
+  sql.begin(async (tx) => {
+    const [, apart] = await Promise.all([waitForLocks(tx, SHARED_PATIENCE_MS), splitBatches(tx, ids, null)]);
+    return apart;
+  });

@@ -1,0 +1,115 @@
+import { DelayedError } from 'bullmq';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { lockOrganizationEvents } from '../../../../src/areas/catalog/usage-shapes/lock.ts';
+import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
+import { finishOpenBatches } from '../../../../src/areas/usage/ingest-events/finish-batches.ts';
+import { finishHandlers } from '../../../../src/areas/usage/ingest-events/finish-jobs.ts';
+import { lockMatching } from '../../../../src/areas/usage/unmatched-events/lock.ts';
+import type { Db } from '../../../../src/platform/db/connect.ts';
+import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
+import { incoming, makeMetric, storage } from './build.ts';
+
+let database: TestDatabase;
+let busy: string;
+let neighbour: string;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+beforeEach(async () => {
+  const create = async () => (await createOrganization(database.sql, { name: 'Acme', sandbox: false })).organization_id;
+  [busy, neighbour] = [await create(), await create()];
+});
+
+interface FinishJob {
+  organization_id?: string | undefined;
+  batch_ids: string[];
+}
+
+/** Runs jobs; tells which jobs they leave, and how many came back. */
+async function work(...first: FinishJob[]) {
+  const left: FinishJob[] = [];
+  const addMany = async (name: string, items: { payload: unknown }[]) => {
+    if (name === 'events.finish-batch') left.push(...items.map(({ payload }) => payload as FinishJob));
+  };
+  const handlers = finishHandlers({ sql: database.sql, producer: { addMany } as never });
+  let back = 0;
+  const comeBack = async () => {
+    back += 1;
+    throw new DelayedError();
+  };
+  for (const job of first)
+    await handlers['events.finish-batch'](job, { comeBack } as never).catch((error: unknown) => {
+      if (!(error instanceof DelayedError)) throw error;
+    });
+  return { left, back };
+}
+
+/** Stores one batch of events of both organizations. */
+async function storeMixed(): Promise<FinishJob> {
+  const { store, jobs } = storage(database.sql);
+  await store(incoming(busy, [{ code: 'a' }, { code: 'b' }]), incoming(neighbour, [{ code: 'a' }]));
+  expect(jobs).toHaveLength(1);
+  return jobs[0]!.payload as FinishJob;
+}
+
+const unmatchedOf = async (id: string) => {
+  const rows = await database.sql<{ code: string }[]>`
+    select code from unmatched_events where organization_id = ${id} order by code`;
+  return rows.map(({ code }) => code);
+};
+
+/** While somebody else's transaction holds a lock of the busy organization. */
+const whileHeld = <Result>(lock: (tx: Db) => PromiseLike<unknown>, then: () => Promise<Result>) =>
+  database.sql.begin(async (tx) => {
+    await lock(tx);
+    return then();
+  });
+
+test('an organization that is being healed keeps nobody waiting: its events go a way of their own', async () => {
+  const job = await storeMixed();
+  const started = performance.now();
+  const left = await whileHeld(
+    (tx) => lockMatching(tx, busy),
+    async () => {
+      const first = await work(job);
+      expect(await unmatchedOf(neighbour)).toEqual(['a']);
+      expect(await unmatchedOf(busy)).toEqual([]);
+      expect(first).toEqual({ left: [{ organization_id: busy, batch_ids: [expect.any(String)] }], back: 0 });
+      // Its own job has a share of the slots, which it leaves meanwhile.
+      expect(await work(...first.left)).toEqual({ left: [], back: 1 });
+      return first.left;
+    },
+  );
+  expect(performance.now() - started).toBeLessThan(5000);
+  expect(await work(...left)).toEqual({ left: [], back: 0 });
+  expect(await unmatchedOf(busy)).toEqual(['a', 'b']);
+  expect(await unmatchedOf(neighbour)).toEqual(['a']);
+});
+
+test('nor does one whose rows are locked, of whatever kind', async () => {
+  await makeMetric(database.sql, busy, { code: 'a', aggregation_type: 'latest_agg', field_name: 'v', shape: [] });
+  const { store, jobs } = storage(database.sql);
+  await store(incoming(busy, [{ code: 'a', properties: { v: 1 } }]), incoming(neighbour, [{ code: 'a' }]));
+  const left = await whileHeld(
+    (tx) => lockOrganizationEvents(tx, busy), // a repair, for late rollups
+    async () => {
+      const first = await work(jobs[0]!.payload as FinishJob);
+      expect(first.left.map((each) => each.organization_id).sort()).toEqual([busy, neighbour].sort());
+      const second = await work(...first.left);
+      expect(second.back).toBe(1);
+      expect(await unmatchedOf(neighbour)).toEqual(['a']);
+      return first.left;
+    },
+  );
+  await work(...left);
+  expect(await unmatchedOf(busy)).toEqual(['a']);
+  expect(await unmatchedOf(neighbour)).toEqual(['a']);
+  expect(await finishOpenBatches(database.sql, busy)).toBe(0);
+});
+
+test('a batch of one organization is finished in a job of its own', async () => {
+  const { store, jobs } = storage(database.sql);
+  await store(incoming(busy, [{}]), incoming(busy, [{}]));
+  expect(jobs.map(({ payload }) => payload)).toEqual([{ organization_id: busy, batch_ids: [expect.any(String)] }]);
+});
