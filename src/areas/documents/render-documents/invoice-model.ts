@@ -1,3 +1,5 @@
+import { taxedApartFromNet } from '../../../engine/invoices/taxed-net.ts';
+import { cents } from '../../../engine/money/cents.ts';
 import type { DocumentModel, DocumentTable, Fact, Note, Party, Total } from '../../../platform/documents/model.ts';
 import { creditView } from '../../invoices/invoices/credits.ts';
 import { dueOf, isOver } from '../../invoices/invoices/due.ts';
@@ -40,7 +42,7 @@ export function invoiceModel(
     ],
     tables: tablesOf(parts, texts, format),
     totals: [...totalsOf(parts, texts, format), ...settledTotals(parts, paid, texts, format)],
-    notes: notesOf(parts, printed, texts),
+    notes: notesOf(parts, printed, texts, format),
     pageLabel: texts.page,
   };
 }
@@ -211,8 +213,10 @@ function couponTotals(
   return coupons.map(({ cents, item }) => plain(`${texts.coupons}: ${item.name}`, -cents));
 }
 
-function notesOf({ invoice }: InvoiceParts, { issuer }: Printed, texts: DocumentTexts): Note[] {
+function notesOf(parts: InvoiceParts, { issuer }: Printed, texts: DocumentTexts, format: Format): Note[] {
+  const { invoice } = parts;
   return [
+    ...taxedNote(parts, texts, format),
     ...(invoice.self_billed ? [{ title: null, text: texts.selfBilledNote }] : []),
     ...invoice.applied_sections.map(({ name, display_name, details }) => ({
       title: display_name ?? name,
@@ -220,4 +224,19 @@ function notesOf({ invoice }: InvoiceParts, { issuer }: Printed, texts: Document
     })),
     ...(issuer.invoice_footer ? [{ title: null, text: issuer.invoice_footer }] : []),
   ];
+}
+
+/** Where taxes are on another amount than the net total, the document says so: nobody could compute them from it. */
+function taxedNote({ invoice, fees }: InvoiceParts, texts: DocumentTexts, format: Format): Note[] {
+  const netCents = invoice.sub_total_excluding_taxes_amount_cents;
+  const taxed = taxedApartFromNet(
+    netCents,
+    fees.map((fee) => ({
+      amountCents: cents(fee.amount_cents),
+      preciseAllowanceCents: fee.precise_coupons_amount_cents,
+    })),
+  );
+  if (taxed === undefined || invoice.applied_taxes.length === 0) return [];
+  const text = fill(texts.taxedApart, { base: format.amount(taxed), net: format.amount(netCents) });
+  return [{ title: null, text }];
 }

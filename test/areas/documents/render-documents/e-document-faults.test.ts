@@ -57,6 +57,29 @@ describe('a document that EN 16931 does not take', () => {
       { 'billing_entity.legal_number': ['value_is_mandatory'] },
     ],
     ['BR-DEC', document({ currency: 'KWD' }), { currency: ['unsupported_value'] }],
+    [
+      'BR-CO-17',
+      document({
+        vat: [
+          {
+            category: 'S',
+            rate: decimal(19),
+            lineCents: 74050,
+            allowanceCents: 58557,
+            netCents: 15493,
+            taxCents: 1864,
+          },
+        ],
+      }),
+      { sub_total_excluding_taxes_amount_cents: ['does_not_match_taxed_amount'] },
+    ],
+    [
+      'none: tax within rounding',
+      document({
+        vat: [{ category: 'S', rate: decimal(19), lineCents: 9810, allowanceCents: 0, netCents: 9810, taxCents: 1860 }],
+      }),
+      {},
+    ],
     ['none: all is there', document(), {}],
     ['none: JPY has no decimals', document({ currency: 'JPY' }), {}],
   ])('%s', (_rule, of, faults) => {

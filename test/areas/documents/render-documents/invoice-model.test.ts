@@ -26,6 +26,7 @@ const fee = (fields: object): FeeRow => {
     invoice_display_name: null,
     item_description: null,
     amount_cents: 1000,
+    precise_coupons_amount_cents: decimal(0),
     precise_unit_amount: decimal('0.05'),
     taxes_rate: decimal(20),
     units: decimal(200),
@@ -130,7 +131,7 @@ const rowsOf = (fees: FeeRow[]) =>
 
 describe('what an invoice says', () => {
   test('parties, facts, sections and footer', () => {
-    const model = modelOf([]);
+    const model = modelOf([fee({ amount_cents: 15000 })]);
     expect(model.parties).toEqual([
       {
         label: 'From',
@@ -183,6 +184,28 @@ describe('what an invoice says', () => {
       ['Prepaid credits', '-€40.00'],
       ['Total', '€60.00'],
     ]);
+  });
+
+  test.each([
+    [
+      'en',
+      'Tax is computed on €98.10, not on the subtotal of €154.93: usage billed before reduces the two differently.',
+    ],
+    [
+      'de',
+      'Die Steuer ist auf 98,10 € berechnet, nicht auf die Summe netto von 154,93 €: ' +
+        'Bereits berechnete Nutzung mindert beide verschieden.',
+    ],
+  ])('%s names the amount that is taxed, where it is not the net total', (locale, text) => {
+    const notesOf = (coupons: string) => {
+      const fees = [fee({ amount_cents: 74050, precise_coupons_amount_cents: decimal(coupons) })];
+      const given = parts(fees, { sub_total_excluding_taxes_amount_cents: 15493 });
+      const { notes } = invoiceModel(given, printed(), [], languageOf(locale, null));
+      return notes.map((note) => note.text.replace(/\u00a0/g, ' '));
+    };
+    expect(notesOf('64240.3282')[0]).toBe(text);
+    expect(notesOf('58557.4')).not.toContain(text);
+    expect(notesOf('58557.4')).toHaveLength(2);
   });
 
   test('fees stand below their subscription, a charge with filters and groups as a heading with parts', () => {

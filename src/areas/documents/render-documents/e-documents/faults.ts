@@ -1,3 +1,5 @@
+import { isTaxOfNet } from '../../../../engine/invoices/taxed-net.ts';
+import type { VatShare } from '../../../../engine/invoices/vat-breakdown.ts';
 import { exponentOf } from '../../../../engine/money/currency.ts';
 import { MANDATORY } from '../../../../platform/schema/fields.ts';
 import type { EDocument } from './ubl.ts';
@@ -13,6 +15,8 @@ const MOST_DECIMALS = 2;
  *   BR-CO-26      the seller has a number: legal, VAT or another tax's
  *   BR-S-02       a seller who charges VAT has a tax number
  *   BR-DEC        the currency has two decimals at most
+ *   BR-CO-17      the tax of a rate is that of its taxable amount; where progressive billing met a coupon it is not, and no
+ *                 category is true for what was not taxed
  *
  * Rule: EN 16931, by the names of its rules.
  */
@@ -27,5 +31,10 @@ export function faultsOf(document: EDocument, selfBilled: boolean): Record<strin
   if (taxed && !hasTaxNumber) faults[`${issuer}.tax_identification_number`] = [MANDATORY];
   else if (!hasTaxNumber && !seller.legal_number) faults[`${issuer}.legal_number`] = [MANDATORY];
   if (exponentOf(currency) > MOST_DECIMALS) faults.currency = ['unsupported_value'];
+  if (!vat.every((row) => isTaxOfNet(row, linesOf(document, row))))
+    faults.sub_total_excluding_taxes_amount_cents = ['does_not_match_taxed_amount'];
   return faults;
 }
+
+const linesOf = ({ lines }: EDocument, { category, rate }: VatShare): number =>
+  lines.filter((line) => line.category === category && line.rate.eq(rate)).length;

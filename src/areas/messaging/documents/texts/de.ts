@@ -49,6 +49,8 @@ export const de: DocumentTexts = {
   coupons: 'Gutscheine',
   netTotal: 'Summe netto',
   taxOn: '{name} ({rate} auf {base})',
+  taxedApart:
+    'Die Steuer ist auf {base} berechnet, nicht auf die Summe netto von {net}: Bereits berechnete Nutzung mindert beide verschieden.',
   noTax: 'Steuer',
   grossTotal: 'Summe brutto',
   creditNotes: 'Gutschriften',

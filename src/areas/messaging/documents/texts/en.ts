@@ -49,6 +49,8 @@ export const en: DocumentTexts = {
   coupons: 'Coupons',
   netTotal: 'Subtotal without tax',
   taxOn: '{name} ({rate} on {base})',
+  taxedApart:
+    'Tax is computed on {base}, not on the subtotal of {net}: usage billed before reduces the two differently.',
   noTax: 'Tax',
   grossTotal: 'Subtotal with tax',
   creditNotes: 'Credit notes',

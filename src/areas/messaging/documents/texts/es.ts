@@ -49,6 +49,8 @@ export const es: DocumentTexts = {
   coupons: 'Cupones',
   netTotal: 'Subtotal sin impuestos',
   taxOn: '{name} ({rate} sobre {base})',
+  taxedApart:
+    'El impuesto se calcula sobre {base} y no sobre el subtotal de {net}: el uso ya facturado reduce ambos importes de forma distinta.',
   noTax: 'Impuesto',
   grossTotal: 'Subtotal con impuestos',
   creditNotes: 'Notas de crédito',

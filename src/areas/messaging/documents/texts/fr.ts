@@ -49,6 +49,8 @@ export const fr: DocumentTexts = {
   coupons: 'Coupons',
   netTotal: 'Sous-total hors taxes',
   taxOn: '{name} ({rate} sur {base})',
+  taxedApart:
+    'La taxe est calculée sur {base} et non sur le sous-total de {net} : la consommation déjà facturée les réduit différemment.',
   noTax: 'Taxe',
   grossTotal: 'Sous-total TTC',
   creditNotes: 'Avoirs',

@@ -49,6 +49,8 @@ export const it: DocumentTexts = {
   coupons: 'Coupon',
   netTotal: 'Imponibile',
   taxOn: '{name} ({rate} su {base})',
+  taxedApart:
+    'L’imposta è calcolata su {base} e non sul totale netto di {net}: il consumo già fatturato riduce i due importi in modo diverso.',
   noTax: 'Imposta',
   grossTotal: 'Totale imposte incluse',
   creditNotes: 'Note di credito',

@@ -49,6 +49,8 @@ export const nb: DocumentTexts = {
   coupons: 'Kuponger',
   netTotal: 'Sum uten avgift',
   taxOn: '{name} ({rate} av {base})',
+  taxedApart:
+    'Avgiften er beregnet av {base}, ikke av summen på {net}: tidligere fakturert forbruk reduserer de to ulikt.',
   noTax: 'Avgift',
   grossTotal: 'Sum med avgift',
   creditNotes: 'Kreditnotaer',

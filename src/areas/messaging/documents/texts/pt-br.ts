@@ -49,6 +49,8 @@ export const ptBr: DocumentTexts = {
   coupons: 'Cupons',
   netTotal: 'Subtotal sem impostos',
   taxOn: '{name} ({rate} sobre {base})',
+  taxedApart:
+    'O imposto é calculado sobre {base}, e não sobre o subtotal de {net}: o uso já cobrado reduz os dois valores de forma diferente.',
   noTax: 'Imposto',
   grossTotal: 'Subtotal com impostos',
   creditNotes: 'Notas de crédito',

@@ -49,6 +49,8 @@ export const sv: DocumentTexts = {
   coupons: 'Kuponger',
   netTotal: 'Summa exklusive skatt',
   taxOn: '{name} ({rate} på {base})',
+  taxedApart:
+    'Skatten är beräknad på {base}, inte på summan på {net}: tidigare fakturerad användning minskar de två olika.',
   noTax: 'Skatt',
   grossTotal: 'Summa inklusive skatt',
   creditNotes: 'Kreditfakturor',

@@ -53,6 +53,8 @@ export interface DocumentTexts {
   netTotal: string;
   /** `{name}`, `{rate}`, `{base}`. */
   taxOn: string;
+  /** `{base}`, `{net}`. */
+  taxedApart: string;
   noTax: string;
   grossTotal: string;
   creditNotes: string;

@@ -44,6 +44,7 @@ export const zhTw: DocumentTexts = {
   coupons: '優惠券',
   netTotal: '未稅小計',
   taxOn: '{name}（{rate}，計稅基礎 {base}）',
+  taxedApart: '稅額以 {base} 計算，而非小計 {net}：已計費用量對兩者的扣減不同。',
   noTax: '稅',
   grossTotal: '含稅小計',
   creditNotes: '折讓',
