@@ -138,6 +138,11 @@ test.each<[string, () => string, () => string]>([
     () => `update invoice_applied_taxes set amount_cents = amount_cents - 7 where invoice_id = '${id()}'`,
   ],
   [
+    'A08',
+    () => `update fees set precise_coupons_amount_cents = 500 where invoice_id = '${id()}'`,
+    () => `update fees set precise_coupons_amount_cents = 0 where invoice_id = '${id()}'`,
+  ],
+  [
     'A11',
     () =>
       `update invoice_subscriptions set charges_to_datetime = charges_to_datetime + interval '1 day' where invoice_id = '${id()}'`,

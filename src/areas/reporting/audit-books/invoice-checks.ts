@@ -43,7 +43,9 @@ export const INVOICE_CHECKS: readonly Check[] = [
   },
   {
     code: 'A08',
-    mustHold: 'discounts of a fee are part of it, and applied taxes differ from the invoice’s by a cent a tax at most',
+    mustHold:
+      'discounts of a fee are part of it, applied taxes differ from the invoice’s by a cent a tax at most, and what is ' +
+      'taxed is the net total but for a cent a fee, where no progressive invoice is credited',
     resourceType: 'Invoice',
     find: ({ db, organizationId }) => db<Finding[]>`
       select fee.invoice_id as resource_id, fee.amount_cents::text as expected,
@@ -58,6 +60,17 @@ export const INVOICE_CHECKS: readonly Check[] = [
       where invoice.organization_id = ${organizationId} and invoice.status in ('finalized', 'voided')
       group by invoice.id
       having abs(sum(tax.amount_cents) - invoice.taxes_amount_cents) > count(*)
+      union all
+      select invoice.id, invoice.sub_total_excluding_taxes_amount_cents::text,
+        sum(fee.amount_cents - fee.precise_coupons_amount_cents)::text, jsonb_build_object('figure', 'taxed')
+      from invoices invoice
+      join fees fee on fee.organization_id = invoice.organization_id and fee.invoice_id = invoice.id
+        and fee.deleted_at is null
+      where invoice.organization_id = ${organizationId} and invoice.status in ('finalized', 'voided')
+        and invoice.progressive_billing_credit_amount_cents = 0
+      group by invoice.id
+      having abs(sum(fee.amount_cents - fee.precise_coupons_amount_cents)
+        - invoice.sub_total_excluding_taxes_amount_cents) > count(*)
       limit ${MOST_FINDINGS}`,
   },
   {
