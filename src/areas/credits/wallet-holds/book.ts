@@ -4,7 +4,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { countHeld, lockHeld } from './held.ts';
+import { countHeld, lockHeld } from '../../usage/access/held.ts';
 import { findHolds, type HoldRow } from './queries.ts';
 import { changeHolds, insertHolds } from './writes.ts';
 

@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import { countHeld, lockHeldOfHolds } from './held.ts';
+import { countHeld, lockHeldOfHolds } from '../../usage/access/held.ts';
 import { holdView } from './view.ts';
 import { closeExpired } from './writes.ts';
 

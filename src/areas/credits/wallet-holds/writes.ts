@@ -1,6 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
-import { lockHeld } from './held.ts';
+import { lockHeld } from '../../usage/access/held.ts';
 import { type HoldRow, holdColumns } from './queries.ts';
 
 /** Stores new holds of one wallet. */

@@ -2,6 +2,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { ChargeOutcome, ProviderError } from '../../../platform/payments/port.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
+import { recordInvoice } from '../../invoices/invoices/record.ts';
 import { getRequest } from '../payment-requests/queries.ts';
 import { setRequestStatus } from '../payment-requests/status.ts';
 import { recordInvoiceFailure, recordRequestFailure } from '../payments/failure.ts';
@@ -10,7 +11,6 @@ import { type PaymentRow, readPayment } from '../payments/queries.ts';
 import { reversePayment, settlePayment } from '../payments/settle.ts';
 import { paymentView } from '../payments/view.ts';
 import { changePayment, lockPayables } from '../payments/writes.ts';
-import { recordInvoice } from '../../invoices/invoices/record.ts';
 import { mailLink } from './collect-request.ts';
 
 type Answered = Extract<ChargeOutcome, { kind: 'answered' }>;

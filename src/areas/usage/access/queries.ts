@@ -1,8 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Period as LimitPeriod } from '../../catalog/features/schema.ts';
-import { heldCentsAt } from '../../credits/wallet-holds/held.ts';
 import type { MetricToCount } from '../usage-counts/request.ts';
+import { heldCentsAt } from './held.ts';
 
 /** A limit of a feature's usage with the metric that it counts. */
 export interface LimitRow {

@@ -3,14 +3,12 @@ import { realNowExactMs, realNowMs } from '../../../platform/clock/real-clock.ts
 import type { Config } from '../../../platform/config.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
 import type { Metrics } from '../../../platform/metrics/metrics.ts';
-import type { Producer } from '../../../platform/queue/producer.ts';
 import type { Handlers } from '../../../platform/queue/worker.ts';
 import { publishReply } from '../../../platform/replies/replies.ts';
 import { explainBatch } from '../events/explain/explain-batch.ts';
 import { HELD, type IncomingBatch, STORING_FAILED, type Verdict } from '../events/incoming.ts';
 import { type PackedBatch, unpackBatch } from '../events/packed.ts';
 import { isoOfMs } from '../events/timestamps.ts';
-import { finishBatches } from './finish-batches.ts';
 import { createMerger, createMergersApart } from './merger.ts';
 import { type StoreDeps, storeEvents } from './store-events.ts';
 import { type SharedVerdicts, storeShared } from './store-shared.ts';

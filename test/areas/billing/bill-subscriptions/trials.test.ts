@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Invoice, openStory } from './story.ts';
 import { startService, type TestService } from '../../../support/service.ts';
+import { type Invoice, openStory } from './story.ts';
 
 // Golden cases of subscriptions-and-invoices J.2.
 let service: TestService;
