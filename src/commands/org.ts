@@ -37,7 +37,9 @@ program
   .option('--sandbox', 'it may own a test clock; fixed for life', false)
   .option('--json', 'answer one line of JSON', false)
   .action(({ name, sandbox, json }: { name: string; sandbox: boolean; json: boolean }) =>
-    onDatabase(async ({ sql, config }) => show(await createOrganization(sql, { name, sandbox }, config), json)),
+    onDatabase(async ({ sql, config }) => show(await createOrganization(sql, { name, sandbox }, config), json), {
+      migrates: true,
+    }),
   );
 
 program

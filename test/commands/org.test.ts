@@ -7,7 +7,7 @@ import { projectRoot } from '../../src/platform/project-root.ts';
 import { keyChangesChannel } from '../../src/platform/redis/channels.ts';
 import { hmacKeyPlace } from '../../src/platform/secrets/places.ts';
 import { openText } from '../../src/platform/secrets/secrets.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
@@ -29,10 +29,16 @@ async function listen(): Promise<{ heard: string[]; redis: Redis }> {
 }
 
 /** What the command prints; with its exit code and complaint when it fails. */
-async function org(...args: string[]): Promise<{ code: number; out: string; complaint: string }> {
-  const env = { ...process.env, DATABASE_URL: database.url, REDIS_URL: inject('redisUrl'), REDIS_PREFIX: prefix };
+const org = (...args: string[]) => command(database.url, 'org', ...args);
+
+async function command(
+  url: string,
+  name: string,
+  ...args: string[]
+): Promise<{ code: number; out: string; complaint: string }> {
+  const env = { ...process.env, DATABASE_URL: url, REDIS_URL: inject('redisUrl'), REDIS_PREFIX: prefix };
   try {
-    const { stdout, stderr } = await run('npx', ['--no-install', 'tsx', 'src/commands/org.ts', ...args], {
+    const { stdout, stderr } = await run(process.execPath, ['--import', 'tsx', `src/commands/${name}.ts`, ...args], {
       cwd: projectRoot(),
       env,
     });
@@ -47,6 +53,34 @@ test('a list of nothing says so', async () => {
   const listed = await org('list');
   expect(listed).toMatchObject({ code: 0, out: '' });
   expect(listed.complaint).toContain('There is no organization yet');
+});
+
+test('a command that does not begin the life of a database leaves an empty one empty', {
+  timeout: 120_000,
+}, async () => {
+  const empty = await createEmptyDatabase();
+  const commands = [
+    ['org', 'list'],
+    ['org', 'limits', '--organization', randomUUID()],
+    ['org', 'rotate-key', '--organization', randomUUID()],
+    ['org', 'rotate-link-key'],
+    ['secrets', 'status'],
+    ['secrets', 'verify'],
+    ['doctor'],
+  ];
+  for (const [name, ...args] of commands) {
+    const { code, out, complaint } = await command(empty.url, name!, ...args);
+    expect({ name, args, code }).toEqual({ name, args, code: 1 });
+    expect(out + complaint).toMatch(
+      name === 'doctor'
+        ? /FAIL the schema "public" is behind/
+        : /^the schema "public" is not migrated, and nothing was changed: run "npm run migrate"\n$/,
+    );
+  }
+  const [row] = await empty.sql<{ tables: number }[]>`
+    select count(*)::int as tables from pg_class where relnamespace = 'public'::regnamespace`;
+  expect(row!.tables).toBe(0);
+  await empty.drop();
 });
 
 test('create prints one line of JSON; list shows the organization; rotate-key gives a new key and says so', async () => {

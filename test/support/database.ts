@@ -10,10 +10,17 @@ export interface TestDatabase {
 }
 
 /** A migrated database of the test file's own, cloned from the template. */
-export async function createTestDatabase(options: DatabaseOptions = {}): Promise<TestDatabase> {
+export const createTestDatabase = (options: DatabaseOptions = {}): Promise<TestDatabase> =>
+  createDatabase(TEMPLATE_DATABASE, options);
+
+/** A database in which nothing is. */
+export const createEmptyDatabase = (options: DatabaseOptions = {}): Promise<TestDatabase> =>
+  createDatabase('template0', options);
+
+async function createDatabase(template: string, options: DatabaseOptions): Promise<TestDatabase> {
   const server = inject('postgresUrl');
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await admin(server, `create database ${name} template ${TEMPLATE_DATABASE}`);
+  await admin(server, `create database ${name} template ${template}`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   const sql = connectDatabase(url.href, { connections: 8, ...options });

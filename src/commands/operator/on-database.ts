@@ -1,7 +1,7 @@
 import { type Config, loadConfig } from '../../platform/config.ts';
 import { connectDatabase, type Sql } from '../../platform/db/connect.ts';
-import { migrate } from '../../platform/db/migrate.ts';
-import { demandStores } from '../../platform/process/await-stores.ts';
+import { migrate, schemaState } from '../../platform/db/migrate.ts';
+import { demandStores, StartRefused } from '../../platform/process/await-stores.ts';
 import { demandSecretsKey } from '../../platform/secrets/start-check.ts';
 import { defaultDataDir } from '../../platform/services/discover.ts';
 import { findRunning } from '../../platform/services/run-file.ts';
@@ -21,9 +21,13 @@ export interface Place {
 
 /**
  * Runs on the given database, that of a running service, or one that is brought up for the time of the command; Redis
- * likewise, where it is asked for. A given database comes with its own Redis or none.
+ * likewise, where it is asked for. A given database comes with its own Redis or none. A database without our tables is
+ * refused, unless the command is one that begins its life and so `migrates`.
  */
-export async function onDatabase(work: (place: Place) => Promise<void>, asks: { redis?: boolean } = {}): Promise<void> {
+export async function onDatabase(
+  work: (place: Place) => Promise<void>,
+  asks: { redis?: boolean; migrates?: boolean } = {},
+): Promise<void> {
   const dataDir = defaultDataDir();
   const running = await findRunning(dataDir);
   const isGiven = Boolean(process.env.DATABASE_URL);
@@ -46,10 +50,19 @@ export async function onDatabase(work: (place: Place) => Promise<void>, asks: { 
       name: 'meterstone operator',
     });
     try {
-      if (!running) await migrate(sql);
+      if (asks.migrates && !running) await migrate(sql);
+      else await demandTables(sql, config, isGiven);
       await work({ sql, config, redisUrl: redisUrl === NO_REDIS ? undefined : redisUrl });
     } finally {
       await sql.end({ timeout: 5 });
     }
   });
+}
+
+/** @throws StartRefused when the tables are not there: most commands change nothing that they were not asked to change */
+async function demandTables(sql: Sql, { DATABASE_SCHEMA: schema }: Config, isGiven: boolean): Promise<void> {
+  const { state } = await schemaState(sql);
+  if (state !== 'behind') return;
+  const remedy = isGiven ? 'run "npm run migrate"' : 'npm start migrates it';
+  throw new StartRefused(`the schema "${schema}" is not migrated, and nothing was changed: ${remedy}`);
 }

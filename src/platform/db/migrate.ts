@@ -13,6 +13,7 @@ const MIGRATION_LOCK = 7_236_104_411;
  * line is `-- no transaction`). A file that was edited after it landed is an error.
  *
  * @returns the names of the files applied now
+ * @throws Error for a person to read when the schema holds somebody else's tables; nothing was changed then
  */
 export async function migrate(sql: Sql, directory = join(projectRoot(), 'migrations')): Promise<string[]> {
   const connection = await sql.reserve();
@@ -21,6 +22,7 @@ export async function migrate(sql: Sql, directory = join(projectRoot(), 'migrati
     // Building an index of a large table takes longer than any statement of the service may.
     await connection`set statement_timeout = 0`;
     await connection`select pg_advisory_lock(${MIGRATION_LOCK})`;
+    await refuseForeignSchema(connection);
     await createSchema(connection);
     await connection`create table if not exists schema_migrations (name text primary key, checksum text not null)`;
     const seen = new Map(
@@ -59,9 +61,7 @@ export async function schemaState(
   db: Db,
   directory = join(projectRoot(), 'migrations'),
 ): Promise<{ state: 'current' | 'behind' | 'newer'; names: string[] }> {
-  const [table] = await db<{ name: string | null }[]>`select to_regclass('schema_migrations')::text as name`;
-  const rows =
-    table!.name === null ? [] : await db<{ name: string }[]>`select name from schema_migrations order by name`;
+  const rows = (await isOurs(db)) ? await db<{ name: string }[]>`select name from schema_migrations order by name` : [];
   const [applied, files] = [rows.map(({ name }) => name), migrationFiles(directory)];
   const behind = files.filter((name) => !applied.includes(name));
   if (behind.length > 0) return { state: 'behind', names: behind };
@@ -73,6 +73,38 @@ export async function schemaState(
 export async function pendingMigrations(db: Db): Promise<string[]> {
   const { state, names } = await schemaState(db);
   return state === 'behind' ? names : [];
+}
+
+/** Whether the schema has a table of migrations with our columns: other programs have one of the same name. */
+async function isOurs(db: Db): Promise<boolean> {
+  const [row] = await db<{ columns: number }[]>`
+    select count(*)::int as columns from pg_attribute
+    where attrelid = to_regclass('schema_migrations') and attname in ('name', 'checksum') and not attisdropped`;
+  return row!.columns === 2;
+}
+
+/** Tables, partitioned ones, views, materialized views and foreign tables: what a table of ours could collide with. */
+const KINDS_OF_TABLES = ['r', 'p', 'v', 'm', 'f'];
+/** Enough of them to recognize the database by. */
+const NAMED_TABLES = 3;
+
+/** A mistyped DATABASE_URL must not leave our tables among those of another program; what extensions brought is nobody's. */
+async function refuseForeignSchema(connection: ReservedSql): Promise<void> {
+  if (await isOurs(connection as unknown as Sql)) return;
+  const foreign = await connection<{ schema: string; name: string; total: number }[]>`
+    select current_schema() as schema, relname as name, count(*) over ()::int as total
+    from pg_class
+    where relnamespace = to_regnamespace(quote_ident(current_schema())) and relkind = any(${KINDS_OF_TABLES}) and not exists (
+      select 1 from pg_depend
+      where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e')
+    order by relname limit ${NAMED_TABLES}`;
+  const [first] = foreign;
+  if (first === undefined) return;
+  const names = foreign.map(({ name }) => name).join(', ') + (first.total > foreign.length ? ', …' : '');
+  throw new Error(
+    `the schema "${first.schema}" holds ${first.total} tables of another program (${names}) and was left as it is: ` +
+      'set DATABASE_SCHEMA to a schema of its own, or DATABASE_URL to an empty database',
+  );
 }
 
 /** The statements of a file, each of which ends with a semicolon at the end of a line: sent together they are a transaction. */

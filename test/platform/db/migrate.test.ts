@@ -2,9 +2,9 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { connectDatabase } from '../../../src/platform/db/connect.ts';
-import { migrate } from '../../../src/platform/db/migrate.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { connectDatabase, type Sql } from '../../../src/platform/db/connect.ts';
+import { migrate, schemaState } from '../../../src/platform/db/migrate.ts';
+import { createEmptyDatabase, createTestDatabase } from '../../support/database.ts';
 
 test('a schema that is not there is made, once', async () => {
   const database = await createTestDatabase();
@@ -44,4 +44,51 @@ test('a file without a transaction runs its statements one by one, however long 
     await sql.end();
     await database.drop();
   }
+});
+
+const tablesOf = async (sql: Sql) =>
+  (
+    await sql<
+      { name: string }[]
+    >`select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`
+  )
+    .map(({ name }) => name)
+    .sort();
+
+test.each([
+  ['tables', ['users', 'customers'], 'create table users (id int); create table customers (id int)', 2],
+  // The frameworks of others keep their migrations in a table of the same name.
+  ['a table of migrations', ['schema_migrations'], 'create table schema_migrations (version text)', 1],
+  ['a view', [], 'create view customers as select 1 as id', 1],
+])('a schema with %s of another program is left as it is', async (_what, tables, statements, count) => {
+  const database = await createEmptyDatabase();
+  const { sql } = database;
+  await sql.unsafe(statements);
+  await expect(migrate(sql)).rejects.toThrow(
+    new RegExp(
+      `^the schema "public" holds ${count} tables of another program \\(.+\\) and was left as it is: ` +
+        'set DATABASE_SCHEMA to a schema of its own, or DATABASE_URL to an empty database$',
+    ),
+  );
+  expect(await tablesOf(sql)).toEqual([...tables].sort());
+  expect(await schemaState(sql)).toMatchObject({ state: 'behind' });
+  await database.drop();
+});
+
+test('another schema of that database is ours to use, and what an extension brought is no reason', async () => {
+  const database = await createEmptyDatabase();
+  const { sql, url } = database;
+  const directory = await mkdtemp(join(tmpdir(), 'migrations-'));
+  await writeFile(join(directory, '0001_rooms.sql'), 'create table rooms (id integer);');
+  // As an extension does with its tables and views; none that makes some is in every Postgres.
+  await sql.unsafe(`
+    create extension if not exists plpgsql;
+    create table spatial_ref_sys (id int); alter extension plpgsql add table spatial_ref_sys;
+    create view pg_stat_statements as select 1 as calls; alter extension plpgsql add view pg_stat_statements`);
+  expect(await migrate(sql, directory)).toEqual(['0001_rooms.sql']);
+  await sql`create table users (id int)`;
+  const own = connectDatabase(url, { schema: 'meters', connections: 1, name: 'test' });
+  expect(await migrate(own, directory)).toEqual(['0001_rooms.sql']);
+  await own.end();
+  await database.drop();
 });
