@@ -3,52 +3,103 @@ const DEEPEST = 64;
 /** Members of one object: no object of the API has a hundred, and properties of an event are hardly more. */
 const MOST_MEMBERS = 1000;
 /**
- * Commas and opening brackets of one body, which is what it holds or a little more: a batch of 100 events with 1 000
- * properties each. JSON of so many takes 20 ms to parse.
+ * Commas and opening brackets of a batch of events, which is what it holds or a little more: 100 events with 1 000
+ * properties each. JSON of so many takes 20 ms to parse. Bodies of other operations hold less, see most-values.ts.
  */
-const MOST_VALUES = 100_000;
+export const MOST_VALUES = 100_000;
+/** Characters of a number up to which a double holds its digits. */
+const SHORT_NUMBER = 15;
+/** Characters of an exponent, its letter and sign aside, with which such a number is within the range of a double. */
+const SHORT_EXPONENT = 2;
 
 const QUOTE = 0x22;
+const PLUS = 0x2b;
 const COMMA = 0x2c;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
 const OPEN_LIST = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
+/** What is known of a JSON text before anything is made of it. */
+export interface Shape {
+  /** `depth`: it nests too deeply. `values`: it holds too many, or too many in one object. */
+  excess?: 'depth' | 'values';
+  /** Where the numbers begin and end that a double may not hold: begin, end, begin, end, … */
+  longNumbers: number[];
+}
+
 /**
- * What is too much about a JSON text, found before anything is made of it: `depth` when it nests too deeply, `values` when
- * it holds too many, or too many in one object. Walks the text once and remembers one number a level. What is no JSON is
- * left to the parser.
+ * Looks at a JSON text once, character by character, and remembers one number a level. What is no JSON is left to the
+ * parser.
  */
-export function excessOf(text: string): 'depth' | 'values' | undefined {
+export function shapeOf(text: string, mostValues: number): Shape {
+  const longNumbers: number[] = [];
   // Members left to the objects that are open; lists count with all values only.
   const membersLeft = [Number.POSITIVE_INFINITY];
-  let valuesLeft = MOST_VALUES;
+  let valuesLeft = mostValues;
   for (let at = 0; at < text.length; at += 1) {
-    switch (text.charCodeAt(at)) {
+    const character = text.charCodeAt(at);
+    switch (character) {
       case QUOTE:
         at = endOfText(text, at);
         break;
       case COMMA:
         membersLeft[membersLeft.length - 1]! -= 1;
         valuesLeft -= 1;
-        if (valuesLeft === 0 || membersLeft.at(-1) === 0) return 'values';
+        if (valuesLeft === 0 || membersLeft.at(-1) === 0) return { excess: 'values', longNumbers };
         break;
       case OPEN_LIST:
       case OPEN_OBJECT:
-        if (membersLeft.length > DEEPEST) return 'depth';
-        membersLeft.push(text.charCodeAt(at) === OPEN_OBJECT ? MOST_MEMBERS : Number.POSITIVE_INFINITY);
+        if (membersLeft.length > DEEPEST) return { excess: 'depth', longNumbers };
+        membersLeft.push(character === OPEN_OBJECT ? MOST_MEMBERS : Number.POSITIVE_INFINITY);
         valuesLeft -= 1;
-        if (valuesLeft === 0) return 'values';
+        if (valuesLeft === 0) return { excess: 'values', longNumbers };
         break;
       case CLOSE_LIST:
       case CLOSE_OBJECT:
         if (membersLeft.length > 1) membersLeft.pop();
         break;
+      default: {
+        if (character !== MINUS && !isDigit(character)) break;
+        const end = endOfNumber(text, at);
+        if (isLong(text, at, end)) longNumbers.push(at, end);
+        at = end - 1;
+      }
     }
   }
-  return undefined;
+  return { longNumbers };
+}
+
+/** What is too much about a JSON text, however it is used; see Shape. */
+export const excessOf = (text: string): Shape['excess'] => shapeOf(text, MOST_VALUES).excess;
+
+const isDigit = (character: number): boolean => character >= ZERO && character <= NINE;
+const isExponent = (character: number): boolean => (character | 0x20) === 0x65;
+
+function endOfNumber(text: string, start: number): number {
+  let end = start + 1;
+  for (; end < text.length; end += 1) {
+    const character = text.charCodeAt(end);
+    if (isDigit(character) || character === POINT || character === MINUS || character === PLUS) continue;
+    if (!isExponent(character)) break;
+  }
+  return end;
+}
+
+/** Whether a number has more than 15 characters, or an exponent of three digits. */
+function isLong(text: string, start: number, end: number): boolean {
+  if (end - start > SHORT_NUMBER) return true;
+  for (let at = end - 1; at > start; at -= 1) {
+    if (!isExponent(text.charCodeAt(at))) continue;
+    const hasSign = !isDigit(text.charCodeAt(at + 1));
+    return end - at - 1 - Number(hasSign) > SHORT_EXPONENT;
+  }
+  return false;
 }
 
 /** What stands where something nested too deeply was. */

@@ -5,13 +5,15 @@ import { Answer, type Operation } from '../platform/operation.ts';
 import { NO_REACTIONS } from '../platform/reactions.ts';
 import { assert, refuse } from '../platform/refusal.ts';
 import { holdsSecret } from '../platform/schema/secret-field.ts';
+import type { Pause } from '../platform/turns/turns.ts';
 import { jobs } from '../queues.ts';
 import type { Identity } from './authenticate.ts';
 import type { EdgeDeps, Outcome } from './edge.ts';
 import { type Idempotency, idempotencyOf } from './idempotency-key.ts';
 import { unknownFields, unknownFilters } from './ignored.ts';
 import { loggedRequest, pathOf } from './logged-request.ts';
-import { readBody } from './read-body.ts';
+import { mostValuesOf } from './most-values.ts';
+import { type BodyOptions, readBody } from './read-body.ts';
 import { readInput, readParams } from './read-input.ts';
 import { type Query, readQuery } from './read-query.ts';
 import { sharedSql } from './shared-sql.ts';
@@ -60,14 +62,15 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   if (operation.readsOwnBody)
     return deps.events.bulk({ identity, requestId, request, query, translate: deps.wire.body });
   const takesBody = operation.method !== 'get';
-  const sentBody = takesBody ? await readBody(request, response, bodyOptions(operation)) : undefined;
+  const pause = deps.turns.pauseOf(identity.organizationId);
+  const sentBody = takesBody ? await readBody(request, response, bodyOptions(operation, pause)) : undefined;
   call.sent = { ...sentQuery, ...deps.wire.sentParams(sentParams), ...(typeof sentBody === 'object' ? sentBody : {}) };
   const body = deps.wire.body(sentBody);
   call.read = { query, body: rootOf(operation, body) };
   const idempotency = takesBody ? readIdempotency(call, query, body) : null;
   if (operation.kind === 'events') {
     const countMore = () => deps.limiters.organization[operation.category ?? 'default'](request, response);
-    const sent = { identity, requestId, request, query, body, countMore };
+    const sent = { identity, requestId, request, query, body, countMore, pause };
     if (idempotency === null) return deps.events.answer(operation.name, sent);
     return runCommand(deps, call, await deps.events.input(operation.name, sent), idempotency);
   }
@@ -112,9 +115,11 @@ const rootOf = ({ root }: Operation, body: unknown): unknown =>
 
 const acceptsCsv = (request: Request): boolean => /^\s*text\/csv\b/i.test(request.headers.accept ?? '');
 
-const bodyOptions = (operation: Operation) => ({
+const bodyOptions = (operation: Operation, pause: Pause): BodyOptions => ({
   limitBytes: operation.bodyLimitBytes ?? BODY_LIMIT_BYTES,
+  mostValues: mostValuesOf(operation),
   keepLiterals: operation.kind === 'events',
+  pause,
 });
 
 const readIdempotency = (call: Call, query: Query, body: unknown): Idempotency | null =>

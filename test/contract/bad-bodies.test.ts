@@ -3,7 +3,7 @@ import type { TransactionSql } from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { flowCommands } from '../../src/flow-commands.ts';
 import { openApiDocument } from '../../src/ingress/openapi.ts';
-import { parseBody } from '../../src/ingress/read-body.ts';
+import { parseBody } from '../../src/ingress/parse-body.ts';
 import { readInput } from '../../src/ingress/read-input.ts';
 import { type CommandDeps, type CommandJob, runCommand } from '../../src/jobs/run-command/run-command.ts';
 import { operations, operationsByName } from '../../src/operations.ts';
@@ -202,7 +202,7 @@ async function run(operation: Operation, text: string, onlyParsed = false): Prom
   let input: object;
   let sent: unknown;
   try {
-    sent = parseBody(text, false);
+    sent = parseBody(text, { keepLiterals: false });
     input = { ...paramsOf(operation, placeOf(operation)), ...readInput(operation, {}, sent) };
   } catch (error) {
     const { root } = operation;

@@ -1,10 +1,11 @@
-import { LosslessNumber } from 'lossless-json';
+import fc from 'fast-check';
+import { isSafeNumber, LosslessNumber, parse as parseLossless } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
-import { parseBody } from '../../src/ingress/read-body.ts';
+import { parseBody } from '../../src/ingress/parse-body.ts';
 
 const refusalOf = (text: string): unknown => {
   try {
-    return parseBody(text, false);
+    return parseBody(text, { keepLiterals: false });
   } catch (error) {
     return (error as { body: unknown }).body;
   }
@@ -20,37 +21,96 @@ describe('numbers of a body keep the value that was written', () => {
     ['{"a": -0.1234567890123456789}', '-0.1234567890123456789'],
     ['[12345678901234567890]', undefined],
   ])('%s', (text, value) => {
-    expect((parseBody(text, false) as { a?: unknown }).a).toEqual(value);
+    expect((parseBody(text, { keepLiterals: false }) as { a?: unknown }).a).toEqual(value);
   });
 
   test('events keep the literal', () => {
-    expect(parseBody('{"a":12345678901234567890}', true)).toEqual({ a: new LosslessNumber('12345678901234567890') });
+    expect(parseBody('{"a":12345678901234567890}', { keepLiterals: true })).toEqual({
+      a: new LosslessNumber('12345678901234567890'),
+    });
   });
 
   test('metadata keeps the literal, for it takes texts only', () => {
     const kept = new LosslessNumber('9007199254740993');
-    expect(parseBody('{"metadata":{"a":9007199254740993}}', false)).toEqual({ metadata: { a: kept } });
-    expect(parseBody('{"metadata":{"a":"9007199254740993"},"b":1}', false)).toEqual({
+    expect(parseBody('{"metadata":{"a":9007199254740993}}', { keepLiterals: false })).toEqual({
+      metadata: { a: kept },
+    });
+    expect(parseBody('{"metadata":{"a":"9007199254740993"},"b":1}', { keepLiterals: false })).toEqual({
       metadata: { a: '9007199254740993' },
       b: 1,
     });
   });
 
-  test('one beyond a double is refused', () => {
-    expect(refusalOf('{"event":{"a":1e400}}')).toMatchObject({ status: 422, error_details: { a: ['invalid_format'] } });
+  test.each([
+    ['{"event":{"a":1e400}}', { a: ['invalid_format'] }],
+    ['{"a":[{"b":[0,-1e999]}]}', { '0.b.1': ['invalid_format'] }],
+    [`{"event":{"a":0.1${'0'.repeat(1_000_000)}1}}`, { a: ['value_is_too_long'] }],
+    [`{"a":[1,${'1'.repeat(1101)}]}`, { 1: ['value_is_too_long'] }],
+    [`[${'1'.repeat(1_000_000)}]`, { base: ['value_is_too_long'] }],
+  ])('one beyond a double, or of more than 1 100 characters, is refused by name: case %#', (text, details) => {
+    expect(refusalOf(text)).toMatchObject({ status: 422, error_details: details });
+  });
+
+  test('the longest double is read with all its digits', () => {
+    const literal = `0.${'0'.repeat(323)}${'4'.repeat(751)}`;
+    expect(parseBody(`[${literal}]`, { keepLiterals: true })).toEqual([new LosslessNumber(literal)]);
+  });
+
+  test.each([
+    '{12345678901234567:1}',
+    '{"a":1,12345678901234567 :1}',
+    '[1234567890.12345678.9]',
+    '[012345678901234567]',
+    '[12345678901234567e]',
+    '[-]',
+    '["a"12345678901234567]',
+    '[12345678901234567true]',
+    '[--12345678901234567]',
+    '[+12345678901234567]',
+  ])('%s is no JSON', (text) => {
+    expect(refusalOf(text)).toMatchObject({ status: 400 });
+  });
+
+  test('any JSON is read as the slow and lossless parser reads it', () => {
+    const number = fc
+      .tuple(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.bigInt(), fc.integer({ min: -320, max: 300 }))
+      .chain(([a, b, e]) => fc.constantFrom(JSON.stringify(a), `${b}`, `${b % 100n}e${e}`, `-0.${b < 0n ? -b : b}`));
+    const json = fc.letrec<{ any: string }>((tie) => ({
+      any: fc.oneof(
+        { depthSize: 'small' },
+        number,
+        fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+        fc.array(tie('any'), { maxLength: 5 }).map((items) => `[ ${items.join(' ,')}]`),
+        fc
+          .array(fc.tuple(fc.constantFrom('a', 'b', '__proto__', 'metadata', 'é'), tie('any')), { maxLength: 5 })
+          .map((members) => `{${members.map(([key, value]) => `"${key}": ${value}`).join(',\n')}}`),
+      ),
+    })).any;
+    const lossless = (text: string): unknown =>
+      parseLossless(text, null, {
+        parseNumber: (literal) => (isSafeNumber(literal) ? Number(literal) : new LosslessNumber(literal)),
+        onDuplicateKey: ({ newValue }) => newValue,
+      });
+    fc.assert(
+      fc.property(json, (text) => {
+        fc.pre(!/\d[eE]\+?\d/.test(text)); // a large number with an exponent stays a number here
+        expect(parseBody(text, { keepLiterals: true })).toEqual(lossless(text));
+      }),
+      { numRuns: 300 },
+    );
   });
 });
 
 test('texts that look like such numbers stay as they are', () => {
   const body = { id: '9e377-12345678901234567', note: 'sum: 12345678901234567890', list: ['1e999'] };
-  expect(parseBody(JSON.stringify(body), false)).toEqual(body);
+  expect(parseBody(JSON.stringify(body), { keepLiterals: false })).toEqual(body);
 });
 
 describe('nesting', () => {
   const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
   test('of 64 levels is read', () => {
-    expect(parseBody(nested(64), false)).toBeInstanceOf(Array);
+    expect(parseBody(nested(64), { keepLiterals: false })).toBeInstanceOf(Array);
   });
 
   test.each([65, 1_000_000])('of %i levels is refused', (levels) => {
@@ -67,7 +127,7 @@ describe('how much a body may hold', () => {
     ['99 000 elements of lists', elements(99_000)],
     ['quotes, braces and commas within a text', JSON.stringify({ a: '{"},['.repeat(30_000), b: '\\\\"'.repeat(500) })],
   ])('%s are read', (_, text) => {
-    expect(parseBody(text, false)).toEqual(JSON.parse(text));
+    expect(parseBody(text, { keepLiterals: false })).toEqual(JSON.parse(text));
   });
 
   test.each([

@@ -1,9 +1,17 @@
 import { plainDecimal } from '../money/plain-decimal.ts';
 
-/** A JSON number whose literal was kept by the parser. */
-interface KeptNumber {
-  isLosslessNumber: true;
-  value: string;
+/** A JSON number whose literal was kept, because a double does not hold it; named as lossless-json names its own. */
+export class KeptNumber {
+  readonly isLosslessNumber = true;
+  readonly value: string;
+
+  constructor(value: string) {
+    this.value = value;
+  }
+
+  toString(): string {
+    return this.value;
+  }
 }
 
 /**

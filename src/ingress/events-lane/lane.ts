@@ -11,6 +11,7 @@ import type { Metrics } from '../../platform/metrics/metrics.ts';
 import type { Producer } from '../../platform/queue/producer.ts';
 import { refuse } from '../../platform/refusal.ts';
 import type { Replies } from '../../platform/replies/replies.ts';
+import type { Pause } from '../../platform/turns/turns.ts';
 import { headerName } from '../../platform/wire-prefix.ts';
 import type { Identity } from '../authenticate.ts';
 import { storeLines } from './bulk.ts';
@@ -24,14 +25,16 @@ export interface EventsRequest {
   requestId: string;
   request: Request;
   query: Record<string, unknown>;
-  /** Parsed JSON; number literals that a double cannot hold are LosslessNumbers. */
+  /** Parsed JSON; number literals that a double cannot hold are KeptNumbers. */
   body: unknown;
   /** Counts one more request against the caller's rate. @throws Refusal 429 */
   countMore(): Promise<unknown>;
+  /** Called between two events: organizations have their turns. */
+  pause: Pause;
 }
 
 /** A bulk request: its body is read by the lane, line by line. */
-export interface BulkRequest extends Omit<EventsRequest, 'body' | 'countMore'> {
+export interface BulkRequest extends Omit<EventsRequest, 'body' | 'countMore' | 'pause'> {
   /** A parsed line as the house knows it. */
   translate(body: unknown): unknown;
 }
@@ -86,7 +89,7 @@ export function createEventsLane(deps: {
 
   async function input(operation: string, request: EventsRequest): Promise<EventsInput> {
     const form = operation === 'createEvent' ? 'single' : batchForm(request.query);
-    const read = await readEvents(form, request.body, config, senderOf(request, 'full'));
+    const read = await readEvents(form, request.body, config, senderOf(request, 'full'), request.pause);
     for (
       let counted = EVENTS_A_REQUEST;
       form === 'tolerant' && counted < read.faults.length;

@@ -1,4 +1,4 @@
-import { isKeptNumber } from '../../../engine/metrics/property-text.ts';
+import { isKeptNumber, KeptNumber } from '../../../engine/metrics/property-text.ts';
 import { type DecimalParts, decimalParts, plainLength, plainText } from '../../../engine/money/plain-decimal.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';
 
@@ -107,16 +107,6 @@ const KEPT = '\0';
 // A canonical number of more than 15 digits, which a double may not hold.
 const LONG = /[\d.]{16}/;
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.]*/g;
-
-/** Quacks like the body reader's kept number, for the engine. */
-class KeptNumber {
-  readonly isLosslessNumber = true;
-  readonly value: string;
-
-  constructor(value: string) {
-    this.value = value;
-  }
-}
 
 /** Properties from their canonical text; numbers that a double may not hold keep their literal. */
 export function parseProperties(text: string): Record<string, unknown> {

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { booleanFilter } from '../../../platform/lists/filters.ts';
 import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
 import { INVALID } from '../../../platform/schema/fields.ts';
+import type { Pause } from '../../../platform/turns/turns.ts';
 import type { IncomingBatch, IncomingEvent } from './incoming.ts';
 import { type ParsedEvent, parseEvent } from './parse-event.ts';
 
@@ -29,14 +30,13 @@ export interface EventLimits {
 
 /** Characters of all canonical properties of a batch: as many as its body may have, which only exponents make more of. */
 const BATCH_PROPERTIES_MAX = 5 * 1024 * 1024;
-/** Characters of canonical properties after which others have their turn. Measured: 1 to 10 ms. */
-const TURN_CHARACTERS = 128 * 1024;
 
 /**
- * Reads the events of a request's body, in turns where they are large; each checked and with an id. Checks 1, 2, 4, 5 of usage-and-charges A.4, rules of
+ * Reads the events of a request's body, each checked and with an id. Checks 1, 2, 4, 5 of usage-and-charges A.4, rules of
  * A.5 and beyond 3.3; expressions and uniqueness are left to storage.
  *
  * sender  whose events they are and how they came
+ * pause   called between two events of a list
  *
  * @throws Refusal 400 without the root of a single event, 413 of canonical properties beyond 5 MiB, 422 otherwise
  */
@@ -45,10 +45,11 @@ export async function readEvents(
   body: unknown,
   limits: EventLimits,
   sender: Omit<IncomingBatch, 'atomic' | 'events'>,
+  pause?: Pause,
 ): Promise<EventsInput> {
   if (form === 'single') return { form, batch: { ...sender, atomic: true, events: [readSingle(body)] }, faults: [] };
   const most = form === 'batch' ? limits.EVENTS_BATCH_MAX_LENGTH : limits.TOLERANT_BATCH_MAX_LENGTH;
-  const parsed = await parseInTurns(readList(body, most));
+  const parsed = await parseInTurns(readList(body, most), pause);
   const events = parsed.flatMap(({ read }) => (read.ok ? [read.event] : []));
   const faults = parsed.map(({ sent, read }) =>
     read.ok ? null : { transaction_id: sentTransactionId(sent), errors: read.errors },
@@ -58,18 +59,15 @@ export async function readEvents(
   return { form, batch: { ...sender, atomic: form === 'batch', events }, faults };
 }
 
-async function parseInTurns(list: readonly unknown[]): Promise<{ sent: unknown; read: ParsedEvent }[]> {
+async function parseInTurns(list: readonly unknown[], pause?: Pause): Promise<{ sent: unknown; read: ParsedEvent }[]> {
   const parsed: { sent: unknown; read: ParsedEvent }[] = [];
   let characters = 0;
-  let turnEnds = TURN_CHARACTERS;
   for (const sent of list) {
+    await pause?.();
     const read = parseEvent(sent);
     parsed.push({ sent, read });
     if (read.ok) characters += read.event.properties.length;
     if (characters > BATCH_PROPERTIES_MAX) throw refuse.tooLarge();
-    if (characters < turnEnds) continue;
-    turnEnds = characters + TURN_CHARACTERS;
-    await nextTurn();
   }
   return parsed;
 }

@@ -1,0 +1,65 @@
+import type { z } from 'zod';
+import type { Operation } from '../platform/operation.ts';
+import { MOST_VALUES } from './json-shape.ts';
+
+/** Commas and brackets of an ordinary body: the largest record without lists of its own has a few hundred. */
+export const FEW_VALUES = 4000;
+/**
+ * Likewise of a body whose own lists hold more, as a plan with charges and their filters: 10 000 filters with a price and a
+ * value each. Measured: JSON of so many takes 8 ms to parse.
+ */
+export const MANY_VALUES = 50_000;
+/** Members of an element in a list that rules of its own read. */
+const MEMBERS_OF_ELEMENT = 20;
+/** A value of any form with fewer elements is a word, a number or a short list of them. */
+const LIST_OF_RECORDS = 100;
+
+interface Definition {
+  type: string;
+  /** Of a list, a record and a value of any form made by platform/schema/bounded.ts. */
+  most?: number;
+  element?: z.ZodType;
+  valueType?: z.ZodType;
+  innerType?: z.ZodType;
+  in?: z.ZodType;
+  out?: z.ZodType;
+  options?: z.ZodType[];
+  shape?: Record<string, z.ZodType>;
+}
+
+/** Commas and brackets that a body of an operation may hold: what its schema takes, between few and many. */
+export function mostValuesOf({ kind, body }: Operation): number {
+  if (kind === 'events') return MOST_VALUES;
+  if (!body) return FEW_VALUES;
+  let most = known.get(body);
+  if (most === undefined) {
+    most = valuesIn(body) > FEW_VALUES ? MANY_VALUES : FEW_VALUES;
+    known.set(body, most);
+  }
+  return most;
+}
+
+/** Schemas that have been walked. */
+const known = new WeakMap<z.ZodType, number>();
+
+/** Values of the fullest body that a schema takes, containers included. */
+export function valuesIn(schema: z.ZodType): number {
+  const definition = schema._zod.def as unknown as Definition;
+  const { type, most = 1, element, valueType, innerType, options, shape } = definition;
+  switch (type) {
+    case 'array':
+      return 1 + most * valuesIn(element!);
+    case 'record':
+      return 1 + most * valuesIn(valueType!);
+    case 'object':
+      return Object.values(shape!).reduce((sum, each) => sum + valuesIn(each), 1);
+    case 'union':
+      return Math.max(...options!.map(valuesIn));
+    case 'pipe':
+      return Math.max(valuesIn(definition.in!), valuesIn(definition.out!));
+    case 'unknown':
+      return 1 + (most < LIST_OF_RECORDS ? most : most * MEMBERS_OF_ELEMENT);
+    default:
+      return innerType ? valuesIn(innerType) : 1;
+  }
+}

@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { KeptNumber } from '../engine/metrics/property-text.ts';
+import { type DecimalParts, decimalParts } from '../engine/money/plain-decimal.ts';
+import { refuse } from '../platform/refusal.ts';
+import { FORMAT, TOO_LONG } from '../platform/schema/fields.ts';
+import { MOST_VALUES, type Shape, shapeOf } from './json-shape.ts';
+
+/** Characters of a number: no double is longer when all its digits are written out (2^-1074 has 1 076 characters). */
+const NUMBER_MAX = 1100;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+/** Digits that a double holds, and digits that tell one double from another. */
+const SURE_DIGITS = 15;
+const MOST_DIGITS = 17;
+/** Numbers that are looked at in one piece. */
+const NUMBERS_A_PIECE = 10_000;
+/** What stands before the digits of a number that was made a text; nobody outside this process knows it. */
+const KEPT = `${randomBytes(12).toString('base64url')}:`;
+
+// Metadata of some records takes texts only, so that a number beneath these keys has to be told from one.
+const OF_TEXTS = new Set(['metadata', 'transaction_metadata']);
+
+export interface ParseOptions {
+  /** A number that a double cannot hold comes out as a KeptNumber, not as text. */
+  keepLiterals: boolean;
+  /** Commas and brackets that the text may hold. */
+  mostValues?: number;
+}
+
+/**
+ * Value of a JSON text. Numbers keep the decimal value that was written (platform E): the text is parsed once, and a
+ * number that a double cannot hold is passed through the parser as a marked text.
+ *
+ * @throws Refusal 400 what is no JSON or nests too deeply, 413 too many values, 422 a number beyond a double or too long
+ */
+export function parseBody(text: string, options: ParseOptions): unknown {
+  const pieces = parsePieces(text, options);
+  for (let piece = pieces.next(); ; piece = pieces.next()) if (piece.done) return piece.value;
+}
+
+/** The same for a large text, in pieces between which the caller may pause. @throws Refusal as parseBody does */
+export function* parsePieces(
+  text: string,
+  { keepLiterals, mostValues = MOST_VALUES }: ParseOptions,
+): Generator<void, unknown> {
+  const { excess, longNumbers } = shapeOf(text, mostValues);
+  if (excess !== undefined) throw excess === 'depth' ? refuse.badRequest('invalid JSON') : refuse.tooLarge();
+  yield;
+  const marked = yield* markedText(text, longNumbers);
+  const value = parsed(marked ?? text);
+  if (marked === undefined) return value;
+  yield;
+  return new Settling(keepLiterals).settled(value, false);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refuse.badRequest('invalid JSON');
+  }
+}
+
+/** The text with each number that a double cannot hold as a marked text; undefined when it holds all. */
+function* markedText(text: string, numbers: Shape['longNumbers']): Generator<void, string | undefined> {
+  const parts: string[] = [];
+  let from = 0;
+  for (let index = 0; index < numbers.length; index += 2) {
+    const [start, end] = [numbers[index]!, numbers[index + 1]!];
+    const isTooLong = end - start > NUMBER_MAX;
+    const literal = isTooLong ? '' : text.slice(start, end);
+    if (index % NUMBERS_A_PIECE === 0) yield;
+    // What is no number, or stands for a name, is left to the parser to refuse.
+    if ((!isTooLong && (!NUMBER.test(literal) || isHeld(literal))) || isName(text, end)) continue;
+    parts.push(text.slice(from, start), `"${KEPT}${literal}"`);
+    from = end;
+  }
+  return parts.length === 0 ? undefined : [...parts, text.slice(from)].join('');
+}
+
+/** Whether a double holds a number: it gives back the digits, and an integer is a safe one. */
+function isHeld(literal: string): boolean {
+  const double = Number(literal);
+  if (!Number.isFinite(double) || (Number.isInteger(double) && !Number.isSafeInteger(double))) return false;
+  const sent = decimalParts(literal);
+  if (double === 0) return sent.digits === '';
+  if (sent.digits.length > MOST_DIGITS) return false;
+  return (sent.digits.length <= SURE_DIGITS && Math.abs(double) > 1e-300) || isSame(sent, decimalParts(String(double)));
+}
+
+const isSame = (one: DecimalParts, other: DecimalParts): boolean =>
+  one.digits === other.digits && one.point === other.point;
+
+function isName(text: string, end: number): boolean {
+  let at = end;
+  while (' \n\r\t'.includes(text.charAt(at)) && at < text.length) at += 1;
+  return text.charAt(at) === ':';
+}
+
+/** Puts numbers in place of the marked texts of one parsed value. */
+class Settling {
+  readonly #keepsLiterals: boolean;
+  /** Keys and places from the root down to the value that is looked at. */
+  readonly #path: (string | number)[] = [];
+
+  constructor(keepsLiterals: boolean) {
+    this.#keepsLiterals = keepsLiterals;
+  }
+
+  /** `ofTexts`: it stands beneath a key whose values are texts. Lists and objects are changed in place. */
+  settled(value: unknown, ofTexts: boolean): unknown {
+    if (typeof value === 'string') return value.startsWith(KEPT) ? this.#number(value, ofTexts) : value;
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) {
+      for (let index = 0; index < value.length; index += 1) this.#settle(value as never, index, ofTexts);
+      return value;
+    }
+    for (const key of Object.keys(value)) this.#settle(value as never, key, ofTexts || OF_TEXTS.has(key));
+    return value;
+  }
+
+  #settle(container: Record<string | number, unknown>, key: string | number, ofTexts: boolean): void {
+    const value = container[key];
+    if (typeof value !== 'string' && typeof value !== 'object') return;
+    this.#path.push(key);
+    const settled = this.settled(value, ofTexts);
+    if (settled !== value) container[key] = settled; // an own `__proto__` is written as any other key
+    this.#path.pop();
+  }
+
+  #number(marked: string, ofTexts: boolean): unknown {
+    const literal = marked.slice(KEPT.length);
+    const field = this.#path.slice(1).join('.') || 'base';
+    if (literal === '') throw refuse.invalid({ [field]: [TOO_LONG] });
+    if (!Number.isFinite(Number(literal))) throw refuse.invalid({ [field]: [FORMAT] });
+    return this.#keepsLiterals || ofTexts ? new KeptNumber(literal) : literal;
+  }
+}
