@@ -3,12 +3,14 @@ import { realNowExactMs, realNowMs } from '../../../platform/clock/real-clock.ts
 import type { Config } from '../../../platform/config.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
 import type { Metrics } from '../../../platform/metrics/metrics.ts';
-import type { Handlers } from '../../../platform/queue/worker.ts';
+import type { Handlers, JobInfo } from '../../../platform/queue/worker.ts';
 import { publishReply } from '../../../platform/replies/replies.ts';
+import type { JobPayload } from '../../../queues.ts';
 import { explainBatch } from '../events/explain/explain-batch.ts';
 import { HELD, type IncomingBatch, STORING_FAILED, type Verdict } from '../events/incoming.ts';
 import { type PackedBatch, unpackBatch } from '../events/packed.ts';
 import { isoOfMs } from '../events/timestamps.ts';
+import { createOnceEach } from './copies.ts';
 import { createMerger, createMergersApart } from './merger.ts';
 import { type StoreDeps, storeEvents } from './store-events.ts';
 import { type SharedVerdicts, storeShared } from './store-shared.ts';
@@ -31,23 +33,23 @@ export function storeHandlers(
   );
   const reply = (job: { from: string; cid: string }, answer: unknown) =>
     publishReply(deps.redis, deps.config.REDIS_PREFIX, job.from, job.cid, answer);
-  return {
-    async 'events.store'(job, info) {
-      let verdicts: (Verdict | typeof HELD)[];
-      try {
-        const batches = (job.batches as PackedBatch[]).map(unpackBatch);
-        const { organization_id: id } = job;
-        const stored = await (id === undefined ? shared(batches) : apart(id, batches));
-        verdicts = (await explained(deps.sql, batches, stored)).flat();
-      } catch (error) {
-        if (info.lastAttempt) await reply(job, STORING_FAILED);
-        throw error;
-      }
-      await reply(job, verdicts.every((verdict) => verdict === 0) ? null : verdicts);
-      deps.metrics.ingestLagSeconds.observe((realNowMs() - job.at) / 1000);
-      count(deps.metrics, verdicts);
-    },
-  };
+  const once = createOnceEach();
+  async function storeJob(job: JobPayload<'events.store'>, info: JobInfo): Promise<void> {
+    let verdicts: (Verdict | typeof HELD)[];
+    try {
+      const batches = (job.batches as PackedBatch[]).map(unpackBatch);
+      const { organization_id: id } = job;
+      const stored = await (id === undefined ? shared(batches) : apart(id, batches));
+      verdicts = (await explained(deps.sql, batches, stored)).flat();
+    } catch (error) {
+      if (info.lastAttempt) await reply(job, STORING_FAILED);
+      throw error;
+    }
+    await reply(job, verdicts.every((verdict) => verdict === 0) ? null : verdicts);
+    deps.metrics.ingestLagSeconds.observe((realNowMs() - job.at) / 1000);
+    count(deps.metrics, verdicts);
+  }
+  return { 'events.store': (job, info) => once(job.cid, () => storeJob(job, info)) };
 }
 
 /** The verdicts, with what billing makes of the events where a request asked for it; others pay nothing (beyond 3.1). */
