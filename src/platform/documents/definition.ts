@@ -20,6 +20,10 @@ const FIGURE_COLUMN_MIN = 46;
 /** What the first column keeps at the least; wider figures wrap instead. */
 const FIRST_COLUMN_MIN = 150;
 const INDENTS: Record<Row['kind'], number> = { heading: 0, line: 0, part: 10, detail: 20 };
+/** Totals that stand on one page together, a little over half of it; payments and coupons may be more. */
+const MOST_TOTALS_TOGETHER = 25;
+/** Characters of a text that stand on one page together, about half of one in the narrowest first column. */
+const MOST_CHARACTERS_TOGETHER = 1000;
 /** Rows of a figure column that are looked at for its width: more would cost more than they tell. */
 const ROWS_MEASURED = 5000;
 
@@ -132,9 +136,19 @@ function tableOf({ title, rows }: DocumentTable, columns: readonly Column[], wid
   );
   const head = title === null ? [labels] : [spanned(heading(title), columns), labels];
   const body = [...head, ...rows.map((row) => rowOf(row, columns, text))];
+  // What is kept together and higher than a page would stand on none.
+  const isWhole = rows.every(({ cells, note = '' }) =>
+    [...cells, note].every((words) => words.length <= MOST_CHARACTERS_TOGETHER),
+  );
   const rowAt = (index: number): Row | undefined => rows[index - head.length];
   return {
-    table: { headerRows: head.length, keepWithHeaderRows: 1, dontBreakRows: true, widths, body },
+    table: {
+      headerRows: head.length,
+      keepWithHeaderRows: isWhole ? 1 : 0,
+      dontBreakRows: isWhole,
+      widths,
+      body,
+    },
     layout: {
       // A detail belongs to the line above it, so no rule stands between them.
       hLineWidth: (index: number) =>
@@ -195,7 +209,8 @@ function widthsOf({ columns, tables }: DocumentModel): number[] {
 }
 
 const totalsOf = (totals: readonly Total[], text: Text): Block => ({
-  unbreakable: true,
+  // Kept together, but never higher than a page: what is could stand on none.
+  unbreakable: totals.length <= MOST_TOTALS_TOGETHER,
   columns: [
     { width: '*', text: '' },
     {

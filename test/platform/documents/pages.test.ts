@@ -78,4 +78,24 @@ describe('no page is empty, however many rows a document has:', () => {
     }
     expect(thin).toEqual([]);
   });
+
+  test('nor does a total go missing, however many there are', async () => {
+    const textsWith = async (count: number) => {
+      const totals = Array.from({ length: count }, (_, index) => total(`Bezahlt am ${index + 1}`));
+      return textsOfPages((await draw(document(rows(1), { totals }), null)).bytes);
+    };
+    const sum = (texts: number[]) => texts.reduce((all, each) => all + each, 0);
+    const [one, two] = [sum(await textsWith(1)), sum(await textsWith(2))];
+    for (let count = 3; count <= MOST_ROWS; count += 1) {
+      const texts = await textsWith(count);
+      expect(texts).not.toContain(0);
+      expect([count, sum(texts) >= one + (count - 1) * (two - one)]).toEqual([count, true]);
+    }
+  });
+
+  test('nor does a row that is higher than a page', async () => {
+    const texts = textsOfPages((await draw(document([line('DE, AT, CH, '.repeat(1000)), line('Last')]), null)).bytes);
+    expect(texts).not.toContain(0);
+    expect(texts.length).toBeGreaterThan(2);
+  });
 });
