@@ -11,6 +11,7 @@ import type { EventsLane } from './events-lane/lane.ts';
 import type { FairGate } from './fair-gate.ts';
 import type { GatheringLane } from './gathering-lane.ts';
 import type { HandOver } from './hand-over.ts';
+import type { HeavyReads } from './heavy-reads.ts';
 import type { KeyUsage } from './key-usage.ts';
 import type { PreviewLane } from './preview-lane.ts';
 import type { Limiters } from './rate-limit.ts';
@@ -30,6 +31,8 @@ export interface EdgeDeps {
   limiters: Limiters;
   /** Shares the connections among the statements of reads, one key an organization. */
   reads: FairGate;
+  /** Admits reads that compute much. */
+  heavyReads: HeavyReads;
   commands: CommandLane;
   gathered: GatheringLane;
   customerKeys: CustomerKeys;

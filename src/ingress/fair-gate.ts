@@ -7,6 +7,10 @@ export interface GateOptions {
   atOnce?: number;
   /** Works of one key that may wait; what comes then is refused. */
   waitingPerKey: number;
+  /** What has waited so long is refused; without end when absent. */
+  waitsMs?: number;
+  /** Hears of each work that is refused because its key has too many. */
+  onRefused?: (key: string) => void;
 }
 
 interface Lane {
@@ -19,7 +23,7 @@ interface Lane {
  * their turns one after the other: one that sends much holds up itself, not the others.
  */
 export class FairGate {
-  readonly #options: Required<GateOptions>;
+  readonly #options: GateOptions & { atOnce: number };
   /** By how long their last turn is over; a key without work has no lane. */
   readonly #lanes = new Map<string, Lane>();
   #running = 0;
@@ -31,7 +35,7 @@ export class FairGate {
   /**
    * Runs `work` when it is this key's turn. With `signal` aborted while it waits, it never runs.
    *
-   * @throws Refusal 503, when too many of the key wait
+   * @throws Refusal 503, when too many of the key wait, or it has waited too long
    */
   async run<Value>(key: string, work: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
     const leave = await this.enter(key, signal);
@@ -58,16 +62,30 @@ export class FairGate {
   }
 
   #turn(key: string, lane: Lane, signal: AbortSignal | undefined): Promise<void> {
-    if (lane.waiting.length >= this.#options.waitingPerKey) throw refuse.unavailable();
+    const { waitingPerKey, waitsMs, onRefused } = this.#options;
+    if (lane.waiting.length >= waitingPerKey) {
+      onRefused?.(key);
+      throw refuse.unavailable();
+    }
     return new Promise((resolve, reject) => {
       const begin = () => {
-        signal?.removeEventListener('abort', giveUp);
+        stopWaiting();
         resolve();
       };
       const giveUp = () => {
+        stopWaiting();
         lane.waiting.splice(lane.waiting.indexOf(begin), 1);
         if (lane.running === 0 && lane.waiting.length === 0) this.#lanes.delete(key);
         reject(refuse.unavailable());
+      };
+      const tooLong = () => {
+        onRefused?.(key);
+        giveUp();
+      };
+      const timer = waitsMs === undefined ? undefined : setTimeout(tooLong, waitsMs).unref();
+      const stopWaiting = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', giveUp);
       };
       lane.waiting.push(begin);
       signal?.addEventListener('abort', giveUp, { once: true });

@@ -152,6 +152,7 @@ async function readContext(deps: EdgeDeps, identity: Identity, signal: AbortSign
     reactions: NO_REACTIONS,
     now: () => now,
     pause: deps.turns.pauseOf(identity.organizationId, signal),
+    heavy: deps.heavyReads.of(identity.organizationId, signal),
     record: () => assert(false, 'a read records nothing'),
     after: () => assert(false, 'a read owes nothing'),
   };

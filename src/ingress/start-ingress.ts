@@ -28,6 +28,7 @@ import { FairGate } from './fair-gate.ts';
 import { createGatheringLane } from './gathering-lane.ts';
 import { watchHandOver } from './hand-over.ts';
 import { mountHealth } from './health.ts';
+import { HeavyReads } from './heavy-reads.ts';
 import { createHttpServer, stopListening } from './http-server.ts';
 import { mountInboundEvents } from './inbound-events.ts';
 import { KeyUsage } from './key-usage.ts';
@@ -40,6 +41,7 @@ import { operatorSteps } from './operator-steps.ts';
 import { createPreviewLane } from './preview-lane.ts';
 import { mountQueueBoard } from './queue-board.ts';
 import { createLimiters } from './rate-limit.ts';
+import { noteRefusals } from './too-many-reads.ts';
 import { UncommittedLog } from './uncommitted-log.ts';
 import { RedisClock, WindowStore } from './window-store.ts';
 import { createWire } from './wire.ts';
@@ -49,6 +51,8 @@ const LIMITER_TIMEOUT_MS = 50;
 
 /** Statements of reads of one organization that may wait for its share of the connections; what comes then is 503. */
 const READS_WAITING = 1000;
+/** A statement that waits longer is refused: before the read is over its time, which would look like Postgres away. */
+const READ_WAITS_MS = READ_TIMEOUT_MS * 0.8;
 
 export interface Ingress {
   /** Base of everything, without path: `http://127.0.0.1:3000`. */
@@ -84,6 +88,7 @@ export async function startIngress(
   const keyUsage = new KeyUsage(runtime.redis, prefix);
   const uncommitted = new UncommittedLog(runtime.producer);
   const events = createEventsLane({ ...runtime, redis: limiterRedis, replies, config, processId });
+  const refusals = (of: string) => noteRefusals(of, runtime);
   const lane = { sql: runtime.sql, producer: runtime.producer, replies, config, processId };
   const deps: EdgeDeps = {
     sql: runtime.sql,
@@ -97,7 +102,10 @@ export async function startIngress(
       // Of 12 connections 6: the reads of one organization leave the others at least as many.
       perKey: Math.max(2, Math.floor(config.DATABASE_POOL / 2)),
       waitingPerKey: READS_WAITING,
+      waitsMs: READ_WAITS_MS,
+      onRefused: refusals('connections'),
     }),
+    heavyReads: new HeavyReads(refusals('processor')),
     limiters: createLimiters(config, {
       of: (category) => (LEASED.has(category) ? lease(category) : window(category)),
       address: window('address'),

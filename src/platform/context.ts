@@ -58,6 +58,21 @@ export interface AfterStep {
   ownRow?: true;
 }
 
+/** How a read that may compute much asks to begin. */
+export interface HeavyWork {
+  /**
+   * Waits for the organization's turn when the read is heavy, and keeps it until its answer is written.
+   *
+   * subject  what is read, within the organization: its weight is remembered
+   * weigh    counts charges, filters and groups, when nobody did lately
+   *
+   * @throws Refusal 503, when too many heavy reads of the organization wait, or this one has waited too long
+   */
+  admit(subject: string, weigh: () => Promise<number>): Promise<void>;
+  /** Remembers what a read turned out to weigh. */
+  weighed(subject: string, weight: number): void;
+}
+
 /**
  * What a command, a query or a step of a flow gets: nothing in it is global. In a command `db` is the transaction that
  * also holds the idempotency row; whatever is recorded is written by the same transaction.
@@ -85,6 +100,8 @@ export interface Context {
   readonly redis?: Redis;
   /** Of reads: called between two pieces of a long computation, so that other organizations have their turns. */
   readonly pause?: Pause;
+  /** Of reads: admission of heavy ones, of which an organization has few at once. */
+  readonly heavy?: HeavyWork;
   /** Adds owed work to the transaction. */
   after(step: AfterStep): void;
   /**

@@ -1,11 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { throwUnlessStorable, throwUnlessStorable } from '../../areas/usage/events/answers.ts';
-import type { IncomingBatch, IncomingBatch, IncomingEvent, IncomingEvent, Verdict, Verdict } from '../../areas/usage/events/incoming.ts';
-import { parseEvent, parseEvent } from '../../areas/usage/events/parse-event.ts';
-import { memberOf, memberOf, sentTransactionId, sentTransactionId } from '../../areas/usage/events/requests.ts';
+import { throwUnlessStorable } from '../../areas/usage/events/answers.ts';
+import type { IncomingBatch, IncomingEvent, Verdict } from '../../areas/usage/events/incoming.ts';
+import { parseEvent } from '../../areas/usage/events/parse-event.ts';
+import { memberOf, sentTransactionId } from '../../areas/usage/events/requests.ts';
 import { type FieldErrors, Refusal, refuse } from '../../platform/refusal.ts';
 import { parseBody } from '../parse-body.ts';
-import { parseBody } from '../read-body.ts';
 import { BulkReport } from './bulk-report.ts';
 import { type Line, linesOf } from './lines.ts';
 

@@ -22,6 +22,12 @@ export function createMetrics(processName: string) {
       buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
       registers,
     }),
+    readsRefused: new Counter({
+      name: 'meterstone_reads_refused_total',
+      help: 'Reads refused because their organization has too many, by what they waited for (connections, processor)',
+      labelNames: ['of'],
+      registers,
+    }),
     jobs: new Counter({
       name: 'meterstone_jobs_total',
       help: 'Jobs run',

@@ -10,6 +10,7 @@ import { mapInSlices } from '../../../platform/turns/turns.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
 import { findActiveOfCustomer, type SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
 import { listHeldTaxes, taxesOfFee } from './fee-taxes.ts';
+import { planWeight } from './plan-weight.ts';
 import { listPricedCharges } from './priced-charges.ts';
 import type { CurrentUsageQuery } from './schema.ts';
 import { isRestricted, selectCharges } from './select-charges.ts';
@@ -72,9 +73,14 @@ export async function usageInProgress(
   externalCustomerId: string,
   query: CurrentUsageQuery,
 ): Promise<UsageInProgress> {
-  const customer = await getCustomer(ctx.db, ctx.organizationId, externalCustomerId);
+  const subject = JSON.stringify([externalCustomerId, query.external_subscription_id]);
+  const [customer] = await Promise.all([
+    getCustomer(ctx.db, ctx.organizationId, externalCustomerId),
+    admit(ctx, subject, externalCustomerId, query.external_subscription_id),
+  ]);
   const subscription = await activeSubscription(ctx, customer.id, query.external_subscription_id);
-  const charges = selectCharges(await listPricedCharges(ctx.db, ctx.organizationId, [subscription.plan_id]), query);
+  const allCharges = await listPricedCharges(ctx.db, ctx.organizationId, [subscription.plan_id]);
+  const charges = selectCharges(allCharges, query);
   const only = query.group ?? query.filter_by_group;
   if (query.full_usage === true) {
     const isNarrowed = isRestricted(query) || only !== undefined;
@@ -92,6 +98,9 @@ export async function usageInProgress(
           billingEntityId: customer.billing_entity_id,
         }),
   ]);
+  const ofPlan = allCharges.reduce((total, { filters }) => total + 1 + filters.length, 0);
+  const ofUsage = usage.reduce((total, { shares }) => total + shares.length, 0);
+  ctx.heavy?.weighed(subject, Math.max(ofPlan, ofUsage));
   const draft = computeInvoice(
     newDraft({
       invoiceType: 'subscription',
@@ -117,6 +126,17 @@ export async function usageInProgress(
       total_amount_cents: draft.totalAmountCents,
     },
   };
+}
+
+/** Waits for the organization's turn when the subscription's usage is heavy to read. */
+async function admit(
+  { heavy, db, organizationId }: Context,
+  subject: string,
+  externalCustomerId: string,
+  externalId: string | undefined,
+): Promise<void> {
+  if (externalId === undefined) return;
+  await heavy?.admit(subject, () => planWeight(db, organizationId, { externalCustomerId, externalId }));
 }
 
 async function activeSubscription(

@@ -1,0 +1,28 @@
+import type { Db } from '../../../platform/db/connect.ts';
+
+/** Counted no further: what is heavier waits for its turn all the same. */
+const MOST_COUNTED = 1000;
+
+/**
+ * What reading the usage of an active subscription weighs before anything is counted: charges and filters of its plan, as
+ * far as `MOST_COUNTED`. One statement.
+ */
+export async function planWeight(
+  db: Db,
+  organizationId: string,
+  { externalCustomerId, externalId }: { externalCustomerId: string; externalId: string },
+): Promise<number> {
+  const [row] = await db<{ weight: number }[]>`
+    select count(*)::int as weight from (
+      select from customers customer
+      join subscriptions s on s.organization_id = customer.organization_id and s.customer_id = customer.id
+      join charges charge on charge.organization_id = s.organization_id and charge.plan_id = s.plan_id
+        and charge.deleted_at is null
+      left join charge_filters filter on filter.organization_id = charge.organization_id and filter.charge_id = charge.id
+        and filter.deleted_at is null
+      where customer.organization_id = ${organizationId} and customer.external_id = ${externalCustomerId}
+        and customer.deleted_at is null and s.external_id = ${externalId} and s.status = 'active'
+      limit ${MOST_COUNTED}
+    ) as counted`;
+  return row!.weight;
+}
