@@ -11,6 +11,7 @@ COPY package.json package-lock.json ./
 # Optional packages too: the compiler is one of them.
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
+COPY bin bin
 COPY src src
 COPY workers workers
 RUN npm run build && rm dist/.tsbuildinfo
@@ -18,10 +19,10 @@ RUN npm run build && rm dist/.tsbuildinfo
 FROM node:${NODE}-bookworm-slim AS dependencies
 WORKDIR /service
 COPY package.json package-lock.json ./
-COPY src/platform/db/patch-driver.mjs src/platform/db/
+COPY bin/patch-driver.mjs bin/
 # Without the Postgres of `npm start`, and with the two weights of each font that documents use: 100 MB less.
 RUN npm ci --omit=dev --omit=optional --ignore-scripts \
-  && node src/platform/db/patch-driver.mjs \
+  && node bin/patch-driver.mjs \
   && find node_modules/@embedpdf -name '*.otf' ! -name '*-Regular.otf' ! -name '*-Bold.otf' -delete
 
 FROM node:${NODE}-bookworm-slim

@@ -1,5 +1,5 @@
 // One pm2 process per row: the ingress as a cluster, each worker pool by itself. `npm run build` first; the settings come
-// from the environment (README "Settings"), DATABASE_URL and REDIS_URL at least.
+// from the environment (README "Settings"), DATABASE_URL, REDIS_URL and SECRETS_KEYS at least.
 // pm2 reload <name> replaces the copies one by one; a copy stops taking requests or jobs, finishes those it has and leaves
 // well within kill_timeout. pm2 finds `apps` only as a named export here: with a default export it says "No script path".
 
@@ -17,7 +17,11 @@ const shared = {
   listen_timeout: READY_WITHIN_MS,
   kill_timeout: KILL_AFTER_MS,
   node_args: '--enable-source-maps',
-  env: { NODE_ENV: 'production' },
+  env: {
+    NODE_ENV: 'production',
+    // With NODE_ENV=production nothing starts without it; named here, so that it comes from this shell at each start.
+    SECRETS_KEYS: process.env.SECRETS_KEYS ?? '',
+  },
   time: true,
 };
 

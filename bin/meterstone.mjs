@@ -6,18 +6,23 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const COMMANDS = ['start', 'migrate', 'org', 'secrets', 'doctor', 'health', 'scenario'];
+const COMMANDS = ['start', 'migrate', 'org', 'secrets', 'doctor', 'health', 'scenario', 'demo'];
 const [name, ...rest] = process.argv.slice(2);
 
+const USAGE = `usage: meterstone ${COMMANDS.join(' | ')} [options]; --help after a command tells what it does`;
+if (['--help', '-h', 'help'].includes(name)) {
+  console.log(USAGE);
+  process.exit(0);
+}
 if (!COMMANDS.includes(name)) {
-  console.error(`usage: meterstone ${COMMANDS.join(' | ')} [options]`);
+  console.error(USAGE);
   process.exit(2);
 }
 const source = new URL(`../src/commands/${name}.ts`, import.meta.url);
 const built = new URL(`../dist/src/commands/${name}.js`, import.meta.url);
 const loader = existsSync(source) ? await import('tsx/esm/api').catch(() => undefined) : undefined;
 if (loader === undefined && !existsSync(built)) {
-  console.error('meterstone: nothing is built here: npm run build, with development dependencies');
+  console.error('meterstone: nothing is built here, and development dependencies are not installed: npm install --include=dev');
   process.exit(1);
 }
 loader?.register();

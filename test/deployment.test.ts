@@ -1,6 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { whyDriverIsWrong } from '../src/platform/db/mended-driver.ts';
 import { projectRoot } from '../src/platform/project-root.ts';
 
 const compose = readFileSync(join(projectRoot(), 'docker-compose.yml'), 'utf8');
@@ -78,4 +82,51 @@ test('docker compose builds every process from the Dockerfile, and each names a 
   const pools = readdirSync(join(projectRoot(), 'workers')).filter((file) => !['all.ts', 'pools.ts'].includes(file));
   const run = commands.flatMap((file) => /^dist\/workers\/(.+)\.js$/.exec(file)?.[1] ?? []);
   expect(run.sort()).toEqual(pools.map((file) => file.replace('.ts', '')).sort());
+});
+
+const run = promisify(execFile);
+
+test('what the README says that ships installs and runs by itself, with the driver mended', {
+  timeout: 300_000,
+}, async () => {
+  const readme = readFileSync(join(projectRoot(), 'README.md'), 'utf8');
+  const [, sentence] = /^What ships is (.+) and what `npm ci --omit=dev` installs there/m.exec(readme)!;
+  const shipped = [...sentence!.matchAll(/`(.+?)`/g)].map(([, name]) => name!);
+  expect(shipped).toContain('package-lock.json');
+  const folder = mkdtempSync(join(tmpdir(), 'meterstone-shipped-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const name of shipped.filter((each) => each !== 'dist'))
+    cpSync(join(projectRoot(), name), join(folder, name), { recursive: true });
+  // A build of its own: other tests run from dist at the same time.
+  const outputs = ['--outDir', join(folder, 'dist'), '--incremental', 'false', '--tsBuildInfoFile', 'null'];
+  await run('npx', ['--no-install', 'tsc', '-p', 'tsconfig.build.json', ...outputs], { cwd: projectRoot() });
+
+  const { NODE_ENV: _mode, ...env } = process.env;
+  const there = { cwd: folder, env };
+  await run('npm', ['ci', '--omit=dev', '--omit=optional', '--prefer-offline', '--no-audit', '--no-fund'], there);
+  expect(await whyDriverIsWrong(folder)).toBeUndefined();
+  const { stdout } = await run(process.execPath, ['bin/meterstone.mjs', '--help'], there);
+  expect(stdout).toMatch(/^usage: meterstone start /);
+  const started = await run(process.execPath, ['bin/meterstone.mjs', 'start', '--help'], there);
+  expect(started.stdout).toMatch(/^Usage: start /);
+
+  // The driver as it is published, as `npm ci --ignore-scripts` leaves it.
+  const connection = join(folder, 'node_modules/postgres/src/connection.js');
+  writeFileSync(connection, readFileSync(connection, 'utf8').replace('.catch(() => [])', ''));
+  expect(await whyDriverIsWrong(folder)).toMatch(/is not mended .*: run "node bin\/patch-driver.mjs"$/);
+  const address = { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/x', REDIS_URL: 'redis://127.0.0.1:1' };
+  const ended = await run(process.execPath, ['dist/workers/writes.js'], {
+    ...there,
+    env: { ...env, ...address, NODE_ENV: 'development' },
+  }).catch((error) => error as { code: number; stderr: string });
+  expect(ended).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^writes: the database driver .* is not mended/),
+  });
+});
+
+test('pm2 hands SECRETS_KEYS to every process by name', async () => {
+  const { apps } = await import(join(projectRoot(), 'ecosystem.config.js'));
+  expect(apps.length).toBeGreaterThan(10);
+  for (const { env } of apps) expect(env).toHaveProperty('SECRETS_KEYS');
 });

@@ -6,6 +6,14 @@ import { projectRoot } from '../src/platform/project-root.ts';
 
 const lock = JSON.parse(readFileSync(join(projectRoot(), 'package-lock.json'), 'utf8'));
 
+test('the lock has of the project itself what npm writes there: an install leaves the file as it is', () => {
+  const project = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8'));
+  const { hasInstallScript, ...locked } = lock.packages[''];
+  const { name, version, license, bin, engines, dependencies, devDependencies, optionalDependencies } = project;
+  expect(hasInstallScript).toBe('postinstall' in project.scripts);
+  expect(locked).toEqual({ name, version, license, bin, engines, dependencies, devDependencies, optionalDependencies });
+});
+
 test('every optional dependency of a locked package has an entry: `npm run lock` adds what npm left out', () => {
   expect(missingOptional(lock.packages)).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { Command } from 'commander';
 import { createOrganization } from '../areas/tenancy/organizations/commands.ts';
 import { connectDatabase } from '../platform/db/connect.ts';
 import { defaultDataDir } from '../platform/services/discover.ts';
@@ -10,6 +11,10 @@ import { createMeter } from './demo/meter.ts';
 const AIRPORTS = 12;
 const BATCH = 100;
 const BATCHES_AT_ONCE = 8;
+
+new Command('demo')
+  .description('replay real flights as usage of twelve customers into a fresh sandbox of the running service')
+  .parse();
 
 const running = await findRunning(defaultDataDir());
 if (!running) {

@@ -1,3 +1,4 @@
+import { Command } from 'commander';
 import { type Config, doubtfulSettings, loadConfig } from '../platform/config.ts';
 import { connectDatabase } from '../platform/db/connect.ts';
 import { schemaState } from '../platform/db/migrate.ts';
@@ -8,6 +9,12 @@ import { defaultDataDir } from '../platform/services/discover.ts';
 import { findRunning } from '../platform/services/run-file.ts';
 
 const ANSWER_WITHIN_MS = 4_000;
+
+new Command('doctor')
+  .description(
+    'look at settings, stores, schema and queues as the processes would meet them; ends with 1 when something is wrong',
+  )
+  .parse();
 
 /**
  * `meterstone doctor`: looks at settings, stores, schema and queues of a service as its processes would meet them; of the

@@ -1,9 +1,15 @@
 import { get } from 'node:http';
+import { Command } from 'commander';
 import { type Config, loadConfig } from '../platform/config.ts';
 import { standingQueues } from '../platform/queue/progress.ts';
 import { connectImpatiently } from '../platform/redis/connect.ts';
 
 const ANSWER_WITHIN_MS = 4000;
+
+const command = new Command('health')
+  .description('whether a process does its work: the ingress answers, or the named queues move')
+  .argument('[queues...]', 'those of a worker')
+  .parse();
 
 /**
  * Health check of one container: ends with 0 when it does its work. The ingress is asked over HTTP; a worker, named by the
@@ -13,7 +19,7 @@ const ANSWER_WITHIN_MS = 4000;
  *   node dist/src/commands/health.js writes audit
  */
 const config = loadConfig();
-const served = process.argv.slice(2);
+const served = command.args;
 const isWell = await (served.length === 0 ? answers(config) : moves(config, served)).catch((error: Error) => {
   console.error(error.message);
   return false;

@@ -1,7 +1,10 @@
+import { Command } from 'commander';
 import { type Config, loadConfig } from '../platform/config.ts';
 import { connectDatabase } from '../platform/db/connect.ts';
 import { migrate } from '../platform/db/migrate.ts';
 import { demandStores } from '../platform/process/await-stores.ts';
+
+new Command('migrate').description('bring the schema of DATABASE_URL up to date; prints what was applied').parse();
 
 /** `npm run migrate`: brings the schema of DATABASE_URL up to date; prints what it applied. */
 try {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { connectDatabase } from '../db/connect.ts';
+import { whyDriverIsWrong } from '../db/mended-driver.ts';
 import { schemaState } from '../db/migrate.ts';
 import type { Log } from '../log/log.ts';
 import { type Probe, placeOf, probePostgres, probeRedis } from './probe-stores.ts';
@@ -18,10 +19,11 @@ type Stores = Pick<Config, 'DATABASE_URL' | 'REDIS_URL' | 'DATABASE_SCHEMA'>;
  * Holds a process back until its stores work and its tables are there. A store that is away is named at once and waited
  * for, since it comes back by itself and the supervisor could do no better; what waiting does not mend is refused.
  *
- * @throws StartRefused without the settings, when a store turns the login down, or when migrations are missing
+ * @throws StartRefused without the settings, with a driver that is not mended, when a store turns the login down, or when migrations are missing
  */
 export async function awaitStores(config: Stores, log: Log): Promise<void> {
   demandSettings(config);
+  await demandDriver();
   await Promise.all([
     untilItWorks('DATABASE_URL', config.DATABASE_URL, probePostgres, log),
     untilItWorks('REDIS_URL', config.REDIS_URL, probeRedis, log),
@@ -35,6 +37,7 @@ export async function demandStores(given: Partial<Stores>): Promise<void> {
     { setting: 'DATABASE_URL', url: given.DATABASE_URL, probe: probePostgres },
     { setting: 'REDIS_URL', url: given.REDIS_URL, probe: probeRedis },
   ];
+  await demandDriver();
   await Promise.all(
     probes.map(async ({ setting, url, probe }) => {
       if (!url) return;
@@ -42,6 +45,11 @@ export async function demandStores(given: Partial<Stores>): Promise<void> {
       if (found.state !== 'works') throw new StartRefused(sentenceOf(setting, url, found));
     }),
   );
+}
+
+async function demandDriver(): Promise<void> {
+  const why = await whyDriverIsWrong();
+  if (why !== undefined) throw new StartRefused(why);
 }
 
 function demandSettings({ DATABASE_URL, REDIS_URL }: Stores): void {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readText } from './small-file.ts';
+import { readText, writePrivateFile } from './small-file.ts';
 
 const KEY_BYTES = 32;
 /** Tells two data folders apart: a key that was lost and made again has another name. */
@@ -26,7 +25,6 @@ export async function localSecretsKey(dataDir: string): Promise<{ SECRETS_KEYS: 
   const file = fileOf(dataDir);
   const made = `local-${randomBytes(ID_BYTES).toString('hex')}:${randomBytes(KEY_BYTES).toString('base64')}`;
   // Complete or not there: half a key would lock the secrets that the whole one sealed.
-  await writeFile(`${file}.new`, `${made}\n`, { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  await writePrivateFile(file, `${made}\n`);
   return { SECRETS_KEYS: made, madeAt: file };
 }

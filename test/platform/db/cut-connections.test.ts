@@ -4,7 +4,7 @@ import { connectDatabase, type Sql } from '../../../src/platform/db/connect.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 // Postgres cuts connections in the middle of transactions: a restart, a failover, an operator. The driver is mended for
-// it by src/platform/db/patch-driver.mjs.
+// it by bin/patch-driver.mjs.
 let database: TestDatabase;
 let killer: Sql;
 

@@ -4,7 +4,7 @@ import { isPassing } from '../../../src/platform/db/refusal-of-database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 // A primary that was demoted stays read-only: its connections are of no use any more. The driver is mended for it by
-// src/platform/db/patch-driver.mjs.
+// bin/patch-driver.mjs.
 let database: TestDatabase;
 let pool: Sql;
 const CONNECTIONS = 3;

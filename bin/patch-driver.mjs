@@ -1,9 +1,9 @@
 // Mends postgres.js 3.4.9 in node_modules: a connection that the server cuts inside a transaction crashes the process
 // (`nextWrite` on a null socket), and what was left unsent, unanswered or still running is then mixed into the
 // connection's next session (porsager/postgres issues 1154 and 1208). Plain JavaScript, since it runs after `npm install`
-// and before the build. Safe to run twice; another text than expected fails, so that a new version of the driver is
+// and before the build, from the folder that ships. Safe to run twice; another text than expected fails, so that a new version of the driver is
 // looked at before it is used.
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -170,19 +170,32 @@ const EDITS = {
   ],
 };
 
-const [folder = join(dirname(fileURLToPath(import.meta.resolve('postgres'))))] = process.argv.slice(2);
-for (const [name, edits] of Object.entries(EDITS)) {
-  const file = join(folder, name);
-  const source = readFileSync(file, 'utf8');
-  const mended = edits.reduce((text, [before, after]) => {
-    // Mended by an earlier version of this list.
-    if (text.includes(after)) return text;
-    if (text.split(before).length !== 2) throw new Error(`${file} is not the one of postgres 3.4.9:\n${before}`);
-    return text.replace(before, () => after);
-  }, source);
-  if (mended === source) continue;
-  // Put in place at once: another process may be starting from these files.
-  const text = mended.startsWith(MARK) ? mended : `${MARK}\n${mended}`;
-  writeFileSync(`${file}.${process.pid}.mended`, text);
-  renameSync(`${file}.${process.pid}.mended`, file);
+const driverFolder = () => dirname(fileURLToPath(import.meta.resolve('postgres')));
+
+/** Whether the driver that this installation loads has every edit: a process that starts asks before it connects. */
+export const isMended = () =>
+  Object.entries(EDITS).every(([name, edits]) => {
+    const text = readFileSync(join(driverFolder(), name), 'utf8');
+    return edits.every(([, after]) => text.includes(after));
+  });
+
+function mend(folder) {
+  for (const [name, edits] of Object.entries(EDITS)) {
+    const file = join(folder, name);
+    const source = readFileSync(file, 'utf8');
+    const mended = edits.reduce((text, [before, after]) => {
+      // Mended by an earlier version of this list.
+      if (text.includes(after)) return text;
+      if (text.split(before).length !== 2) throw new Error(`${file} is not the one of postgres 3.4.9:\n${before}`);
+      return text.replace(before, () => after);
+    }, source);
+    if (mended === source) continue;
+    // Put in place at once: another process may be starting from these files.
+    const text = mended.startsWith(MARK) ? mended : `${MARK}\n${mended}`;
+    writeFileSync(`${file}.${process.pid}.mended`, text);
+    renameSync(`${file}.${process.pid}.mended`, file);
+  }
 }
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
+  mend(process.argv[2] ?? driverFolder());

@@ -1,0 +1,45 @@
+// Compiles src and workers into dist. Plain JavaScript, since nothing may be compiled yet. A build that fails leaves dist as
+// it was. Without the development dependencies there is no compiler: `--unless-built` then takes a dist that is newer than
+// its sources.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const at = (...path) => join(root, ...path);
+
+const { devDependencies } = JSON.parse(readFileSync(at('package.json'), 'utf8'));
+/** The compiler, and the types without which it fails with an error for every file. */
+const needed = Object.keys(devDependencies).filter((name) => name === 'typescript' || name.startsWith('@types/'));
+const missing = needed.filter((name) => !existsSync(at('node_modules', name, 'package.json')));
+
+if (missing.length === 0) {
+  run(at('bin/patch-driver.mjs'));
+  run(at('node_modules/typescript/bin/tsc'), '-p', at('tsconfig.build.json'));
+} else if (!(process.argv.includes('--unless-built') && isBuilt())) {
+  console.error(
+    `development dependencies are not installed (${missing.join(', ')}): npm install --include=dev, or run ` +
+      '"node bin/meterstone.mjs start" where dist is',
+  );
+  process.exit(1);
+}
+
+function run(program, ...args) {
+  const { status } = spawnSync(process.execPath, [program, ...args], { cwd: root, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/** Whether dist is newer than every source. */
+function isBuilt() {
+  const main = at('dist/src/commands/start.js');
+  if (!existsSync(main)) return false;
+  const info = at('dist/.tsbuildinfo');
+  const builtAt = statSync(existsSync(info) ? info : main).mtimeMs;
+  const sources = ['src', 'workers'].flatMap((folder) =>
+    readdirSync(at(folder), { recursive: true })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => at(folder, name)),
+  );
+  return sources.every((file) => statSync(file).mtimeMs <= builtAt);
+}
