@@ -5,6 +5,7 @@ import { Answer, type Operation } from '../platform/operation.ts';
 import { NO_REACTIONS } from '../platform/reactions.ts';
 import { assert, refuse } from '../platform/refusal.ts';
 import { holdsSecret } from '../platform/schema/secret-field.ts';
+import { jsonInSlices } from '../platform/turns/json-in-slices.ts';
 import type { Pause } from '../platform/turns/turns.ts';
 import { jobs } from '../queues.ts';
 import type { Identity } from './authenticate.ts';
@@ -93,7 +94,7 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
   const form = operation.alsoCsv && acceptsCsv(request) ? { asCsv: true } : {};
   const read = async () => {
     const ctx = await readContext(deps, identity, call.signal);
-    return toOutcome(await operation.run(ctx, { ...input, ...form }));
+    return toOutcome(await operation.run(ctx, { ...input, ...form }), ctx.pause);
   };
   try {
     return await read();
@@ -212,12 +213,13 @@ function commandOf(
   };
 }
 
-function toOutcome(result: object | null): Outcome {
+async function toOutcome(result: object | null, pause: Pause | undefined): Promise<Outcome> {
   const answer = result instanceof Answer ? result : new Answer(result);
   const { status, headers } = answer;
   if (answer.stream !== undefined)
     return { status, text: '', headers, stream: answer.stream, contentType: answer.contentType ?? 'text/plain' };
   if (answer.text !== undefined)
     return { status, text: answer.text, headers, contentType: 'text/plain; charset=utf-8' };
-  return { status, text: answer.json ?? (answer.body === null ? '' : JSON.stringify(answer.body)), headers };
+  const { json, body } = answer;
+  return { status, text: json ?? (body === null ? '' : await jsonInSlices(body, pause)), headers };
 }

@@ -1,4 +1,5 @@
 import type { Instant } from '../../../engine/calendar/instants.ts';
+import { mapInSlices, type Pause } from '../../../platform/turns/turns.ts';
 import type { Counting, Listing, Summing } from './counting.ts';
 import { type FullHours, fullDays, isFullDay, type ReadPlan } from './hours.ts';
 import type { RawRequest } from './queries.ts';
@@ -9,60 +10,112 @@ import { type SharedRequest, shareRequests } from './share-requests.ts';
 /** Lower bound of what is counted since ever. */
 export const EVER = '-infinity';
 
-/** What is asked of rollups for readings. */
-export const sharedRollups = (readings: readonly (Summing | Listing)[]): SharedRequest<RollupRequest>[] =>
-  shareRequests(
-    readings.flatMap(({ counting: { charge, names }, plan, days }, n) =>
-      plan.hours === null ? [] : [{ n, names, request: rollupRequest(charge, plan, plan.hours, days) }],
-    ),
+/** What is asked of rollups for readings; `pause` is called between two of them. */
+export async function sharedRollups(
+  readings: readonly (Summing | Listing)[],
+  pause?: Pause,
+): Promise<SharedRequest<RollupRequest>[]> {
+  const texts = instantTexts();
+  const asked = await mapInSlices(
+    readings,
+    ({ counting: { charge, names }, plan, days }, n) =>
+      plan.hours === null
+        ? []
+        : [{ n, names, request: rollupRequest(charge, plan, { hours: plan.hours, days }, texts) }],
+    pause,
   );
+  return shareRequests(asked.flat(), pause);
+}
 
 function rollupRequest(
   { externalSubscriptionId, metric, needs, isProrated }: ChargeToCount,
   { raw }: ReadPlan,
-  hours: FullHours,
-  localDays: readonly Instant[] | null,
+  { hours, days: localDays }: { hours: FullHours; days: readonly Instant[] | null },
+  texts: InstantTexts,
 ): RollupRequest {
-  const days = localDays === null || localDays.every(isFullDay) ? fullDays(hours) : null;
+  const days = localDays === null || localDays.every(isFullDay) ? texts.fullDays(hours) : null;
   return {
     subscription: externalSubscriptionId,
     metric_id: metric.id,
     code: metric.code,
     aggregation: metric.aggregation_type,
     field: metric.field_name,
-    from: hours.from?.toString() ?? EVER,
-    to: hours.to.toString(),
-    day_from: days && (days.from?.toString() ?? EVER),
-    day_to: days?.to.toString() ?? null,
-    days: localDays?.map((day) => day.toString()) ?? null,
+    from: lowerText(hours.from, texts),
+    to: texts.of(hours.to),
+    day_from: days && lowerText(days.from, texts),
+    day_to: days && texts.of(days.to),
+    days: localDays?.map(texts.of) ?? null,
     amounts: needs === 'amounts',
-    edges: isProrated ? null : raw.map(({ from, to }) => ({ from: from?.toString() ?? EVER, to: to.toString() })),
+    edges: isProrated ? null : raw.map(({ from, to }) => ({ from: lowerText(from, texts), to: texts.of(to) })),
   };
 }
 
-/** What is asked of raw events: the parts of the windows that no rollup answers for. */
-export const sharedRaw = (
+/**
+ * What is asked of raw events: the parts of the windows that no rollup answers for. `pause` is called between two
+ * readings.
+ */
+export async function sharedRaw(
   readings: readonly { counting: Counting; window: UsageWindow; plan: Pick<ReadPlan, 'raw'> }[],
-): SharedRequest<RawRequest>[] =>
-  shareRequests(
-    readings.flatMap(({ counting, window, plan }, n) =>
-      plan.raw.map((range) => ({ n, names: counting.names, request: rawRequest(counting.charge, window, range) })),
-    ),
+  pause?: Pause,
+): Promise<SharedRequest<RawRequest>[]> {
+  const texts = instantTexts();
+  const asked = await mapInSlices(
+    readings,
+    ({ counting, window, plan }, n) =>
+      plan.raw.map((range) => ({
+        n,
+        names: counting.names,
+        request: rawRequest(counting.charge, window, range, texts),
+      })),
+    pause,
   );
+  return shareRequests(asked.flat(), pause);
+}
+
+/** What is made of instants, each once: charges of a plan share most of theirs, of which each text is dear. */
+interface InstantTexts {
+  of(instant: Instant): string;
+  /** Of the millisecond that holds the last instant before the end of a window. */
+  ofLastBefore(to: Instant): string;
+  /** The full days within full hours, each worked out once. */
+  fullDays(hours: FullHours): FullHours | null;
+}
+
+function instantTexts(): InstantTexts {
+  return {
+    of: remembering((instant: Instant) => instant.toString()),
+    ofLastBefore: remembering((to: Instant) =>
+      to.subtract({ microseconds: 1 }).round({ smallestUnit: 'millisecond', roundingMode: 'floor' }).toString(),
+    ),
+    fullDays: remembering(fullDays),
+  };
+}
+
+function remembering<Input, Result>(work: (input: Input) => Result): (input: Input) => Result {
+  const results = new Map<Input, Result>();
+  return (input) => {
+    const result = results.has(input) ? (results.get(input) as Result) : work(input);
+    results.set(input, result);
+    return result;
+  };
+}
+
+const lowerText = (from: Instant | null, texts: InstantTexts): string => (from === null ? EVER : texts.of(from));
 
 function rawRequest(
   charge: ChargeToCount,
   window: UsageWindow & { first?: number },
   { from, to }: ReadPlan['raw'][number],
+  texts: InstantTexts,
 ): RawRequest {
   return {
     subscription: charge.externalSubscriptionId,
     code: charge.metric.code,
     aggregation: charge.metric.aggregation_type,
     field: charge.metric.field_name,
-    from: from?.toString() ?? EVER,
-    to: to.toString(),
-    ...sharedInstants(window),
+    from: lowerText(from, texts),
+    to: texts.of(to),
+    ...sharedInstants(window, texts),
     first: window.first ?? null,
     late_after_id: charge.leftOut && 'afterId' in charge.leftOut ? charge.leftOut.afterId : null,
     late_since: charge.leftOut && 'since' in charge.leftOut ? charge.leftOut.since.toString() : null,
@@ -72,12 +125,10 @@ function rawRequest(
 /** At which instants an event's id decides whether it is of the window. Rule: usage-and-charges A.9. */
 export const sharedInstants = (
   window: UsageWindow,
+  texts: InstantTexts = instantTexts(),
 ): Pick<RawRequest, 'start_at' | 'start_id' | 'end_at' | 'end_id'> => ({
-  start_at: window.from?.toString() ?? null,
+  start_at: window.from && texts.of(window.from),
   start_id: (window.from && window.startedAs) ?? null,
-  end_at: window.to
-    .subtract({ microseconds: 1 })
-    .round({ smallestUnit: 'millisecond', roundingMode: 'floor' })
-    .toString(),
+  end_at: texts.ofLastBefore(window.to),
   end_id: window.replacedBy ?? null,
 });

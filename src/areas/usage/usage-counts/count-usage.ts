@@ -5,13 +5,14 @@ import { presentUnits } from '../../../engine/metrics/presentation.ts';
 import { splitUsage } from '../../../engine/metrics/split-usage.ts';
 import { holdsTaken } from '../../../engine/metrics/usage-bucket.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { assert } from '../../../platform/refusal.ts';
 import { mapInSlices, type Pause } from '../../../platform/turns/turns.ts';
 import { sharedRaw, sharedRollups } from './ask.ts';
 import { addBilledGroups, billedTotals } from './billed-totals.ts';
 import type { Counting, Listing, Row, Scanning, Summing } from './counting.ts';
 import { figuresOf, type Portion, type ReadEvent, type ShareRead } from './figures.ts';
-import { planOfReading, planOfScanning, type ReadPlan } from './hours.ts';
+import { planOfScanning, plansOfReading, type ReadPlan } from './hours.ts';
 import { eventsOfMember, valueHash } from './members.ts';
 import { countRawEvents, listBilledTotals, listEvents, type TotalRequest } from './queries.ts';
 import { readingOf } from './reading.ts';
@@ -35,29 +36,29 @@ export async function countUsage(db: Db, request: CountRequest): Promise<Counted
   const summings: Summing[] = [];
   const listings: Listing[] = [];
   const scannings: Scanning[] = [];
-  const countings = request.charges.map((charge) => {
+  const planOf = plansOfReading();
+  const countingOf = (charge: ChargeToCount) => {
     const { sums, members, events } = readingOf(charge);
     const counting: Counting = { charge, names: neededNames(charge), rows: [], totals: new Map() };
-    summings.push(...sums.map((each) => ({ ...each, counting, plan: planOfReading(each.window) })));
-    listings.push(...members.map((each) => ({ ...each, counting, plan: planOfReading(each.window) })));
+    summings.push(...sums.map((each) => ({ ...each, counting, plan: planOf(each.window) })));
+    listings.push(...members.map((each) => ({ ...each, counting, plan: planOf(each.window) })));
     if (events) scannings.push({ counting, window: events, plan: planOfScanning(events) });
     return counting;
-  });
+  };
+  const countings = await mapInSlices(request.charges, countingOf, pause);
   await Promise.all([
     addBuckets(db, organizationId, { mode, pause }, summings),
-    addMembers(db, organizationId, mode, listings),
+    addMembers(db, organizationId, { mode, pause }, listings),
   ]);
   for (const { counting, window, plan } of [...summings.filter(({ days }) => days !== null), ...listings])
     scannings.push({ counting, window, plan });
   await Promise.all([
     addRawSums(db, organizationId, summings, pause),
-    addEvents(db, organizationId, scannings),
+    addEvents(db, organizationId, scannings, pause),
     addBilledTotals(db, organizationId, countings),
   ]);
   return mapInSlices(countings, (counting) => shared(counting, pause), pause);
 }
-
-type Mode = CountRequest['mode'];
 
 /** Adds full hours from rollups; windows that none answers for are to be scanned. */
 async function addBuckets(
@@ -66,7 +67,7 @@ async function addBuckets(
   { mode, pause }: Pick<CountRequest, 'mode' | 'pause'>,
   summings: readonly Summing[],
 ): Promise<void> {
-  const requests = mode === 'scan' ? [] : sharedRollups(summings);
+  const requests = mode === 'scan' ? [] : await sharedRollups(summings, pause);
   const rows = requests.length === 0 ? [] : await sumBuckets(db, organizationId, requests);
   const add = (row: (typeof rows)[number]) => {
     if (row.events_count === null) return;
@@ -83,11 +84,16 @@ async function addBuckets(
 }
 
 /** Adds members of unique counts from rollups; windows that none answers for are to be scanned. */
-async function addMembers(db: Db, organizationId: string, mode: Mode, listings: readonly Listing[]): Promise<void> {
-  const requests = mode === 'scan' ? [] : sharedRollups(listings);
+async function addMembers(
+  db: Db,
+  organizationId: string,
+  { mode, pause }: Pick<CountRequest, 'mode' | 'pause'>,
+  listings: readonly Listing[],
+): Promise<void> {
+  const requests = mode === 'scan' ? [] : await sharedRollups(listings, pause);
   const rows = requests.length === 0 ? [] : await listMembers(db, organizationId, requests);
-  for (const { ns, texts, settled, members } of rows) {
-    if (settled === null || members === null) continue;
+  const add = ({ ns, texts, settled, members }: (typeof rows)[number]) => {
+    if (settled === null || members === null) return;
     assert(texts !== null, 'a group is stored before its first member');
     for (const n of ns) {
       const { counting, days } = listings[n]!;
@@ -95,7 +101,8 @@ async function addMembers(db: Db, organizationId: string, mode: Mode, listings: 
       for (const entry of members)
         counting.rows.push(...eventsOfMember(entry, days !== null).map((event) => ({ texts, event })));
     }
-  }
+  };
+  await mapInSlices(rows, add, pause);
   scanUnanswered(listings, rows);
 }
 
@@ -118,7 +125,8 @@ async function addRawSums(
   summings: readonly Summing[],
   pause: Pause | undefined,
 ): Promise<void> {
-  const requests = sharedRaw(summings.map((each) => (each.days === null ? each : { ...each, plan: READ_OTHERWISE })));
+  const readings = summings.map((each) => (each.days === null ? each : { ...each, plan: READ_OTHERWISE }));
+  const requests = await sharedRaw(readings, pause);
   const rows = requests.length === 0 ? [] : await countRawEvents(db, organizationId, requests);
   const namesOf = requests.map(allNames);
   const add = (row: (typeof rows)[number]) => {
@@ -132,16 +140,22 @@ async function addRawSums(
   await mapInSlices(rows, add, pause);
 }
 
-async function addEvents(db: Db, organizationId: string, scannings: readonly Scanning[]): Promise<void> {
-  const requests = sharedRaw(scannings);
+async function addEvents(
+  db: Db,
+  organizationId: string,
+  scannings: readonly Scanning[],
+  pause: Pause | undefined,
+): Promise<void> {
+  const requests = await sharedRaw(scannings, pause);
   const rows = requests.length === 0 ? [] : await listEvents(db, organizationId, requests);
   const namesOf = requests.map(allNames);
-  for (const row of rows) {
+  const add = (row: (typeof rows)[number]) => {
     const shared = requests[row.n]!;
     const texts = textsOf(namesOf[row.n]!, row.texts);
     const event = row.key === null ? row : { ...row, text: valueHash(row.text) };
     for (const { n } of shared.askers) scannings[n]!.counting.rows.push({ texts, event });
-  }
+  };
+  await mapInSlices(rows, add, pause);
 }
 
 async function addBilledTotals(db: Db, organizationId: string, countings: readonly Counting[]): Promise<void> {
@@ -152,12 +166,9 @@ async function addBilledTotals(db: Db, organizationId: string, countings: readon
     return [{ n, subscription_id: subscriptionId, charge_id: chargeId, before: proration.period.from.toString() }];
   });
   const rows = requests.length === 0 ? [] : await listBilledTotals(db, organizationId, requests);
-  for (const [n, counting] of countings.entries()) {
-    counting.totals = billedTotals(
-      rows.filter((row) => row.n === n),
-      counting.charge.only,
-    );
-  }
+  const rowsOf = groupRows(rows, ({ n }) => n);
+  for (const [n, counting] of countings.entries())
+    counting.totals = billedTotals(rowsOf.get(n) ?? [], counting.charge.only);
 }
 
 function neededNames({ filters, groupKeys, only, presentationKeys = [] }: ChargeToCount): string[] {

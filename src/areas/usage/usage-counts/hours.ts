@@ -34,6 +34,18 @@ export function planOfReading(window: UsageWindow): ReadPlan {
   return { hours: { from: firstHour, to: lastHour }, raw: nonEmpty(edges) };
 }
 
+/** `planOfReading`, worked out once for windows one after the other with the same bounds: those of the charges of a plan. */
+export function plansOfReading(): (window: UsageWindow) => ReadPlan {
+  let last: { window: UsageWindow; plan: ReadPlan } | undefined;
+  return (window) => {
+    if (last === undefined || !haveSameBounds(last.window, window)) last = { window, plan: planOfReading(window) };
+    return last.plan;
+  };
+}
+
+const haveSameBounds = (a: UsageWindow, b: UsageWindow): boolean =>
+  a.from === b.from && a.to === b.to && a.startedAs === b.startedAs && a.replacedBy === b.replacedBy;
+
 /** The whole window from raw events. */
 export const planOfScanning = (window: UsageWindow): ReadPlan => ({
   hours: null,

@@ -88,8 +88,17 @@ function aroundStart(charge: ChargeToCount): [before: UsageWindow, during: Usage
 /** Starts of the local days of the period; null when hours do not tell the days, or days not enough. */
 function daysOf({ needs, proration }: ChargeToCount): Instant[] | null {
   assert(proration, 'units that depend on time come with their period');
-  const starts = needs === 'moves' ? [] : dayStarts(proration);
+  const starts = needs === 'moves' ? [] : dayStartsOnce(proration);
   return starts.length > 0 && starts.every(isFullHour) ? starts : null;
+}
+
+/** Worked out once a period, which the charges of a plan share. */
+const KNOWN_DAYS = new WeakMap<Proration, Instant[]>();
+
+function dayStartsOnce(proration: Proration): Instant[] {
+  const starts = KNOWN_DAYS.get(proration) ?? dayStarts(proration);
+  KNOWN_DAYS.set(proration, starts);
+  return starts;
 }
 
 function dayStarts({ period, zone }: Proration): Instant[] {

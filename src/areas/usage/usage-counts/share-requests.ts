@@ -1,3 +1,5 @@
+import { mapInSlices, type Pause } from '../../../platform/turns/turns.ts';
+
 /** A statement's request and the positions of those who asked for it. */
 export interface SharedRequest<Request> {
   request: Request;
@@ -6,18 +8,20 @@ export interface SharedRequest<Request> {
 
 /**
  * Requests for the same events, each once: charges on one metric read its buckets together, whatever properties each of
- * them tells apart.
+ * them tells apart. `pause` is called between two of them.
  */
-export function shareRequests<Request>(
+export async function shareRequests<Request>(
   asked: readonly { n: number; names: readonly string[]; request: Request }[],
-): SharedRequest<Request>[] {
+  pause?: Pause,
+): Promise<SharedRequest<Request>[]> {
   const shared = new Map<string, SharedRequest<Request>>();
-  for (const { n, names, request } of asked) {
+  const share = ({ n, names, request }: (typeof asked)[number]) => {
     const key = JSON.stringify(request);
     const same = shared.get(key);
     if (same) same.askers.push({ n, names });
     else shared.set(key, { request, askers: [{ n, names }] });
-  }
+  };
+  await mapInSlices(asked, share, pause);
   return [...shared.values()];
 }
 

@@ -101,19 +101,24 @@ export async function usageInProgress(
   const ofPlan = allCharges.reduce((total, { filters }) => total + 1 + filters.length, 0);
   const ofUsage = usage.reduce((total, { shares }) => total + shares.length, 0);
   ctx.heavy?.weighed(subject, Math.max(ofPlan, ofUsage));
+  // A fee of nothing changes no total: of a charge with hundreds of filters most are.
+  const feesOf = ({ charge, shares }: ChargeUsage) => {
+    const taxes = taxesOfFee(held, 'charge', { chargeId: charge.id, planId: subscription.plan_id });
+    return shares
+      .map(({ fee: { amountCents, preciseAmountCents } }, index) => ({
+        key: `${charge.id}-${index}`,
+        amountCents,
+        preciseAmountCents,
+        taxes,
+      }))
+      .filter(({ amountCents, preciseAmountCents }) => amountCents !== 0 || !preciseAmountCents.isZero());
+  };
   const draft = computeInvoice(
     newDraft({
       invoiceType: 'subscription',
       isFinalizing: false,
       keepsZeroAmount: true,
-      fees: usage.flatMap(({ charge, shares }) =>
-        shares.map(({ fee }, index) => ({
-          key: `${charge.id}-${index}`,
-          amountCents: fee.amountCents,
-          preciseAmountCents: fee.preciseAmountCents,
-          taxes: taxesOfFee(held, 'charge', { chargeId: charge.id, planId: subscription.plan_id }),
-        })),
-      ),
+      fees: (await mapInSlices(usage, feesOf, ctx.pause)).flat(),
     }),
   );
   return {

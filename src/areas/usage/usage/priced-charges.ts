@@ -91,8 +91,19 @@ export async function listPricedCharges(
       and (charge.plan_id = any (${planIds as string[]}::uuid[]) and charge.deleted_at is null
         or charge.id = any (${alsoIds as string[]}::uuid[]))
     order by charge.created_at, charge.id`;
+  const instantOf = instants();
   return rows.map((row) => ({
     ...row,
-    filters: row.filters.map((filter) => ({ ...filter, created_at: Temporal.Instant.from(filter.created_at) })),
+    filters: row.filters.map((filter) => ({ ...filter, created_at: instantOf(filter.created_at) })),
   }));
+}
+
+/** Instants of texts, each read once: filters that were sent together are of one instant, and there may be thousands. */
+function instants(): (text: string) => Temporal.Instant {
+  const known = new Map<string, Temporal.Instant>();
+  return (text) => {
+    const instant = known.get(text) ?? Temporal.Instant.from(text);
+    known.set(text, instant);
+    return instant;
+  };
 }

@@ -62,11 +62,13 @@ export async function usageOf(
  * filters and groups.
  */
 export async function usageOfSeveral(ctx: Context, wanted: readonly WantedUsage[]): Promise<ChargeUsage[][]> {
-  const asked = wanted.flatMap(({ subscription, charges, proration, only }, n) => {
+  const askedOf = ({ subscription, charges, proration, only }: WantedUsage, n: number) => {
     const opensWithStart = usageStartOf(subscription).equals(proration.period.from);
     const startedAs = subscription.is_heir && opensWithStart ? subscription.id : undefined;
-    return charges.map((charge) => toCount(charge, { subscription, proration, startedAs, only }, keyOf(n, charge)));
-  });
+    const usage = { subscription, proration, startedAs, only };
+    return mapInSlices(charges, (charge) => toCount(charge, usage, keyOf(n, charge)), ctx.pause);
+  };
+  const asked = (await mapInSlices(wanted, askedOf, ctx.pause)).flat();
   if (asked.length === 0) return wanted.map(() => []);
   const counted = await countUsage(ctx.db, {
     organizationId: ctx.organizationId,
