@@ -52,8 +52,10 @@ afterAll(() => service.stop());
 
 // biome-ignore lint/suspicious/noExplicitAny: the document is known by its form only
 const document = openApiDocument(operations, { url: 'http://localhost', version: '1' }) as any;
-const schemaOf = ({ path, method }: Operation): JsonSchema | undefined =>
-  document.paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method]?.requestBody?.content['application/json'].schema;
+const schemaOf = ({ path, method }: Operation): JsonSchema | undefined => {
+  const body = document.paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method]?.requestBody;
+  return body && document.components.schemas[body.content['application/json'].schema.$ref.split('/').at(-1)];
+};
 
 const written = operations.filter((operation) => operation.method !== 'get' && schemaOf(operation) !== undefined);
 const commands = written.filter(({ kind }) => kind === 'command');
@@ -355,9 +357,9 @@ function isKnown(field: string, codes: unknown, names: ReadonlySet<string>): boo
 }
 
 /** Every name of a field in a schema or a body. */
-const known = new Map<JsonSchema, ReadonlySet<string>>();
+const known = new Map<unknown, ReadonlySet<string>>();
 function namesIn(schema: JsonSchema, body: unknown): ReadonlySet<string> {
-  const names = known.get(schema) ?? new Set([...fieldsOf(schema, body).flatMap(({ path }) => path), ...OTHERS]);
-  known.set(schema, names);
+  const names = known.get(body) ?? new Set([...fieldsOf(schema, body).flatMap(({ path }) => path), ...OTHERS]);
+  known.set(body, names);
   return names;
 }

@@ -165,7 +165,7 @@ function childOf({ path, schemas, value }: Part, key: string | number): Part | u
 
 /** The parts right below whose names are ours: names of the client's choice are no fields. */
 function childrenOf(part: Part): Part[] {
-  const keys = Array.isArray(part.value) ? [...part.value.keys()] : fieldsOf(part);
+  const keys = Array.isArray(part.value) ? part.value.slice(0, PARTS_MAX).map((_, index) => index) : fieldsOf(part);
   return keys.flatMap((key) => childOf(part, key) ?? []);
 }
 
@@ -183,9 +183,19 @@ function partNamed(whole: Part, path: Path): Part | undefined {
       .flatMap((part) => follow(part, path)!);
     if (hits.length === 1) return hits[0];
     if (hits.length > 1) return holderOf(whole, hits);
-    level = level.flatMap(childrenOf);
+    level = childrenWithin(level, PARTS_MAX - seen);
   }
   return undefined;
+}
+
+/** As many children as are still looked at: a level is not built before it is counted. */
+function childrenWithin(level: readonly Part[], most: number): Part[] {
+  const children: Part[] = [];
+  for (const part of level) {
+    if (children.length >= most) break;
+    children.push(...childrenOf(part));
+  }
+  return children;
 }
 
 function holderOf(whole: Part, parts: readonly Part[]): Part | undefined {
