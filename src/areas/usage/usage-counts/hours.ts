@@ -34,7 +34,7 @@ export function planOfReading(window: UsageWindow): ReadPlan {
   return { hours: { from: firstHour, to: lastHour }, raw: nonEmpty(edges) };
 }
 
-/** `planOfReading`, worked out once for windows one after the other with the same bounds: those of the charges of a plan. */
+/** `planOfReading`, worked out once for windows one after the other with the same bounds, as charges of a plan have. */
 export function plansOfReading(): (window: UsageWindow) => ReadPlan {
   let last: { window: UsageWindow; plan: ReadPlan } | undefined;
   return (window) => {

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Client } from '../support/client.ts';
+import { startService, type TestService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+// README decision 19, over HTTP: of usage of a large plan one read is computed, twenty wait, the others are refused.
+const CHARGES = 101;
+const USAGE = '/customers/acme/current_usage?external_subscription_id=';
+
+let service: TestService;
+let client: Client;
+
+beforeAll(async () => {
+  service = await startService();
+  client = await service.org();
+  const ok = async (answer: ReturnType<Client['post']>) => {
+    const { status, text, body } = await answer;
+    expect(status, text).toBe(200);
+    return body;
+  };
+  const metric = { name: 'M', code: 'm', aggregation_type: 'count_agg' };
+  const { billable_metric } = await ok(client.post('/billable_metrics', { billable_metric: metric }));
+  const charge = { billable_metric_id: billable_metric.svc_id, charge_model: 'standard', properties: { amount: '1' } };
+  await ok(client.post('/customers', { customer: { external_id: 'acme', currency: 'USD' } }));
+  for (const [code, charges] of [
+    ['large', CHARGES],
+    ['small', 1],
+  ] as const) {
+    const terms = { interval: 'monthly', amount_cents: 0, amount_currency: 'USD', pay_in_advance: false };
+    const plan = { name: code, code, ...terms, charges: Array.from({ length: charges }, () => charge) };
+    await ok(client.post('/plans', { plan }));
+    const subscription = { external_customer_id: 'acme', external_id: code, plan_code: code };
+    await ok(client.post('/subscriptions', { subscription }));
+  }
+}, 60_000);
+afterAll(() => service.stop());
+
+test('heavy reads beyond one and twenty are refused with Retry-After; the small one and the first are answered', async () => {
+  for (const subscription of ['large', 'small']) expect((await client.get(USAGE + subscription)).status).toBe(200);
+  const refused: unknown[] = [];
+  let reads: Promise<number>[] = [];
+  await service.sql.begin(async (tx) => {
+    // Taxes are read after the read was admitted, and by no write of this test: the first stays there.
+    await tx`lock table charge_taxes in access exclusive mode`;
+    reads = Array.from({ length: 30 }, async () => {
+      const { status, headers } = await client.get(`${USAGE}large`);
+      if (status === 503) refused.push(headers['retry-after']);
+      return status;
+    });
+    await until(async () => refused.length >= 9);
+    expect(refused).toEqual(Array.from({ length: 9 }, () => '1'));
+    expect((await client.get(`${USAGE}small&apply_taxes=false`)).status).toBe(200);
+  });
+  expect(await Promise.all(reads)).toContain(200);
+}, 60_000);
