@@ -6,12 +6,13 @@ import type { Config } from '../platform/config.ts';
 const LOOPBACK_ADDRESS = /^(?:::ffff:)?127(?:\.\d{1,3}){3}$|^::1$/;
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 /** Headers that only a proxy adds: the caller behind it is not the one whose address is seen. */
-const FORWARDING = /^(?:x-forwarded-.+|forwarded|via|x-real-ip)$/;
+const FORWARDING =
+  /^(?:x-forwarded-.+|x-original-.+|forwarded|via|x-real-ip|cf-.+|(?:true|x|x-cluster|fastly|fly)-client-ip)$/;
 
 /**
  * Guards the consoles: HTTP Basic login as "operator" with QUEUE_BOARD_PASSWORD; without a password only callers of this
  * machine are let in who name it as their host and came through no proxy. A foreign Host is a page of another site that
- * resolves to this machine (DNS rebinding).
+ * resolves to this machine (DNS rebinding), and what a page of another site asks for by itself is refused.
  */
 export function operatorOnly(config: Config): RequestHandler {
   const password = config.QUEUE_BOARD_PASSWORD;
@@ -34,7 +35,14 @@ const isFromThisMachine = (request: IncomingMessage): boolean =>
   LOOPBACK_ADDRESS.test(request.socket.remoteAddress ?? '') &&
   LOOPBACK_HOST.test(request.headers.host ?? '') &&
   request.httpVersion !== '1.0' &&
+  isOfOwnPage(request.headers) &&
   !isForwarded(request.headers);
+
+/** Browsers say whose page asks; a scraper, curl and an address that was typed in are nobody's. */
+function isOfOwnPage({ origin, host, 'sec-fetch-site': site = 'none' }: IncomingHttpHeaders): boolean {
+  if (site !== 'none' && site !== 'same-origin') return false;
+  return origin === undefined || origin === `http://${host}` || origin === `https://${host}`;
+}
 
 const isForwarded = (headers: IncomingHttpHeaders): boolean =>
   Object.keys(headers).some((name) => FORWARDING.test(name));

@@ -37,6 +37,12 @@ describe.each(CONSOLES)('%s without a password', (path) => {
     ['Forwarded', { forwarded: 'for=8.8.8.8' }],
     ['Via', { via: '1.1 proxy' }],
     ['X-Real-IP', { 'x-real-ip': '8.8.8.8' }],
+    ['CF-Connecting-IP', { 'cf-connecting-ip': '8.8.8.8' }],
+    ['True-Client-IP', { 'true-client-ip': '8.8.8.8' }],
+    ['X-Client-IP', { 'x-client-ip': '8.8.8.8' }],
+    ['Fastly-Client-IP', { 'fastly-client-ip': '8.8.8.8' }],
+    ['a page of another site', { origin: 'https://evil.example' }],
+    ['what another site makes a browser ask', { 'sec-fetch-site': 'cross-site' }],
   ])('refuses %s', async (_name, headers) => {
     expect(await status(path, headers)).toBe(403);
   });
