@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { booleanFilter } from '../../../platform/lists/filters.ts';
 import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
 import { INVALID } from '../../../platform/schema/fields.ts';
