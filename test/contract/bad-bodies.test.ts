@@ -12,6 +12,7 @@ import { createLog } from '../../src/platform/log/log.ts';
 import type { Operation } from '../../src/platform/operation.ts';
 import { Refusal } from '../../src/platform/refusal.ts';
 import { bodyWithPlaces } from '../../src/platform/schema/error-places.ts';
+import { reactions } from '../../src/reactions.ts';
 import { startService, type TestService, UNSCHEDULED } from '../support/service.ts';
 import { booksOf, everythingDone } from './books.ts';
 import { fullBodies, type Sendable } from './full-bodies.ts';
@@ -272,6 +273,7 @@ function takenBack(): CommandDeps {
     log: createLog({ level: 'silent', process: 'test' }),
     operations: operationsByName,
     flows: flowCommands,
+    reactions,
   } as unknown as CommandDeps;
 }
 
