@@ -39,6 +39,7 @@ const isUnlistedCurrency = (value: unknown): boolean => UNLISTED.has(value);
 /** Zones of the oracle's worlds that the contract's list lacks. */
 const isUnlistedZone = (value: unknown): boolean => value === 'Australia/Lord_Howe';
 const UNAVAILABLE = 503;
+const PENDING = 504;
 
 const NUMBERS = 'platform E "input numbers": numeric texts where a number is expected and vice versa';
 const NULLS = 'platform E "absent vs null": null clears';
@@ -89,7 +90,7 @@ const BEYOND: readonly Beyond[] = [
     rule: 'beyond 3: a tolerant batch refuses each event alone',
     request: /POST \/events\/batch$/,
     at: 'events.*',
-    is: (value) => !isObject(value) || !('transaction_id' in value && 'code' in value),
+    is: (value) => !isObject(value) || !isText(value.transaction_id) || !isText(value.code),
   },
   {
     rule: 'usage-and-charges A.1: a bare item is accepted too',
@@ -182,6 +183,7 @@ const BEYOND: readonly Beyond[] = [
 /** The rule by which an exchange goes beyond the contract, or undefined. */
 export function ruleBeyond({ method, path, status, requestBody, responseBody }: Talk): string | undefined {
   if (status === UNAVAILABLE) return 'platform B.1: any operation may answer 503';
+  if (status === PENDING) return 'platform B.1: a write that takes longer is pending, 504';
   const [route] = path.split('?');
   return BEYOND.find((row) => {
     if ('field' in row)
