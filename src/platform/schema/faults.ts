@@ -1,6 +1,6 @@
 import type { FieldCodes } from '../../engine/pricing/combination-rules.ts';
 import { notePlaces, type Path, placesOf } from '../found-places.ts';
-import { refuse } from '../refusal.ts';
+import { type FieldErrors, refuse } from '../refusal.ts';
 
 /**
  * Adds the codes of one part of an input to those of the others. Only `properties` keeps repetitions: its list tells
@@ -35,6 +35,6 @@ export function faultsBelow(name: string, faults: FieldCodes): FieldCodes {
 }
 
 /** @throws Refusal 422, when anything is wrong */
-export function refuseFaults(faults: FieldCodes): void {
+export function refuseFaults(faults: FieldErrors): void {
   if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
 }

@@ -3,6 +3,7 @@ import { cents } from '../../../engine/money/cents.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { type Moved, voidCredits, worthOf } from '../../credits/wallet-transactions/movements.ts';
 import { getTransaction, type TransactionRow } from '../../credits/wallet-transactions/queries.ts';
 import type { TransactionCreate } from '../../credits/wallet-transactions/schema.ts';
@@ -35,7 +36,7 @@ export async function createWalletTransaction(ctx: Context, { body }: { body: Tr
     ...(await methodFaults(ctx, wallet.customer_id, body.payment_method)),
     ...(voided.gt(wallet.credits_balance) ? { voided_credits: ['insufficient_credits'] } : {}),
   };
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+  refuseFaults(faults);
 
   const wishes: TransactionWishes = {
     ...(body.priority === undefined ? {} : { priority: body.priority }),

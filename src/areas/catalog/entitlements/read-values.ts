@@ -1,6 +1,7 @@
 import type { Values } from '../../../engine/entitlements/override.ts';
 import { readValue } from '../../../engine/entitlements/value.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';
 import type { PrivilegeJson } from '../features/queries.ts';
 import type { GivenFeature } from './schema.ts';
@@ -38,6 +39,6 @@ export function readGiven(given: readonly GivenFeature[], features: readonly Kno
     }
     read.set(feature_code, texts);
   }
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+  refuseFaults(faults);
   return read;
 }

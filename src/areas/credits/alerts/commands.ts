@@ -3,6 +3,7 @@ import { ZERO } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { findBillableMetricByCode } from '../../catalog/billable-metrics/queries.ts';
 import { type AlertRow, getAlert, listAlertKeys, lockAlert, lockAlerts } from '../evaluate-alerts/queries.ts';
 import { insertAlerts, markAlertsDeleted, type NewAlert, updateAlertRow } from '../evaluate-alerts/writes.ts';
@@ -82,7 +83,7 @@ export async function updateAlert(
     ...(body.code === undefined ? {} : codeFaults(body.code)),
     ...nameFaults(body.name),
   };
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+  refuseFaults(faults);
   const metricId =
     namesMetric && isOfMetric(stored.alert_type)
       ? await metricIdOf(ctx, body.billable_metric_code)

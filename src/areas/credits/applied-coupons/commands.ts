@@ -2,6 +2,7 @@ import { isCurrency } from '../../../engine/money/currency.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { percentageOf } from '../../catalog/coupons/definition.ts';
 import { type CouponRow, lockCoupon } from '../../catalog/coupons/queries.ts';
 import { PERIODS_MAX } from '../../catalog/coupons/schema.ts';
@@ -32,7 +33,7 @@ export async function applyCoupon(ctx: Context, { body }: { body: AppliedCouponC
   if (coupon.status !== 'active') throw refuse.notFound('coupon');
   await refuseUse(ctx, customer, coupon);
   const applied = termsOf(body, customer, coupon);
-  refuseFaults(applied, body);
+  refuseFaults(faultsOf(applied, body));
   await insertAppliedCoupon(db, organizationId, applied, ctx.now());
   if (applied.amount_currency !== null)
     await setCurrencyOfCustomer(db, organizationId, customer.id, applied.amount_currency, ctx.now());
@@ -82,7 +83,7 @@ function termsOf(body: AppliedCouponCreate, customer: CustomerRow, coupon: Coupo
   };
 }
 
-function refuseFaults(applied: NewAppliedCoupon, body: AppliedCouponCreate): void {
+function faultsOf(applied: NewAppliedCoupon, body: AppliedCouponCreate): Record<string, string[]> {
   const faults: Record<string, string[]> = {};
   if ((body.amount_cents ?? 0) < 0) faults.amount_cents = ['value_is_out_of_range'];
   if (applied.amount_currency !== null && !isCurrency(applied.amount_currency))
@@ -92,5 +93,5 @@ function refuseFaults(applied: NewAppliedCoupon, body: AppliedCouponCreate): voi
     if (periods === null) faults.frequency_duration = ['value_is_mandatory'];
     else if (periods < 1 || periods > PERIODS_MAX) faults.frequency_duration = ['value_is_out_of_range'];
   }
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+  return faults;
 }

@@ -6,6 +6,7 @@ import { roundToDigits } from '../../../engine/money/precision.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { getBillingEntity } from '../../customers/billing-entities/queries.ts';
 import { type CustomerRow, lockCustomer } from '../../customers/customers/queries.ts';
 import { chooseSections } from '../../customers/invoice-custom-sections/selections.ts';
@@ -97,7 +98,7 @@ async function create(ctx: Context, customer: CustomerRow, body: CustomerWalletC
     ...(await methodFaults(ctx, customer.id, body.payment_method)),
     ...(await ruleFaults(ctx, customer.id, rules, topUpLimits)),
   };
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+  refuseFaults(faults);
 
   const id = newId();
   await insertWallet(

@@ -4,6 +4,7 @@ import { exponentOf } from '../../../engine/money/currency.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { getBillingEntity } from '../../customers/billing-entities/queries.ts';
 import { chooseSections } from '../../customers/invoice-custom-sections/selections.ts';
 import { markWallets } from '../../usage/wallet-marks/marks.ts';
@@ -60,7 +61,7 @@ async function update(ctx: Context, key: WalletKey, body: WalletUpdate) {
     ...(await methodFaults(ctx, wallet.customer_id, body.payment_method)),
     ...(await ruleFaults(ctx, wallet.customer_id, rules, topUpLimits)),
   };
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+  refuseFaults(faults);
 
   const { allowed_fee_types, billable_metric_ids } = limits as Limits;
   await changeWallet(ctx, wallet.id, {

@@ -3,6 +3,7 @@ import { newId } from '../../../platform/ids.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { seconds } from '../../../platform/schema/view.ts';
 import {
   findTaxesByCodes,
@@ -121,7 +122,7 @@ async function checkedFields(
   if (stored && body.account_type !== undefined && body.account_type !== stored.account_type) {
     if (await hasBillingHistory(ctx.db, ctx.organizationId, stored.id)) faults.account_type = ['value_is_frozen'];
   }
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+  refuseFaults(faults);
   return { fields: { ...fieldsOf(body), ...link.changes }, link };
 }
 

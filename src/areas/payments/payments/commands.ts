@@ -3,6 +3,7 @@ import { VISIBLE_INVOICE_STATUSES } from '../../../engine/invoices/invoice-state
 import type { Context } from '../../../platform/context.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { parseInstant } from '../../../platform/schema/instant-field.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';
 import { dueOf } from '../../invoices/invoices/due.ts';
@@ -85,7 +86,7 @@ async function checkedReference(ctx: Context, invoice: InvoiceRow, body: Payment
   else if (invoice.invoice_type === 'credit' && body.amount_cents !== dueOf(invoice))
     faults.amount_cents = ['invalid_amount'];
   if (await isPaidByRequest(ctx, invoice.id)) faults.base = ['payment_request_is_already_succeeded'];
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+  refuseFaults(faults);
   return reference as string;
 }
 

@@ -2,6 +2,7 @@ import { dealInstant } from '../../../engine/quotes/deal-dates.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
 import type { PlanOverrides } from '../../catalog/plans/override-schema.ts';
 import { listPlansById } from '../../catalog/plans/queries.ts';
 import { type PlanShown, showPlan } from '../../catalog/plans/shown.ts';
@@ -54,7 +55,7 @@ export async function soldPlan(
   const plan = await showPlan(ctx.db, ctx.organizationId, row);
   const faults: Faults = {};
   const overrides = planOverridesOf(item, plan, `billing_items.plans.${index}.overrides`, faults);
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+  refuseFaults(faults);
   return { plan, overrides };
 }
 

@@ -3,6 +3,7 @@ import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { createOrder } from '../orders/create.ts';
 import { endsOf } from '../quotes/billing-items/terms.ts';
@@ -97,7 +98,7 @@ async function refuseSchedule(
     ...(given.execution_mode ? {} : { execution_mode: ['value_is_mandatory'] }),
     ...(fault ? { execute_at: [fault] } : {}),
   };
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+  refuseFaults(faults);
 }
 
 const keep = (ctx: Context, form: OrderFormRow, { contentType, ending, content }: SignedDocument) =>

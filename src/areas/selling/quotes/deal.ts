@@ -1,6 +1,7 @@
 import type { Currency } from '../../../engine/money/currency.ts';
 import type { Context } from '../../../platform/context.ts';
 import { type FieldErrors, refuse } from '../../../platform/refusal.ts';
+import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { findBillingEntity, getBillingEntity } from '../../customers/billing-entities/queries.ts';
 import type { CustomerRow } from '../../customers/customers/queries.ts';
 import { getShown, type SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
@@ -47,7 +48,7 @@ export async function termsOfDeal(
       ...(named.currency && named.currency !== currency ? { currency: ['not_supported_for_order_type'] } : {}),
       ...(named.billing_entity_code ? { billing_entity_code: ['not_supported_for_order_type'] } : {}),
     };
-    if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+    refuseFaults(faults);
     return { currency, billing_entity_code: null };
   }
   const code = named.billing_entity_code === undefined ? stored.billing_entity_code : named.billing_entity_code || null;

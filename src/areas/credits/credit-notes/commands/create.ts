@@ -3,6 +3,7 @@ import { CREDIT_NOTE_REASONS, type CreditNoteReason } from '../../../../engine/c
 import { cents } from '../../../../engine/money/cents.ts';
 import type { Context } from '../../../../platform/context.ts';
 import { refuse } from '../../../../platform/refusal.ts';
+import { refuseFaults } from '../../../../platform/schema/faults.ts';
 import { amountsOf, makeNote } from '../make-note.ts';
 import { feesWithTaxesOf } from '../noted-invoice.ts';
 import type { CreditNoteCreate } from '../schema.ts';
@@ -33,7 +34,7 @@ export async function createCreditNote(ctx: Context, { body }: { body: CreditNot
     preciseTotalCents: amounts.preciseTotalAmountCents,
     feesWithTaxesCents: feesWithTaxesOf(credited),
   });
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+  refuseFaults(faults);
   const id = await makeNote(ctx, {
     credited,
     items,

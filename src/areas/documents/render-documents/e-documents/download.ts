@@ -1,12 +1,12 @@
 import type { Context } from '../../../../platform/context.ts';
 import { refuse } from '../../../../platform/refusal.ts';
+import { refuseFaults } from '../../../../platform/schema/faults.ts';
 import { downloadCreditNoteXml } from '../../../credits/credit-notes/commands/download.ts';
 import { getCreditNote } from '../../../credits/credit-notes/queries.ts';
 import { downloadInvoiceXml } from '../../../invoices/invoices/commands/download.ts';
 import { getVisibleInvoice } from '../../../invoices/invoices/queries.ts';
 import { readEInvoice, readENote } from '../subjects.ts';
 import { faultsOf } from './faults.ts';
-import type { EDocument } from './ubl.ts';
 
 /**
  * Answers an invoice with the address of its electronic document: UBL 2.1 under EN 16931.
@@ -17,18 +17,13 @@ import type { EDocument } from './ubl.ts';
 export async function downloadXmlOfInvoice(ctx: Context, { svc_id }: { svc_id: string }) {
   const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);
   if (invoice.status !== 'finalized') throw refuse.notFound('invoice');
-  refuseFaults(await readEInvoice(ctx, invoice.id), invoice.self_billed);
+  refuseFaults(faultsOf(await readEInvoice(ctx, invoice.id), invoice.self_billed));
   return downloadInvoiceXml(ctx, { svc_id });
 }
 
 /** The same of a credit note. @throws Refusal 404 credit_note; 422 by field, what EN 16931 lacks */
 export async function downloadXmlOfNote(ctx: Context, { svc_id }: { svc_id: string }) {
   const note = await getCreditNote(ctx.db, ctx.organizationId, svc_id);
-  refuseFaults(await readENote(ctx, note.id), note.self_billed);
+  refuseFaults(faultsOf(await readENote(ctx, note.id), note.self_billed));
   return downloadCreditNoteXml(ctx, { svc_id });
-}
-
-function refuseFaults(document: EDocument, selfBilled: boolean): void {
-  const faults = faultsOf(document, selfBilled);
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
 }

@@ -2,6 +2,7 @@ import { canQuoteVersionMove } from '../../../../engine/quotes/states.ts';
 import type { Context } from '../../../../platform/context.ts';
 import { announce } from '../../../../platform/reactions.ts';
 import { assert, refuse } from '../../../../platform/refusal.ts';
+import { refuseFaults } from '../../../../platform/schema/faults.ts';
 import { seconds } from '../../../../platform/schema/view.ts';
 import { getBillingEntity } from '../../../customers/billing-entities/queries.ts';
 import { type CustomerRow, readCustomer } from '../../../customers/customers/queries.ts';
@@ -54,7 +55,7 @@ export async function approveQuoteVersion(
   const entity = await getBillingEntity(db, organizationId, version.billing_entity_code);
   if (entity.archived_at && version.own_billing_entity_code)
     addFault(faults, 'billing_entity_code', 'billing_entity_not_found');
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+  refuseFaults(faults);
   assert(items, 'an approved deal holds something');
 
   const displayVariables = {

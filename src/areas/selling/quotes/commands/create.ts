@@ -1,6 +1,7 @@
 import type { Context } from '../../../../platform/context.ts';
 import { newId } from '../../../../platform/ids.ts';
 import { refuse } from '../../../../platform/refusal.ts';
+import { refuseFaults } from '../../../../platform/schema/faults.ts';
 import { type CustomerRow, getCustomer } from '../../../customers/customers/queries.ts';
 import { findShownByExternalId, type SubscriptionShown } from '../../../subscriptions/subscriptions/queries.ts';
 import { readBillingItems } from '../billing-items/structure.ts';
@@ -25,7 +26,7 @@ export async function createQuote(ctx: Context, { body }: { body: QuoteCreate })
   const target = await amended(ctx, customer, body);
   const terms = await termsOfDeal(ctx, { customer, target }, body);
   const { items, faults } = readBillingItems(body.billing_items, body.order_type, { isApproval: false });
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+  refuseFaults(faults);
   const ownerIds = await readOwners(ctx, body.owners ?? []);
 
   const id = newId();

@@ -1,5 +1,6 @@
 import type { Context } from '../../../../platform/context.ts';
 import { refuse } from '../../../../platform/refusal.ts';
+import { refuseFaults } from '../../../../platform/schema/faults.ts';
 import { readCustomer } from '../../../customers/customers/queries.ts';
 import { readBillingItems } from '../billing-items/structure.ts';
 import { realigned } from '../billing-items/terms.ts';
@@ -31,7 +32,7 @@ export async function updateQuoteVersion(ctx: Context, { svc_id, body }: { svc_i
     body.billing_items === undefined
       ? { items: version.billing_items, faults: {} }
       : readBillingItems(body.billing_items, quote.order_type, { isApproval: false });
-  if (Object.keys(faults).length > 0) throw refuse.invalid(faults);
+  refuseFaults(faults);
   await updateVersion(
     db,
     organizationId,
