@@ -1,0 +1,3322 @@
+-- The schema as a whole, as the migrations make it: functions, then tables by name with their columns, constraints,
+-- comments, indexes and triggers. Written by test/schema.test.ts (UPDATE_SCHEMA=1 rewrites it), for reading: what
+-- changes the schema is a new file in migrations/.
+
+CREATE OR REPLACE FUNCTION public.begin_wallet_held()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into wallet_held (organization_id, wallet_id) values (new.organization_id, new.id);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.check_ledger_balance()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare difference numeric;
+begin
+  select sum(case side when 'debit' then amount_cents else -amount_cents end) into difference
+  from ledger_entries where transaction_id = new.transaction_id;
+  if difference <> 0 then
+    raise exception 'ledger transaction % does not balance', new.transaction_id using errcode = 'check_violation';
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.customer_of_work(organization uuid, payload jsonb)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  subscription uuid := coalesce(payload ->> 'subscription_id', payload #>> '{lines,0,subscription_id}');
+begin
+  if payload ->> 'customer_id' is not null then
+    return payload ->> 'customer_id';
+  elsif subscription is not null then
+    return (select customer_id from subscriptions where organization_id = organization and id = subscription);
+  elsif payload ->> 'invoice_id' is not null then
+    return (select customer_id from invoices
+      where organization_id = organization and id = (payload ->> 'invoice_id')::uuid);
+  elsif payload ->> 'wallet_id' is not null then
+    return (select customer_id from wallets
+      where organization_id = organization and id = (payload ->> 'wallet_id')::uuid);
+  elsif payload ->> 'payment_id' is not null then
+    return (select customer_id from payments
+      where organization_id = organization and id = (payload ->> 'payment_id')::uuid);
+  elsif payload ->> 'payment_request_id' is not null then
+    return (select customer_id from payment_requests
+      where organization_id = organization and id = (payload ->> 'payment_request_id')::uuid);
+  elsif payload ->> 'credit_note_id' is not null then
+    return (select customer_id from credit_notes
+      where organization_id = organization and id = (payload ->> 'credit_note_id')::uuid);
+  elsif payload ->> 'correction_id' is not null then
+    return (select s.customer_id from event_corrections correction
+      join subscriptions s
+        on s.organization_id = correction.organization_id and s.external_id = correction.external_subscription_id
+      where correction.organization_id = organization and correction.id = (payload ->> 'correction_id')::uuid
+      limit 1);
+  elsif jsonb_typeof(payload -> 'external_subscription_id') = 'string' then
+    return (select customer_id from subscriptions
+      where organization_id = organization and external_id = payload ->> 'external_subscription_id'
+      limit 1);
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.follow_wallet_holds()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  came wallet_holds[];
+  gone wallet_holds[];
+  holders uuid[];
+begin
+  if tg_op <> 'DELETE' then select array_agg(new_rows) into came from new_rows; end if;
+  if tg_op <> 'INSERT' then select array_agg(old_rows) into gone from old_rows; end if;
+  select array_agg(distinct wallet_id) into holders from unnest(came || gone);
+  update wallet_held held
+  set held_cents = held.held_cents
+    + coalesce((select sum(amount_cents) from unnest(came) hold where hold.wallet_id = held.wallet_id
+        and (awaits_refresh or status = 'open' and expires_at > held.counted_until)), 0)
+    - coalesce((select sum(amount_cents) from unnest(gone) hold where hold.wallet_id = held.wallet_id
+        and (awaits_refresh or status = 'open' and expires_at > held.counted_until)), 0)
+  where held.wallet_id = any (holders)
+    and held.organization_id in (select organization_id from unnest(came || gone));
+  perform tell_access('c:' || customer_id) from wallets where id = any (holders);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.hold_clocks(organizations uuid[])
+ RETURNS TABLE(organization_id uuid, status text, frozen_time timestamp with time zone)
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_advisory_xact_lock_shared(hashtextextended(sorted.id::text, 5306))
+  from (select id from unnest(organizations) as given (id) order by id) sorted;
+  return query
+    select clock.organization_id, clock.status, clock.frozen_time
+    from test_clocks clock
+    where clock.organization_id = any (organizations)
+    order by clock.organization_id
+    for share;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.hold_shapes_version(organization uuid)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_advisory_xact_lock_shared(hashtextextended(organization::text, 5301));
+  return (select shapes_version from organizations where id = organization);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.lock_quote(quote uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET lock_timeout TO '8s'
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('quote-' || quote, 0));
+  return true;
+exception when lock_not_available then
+  return false;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.mark_changed_credit_notes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into analytics_marks (organization_id, source_type, source_id)
+  select new_row.organization_id, 'invoice', new_row.invoice_id
+  from new_rows new_row join old_rows old_row on old_row.id = new_row.id
+  where (old_row.status, old_row.refund_amount_cents) is distinct from (new_row.status, new_row.refund_amount_cents);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.mark_changed_fees()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into analytics_marks (organization_id, source_type, source_id)
+  select new_row.organization_id, 'fee', new_row.id
+  from new_rows new_row join old_rows old_row on old_row.id = new_row.id
+  where new_row.pay_in_advance and (old_row.invoice_id is null or new_row.invoice_id is null)
+    and (old_row.invoice_id, old_row.amount_cents, old_row.deleted_at)
+      is distinct from (new_row.invoice_id, new_row.amount_cents, new_row.deleted_at)
+  union all
+  select distinct new_row.organization_id, 'invoice', invoice.id
+  from new_rows new_row join old_rows old_row on old_row.id = new_row.id
+  join invoices invoice on invoice.id = new_row.invoice_id
+  where invoice.status = 'finalized'
+    and (old_row.invoice_id, old_row.amount_cents, old_row.precise_coupons_amount_cents, old_row.deleted_at)
+      is distinct from (new_row.invoice_id, new_row.amount_cents, new_row.precise_coupons_amount_cents, new_row.deleted_at);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.mark_changed_invoices()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into analytics_marks (organization_id, source_type, source_id)
+  select new_row.organization_id, 'invoice', new_row.id
+  from new_rows new_row join old_rows old_row on old_row.id = new_row.id
+  where 'finalized' in (old_row.status, new_row.status) and
+    (old_row.status, old_row.payment_status, old_row.payment_dispute_lost_at, old_row.self_billed, old_row.issuing_date,
+      old_row.currency, old_row.total_amount_cents, old_row.sub_total_excluding_taxes_amount_cents,
+      old_row.sub_total_including_taxes_amount_cents, old_row.credit_notes_amount_cents,
+      old_row.prepaid_granted_credit_amount_cents, old_row.prepaid_purchased_credit_amount_cents,
+      old_row.progressive_billing_credit_amount_cents)
+    is distinct from
+    (new_row.status, new_row.payment_status, new_row.payment_dispute_lost_at, new_row.self_billed, new_row.issuing_date,
+      new_row.currency, new_row.total_amount_cents, new_row.sub_total_excluding_taxes_amount_cents,
+      new_row.sub_total_including_taxes_amount_cents, new_row.credit_notes_amount_cents,
+      new_row.prepaid_granted_credit_amount_cents, new_row.prepaid_purchased_credit_amount_cents,
+      new_row.progressive_billing_credit_amount_cents);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.mark_changed_wallet_transactions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into analytics_marks (organization_id, source_type, source_id)
+  select new_row.organization_id, 'wallet_transaction', new_row.id
+  from new_rows new_row join old_rows old_row on old_row.id = new_row.id
+  where (old_row.status, old_row.settled_at, old_row.amount, old_row.credit_amount)
+    is distinct from (new_row.status, new_row.settled_at, new_row.amount, new_row.credit_amount);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.mark_new_credit_notes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into analytics_marks (organization_id, source_type, source_id)
+  select organization_id, 'invoice', invoice_id from new_rows where status = 'finalized' and refund_amount_cents > 0;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.mark_new_daily_usages()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into analytics_marks (organization_id, source_type, source_id)
+  select organization_id, 'daily_usage', id from new_rows;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.mark_new_fees()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into analytics_marks (organization_id, source_type, source_id)
+  select organization_id, 'fee', id from new_rows where invoice_id is null and pay_in_advance
+  union all
+  select distinct fee.organization_id, 'invoice', invoice.id
+  from new_rows fee join invoices invoice on invoice.id = fee.invoice_id
+  where invoice.status = 'finalized';
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.mark_new_invoices()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into analytics_marks (organization_id, source_type, source_id)
+  select organization_id, 'invoice', id from new_rows where status = 'finalized';
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.mark_new_wallet_transactions()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into analytics_marks (organization_id, source_type, source_id)
+  select organization_id, 'wallet_transaction', id from new_rows where status = 'settled';
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'rows of % are never changed or deleted', tg_table_name using errcode = 'restrict_violation';
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_access(scope text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  told text := coalesce(nullif(current_setting('meterstone.access', true), ''), chr(31));
+begin
+  if told = chr(31) || 'o' || chr(31) or position(chr(31) || scope || chr(31) in told) > 0 then return; end if;
+  -- many at once: the whole organization
+  if scope = 'o' or length(told) > 10000 then told := chr(31) || 'o' || chr(31);
+  else told := told || scope || chr(31); end if;
+  perform set_config('meterstone.access', told, true);
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_access_of_changed_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform tell_access('s:' || external_subscription_id) from (
+    select external_subscription_id from new_rows union select external_subscription_id from old_rows) changed;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_access_of_customer()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform tell_access('c:' || new.id);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_access_of_entitlement()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  holder uuid := case when tg_op = 'DELETE' then old.subscription_id else new.subscription_id end;
+begin
+  if holder is null then perform tell_access('o');
+  else perform tell_access('s:' || external_id) from subscriptions where id = holder; end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_access_of_entitlement_value()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform tell_access(coalesce('s:' || subscription.external_id, 'o'))
+  from entitlements entitlement
+  left join subscriptions subscription on subscription.id = entitlement.subscription_id
+  where entitlement.id = case when tg_op = 'DELETE' then old.entitlement_id else new.entitlement_id end;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_access_of_invoice()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if old.payment_overdue is distinct from new.payment_overdue then perform tell_access('c:' || new.customer_id); end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_access_of_organization()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform tell_access('o');
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_access_of_subscription()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op <> 'INSERT' then perform tell_access('s:' || old.external_id); end if;
+  if tg_op <> 'DELETE' then perform tell_access('s:' || new.external_id); end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.tell_access_of_wallet()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' and (old.status, old.code, old.currency, old.balance_cents, old.ongoing_balance_cents)
+    is not distinct from (new.status, new.code, new.currency, new.balance_cents, new.ongoing_balance_cents)
+  then return null; end if;
+  perform tell_access('c:' || case when tg_op = 'DELETE' then old.customer_id else new.customer_id end);
+  return null;
+end $function$;
+
+create table activity_logs (
+  id uuid not null,
+  organization_id uuid not null,
+  activity_type text not null,
+  activity_source text not null,
+  activity_object jsonb,
+  activity_object_changes jsonb not null default '{}'::jsonb,
+  user_email text,
+  api_key_id uuid,
+  resource_id uuid not null,
+  resource_type text not null,
+  external_customer_id text,
+  external_subscription_id text,
+  logged_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint activity_logs_pkey PRIMARY KEY (id, created_at),
+  constraint activity_logs_activity_source_check CHECK ((activity_source = ANY (ARRAY['api'::text, 'front'::text, 'system'::text])))
+) partition by RANGE (created_at);
+CREATE INDEX activity_logs_customer ON ONLY public.activity_logs USING btree (organization_id, external_customer_id);
+CREATE INDEX activity_logs_newest ON ONLY public.activity_logs USING btree (organization_id, logged_at DESC, id DESC);
+CREATE INDEX activity_logs_subscription ON ONLY public.activity_logs USING btree (organization_id, external_subscription_id);
+
+create table activity_logs_2026_11 partition of activity_logs FOR VALUES FROM ('2026-11-01 00:00:00+00') TO ('2026-12-01 00:00:00+00');
+
+create table activity_logs_2026_12 partition of activity_logs FOR VALUES FROM ('2026-12-01 00:00:00+00') TO ('2027-01-01 00:00:00+00');
+
+create table activity_logs_default partition of activity_logs DEFAULT;
+
+create table add_on_taxes (
+  organization_id uuid not null,
+  add_on_id uuid not null,
+  tax_id uuid not null,
+  constraint add_on_taxes_pkey PRIMARY KEY (organization_id, add_on_id, tax_id),
+  constraint add_on_taxes_add_on_id_fkey FOREIGN KEY (add_on_id) REFERENCES add_ons(id) DEFERRABLE,
+  constraint add_on_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
+);
+
+create table add_ons (
+  id uuid not null,
+  organization_id uuid not null,
+  code text not null,
+  name text not null,
+  invoice_display_name text,
+  description text,
+  amount_cents bigint not null,
+  amount_currency text not null,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint add_ons_pkey PRIMARY KEY (id),
+  constraint add_ons_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint add_ons_amount_cents_check CHECK ((amount_cents > 0))
+);
+CREATE UNIQUE INDEX add_ons_code_key ON public.add_ons USING btree (organization_id, code) WHERE (deleted_at IS NULL);
+
+create table adjusted_fees (
+  id uuid not null,
+  organization_id uuid not null,
+  invoice_id uuid not null,
+  fee_id uuid not null,
+  subscription_id uuid not null,
+  fee_type text not null,
+  charge_id uuid,
+  charge_filter_id uuid,
+  fixed_charge_id uuid,
+  grouped_by jsonb not null default '{}'::jsonb,
+  from_datetime timestamp with time zone not null,
+  to_datetime timestamp with time zone not null,
+  units numeric,
+  unit_precise_amount numeric,
+  invoice_display_name text,
+  created_at timestamp with time zone not null,
+  constraint adjusted_fees_pkey PRIMARY KEY (id),
+  constraint adjusted_fees_fee_key UNIQUE (organization_id, invoice_id, fee_id),
+  constraint adjusted_fees_charge_filter_id_fkey FOREIGN KEY (charge_filter_id) REFERENCES charge_filters(id) DEFERRABLE,
+  constraint adjusted_fees_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charges(id) DEFERRABLE,
+  constraint adjusted_fees_fixed_charge_id_fkey FOREIGN KEY (fixed_charge_id) REFERENCES fixed_charges(id) DEFERRABLE,
+  constraint adjusted_fees_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE,
+  constraint adjusted_fees_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
+);
+
+create table after_steps (
+  id uuid not null,
+  organization_id uuid not null,
+  job text not null,
+  payload jsonb not null,
+  due_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  enqueued_at timestamp with time zone not null,
+  attempts integer not null default 0,
+  failed_at timestamp with time zone,
+  error text,
+  unknown_since timestamp with time zone,
+  constraint after_steps_pkey PRIMARY KEY (id)
+);
+CREATE INDEX after_steps_enqueued ON public.after_steps USING btree (enqueued_at) WHERE (failed_at IS NULL);
+CREATE INDEX after_steps_organization ON public.after_steps USING btree (organization_id, due_at);
+
+create table alerts (
+  id uuid not null,
+  organization_id uuid not null,
+  external_subscription_id text,
+  wallet_id uuid,
+  alert_type text not null,
+  billable_metric_id uuid,
+  code text not null,
+  name text,
+  thresholds jsonb not null,
+  previous_value numeric not null default 0,
+  evaluations bigint not null default 0,
+  last_processed_at timestamp with time zone,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint alerts_pkey PRIMARY KEY (id),
+  constraint alerts_billable_metric_id_fkey FOREIGN KEY (billable_metric_id) REFERENCES billable_metrics(id) DEFERRABLE,
+  constraint alerts_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint alerts_wallet_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id) DEFERRABLE,
+  constraint alerts_alert_type_check CHECK ((alert_type = ANY (ARRAY['current_usage_amount'::text, 'billable_metric_current_usage_amount'::text, 'billable_metric_current_usage_units'::text, 'lifetime_usage_amount'::text, 'billable_metric_lifetime_usage_units'::text, 'wallet_balance_amount'::text, 'wallet_credits_balance'::text, 'wallet_ongoing_balance_amount'::text, 'wallet_credits_ongoing_balance'::text]))),
+  constraint alerts_one_owner CHECK (((external_subscription_id IS NULL) <> (wallet_id IS NULL)))
+);
+CREATE UNIQUE INDEX alerts_subscription_code_key ON public.alerts USING btree (organization_id, external_subscription_id, code) WHERE ((deleted_at IS NULL) AND (external_subscription_id IS NOT NULL));
+CREATE UNIQUE INDEX alerts_subscription_type_key ON public.alerts USING btree (organization_id, external_subscription_id, alert_type, billable_metric_id) NULLS NOT DISTINCT WHERE ((deleted_at IS NULL) AND (external_subscription_id IS NOT NULL));
+CREATE UNIQUE INDEX alerts_wallet_code_key ON public.alerts USING btree (organization_id, wallet_id, code) WHERE ((deleted_at IS NULL) AND (wallet_id IS NOT NULL));
+CREATE UNIQUE INDEX alerts_wallet_type_key ON public.alerts USING btree (organization_id, wallet_id, alert_type) WHERE ((deleted_at IS NULL) AND (wallet_id IS NOT NULL));
+
+create table analytics_entries (
+  organization_id uuid not null,
+  source_id uuid not null,
+  report text not null,
+  day date not null,
+  billing_entity_id uuid not null,
+  customer_id uuid not null,
+  subscription_id uuid not null,
+  currency text not null,
+  key text not null,
+  code text not null,
+  amount numeric not null,
+  units numeric not null,
+  constraint analytics_entries_pkey PRIMARY KEY (organization_id, source_id, report, day, subscription_id, key, code)
+);
+
+create table analytics_marks (
+  organization_id uuid not null,
+  "position" bigint not null generated always as identity,
+  source_type text not null,
+  source_id uuid not null,
+  constraint analytics_marks_pkey PRIMARY KEY (organization_id, "position"),
+  constraint analytics_marks_source_type_check CHECK ((source_type = ANY (ARRAY['invoice'::text, 'fee'::text, 'daily_usage'::text, 'wallet_transaction'::text])))
+);
+
+create table analytics_totals (
+  organization_id uuid not null,
+  report text not null,
+  customer_id uuid not null,
+  day date not null,
+  subscription_id uuid not null,
+  billing_entity_id uuid not null,
+  currency text not null,
+  key text not null,
+  code text not null,
+  amount numeric not null,
+  units numeric not null,
+  entries_count bigint not null,
+  constraint analytics_totals_pkey PRIMARY KEY (organization_id, report, customer_id, day, subscription_id, billing_entity_id, currency, key, code),
+  constraint analytics_totals_entries_count_check CHECK ((entries_count >= 0))
+);
+CREATE INDEX analytics_totals_day ON public.analytics_totals USING btree (organization_id, report, day) WHERE (customer_id <> '00000000-0000-0000-0000-000000000000'::uuid);
+
+create table api_keys (
+  id uuid not null,
+  organization_id uuid not null,
+  name text,
+  value_digest bytea not null,
+  last_four text not null,
+  permissions jsonb not null,
+  expires_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint api_keys_pkey PRIMARY KEY (id),
+  constraint api_keys_value_digest_key UNIQUE (value_digest),
+  constraint api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
+);
+CREATE INDEX api_keys_organization ON public.api_keys USING btree (organization_id, id);
+
+create table api_logs (
+  id uuid not null,
+  organization_id uuid not null,
+  request_id text not null,
+  api_key_id uuid not null,
+  client text,
+  http_method text not null,
+  http_status integer not null,
+  request_origin text not null,
+  request_path text not null,
+  request_body text,
+  request_response text,
+  api_version text not null default 'v1'::text,
+  logged_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint api_logs_pkey PRIMARY KEY (id, created_at)
+) partition by RANGE (created_at);
+CREATE INDEX api_logs_newest ON ONLY public.api_logs USING btree (organization_id, logged_at DESC, id DESC);
+CREATE INDEX api_logs_request ON ONLY public.api_logs USING btree (organization_id, request_id);
+
+create table api_logs_2026_11 partition of api_logs FOR VALUES FROM ('2026-11-01 00:00:00+00') TO ('2026-12-01 00:00:00+00');
+
+create table api_logs_2026_12 partition of api_logs FOR VALUES FROM ('2026-12-01 00:00:00+00') TO ('2027-01-01 00:00:00+00');
+
+create table api_logs_default partition of api_logs DEFAULT;
+
+create table applied_coupons (
+  id uuid not null,
+  organization_id uuid not null,
+  customer_id uuid not null,
+  coupon_id uuid not null,
+  status text not null default 'active'::text,
+  amount_cents bigint,
+  amount_currency text,
+  percentage_rate numeric(10,5),
+  frequency text not null,
+  frequency_duration integer,
+  frequency_duration_remaining integer,
+  terminated_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint applied_coupons_pkey PRIMARY KEY (id),
+  constraint applied_coupons_coupon_id_fkey FOREIGN KEY (coupon_id) REFERENCES coupons(id) DEFERRABLE,
+  constraint applied_coupons_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint applied_coupons_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint applied_coupons_amount_cents_check CHECK ((amount_cents >= 0)),
+  constraint applied_coupons_frequency_check CHECK ((frequency = ANY (ARRAY['once'::text, 'recurring'::text, 'forever'::text]))),
+  constraint applied_coupons_frequency_duration_check CHECK ((frequency_duration > 0)),
+  constraint applied_coupons_frequency_duration_remaining_check CHECK ((frequency_duration_remaining >= 0)),
+  constraint applied_coupons_percentage_rate_check CHECK ((percentage_rate >= (0)::numeric)),
+  constraint applied_coupons_status_check CHECK ((status = ANY (ARRAY['active'::text, 'terminated'::text])))
+);
+CREATE INDEX applied_coupons_coupon ON public.applied_coupons USING btree (organization_id, coupon_id);
+CREATE INDEX applied_coupons_customer ON public.applied_coupons USING btree (organization_id, customer_id, created_at, id);
+CREATE INDEX applied_coupons_newest ON public.applied_coupons USING btree (organization_id, created_at DESC, id DESC);
+
+create table applied_invoice_custom_sections (
+  id uuid not null,
+  organization_id uuid not null,
+  invoice_id uuid not null,
+  code text not null,
+  name text not null,
+  display_name text,
+  details text,
+  created_at timestamp with time zone not null,
+  constraint applied_invoice_custom_sections_pkey PRIMARY KEY (id),
+  constraint applied_invoice_custom_sections_code_key UNIQUE (organization_id, invoice_id, code),
+  constraint applied_invoice_custom_sections_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE
+);
+
+create table applied_usage_thresholds (
+  id uuid not null,
+  organization_id uuid not null,
+  invoice_id uuid not null,
+  usage_threshold_id uuid not null,
+  lifetime_usage_amount_cents bigint not null,
+  created_at timestamp with time zone not null,
+  constraint applied_usage_thresholds_pkey PRIMARY KEY (id),
+  constraint applied_usage_thresholds_key UNIQUE (organization_id, invoice_id, usage_threshold_id),
+  constraint applied_usage_thresholds_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE,
+  constraint applied_usage_thresholds_usage_threshold_id_fkey FOREIGN KEY (usage_threshold_id) REFERENCES usage_thresholds(id) DEFERRABLE
+);
+CREATE INDEX applied_usage_thresholds_threshold ON public.applied_usage_thresholds USING btree (organization_id, usage_threshold_id);
+
+create table audit_findings (
+  id uuid not null,
+  organization_id uuid not null,
+  "check" text not null,
+  status text not null,
+  resource_type text not null,
+  resource_id text not null,
+  expected text,
+  actual text,
+  details jsonb not null default '{}'::jsonb,
+  note text,
+  first_seen_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  resolved_at timestamp with time zone,
+  constraint audit_findings_pkey PRIMARY KEY (id),
+  constraint audit_findings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint audit_findings_status_check CHECK ((status = ANY (ARRAY['open'::text, 'acknowledged'::text, 'resolved'::text])))
+);
+CREATE UNIQUE INDEX audit_findings_live_key ON public.audit_findings USING btree (organization_id, "check", resource_type, resource_id) WHERE (status <> 'resolved'::text);
+CREATE INDEX audit_findings_newest ON public.audit_findings USING btree (organization_id, last_seen_at DESC, id DESC);
+
+create table audit_runs (
+  id uuid not null,
+  organization_id uuid not null,
+  mode text not null,
+  status text not null,
+  checks jsonb not null default '[]'::jsonb,
+  findings_count integer not null default 0,
+  new_findings_count integer not null default 0,
+  error jsonb,
+  created_at timestamp with time zone not null,
+  started_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  constraint audit_runs_pkey PRIMARY KEY (id),
+  constraint audit_runs_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint audit_runs_mode_check CHECK ((mode = ANY (ARRAY['incremental'::text, 'full'::text, 'manual'::text]))),
+  constraint audit_runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'succeeded'::text, 'failed'::text])))
+);
+CREATE INDEX audit_runs_newest ON public.audit_runs USING btree (organization_id, created_at DESC, id DESC);
+
+create table billable_metric_filters (
+  id uuid not null,
+  organization_id uuid not null,
+  billable_metric_id uuid not null,
+  key text not null,
+  "values" text[] not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint billable_metric_filters_pkey PRIMARY KEY (id),
+  constraint billable_metric_filters_key_key UNIQUE (organization_id, billable_metric_id, key),
+  constraint billable_metric_filters_billable_metric_id_fkey FOREIGN KEY (billable_metric_id) REFERENCES billable_metrics(id) DEFERRABLE
+);
+
+create table billable_metrics (
+  id uuid not null,
+  organization_id uuid not null,
+  code text not null,
+  name text not null,
+  description text,
+  aggregation_type text not null,
+  recurring boolean not null default false,
+  field_name text,
+  weighted_interval text,
+  rounding_function text,
+  rounding_precision integer,
+  expression text,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint billable_metrics_pkey PRIMARY KEY (id),
+  constraint billable_metrics_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint billable_metrics_aggregation_type_check CHECK ((aggregation_type = ANY (ARRAY['count_agg'::text, 'sum_agg'::text, 'max_agg'::text, 'unique_count_agg'::text, 'latest_agg'::text, 'weighted_sum_agg'::text, 'custom_agg'::text]))),
+  constraint billable_metrics_rounding_function_check CHECK ((rounding_function = ANY (ARRAY['round'::text, 'ceil'::text, 'floor'::text]))),
+  constraint billable_metrics_weighted_interval_check CHECK ((weighted_interval = 'seconds'::text))
+);
+CREATE UNIQUE INDEX billable_metrics_code_key ON public.billable_metrics USING btree (organization_id, code) WHERE (deleted_at IS NULL);
+CREATE TRIGGER billable_metrics_tell_access AFTER DELETE OR UPDATE ON public.billable_metrics FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
+
+create table billing_entities (
+  id uuid not null,
+  organization_id uuid not null,
+  code text not null,
+  name text not null,
+  default_currency text not null default 'USD'::text,
+  country text,
+  address_line1 text,
+  address_line2 text,
+  city text,
+  state text,
+  zipcode text,
+  phone text,
+  email text,
+  legal_name text,
+  legal_number text,
+  tax_identification_number text,
+  timezone text not null default 'UTC'::text,
+  net_payment_term integer not null default 0,
+  email_settings text[] not null default '{}'::text[],
+  document_numbering text not null default 'per_customer'::text,
+  document_number_prefix text not null,
+  finalize_zero_amount_invoice boolean not null default true,
+  invoice_footer text,
+  invoice_grace_period integer not null default 0,
+  subscription_invoice_issuing_date_anchor text not null default 'next_period_start'::text,
+  subscription_invoice_issuing_date_adjustment text not null default 'align_with_finalization_date'::text,
+  document_locale text not null default 'en'::text,
+  einvoicing boolean not null default false,
+  eu_tax_management boolean not null default false,
+  logo_url text,
+  invoices_sequence bigint not null default 0,
+  archived_at timestamp with time zone,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  dunning_campaign_id uuid,
+  constraint billing_entities_pkey PRIMARY KEY (id),
+  constraint billing_entities_dunning_campaign_id_fkey FOREIGN KEY (dunning_campaign_id) REFERENCES dunning_campaigns(id) DEFERRABLE,
+  constraint billing_entities_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint billing_entities_document_numbering_check CHECK ((document_numbering = ANY (ARRAY['per_customer'::text, 'per_billing_entity'::text]))),
+  constraint billing_entities_invoice_grace_period_check CHECK ((invoice_grace_period >= 0)),
+  constraint billing_entities_net_payment_term_check CHECK ((net_payment_term >= 0)),
+  constraint billing_entities_subscription_invoice_issuing_date_adjust_check CHECK ((subscription_invoice_issuing_date_adjustment = ANY (ARRAY['align_with_finalization_date'::text, 'keep_anchor'::text]))),
+  constraint billing_entities_subscription_invoice_issuing_date_anchor_check CHECK ((subscription_invoice_issuing_date_anchor = ANY (ARRAY['next_period_start'::text, 'current_period_end'::text])))
+);
+CREATE UNIQUE INDEX billing_entities_code_key ON public.billing_entities USING btree (organization_id, code) WHERE (deleted_at IS NULL);
+CREATE TRIGGER billing_entities_tell_access AFTER UPDATE OF timezone ON public.billing_entities FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
+
+create table billing_entity_taxes (
+  organization_id uuid not null,
+  billing_entity_id uuid not null,
+  tax_id uuid not null,
+  constraint billing_entity_taxes_pkey PRIMARY KEY (organization_id, billing_entity_id, tax_id),
+  constraint billing_entity_taxes_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
+  constraint billing_entity_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
+);
+
+create table charge_filters (
+  id uuid not null,
+  organization_id uuid not null,
+  charge_id uuid not null,
+  code text not null,
+  invoice_display_name text,
+  "values" jsonb not null,
+  properties jsonb not null,
+  "position" integer not null,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint charge_filters_pkey PRIMARY KEY (id),
+  constraint charge_filters_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charges(id) DEFERRABLE
+);
+CREATE INDEX charge_filters_charge ON public.charge_filters USING btree (organization_id, charge_id) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX charge_filters_values_key ON public.charge_filters USING btree (organization_id, charge_id, code) WHERE (deleted_at IS NULL);
+
+create table charge_taxes (
+  organization_id uuid not null,
+  charge_id uuid not null,
+  tax_id uuid not null,
+  constraint charge_taxes_pkey PRIMARY KEY (organization_id, charge_id, tax_id),
+  constraint charge_taxes_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charges(id) DEFERRABLE,
+  constraint charge_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
+);
+
+create table charges (
+  id uuid not null,
+  organization_id uuid not null,
+  plan_id uuid not null,
+  parent_id uuid,
+  billable_metric_id uuid not null,
+  code text not null,
+  charge_model text not null,
+  invoice_display_name text,
+  pay_in_advance boolean not null default false,
+  prorated boolean not null default false,
+  invoiceable boolean not null default true,
+  regroup_paid_fees text,
+  min_amount_cents bigint not null default 0,
+  accepts_target_wallet boolean not null default false,
+  properties jsonb not null,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  pricing_unit_id uuid,
+  conversion_rate numeric(40,15),
+  constraint charges_pkey PRIMARY KEY (id),
+  constraint charges_billable_metric_id_fkey FOREIGN KEY (billable_metric_id) REFERENCES billable_metrics(id) DEFERRABLE,
+  constraint charges_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES charges(id) DEFERRABLE,
+  constraint charges_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id) DEFERRABLE,
+  constraint charges_pricing_unit_id_fkey FOREIGN KEY (pricing_unit_id) REFERENCES pricing_units(id) DEFERRABLE,
+  constraint charges_charge_model_check CHECK ((charge_model = ANY (ARRAY['standard'::text, 'graduated'::text, 'graduated_percentage'::text, 'package'::text, 'percentage'::text, 'volume'::text, 'dynamic'::text, 'custom'::text]))),
+  constraint charges_conversion_rate_check CHECK ((conversion_rate > (0)::numeric)),
+  constraint charges_min_amount_cents_check CHECK ((min_amount_cents >= 0)),
+  constraint charges_regroup_paid_fees_check CHECK ((regroup_paid_fees = 'invoice'::text))
+);
+CREATE UNIQUE INDEX charges_code_key ON public.charges USING btree (organization_id, plan_id, code) WHERE (deleted_at IS NULL);
+CREATE INDEX charges_metric ON public.charges USING btree (organization_id, billable_metric_id) WHERE (deleted_at IS NULL);
+CREATE INDEX charges_parent ON public.charges USING btree (organization_id, parent_id) WHERE (parent_id IS NOT NULL);
+
+create table commitment_taxes (
+  organization_id uuid not null,
+  commitment_id uuid not null,
+  tax_id uuid not null,
+  constraint commitment_taxes_pkey PRIMARY KEY (organization_id, commitment_id, tax_id),
+  constraint commitment_taxes_commitment_id_fkey FOREIGN KEY (commitment_id) REFERENCES minimum_commitments(id) ON DELETE CASCADE DEFERRABLE,
+  constraint commitment_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
+);
+
+create table correction_adjustments (
+  id uuid not null,
+  organization_id uuid not null,
+  correction_id uuid not null,
+  invoice_id uuid,
+  fee_id uuid,
+  charge_id uuid,
+  charge_filter_id uuid,
+  grouped_by jsonb not null default '{}'::jsonb,
+  from_datetime timestamp with time zone,
+  to_datetime timestamp with time zone,
+  old_amount_cents bigint,
+  new_amount_cents bigint,
+  delta_amount_cents bigint,
+  booked_as text,
+  new_fee_id uuid,
+  credit_note_id uuid,
+  uncreditable_amount_cents bigint not null default 0,
+  warning text,
+  created_at timestamp with time zone not null,
+  subscription_id uuid,
+  kind text not null default 'usage'::text,
+  invoice_display_name text,
+  units numeric not null default 0,
+  settled_amount_cents bigint not null default 0,
+  billed_amount_cents bigint not null default 0,
+  total_units numeric,
+  late_events_left_out bigint not null default 0,
+  constraint correction_adjustments_pkey PRIMARY KEY (id),
+  constraint correction_adjustments_fee_key UNIQUE (correction_id, fee_id),
+  constraint correction_adjustments_charge_filter_id_fkey FOREIGN KEY (charge_filter_id) REFERENCES charge_filters(id) DEFERRABLE,
+  constraint correction_adjustments_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charges(id) DEFERRABLE,
+  constraint correction_adjustments_correction_id_fkey FOREIGN KEY (correction_id) REFERENCES event_corrections(id) DEFERRABLE,
+  constraint correction_adjustments_fee_id_fkey FOREIGN KEY (fee_id) REFERENCES fees(id) DEFERRABLE,
+  constraint correction_adjustments_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) DEFERRABLE,
+  constraint correction_adjustments_new_fee_id_fkey FOREIGN KEY (new_fee_id) REFERENCES fees(id) ON DELETE SET NULL DEFERRABLE,
+  constraint correction_adjustments_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE,
+  constraint correction_adjustments_booked_as_check CHECK ((booked_as = ANY (ARRAY['fee'::text, 'invoice'::text, 'credit_note'::text, 'recorded'::text]))),
+  constraint correction_adjustments_kind_check CHECK ((kind = ANY (ARRAY['usage'::text, 'true_up'::text, 'commitment'::text])))
+);
+CREATE INDEX correction_adjustments_invoice ON public.correction_adjustments USING btree (organization_id, invoice_id);
+CREATE INDEX correction_adjustments_new_fee ON public.correction_adjustments USING btree (organization_id, new_fee_id) WHERE (new_fee_id IS NOT NULL);
+CREATE INDEX correction_adjustments_newest ON public.correction_adjustments USING btree (organization_id, correction_id, created_at DESC, id DESC);
+CREATE INDEX correction_adjustments_standalone ON public.correction_adjustments USING btree (organization_id, fee_id) WHERE ((invoice_id IS NULL) AND (fee_id IS NOT NULL));
+CREATE INDEX correction_adjustments_totals ON public.correction_adjustments USING btree (organization_id, subscription_id, charge_id) WHERE (total_units IS NOT NULL);
+CREATE INDEX correction_adjustments_waiting ON public.correction_adjustments USING btree (organization_id, subscription_id) WHERE ((billed_amount_cents <> 0) AND (new_fee_id IS NULL));
+
+create table correction_chains (
+  organization_id uuid not null,
+  correction_id uuid not null,
+  subscription_id uuid not null,
+  charge_id uuid not null,
+  charge_filter_id uuid,
+  grouped_by jsonb not null,
+  from_datetime timestamp with time zone not null,
+  to_datetime timestamp with time zone not null,
+  since_record_id uuid not null,
+  settled_at timestamp with time zone,
+  constraint correction_chains_key UNIQUE NULLS NOT DISTINCT (correction_id, subscription_id, charge_id, charge_filter_id, grouped_by, from_datetime),
+  constraint correction_chains_charge_filter_id_fkey FOREIGN KEY (charge_filter_id) REFERENCES charge_filters(id) DEFERRABLE,
+  constraint correction_chains_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charges(id) DEFERRABLE,
+  constraint correction_chains_correction_id_fkey FOREIGN KEY (correction_id) REFERENCES event_corrections(id) DEFERRABLE,
+  constraint correction_chains_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
+);
+
+create table correction_periods (
+  organization_id uuid not null,
+  correction_id uuid not null,
+  invoice_id uuid not null,
+  subscription_id uuid not null,
+  charge_id uuid not null,
+  charges_from_datetime timestamp with time zone not null,
+  charges_to_datetime timestamp with time zone not null,
+  settled_at timestamp with time zone,
+  constraint correction_periods_pkey PRIMARY KEY (correction_id, invoice_id, subscription_id, charge_id),
+  constraint correction_periods_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charges(id) DEFERRABLE,
+  constraint correction_periods_correction_id_fkey FOREIGN KEY (correction_id) REFERENCES event_corrections(id) DEFERRABLE,
+  constraint correction_periods_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) DEFERRABLE,
+  constraint correction_periods_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
+);
+
+create table correction_renewals (
+  organization_id uuid not null,
+  correction_id uuid not null,
+  subscription_id uuid not null,
+  charge_id uuid not null,
+  billed_at timestamp with time zone not null,
+  invoice_id uuid not null,
+  settled_at timestamp with time zone,
+  constraint correction_renewals_pkey PRIMARY KEY (correction_id, subscription_id, charge_id, billed_at),
+  constraint correction_renewals_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charges(id) DEFERRABLE,
+  constraint correction_renewals_correction_id_fkey FOREIGN KEY (correction_id) REFERENCES event_corrections(id) DEFERRABLE,
+  constraint correction_renewals_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) DEFERRABLE,
+  constraint correction_renewals_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
+);
+
+create table coupon_billable_metrics (
+  organization_id uuid not null,
+  coupon_id uuid not null,
+  billable_metric_id uuid not null,
+  constraint coupon_billable_metrics_pkey PRIMARY KEY (organization_id, coupon_id, billable_metric_id),
+  constraint coupon_billable_metrics_billable_metric_id_fkey FOREIGN KEY (billable_metric_id) REFERENCES billable_metrics(id) DEFERRABLE,
+  constraint coupon_billable_metrics_coupon_id_fkey FOREIGN KEY (coupon_id) REFERENCES coupons(id) DEFERRABLE
+);
+
+create table coupon_plans (
+  organization_id uuid not null,
+  coupon_id uuid not null,
+  plan_id uuid not null,
+  constraint coupon_plans_pkey PRIMARY KEY (organization_id, coupon_id, plan_id),
+  constraint coupon_plans_coupon_id_fkey FOREIGN KEY (coupon_id) REFERENCES coupons(id) DEFERRABLE,
+  constraint coupon_plans_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id) DEFERRABLE
+);
+
+create table coupons (
+  id uuid not null,
+  organization_id uuid not null,
+  code text not null,
+  name text not null,
+  description text,
+  status text not null default 'active'::text,
+  coupon_type text not null,
+  amount_cents bigint,
+  amount_currency text,
+  percentage_rate numeric(10,5),
+  frequency text not null,
+  frequency_duration integer,
+  reusable boolean not null default true,
+  expiration text not null,
+  expiration_at timestamp with time zone,
+  limited_plans boolean not null default false,
+  limited_billable_metrics boolean not null default false,
+  terminated_at timestamp with time zone,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint coupons_pkey PRIMARY KEY (id),
+  constraint coupons_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint coupons_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint coupons_coupon_type_check CHECK ((coupon_type = ANY (ARRAY['fixed_amount'::text, 'percentage'::text]))),
+  constraint coupons_expiration_check CHECK ((expiration = ANY (ARRAY['no_expiration'::text, 'time_limit'::text]))),
+  constraint coupons_frequency_check CHECK ((frequency = ANY (ARRAY['once'::text, 'recurring'::text, 'forever'::text]))),
+  constraint coupons_frequency_duration_check CHECK ((frequency_duration > 0)),
+  constraint coupons_one_limitation CHECK ((NOT (limited_plans AND limited_billable_metrics))),
+  constraint coupons_percentage_rate_check CHECK ((percentage_rate >= (0)::numeric)),
+  constraint coupons_status_check CHECK ((status = ANY (ARRAY['active'::text, 'terminated'::text]))),
+  constraint coupons_worth CHECK (
+CASE coupon_type
+    WHEN 'fixed_amount'::text THEN ((amount_cents IS NOT NULL) AND (amount_currency IS NOT NULL))
+    ELSE (percentage_rate IS NOT NULL)
+END)
+);
+CREATE UNIQUE INDEX coupons_code_key ON public.coupons USING btree (organization_id, code) WHERE (deleted_at IS NULL);
+CREATE INDEX coupons_expiring ON public.coupons USING btree (expiration_at) WHERE ((status = 'active'::text) AND (expiration = 'time_limit'::text) AND (deleted_at IS NULL));
+
+create table credit_note_applied_taxes (
+  id uuid not null,
+  organization_id uuid not null,
+  credit_note_id uuid not null,
+  tax_id uuid,
+  tax_code text not null,
+  tax_name text not null,
+  tax_rate numeric(30,10) not null,
+  tax_description text,
+  base_amount_cents bigint not null,
+  amount_cents bigint not null,
+  amount_currency text not null,
+  created_at timestamp with time zone not null,
+  constraint credit_note_applied_taxes_pkey PRIMARY KEY (id),
+  constraint credit_note_applied_taxes_key UNIQUE (organization_id, credit_note_id, tax_code),
+  constraint credit_note_applied_taxes_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES credit_notes(id) ON DELETE CASCADE DEFERRABLE,
+  constraint credit_note_applied_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
+);
+
+create table credit_note_items (
+  id uuid not null,
+  organization_id uuid not null,
+  credit_note_id uuid not null,
+  fee_id uuid,
+  fee_key text not null,
+  fee_amount_cents bigint not null,
+  amount_cents bigint not null,
+  precise_amount_cents numeric(30,5) not null,
+  amount_currency text not null,
+  created_at timestamp with time zone not null,
+  constraint credit_note_items_pkey PRIMARY KEY (id),
+  constraint credit_note_items_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES credit_notes(id) ON DELETE CASCADE DEFERRABLE,
+  constraint credit_note_items_fee_id_fkey FOREIGN KEY (fee_id) REFERENCES fees(id) ON DELETE SET NULL DEFERRABLE
+);
+CREATE INDEX credit_note_items_fee ON public.credit_note_items USING btree (fee_id);
+CREATE INDEX credit_note_items_note ON public.credit_note_items USING btree (organization_id, credit_note_id);
+
+create table credit_note_refunds (
+  organization_id uuid not null,
+  credit_note_id uuid not null,
+  payment_id uuid not null,
+  payment_provider_id uuid not null,
+  provider_refund_id text,
+  status text,
+  error jsonb,
+  sent_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint credit_note_refunds_pkey PRIMARY KEY (organization_id, credit_note_id),
+  constraint credit_note_refunds_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES credit_notes(id) DEFERRABLE,
+  constraint credit_note_refunds_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id) DEFERRABLE,
+  constraint credit_note_refunds_payment_provider_id_fkey FOREIGN KEY (payment_provider_id) REFERENCES payment_providers(id) DEFERRABLE
+);
+CREATE INDEX credit_note_refunds_begun ON public.credit_note_refunds USING btree (updated_at) WHERE ((provider_refund_id IS NOT NULL) AND (status = ANY (ARRAY['pending'::text, 'requires_action'::text])));
+CREATE INDEX credit_note_refunds_open ON public.credit_note_refunds USING btree (updated_at) WHERE ((provider_refund_id IS NULL) AND (error IS NULL));
+CREATE UNIQUE INDEX credit_note_refunds_provider_key ON public.credit_note_refunds USING btree (organization_id, payment_provider_id, provider_refund_id) WHERE (provider_refund_id IS NOT NULL);
+
+create table credit_notes (
+  id uuid not null,
+  organization_id uuid not null,
+  billing_entity_id uuid not null,
+  customer_id uuid not null,
+  invoice_id uuid not null,
+  status text not null,
+  sequential_id integer not null,
+  number text not null,
+  currency text not null,
+  reason text not null,
+  description text,
+  issuing_date date not null,
+  credit_status text not null,
+  refund_status text,
+  total_amount_cents bigint not null,
+  credit_amount_cents bigint not null,
+  refund_amount_cents bigint not null,
+  offset_amount_cents bigint not null,
+  balance_amount_cents bigint not null,
+  precise_total_amount_cents numeric(30,5) not null,
+  sub_total_excluding_taxes_amount_cents bigint not null,
+  coupons_adjustment_amount_cents bigint not null,
+  precise_coupons_adjustment_amount_cents numeric(30,5) not null,
+  taxes_amount_cents bigint not null,
+  precise_taxes_amount_cents numeric(30,5) not null,
+  taxes_rate numeric(30,5) not null,
+  metadata jsonb,
+  terminated_subscription_id uuid,
+  refunded_at timestamp with time zone,
+  voided_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint credit_notes_pkey PRIMARY KEY (id),
+  constraint credit_notes_sequence_key UNIQUE (organization_id, invoice_id, sequential_id),
+  constraint credit_notes_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
+  constraint credit_notes_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint credit_notes_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) DEFERRABLE,
+  constraint credit_notes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint credit_notes_terminated_subscription_id_fkey FOREIGN KEY (terminated_subscription_id) REFERENCES subscriptions(id) DEFERRABLE,
+  constraint credit_notes_balance CHECK (((balance_amount_cents >= 0) AND (balance_amount_cents <= credit_amount_cents))),
+  constraint credit_notes_credit_amount_cents_check CHECK ((credit_amount_cents >= 0)),
+  constraint credit_notes_credit_status_check CHECK ((credit_status = ANY (ARRAY['available'::text, 'consumed'::text, 'voided'::text]))),
+  constraint credit_notes_offset_amount_cents_check CHECK ((offset_amount_cents >= 0)),
+  constraint credit_notes_parts CHECK ((((credit_amount_cents + refund_amount_cents) + offset_amount_cents) = total_amount_cents)),
+  constraint credit_notes_reason_check CHECK ((reason = ANY (ARRAY['duplicated_charge'::text, 'product_unsatisfactory'::text, 'order_change'::text, 'order_cancellation'::text, 'fraudulent_charge'::text, 'other'::text]))),
+  constraint credit_notes_refund_amount_cents_check CHECK ((refund_amount_cents >= 0)),
+  constraint credit_notes_refund_status_check CHECK ((refund_status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text]))),
+  constraint credit_notes_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'finalized'::text, 'deleted'::text])))
+);
+CREATE INDEX credit_notes_customer ON public.credit_notes USING btree (organization_id, customer_id, created_at DESC, id DESC);
+CREATE INDEX credit_notes_newest ON public.credit_notes USING btree (organization_id, created_at DESC, id DESC) WHERE (status = 'finalized'::text);
+CREATE INDEX credit_notes_spendable ON public.credit_notes USING btree (organization_id, customer_id, currency, created_at, id) WHERE ((status = 'finalized'::text) AND (credit_status = 'available'::text) AND (balance_amount_cents > 0));
+CREATE UNIQUE INDEX credit_notes_termination_key ON public.credit_notes USING btree (organization_id, terminated_subscription_id) WHERE ((terminated_subscription_id IS NOT NULL) AND (status <> 'deleted'::text));
+CREATE TRIGGER credit_notes_mark_changed AFTER UPDATE ON public.credit_notes REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_changed_credit_notes();
+CREATE TRIGGER credit_notes_mark_new AFTER INSERT ON public.credit_notes REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_new_credit_notes();
+
+create table credits (
+  id uuid not null,
+  organization_id uuid not null,
+  invoice_id uuid not null,
+  progressive_billing_invoice_id uuid,
+  amount_cents bigint not null,
+  amount_currency text not null,
+  before_taxes boolean not null,
+  created_at timestamp with time zone not null,
+  credit_note_id uuid,
+  applied_coupon_id uuid,
+  constraint credits_pkey PRIMARY KEY (id),
+  constraint credits_applied_coupon_key UNIQUE (organization_id, invoice_id, applied_coupon_id),
+  constraint credits_progressive_key UNIQUE (organization_id, invoice_id, progressive_billing_invoice_id),
+  constraint credits_applied_coupon_id_fkey FOREIGN KEY (applied_coupon_id) REFERENCES applied_coupons(id) DEFERRABLE,
+  constraint credits_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES credit_notes(id) DEFERRABLE,
+  constraint credits_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE,
+  constraint credits_progressive_billing_invoice_id_fkey FOREIGN KEY (progressive_billing_invoice_id) REFERENCES invoices(id) DEFERRABLE,
+  constraint credits_amount_cents_check CHECK (((amount_cents > 0) OR ((amount_cents = 0) AND (applied_coupon_id IS NOT NULL))))
+);
+CREATE INDEX credits_applied_coupon ON public.credits USING btree (organization_id, applied_coupon_id) WHERE (applied_coupon_id IS NOT NULL);
+CREATE UNIQUE INDEX credits_credit_note_key ON public.credits USING btree (organization_id, invoice_id, credit_note_id) WHERE (credit_note_id IS NOT NULL);
+CREATE INDEX credits_progressive ON public.credits USING btree (organization_id, progressive_billing_invoice_id) WHERE (progressive_billing_invoice_id IS NOT NULL);
+
+create table customer_dunning_counters (
+  organization_id uuid not null,
+  customer_id uuid not null,
+  currency text not null,
+  attempts integer not null,
+  constraint customer_dunning_counters_pkey PRIMARY KEY (organization_id, customer_id, currency),
+  constraint customer_dunning_counters_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint customer_dunning_counters_attempts_check CHECK ((attempts > 0))
+);
+
+create table customer_invoice_sequences (
+  organization_id uuid not null,
+  customer_id uuid not null,
+  billing_entity_id uuid not null,
+  last bigint not null,
+  constraint customer_invoice_sequences_pkey PRIMARY KEY (organization_id, customer_id, billing_entity_id),
+  constraint customer_invoice_sequences_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
+  constraint customer_invoice_sequences_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE
+);
+
+create table customer_metadata (
+  id uuid not null,
+  organization_id uuid not null,
+  customer_id uuid not null,
+  key text not null,
+  value text not null,
+  display_in_invoice boolean not null default false,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint customer_metadata_pkey PRIMARY KEY (id),
+  constraint customer_metadata_key_key UNIQUE (organization_id, customer_id, key),
+  constraint customer_metadata_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) ON DELETE CASCADE DEFERRABLE
+);
+
+create table customer_numbers (
+  organization_id uuid not null,
+  number bigint not null,
+  constraint customer_numbers_pkey PRIMARY KEY (organization_id, number),
+  constraint customer_numbers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE DEFERRABLE
+);
+
+create table customer_taxes (
+  organization_id uuid not null,
+  customer_id uuid not null,
+  tax_id uuid not null,
+  constraint customer_taxes_pkey PRIMARY KEY (organization_id, customer_id, tax_id),
+  constraint customer_taxes_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint customer_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
+);
+
+create table customers (
+  id uuid not null,
+  organization_id uuid not null,
+  billing_entity_id uuid not null,
+  external_id text not null,
+  sequential_id bigint not null,
+  slug text not null,
+  account_type text not null default 'customer'::text,
+  customer_type text,
+  name text,
+  firstname text,
+  lastname text,
+  legal_name text,
+  legal_number text,
+  tax_identification_number text,
+  email text,
+  phone text,
+  url text,
+  logo_url text,
+  address_line1 text,
+  address_line2 text,
+  city text,
+  state text,
+  zipcode text,
+  country text,
+  shipping_address_line1 text,
+  shipping_address_line2 text,
+  shipping_city text,
+  shipping_state text,
+  shipping_zipcode text,
+  shipping_country text,
+  currency text,
+  timezone text,
+  net_payment_term integer,
+  finalize_zero_amount_invoice text not null default 'inherit'::text,
+  skip_invoice_custom_sections boolean not null default false,
+  external_salesforce_id text,
+  invoice_grace_period integer,
+  subscription_invoice_issuing_date_anchor text,
+  subscription_invoice_issuing_date_adjustment text,
+  document_locale text,
+  payment_provider text,
+  payment_provider_code text,
+  provider_customer_id text,
+  provider_payment_methods text[] not null default '{card}'::text[],
+  wallets_to_refresh boolean not null default false,
+  erased_at timestamp with time zone,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  payment_provider_id uuid,
+  payment_receipts_count bigint not null default 0,
+  dunning_campaign_id uuid,
+  exclude_from_dunning boolean not null default false,
+  last_dunning_attempt_at timestamp with time zone,
+  constraint customers_pkey PRIMARY KEY (id),
+  constraint customers_sequential_id_key UNIQUE (organization_id, sequential_id),
+  constraint customers_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
+  constraint customers_dunning_campaign_id_fkey FOREIGN KEY (dunning_campaign_id) REFERENCES dunning_campaigns(id) DEFERRABLE,
+  constraint customers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint customers_payment_provider_id_fkey FOREIGN KEY (payment_provider_id) REFERENCES payment_providers(id) DEFERRABLE,
+  constraint customers_account_type_check CHECK ((account_type = ANY (ARRAY['customer'::text, 'partner'::text]))),
+  constraint customers_customer_type_check CHECK ((customer_type = ANY (ARRAY['company'::text, 'individual'::text]))),
+  constraint customers_finalize_zero_amount_invoice_check CHECK ((finalize_zero_amount_invoice = ANY (ARRAY['inherit'::text, 'skip'::text, 'finalize'::text]))),
+  constraint customers_invoice_grace_period_check CHECK ((invoice_grace_period >= 0)),
+  constraint customers_net_payment_term_check CHECK ((net_payment_term >= 0)),
+  constraint customers_subscription_invoice_issuing_date_adjustment_check CHECK ((subscription_invoice_issuing_date_adjustment = ANY (ARRAY['align_with_finalization_date'::text, 'keep_anchor'::text]))),
+  constraint customers_subscription_invoice_issuing_date_anchor_check CHECK ((subscription_invoice_issuing_date_anchor = ANY (ARRAY['next_period_start'::text, 'current_period_end'::text])))
+);
+CREATE UNIQUE INDEX customers_external_id_key ON public.customers USING btree (organization_id, external_id) WHERE (deleted_at IS NULL);
+CREATE INDEX customers_newest ON public.customers USING btree (organization_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE TRIGGER customers_tell_access AFTER UPDATE OF timezone, billing_entity_id, deleted_at ON public.customers FOR EACH ROW EXECUTE FUNCTION tell_access_of_customer();
+
+create table daily_usage_looks (
+  organization_id uuid not null,
+  subscription_id uuid not null,
+  looked_at timestamp with time zone not null,
+  next_day_at timestamp with time zone not null,
+  next_look_at timestamp with time zone not null,
+  constraint daily_usage_looks_pkey PRIMARY KEY (organization_id, subscription_id),
+  constraint daily_usage_looks_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
+);
+
+create table daily_usages (
+  id uuid not null,
+  organization_id uuid not null,
+  customer_id uuid not null,
+  subscription_id uuid not null,
+  external_subscription_id text not null,
+  usage_date date not null,
+  from_datetime timestamp with time zone not null,
+  to_datetime timestamp with time zone not null,
+  amount_currency text not null,
+  amount_cents bigint not null,
+  usage jsonb not null,
+  usage_diff jsonb not null,
+  created_at timestamp with time zone not null,
+  constraint daily_usages_pkey PRIMARY KEY (id),
+  constraint daily_usages_day_key UNIQUE (organization_id, subscription_id, usage_date),
+  constraint daily_usages_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint daily_usages_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint daily_usages_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
+);
+CREATE INDEX daily_usages_organization ON public.daily_usages USING btree (organization_id, usage_date);
+CREATE TRIGGER daily_usages_mark_changed AFTER UPDATE ON public.daily_usages REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_new_daily_usages();
+CREATE TRIGGER daily_usages_mark_new AFTER INSERT ON public.daily_usages REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_new_daily_usages();
+
+create table deployment_keys (
+  id uuid not null,
+  purpose text not null,
+  public_key text,
+  private_key text not null,
+  created_at timestamp with time zone not null,
+  retired_at timestamp with time zone,
+  constraint deployment_keys_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX deployment_keys_current ON public.deployment_keys USING btree (purpose) WHERE (retired_at IS NULL);
+
+create table documents (
+  id uuid not null,
+  organization_id uuid not null,
+  kind text not null,
+  subject_id uuid not null,
+  file_name text not null,
+  content bytea,
+  requested_at timestamp with time zone not null,
+  enqueued_at timestamp with time zone not null,
+  rendered_at timestamp with time zone,
+  content_type text not null default 'application/pdf'::text,
+  missing_characters text not null default ''::text,
+  constraint documents_pkey PRIMARY KEY (id),
+  constraint documents_subject_key UNIQUE (organization_id, kind, subject_id),
+  constraint documents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint documents_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'credit_note'::text, 'payment_receipt'::text, 'order_form'::text, 'invoice_xml'::text, 'credit_note_xml'::text])))
+);
+CREATE INDEX documents_pending ON public.documents USING btree (enqueued_at) WHERE (content IS NULL);
+
+create table dunning_campaign_thresholds (
+  id uuid not null,
+  organization_id uuid not null,
+  dunning_campaign_id uuid not null,
+  amount_cents bigint not null,
+  currency text not null,
+  constraint dunning_campaign_thresholds_pkey PRIMARY KEY (id),
+  constraint dunning_campaign_thresholds_currency_key UNIQUE (organization_id, dunning_campaign_id, currency),
+  constraint dunning_campaign_thresholds_dunning_campaign_id_fkey FOREIGN KEY (dunning_campaign_id) REFERENCES dunning_campaigns(id) DEFERRABLE,
+  constraint dunning_campaign_thresholds_amount_cents_check CHECK ((amount_cents >= 0))
+);
+
+create table dunning_campaigns (
+  id uuid not null,
+  organization_id uuid not null,
+  code text not null,
+  name text not null,
+  description text,
+  days_between_attempts integer not null,
+  max_attempts integer not null,
+  bcc_emails text[] not null default '{}'::text[],
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint dunning_campaigns_pkey PRIMARY KEY (id),
+  constraint dunning_campaigns_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint dunning_campaigns_days_between_attempts_check CHECK ((days_between_attempts > 0)),
+  constraint dunning_campaigns_max_attempts_check CHECK ((max_attempts > 0))
+);
+CREATE UNIQUE INDEX dunning_campaigns_code_key ON public.dunning_campaigns USING btree (organization_id, code) WHERE (deleted_at IS NULL);
+
+create table entitlement_removals (
+  organization_id uuid not null,
+  subscription_id uuid not null,
+  feature_id uuid not null,
+  privilege_id uuid,
+  created_at timestamp with time zone not null,
+  constraint entitlement_removals_feature_id_fkey FOREIGN KEY (feature_id) REFERENCES features(id) DEFERRABLE,
+  constraint entitlement_removals_privilege_id_fkey FOREIGN KEY (privilege_id) REFERENCES privileges(id) ON DELETE CASCADE DEFERRABLE,
+  constraint entitlement_removals_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
+);
+CREATE UNIQUE INDEX entitlement_removals_feature_key ON public.entitlement_removals USING btree (organization_id, subscription_id, feature_id) WHERE (privilege_id IS NULL);
+CREATE INDEX entitlement_removals_privilege ON public.entitlement_removals USING btree (privilege_id) WHERE (privilege_id IS NOT NULL);
+CREATE UNIQUE INDEX entitlement_removals_privilege_key ON public.entitlement_removals USING btree (organization_id, subscription_id, privilege_id) WHERE (privilege_id IS NOT NULL);
+CREATE TRIGGER entitlement_removals_tell_access AFTER INSERT OR DELETE OR UPDATE ON public.entitlement_removals FOR EACH ROW EXECUTE FUNCTION tell_access_of_entitlement();
+
+create table entitlement_values (
+  organization_id uuid not null,
+  entitlement_id uuid not null,
+  privilege_id uuid not null,
+  value text not null,
+  constraint entitlement_values_pkey PRIMARY KEY (organization_id, entitlement_id, privilege_id),
+  constraint entitlement_values_entitlement_id_fkey FOREIGN KEY (entitlement_id) REFERENCES entitlements(id) ON DELETE CASCADE DEFERRABLE,
+  constraint entitlement_values_privilege_id_fkey FOREIGN KEY (privilege_id) REFERENCES privileges(id) ON DELETE CASCADE DEFERRABLE
+);
+CREATE INDEX entitlement_values_entitlement ON public.entitlement_values USING btree (entitlement_id);
+CREATE INDEX entitlement_values_privilege ON public.entitlement_values USING btree (privilege_id);
+CREATE TRIGGER entitlement_values_tell_access AFTER INSERT OR DELETE OR UPDATE ON public.entitlement_values FOR EACH ROW EXECUTE FUNCTION tell_access_of_entitlement_value();
+
+create table entitlements (
+  id uuid not null,
+  organization_id uuid not null,
+  feature_id uuid not null,
+  plan_id uuid,
+  subscription_id uuid,
+  created_at timestamp with time zone not null,
+  constraint entitlements_pkey PRIMARY KEY (id),
+  constraint entitlements_feature_id_fkey FOREIGN KEY (feature_id) REFERENCES features(id) DEFERRABLE,
+  constraint entitlements_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint entitlements_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id) DEFERRABLE,
+  constraint entitlements_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE,
+  constraint entitlements_one_holder CHECK (((plan_id IS NULL) <> (subscription_id IS NULL)))
+);
+CREATE INDEX entitlements_feature ON public.entitlements USING btree (organization_id, feature_id);
+CREATE UNIQUE INDEX entitlements_plan_key ON public.entitlements USING btree (organization_id, plan_id, feature_id) WHERE (plan_id IS NOT NULL);
+CREATE UNIQUE INDEX entitlements_subscription_key ON public.entitlements USING btree (organization_id, subscription_id, feature_id) WHERE (subscription_id IS NOT NULL);
+CREATE TRIGGER entitlements_tell_access AFTER INSERT OR DELETE OR UPDATE ON public.entitlements FOR EACH ROW EXECUTE FUNCTION tell_access_of_entitlement();
+
+create table event_batches (
+  id uuid not null,
+  organization_ids uuid[] not null,
+  event_ids uuid[] not null,
+  created_at timestamp with time zone not null,
+  enqueued_at timestamp with time zone not null,
+  constraint event_batches_pkey PRIMARY KEY (id)
+);
+CREATE INDEX event_batches_enqueued ON public.event_batches USING btree (enqueued_at);
+
+create table event_checks (
+  organization_id uuid not null,
+  checked_until timestamp with time zone not null,
+  constraint event_checks_pkey PRIMARY KEY (organization_id)
+);
+
+create table event_correction_events (
+  organization_id uuid not null,
+  correction_id uuid not null,
+  event_id uuid not null,
+  constraint event_correction_events_pkey PRIMARY KEY (correction_id, event_id),
+  constraint event_correction_events_correction_id_fkey FOREIGN KEY (correction_id) REFERENCES event_corrections(id) DEFERRABLE
+);
+
+create table event_corrections (
+  id uuid not null,
+  organization_id uuid not null,
+  kind text not null,
+  status text not null,
+  policy text not null,
+  credit_note_part text not null,
+  reason text not null,
+  dry_run boolean not null,
+  external_subscription_id text not null,
+  transaction_id text,
+  input jsonb not null,
+  api_key_id uuid,
+  total bigint not null,
+  done bigint not null default 0,
+  draft_invoices_count integer not null default 0,
+  invoices_count integer not null default 0,
+  error jsonb,
+  created_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  constraint event_corrections_pkey PRIMARY KEY (id),
+  constraint event_corrections_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint event_corrections_credit_note_part_check CHECK ((credit_note_part = ANY (ARRAY['credit'::text, 'refund'::text, 'offset'::text]))),
+  constraint event_corrections_kind_check CHECK ((kind = ANY (ARRAY['amend'::text, 'retract'::text, 'retract_range'::text, 'late_events'::text]))),
+  constraint event_corrections_policy_check CHECK ((policy = ANY (ARRAY['next_invoice'::text, 'debit_invoice'::text, 'credit_note'::text, 'ignore'::text]))),
+  constraint event_corrections_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'applied'::text, 'settled'::text, 'failed'::text, 'previewed'::text])))
+);
+CREATE INDEX event_corrections_newest ON public.event_corrections USING btree (organization_id, created_at DESC, id DESC);
+CREATE INDEX event_corrections_subscription ON public.event_corrections USING btree (organization_id, external_subscription_id);
+
+create table event_versions (
+  organization_id uuid not null,
+  event_id uuid not null,
+  version integer not null,
+  code text not null,
+  "timestamp" timestamp with time zone not null,
+  properties jsonb not null,
+  precise_total_amount_cents numeric(40,15),
+  correction_id uuid,
+  recorded_at timestamp with time zone not null,
+  constraint event_versions_pkey PRIMARY KEY (event_id, version)
+);
+CREATE INDEX event_versions_correction ON public.event_versions USING btree (organization_id, correction_id);
+
+create table events (
+  id uuid not null,
+  organization_id uuid not null,
+  external_subscription_id text not null,
+  transaction_id text not null,
+  code text not null,
+  "timestamp" timestamp with time zone not null,
+  properties jsonb not null,
+  precise_total_amount_cents numeric(40,15),
+  digest bytea not null,
+  user_agent text,
+  remote_address text,
+  version integer not null default 1,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  constraint events_pkey PRIMARY KEY (id)
+);
+CREATE INDEX events_aggregation ON public.events USING btree (organization_id, external_subscription_id, code, "timestamp");
+CREATE INDEX events_code ON public.events USING btree (organization_id, code, "timestamp" DESC, transaction_id);
+CREATE INDEX events_newest ON public.events USING btree (organization_id, "timestamp" DESC, transaction_id);
+CREATE UNIQUE INDEX events_transaction_key ON public.events USING btree (organization_id, transaction_id, external_subscription_id);
+CREATE TRIGGER events_tell_access AFTER UPDATE ON public.events REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_changed_events();
+
+create table feature_usage_limits (
+  organization_id uuid not null,
+  feature_id uuid not null,
+  place integer not null,
+  privilege_id uuid not null,
+  billable_metric_id uuid not null,
+  period text not null,
+  constraint feature_usage_limits_pkey PRIMARY KEY (organization_id, feature_id, place),
+  constraint feature_usage_limits_billable_metric_id_fkey FOREIGN KEY (billable_metric_id) REFERENCES billable_metrics(id) DEFERRABLE,
+  constraint feature_usage_limits_feature_id_fkey FOREIGN KEY (feature_id) REFERENCES features(id) DEFERRABLE,
+  constraint feature_usage_limits_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint feature_usage_limits_privilege_id_fkey FOREIGN KEY (privilege_id) REFERENCES privileges(id) ON DELETE CASCADE DEFERRABLE,
+  constraint feature_usage_limits_period_check CHECK ((period = ANY (ARRAY['billing_period'::text, 'day'::text, 'month'::text, 'lifetime'::text])))
+);
+CREATE INDEX feature_usage_limits_privilege ON public.feature_usage_limits USING btree (privilege_id);
+CREATE TRIGGER feature_usage_limits_tell_access AFTER INSERT OR DELETE OR UPDATE ON public.feature_usage_limits FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
+
+create table features (
+  id uuid not null,
+  organization_id uuid not null,
+  code text not null,
+  name text,
+  description text,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint features_pkey PRIMARY KEY (id),
+  constraint features_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
+);
+CREATE UNIQUE INDEX features_code_key ON public.features USING btree (organization_id, code) WHERE (deleted_at IS NULL);
+CREATE INDEX features_newest ON public.features USING btree (organization_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE TRIGGER features_tell_access AFTER DELETE OR UPDATE ON public.features FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
+
+create table fee_applied_taxes (
+  id uuid not null,
+  organization_id uuid not null,
+  fee_id uuid not null,
+  tax_id uuid,
+  tax_code text not null,
+  tax_name text not null,
+  tax_rate numeric(30,10) not null,
+  tax_description text,
+  amount_cents bigint not null,
+  amount_currency text not null,
+  precise_amount_cents numeric(40,15) not null,
+  created_at timestamp with time zone not null,
+  constraint fee_applied_taxes_pkey PRIMARY KEY (id),
+  constraint fee_applied_taxes_key UNIQUE (organization_id, fee_id, tax_code),
+  constraint fee_applied_taxes_fee_id_fkey FOREIGN KEY (fee_id) REFERENCES fees(id) ON DELETE CASCADE DEFERRABLE,
+  constraint fee_applied_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
+);
+
+create table fee_inputs (
+  fee_id uuid not null,
+  organization_id uuid not null,
+  engine_version integer not null,
+  inputs jsonb not null,
+  digest bytea not null,
+  events_watermark jsonb,
+  created_at timestamp with time zone not null,
+  constraint fee_inputs_pkey PRIMARY KEY (fee_id),
+  constraint fee_inputs_fee_id_fkey FOREIGN KEY (fee_id) REFERENCES fees(id) ON DELETE CASCADE DEFERRABLE
+);
+
+create table feed_heads (
+  organization_id uuid not null,
+  last bigint not null default 0,
+  first bigint not null default 1,
+  constraint feed_heads_pkey PRIMARY KEY (organization_id)
+);
+
+create table fees (
+  id uuid not null,
+  organization_id uuid not null,
+  billing_entity_id uuid not null,
+  customer_id uuid not null,
+  invoice_id uuid,
+  subscription_id uuid,
+  charge_id uuid,
+  charge_filter_id uuid,
+  original_fee_id uuid,
+  true_up_parent_fee_id uuid,
+  fee_type text not null,
+  item_id uuid not null,
+  item_code text not null,
+  item_name text not null,
+  item_description text,
+  invoice_display_name text,
+  amount_cents bigint not null,
+  amount_currency text not null,
+  precise_amount_cents numeric(40,15) not null,
+  unit_amount_cents bigint not null,
+  precise_unit_amount numeric(30,15) not null,
+  precise_coupons_amount_cents numeric(30,5) not null default 0,
+  precise_credit_notes_amount_cents numeric(30,5) not null default 0,
+  taxes_amount_cents bigint not null default 0,
+  taxes_precise_amount_cents numeric(40,15) not null default 0,
+  taxes_rate numeric(30,5) not null default 0,
+  units numeric not null,
+  total_aggregated_units numeric not null,
+  events_count bigint,
+  grouped_by jsonb not null default '{}'::jsonb,
+  amount_details jsonb not null default '{}'::jsonb,
+  pricing_unit_details jsonb,
+  presentation_breakdowns jsonb not null default '[]'::jsonb,
+  pay_in_advance boolean not null default false,
+  invoiceable boolean not null default true,
+  event_id uuid,
+  event_transaction_id text,
+  external_subscription_id text,
+  payment_status text not null default 'pending'::text,
+  succeeded_at timestamp with time zone,
+  failed_at timestamp with time zone,
+  refunded_at timestamp with time zone,
+  from_datetime timestamp with time zone,
+  to_datetime timestamp with time zone,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  fixed_charge_id uuid,
+  correction_id uuid,
+  constraint fees_pkey PRIMARY KEY (id),
+  constraint fees_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
+  constraint fees_charge_filter_id_fkey FOREIGN KEY (charge_filter_id) REFERENCES charge_filters(id) DEFERRABLE,
+  constraint fees_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charges(id) DEFERRABLE,
+  constraint fees_correction_id_fkey FOREIGN KEY (correction_id) REFERENCES event_corrections(id) DEFERRABLE,
+  constraint fees_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint fees_fixed_charge_id_fkey FOREIGN KEY (fixed_charge_id) REFERENCES fixed_charges(id) DEFERRABLE,
+  constraint fees_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE,
+  constraint fees_original_fee_id_fkey FOREIGN KEY (original_fee_id) REFERENCES fees(id) DEFERRABLE,
+  constraint fees_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE,
+  constraint fees_true_up_parent_fee_id_fkey FOREIGN KEY (true_up_parent_fee_id) REFERENCES fees(id) DEFERRABLE,
+  constraint fees_fee_type_check CHECK ((fee_type = ANY (ARRAY['charge'::text, 'add_on'::text, 'subscription'::text, 'credit'::text, 'commitment'::text, 'fixed_charge'::text]))),
+  constraint fees_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'refunded'::text])))
+);
+CREATE INDEX fees_fixed_charge ON public.fees USING btree (organization_id, subscription_id, fixed_charge_id) WHERE (fixed_charge_id IS NOT NULL);
+CREATE UNIQUE INDEX fees_in_advance_key ON public.fees USING btree (organization_id, external_subscription_id, event_transaction_id, charge_id) WHERE ((event_transaction_id IS NOT NULL) AND (original_fee_id IS NULL) AND (deleted_at IS NULL));
+CREATE INDEX fees_invoice ON public.fees USING btree (organization_id, invoice_id);
+CREATE INDEX fees_oldest ON public.fees USING btree (organization_id, created_at, id);
+CREATE INDEX fees_original ON public.fees USING btree (organization_id, original_fee_id) WHERE (original_fee_id IS NOT NULL);
+CREATE INDEX fees_standalone ON public.fees USING btree (organization_id, customer_id, succeeded_at) WHERE ((invoice_id IS NULL) AND (payment_status = 'succeeded'::text) AND (deleted_at IS NULL));
+CREATE INDEX fees_subscription ON public.fees USING btree (organization_id, subscription_id, fee_type, created_at);
+CREATE TRIGGER fees_mark_changed AFTER UPDATE ON public.fees REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_changed_fees();
+CREATE TRIGGER fees_mark_new AFTER INSERT ON public.fees REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_new_fees();
+
+create table fixed_charge_taxes (
+  organization_id uuid not null,
+  fixed_charge_id uuid not null,
+  tax_id uuid not null,
+  constraint fixed_charge_taxes_pkey PRIMARY KEY (organization_id, fixed_charge_id, tax_id),
+  constraint fixed_charge_taxes_fixed_charge_id_fkey FOREIGN KEY (fixed_charge_id) REFERENCES fixed_charges(id) DEFERRABLE,
+  constraint fixed_charge_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
+);
+
+create table fixed_charge_units (
+  id uuid not null,
+  organization_id uuid not null,
+  subscription_id uuid not null,
+  fixed_charge_id uuid not null,
+  units numeric(30,10) not null,
+  effective_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint fixed_charge_units_pkey PRIMARY KEY (id),
+  constraint fixed_charge_units_fixed_charge_id_fkey FOREIGN KEY (fixed_charge_id) REFERENCES fixed_charges(id) DEFERRABLE,
+  constraint fixed_charge_units_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
+);
+CREATE INDEX fixed_charge_units_subscription ON public.fixed_charge_units USING btree (organization_id, subscription_id, fixed_charge_id, id);
+
+create table fixed_charge_units_overrides (
+  organization_id uuid not null,
+  subscription_id uuid not null,
+  fixed_charge_id uuid not null,
+  units numeric(30,10) not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint fixed_charge_units_overrides_pkey PRIMARY KEY (organization_id, subscription_id, fixed_charge_id),
+  constraint fixed_charge_units_overrides_fixed_charge_id_fkey FOREIGN KEY (fixed_charge_id) REFERENCES fixed_charges(id) DEFERRABLE,
+  constraint fixed_charge_units_overrides_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE,
+  constraint fixed_charge_units_overrides_units_check CHECK ((units >= (0)::numeric))
+);
+CREATE INDEX fixed_charge_units_overrides_charge ON public.fixed_charge_units_overrides USING btree (organization_id, fixed_charge_id);
+
+create table fixed_charges (
+  id uuid not null,
+  organization_id uuid not null,
+  plan_id uuid not null,
+  parent_id uuid,
+  add_on_id uuid not null,
+  code text not null,
+  charge_model text not null,
+  invoice_display_name text,
+  units numeric(30,10) not null,
+  pay_in_advance boolean not null,
+  prorated boolean not null,
+  properties jsonb not null,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint fixed_charges_pkey PRIMARY KEY (id),
+  constraint fixed_charges_add_on_id_fkey FOREIGN KEY (add_on_id) REFERENCES add_ons(id) DEFERRABLE,
+  constraint fixed_charges_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES fixed_charges(id) DEFERRABLE,
+  constraint fixed_charges_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id) DEFERRABLE,
+  constraint fixed_charges_charge_model_check CHECK ((charge_model = ANY (ARRAY['standard'::text, 'graduated'::text, 'volume'::text]))),
+  constraint fixed_charges_units_check CHECK ((units >= (0)::numeric))
+);
+CREATE INDEX fixed_charges_add_on ON public.fixed_charges USING btree (organization_id, add_on_id) WHERE (deleted_at IS NULL);
+CREATE UNIQUE INDEX fixed_charges_code_key ON public.fixed_charges USING btree (organization_id, plan_id, code) WHERE (deleted_at IS NULL);
+CREATE INDEX fixed_charges_parent ON public.fixed_charges USING btree (organization_id, parent_id) WHERE (parent_id IS NOT NULL);
+
+create table idempotency_keys (
+  organization_id uuid not null,
+  scope_hash bytea not null,
+  fingerprint bytea not null,
+  request_id text not null,
+  http_status integer,
+  body text,
+  headers jsonb,
+  created_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  is_digest boolean not null default false,
+  constraint idempotency_keys_pkey PRIMARY KEY (organization_id, scope_hash)
+);
+CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (expires_at);
+
+create table in_advance_records (
+  id uuid not null,
+  organization_id uuid not null,
+  external_subscription_id text not null,
+  charge_id uuid not null,
+  charge_filter_id uuid,
+  grouped_by jsonb not null,
+  event_id uuid not null,
+  event_timestamp timestamp with time zone not null,
+  current numeric not null,
+  max numeric not null,
+  max_prorated numeric not null,
+  created_at timestamp with time zone not null,
+  constraint in_advance_records_pkey PRIMARY KEY (id),
+  constraint in_advance_records_event_key UNIQUE (organization_id, event_id, charge_id),
+  constraint in_advance_records_charge_filter_id_fkey FOREIGN KEY (charge_filter_id) REFERENCES charge_filters(id) DEFERRABLE,
+  constraint in_advance_records_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charges(id) DEFERRABLE
+);
+CREATE INDEX in_advance_records_newest ON public.in_advance_records USING btree (organization_id, external_subscription_id, charge_id, id DESC);
+
+create table inbound_events (
+  id uuid not null,
+  organization_id uuid not null,
+  connection_id uuid not null,
+  provider_event_id text not null,
+  event_type text not null,
+  payload jsonb not null,
+  status text not null default 'pending'::text,
+  attempts integer not null default 0,
+  error text,
+  processing_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint inbound_events_pkey PRIMARY KEY (id),
+  constraint inbound_events_event_key UNIQUE (connection_id, provider_event_id),
+  constraint inbound_events_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES payment_providers(id) DEFERRABLE,
+  constraint inbound_events_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'succeeded'::text, 'failed'::text])))
+);
+CREATE INDEX inbound_events_open ON public.inbound_events USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
+
+create table invoice_applied_taxes (
+  id uuid not null,
+  organization_id uuid not null,
+  invoice_id uuid not null,
+  tax_id uuid,
+  tax_code text not null,
+  tax_name text not null,
+  tax_rate numeric(30,10) not null,
+  tax_description text,
+  amount_cents bigint not null,
+  amount_currency text not null,
+  fees_amount_cents bigint not null,
+  created_at timestamp with time zone not null,
+  constraint invoice_applied_taxes_pkey PRIMARY KEY (id),
+  constraint invoice_applied_taxes_key UNIQUE (organization_id, invoice_id, tax_code),
+  constraint invoice_applied_taxes_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE,
+  constraint invoice_applied_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
+);
+
+create table invoice_custom_section_selections (
+  organization_id uuid not null,
+  owner_type text not null,
+  owner_id uuid not null,
+  section_id uuid not null,
+  created_at timestamp with time zone not null,
+  id uuid not null,
+  constraint invoice_custom_section_selections_pkey PRIMARY KEY (organization_id, owner_type, owner_id, section_id),
+  constraint invoice_custom_section_selections_section_id_fkey FOREIGN KEY (section_id) REFERENCES invoice_custom_sections(id) DEFERRABLE,
+  constraint invoice_custom_section_selections_owner_type_check CHECK ((owner_type = ANY (ARRAY['billing_entity'::text, 'customer'::text, 'subscription'::text, 'wallet'::text, 'recurring_transaction_rule'::text, 'wallet_transaction'::text])))
+);
+CREATE INDEX invoice_custom_section_selections_section ON public.invoice_custom_section_selections USING btree (organization_id, section_id);
+
+create table invoice_custom_sections (
+  id uuid not null,
+  organization_id uuid not null,
+  code text not null,
+  name text not null,
+  description text,
+  details text,
+  display_name text,
+  section_type text not null default 'manual'::text,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint invoice_custom_sections_pkey PRIMARY KEY (id),
+  constraint invoice_custom_sections_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint invoice_custom_sections_section_type_check CHECK ((section_type = ANY (ARRAY['manual'::text, 'system_generated'::text])))
+);
+CREATE UNIQUE INDEX invoice_custom_sections_code_key ON public.invoice_custom_sections USING btree (organization_id, code) WHERE (deleted_at IS NULL);
+CREATE INDEX invoice_custom_sections_newest ON public.invoice_custom_sections USING btree (organization_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+
+create table invoice_error_details (
+  id uuid not null,
+  organization_id uuid not null,
+  invoice_id uuid not null,
+  error_code text not null,
+  details jsonb not null default '{}'::jsonb,
+  created_at timestamp with time zone not null,
+  constraint invoice_error_details_pkey PRIMARY KEY (id),
+  constraint invoice_error_details_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE,
+  constraint invoice_error_details_error_code_check CHECK ((error_code = ANY (ARRAY['not_provided'::text, 'tax_error'::text, 'tax_voiding_error'::text, 'invoice_generation_error'::text])))
+);
+CREATE INDEX invoice_error_details_invoice ON public.invoice_error_details USING btree (organization_id, invoice_id);
+
+create table invoice_inputs (
+  invoice_id uuid not null,
+  organization_id uuid not null,
+  engine_version integer not null,
+  inputs jsonb not null,
+  digest bytea not null,
+  created_at timestamp with time zone not null,
+  constraint invoice_inputs_pkey PRIMARY KEY (invoice_id),
+  constraint invoice_inputs_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE
+);
+
+create table invoice_metadata (
+  id uuid not null,
+  organization_id uuid not null,
+  invoice_id uuid not null,
+  key text not null,
+  value text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint invoice_metadata_pkey PRIMARY KEY (id),
+  constraint invoice_metadata_key_key UNIQUE (organization_id, invoice_id, key),
+  constraint invoice_metadata_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE
+);
+
+create table invoice_settlements (
+  id uuid not null,
+  organization_id uuid not null,
+  invoice_id uuid not null,
+  settlement_type text not null,
+  credit_note_id uuid,
+  amount_cents bigint not null,
+  amount_currency text not null,
+  created_at timestamp with time zone not null,
+  reason text,
+  reversed_at timestamp with time zone,
+  payment_id uuid,
+  constraint invoice_settlements_pkey PRIMARY KEY (id),
+  constraint invoice_settlements_note_key UNIQUE (organization_id, credit_note_id),
+  constraint invoice_settlements_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES credit_notes(id) DEFERRABLE,
+  constraint invoice_settlements_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) DEFERRABLE,
+  constraint invoice_settlements_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id) DEFERRABLE,
+  constraint invoice_settlements_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint invoice_settlements_note_check CHECK (((settlement_type = 'credit_note'::text) = (credit_note_id IS NOT NULL))),
+  constraint invoice_settlements_settlement_type_check CHECK ((settlement_type = ANY (ARRAY['credit_note'::text, 'write_off'::text])))
+);
+CREATE INDEX invoice_settlements_invoice ON public.invoice_settlements USING btree (organization_id, invoice_id);
+CREATE INDEX invoice_settlements_payment ON public.invoice_settlements USING btree (organization_id, payment_id) WHERE (payment_id IS NOT NULL);
+
+create table invoice_subscriptions (
+  id uuid not null,
+  organization_id uuid not null,
+  invoice_id uuid not null,
+  subscription_id uuid not null,
+  invoicing_reason text not null,
+  recurring boolean not null default false,
+  regenerated boolean not null default false,
+  billed_at timestamp with time zone not null,
+  billed_on date not null,
+  from_datetime timestamp with time zone,
+  to_datetime timestamp with time zone,
+  charges_from_datetime timestamp with time zone,
+  charges_to_datetime timestamp with time zone,
+  fixed_charges_from_datetime timestamp with time zone,
+  fixed_charges_to_datetime timestamp with time zone,
+  created_at timestamp with time zone not null,
+  ends_trial boolean not null default false,
+  constraint invoice_subscriptions_pkey PRIMARY KEY (id),
+  constraint invoice_subscriptions_line_key UNIQUE (organization_id, invoice_id, subscription_id),
+  constraint invoice_subscriptions_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE,
+  constraint invoice_subscriptions_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE,
+  constraint invoice_subscriptions_invoicing_reason_check CHECK ((invoicing_reason = ANY (ARRAY['subscription_starting'::text, 'subscription_periodic'::text, 'subscription_terminating'::text, 'in_advance_charge'::text, 'in_advance_charge_periodic'::text, 'progressive_billing'::text]))),
+  constraint invoice_subscriptions_trial_end_starts CHECK (((NOT ends_trial) OR (invoicing_reason = 'subscription_starting'::text)))
+);
+CREATE UNIQUE INDEX invoice_subscriptions_billing_day_key ON public.invoice_subscriptions USING btree (organization_id, subscription_id, billed_on) WHERE (recurring AND (NOT regenerated));
+CREATE UNIQUE INDEX invoice_subscriptions_charges_window_key ON public.invoice_subscriptions USING btree (organization_id, subscription_id, charges_from_datetime, charges_to_datetime) WHERE (recurring AND (NOT regenerated) AND (charges_from_datetime IS NOT NULL));
+CREATE UNIQUE INDEX invoice_subscriptions_fixed_charges_window_key ON public.invoice_subscriptions USING btree (organization_id, subscription_id, fixed_charges_from_datetime, fixed_charges_to_datetime) WHERE (recurring AND (NOT regenerated) AND (fixed_charges_from_datetime IS NOT NULL));
+CREATE UNIQUE INDEX invoice_subscriptions_starting_key ON public.invoice_subscriptions USING btree (organization_id, subscription_id, ends_trial) WHERE ((invoicing_reason = 'subscription_starting'::text) AND (NOT regenerated));
+CREATE INDEX invoice_subscriptions_subscription ON public.invoice_subscriptions USING btree (organization_id, subscription_id, billed_at DESC);
+CREATE UNIQUE INDEX invoice_subscriptions_terminating_key ON public.invoice_subscriptions USING btree (organization_id, subscription_id) WHERE ((invoicing_reason = 'subscription_terminating'::text) AND (NOT regenerated));
+
+create table invoices (
+  id uuid not null,
+  organization_id uuid not null,
+  billing_entity_id uuid not null,
+  customer_id uuid not null,
+  invoice_type text not null,
+  status text not null,
+  payment_status text not null default 'pending'::text,
+  payment_overdue boolean not null default false,
+  payment_dispute_lost_at timestamp with time zone,
+  ready_for_payment_processing boolean not null default true,
+  ready_to_be_refreshed boolean not null default false,
+  tax_status text,
+  self_billed boolean not null default false,
+  skip_usage boolean not null default false,
+  number text,
+  sequential_id bigint,
+  billing_entity_sequential_id bigint,
+  currency text not null,
+  timezone text not null,
+  issuing_date date not null,
+  expected_finalization_date date not null,
+  payment_due_date date not null,
+  net_payment_term integer not null,
+  purchase_order_number text,
+  fees_amount_cents bigint not null default 0,
+  progressive_billing_credit_amount_cents bigint not null default 0,
+  coupons_amount_cents bigint not null default 0,
+  sub_total_excluding_taxes_amount_cents bigint not null default 0,
+  taxes_amount_cents bigint not null default 0,
+  taxes_rate numeric(30,5) not null default 0,
+  sub_total_including_taxes_amount_cents bigint not null default 0,
+  credit_notes_amount_cents bigint not null default 0,
+  prepaid_credit_amount_cents bigint not null default 0,
+  prepaid_granted_credit_amount_cents bigint,
+  prepaid_purchased_credit_amount_cents bigint,
+  total_amount_cents bigint not null default 0,
+  total_paid_amount_cents bigint not null default 0,
+  total_offsetted_credit_note_amount_cents bigint not null default 0,
+  customer_snapshot jsonb,
+  voided_invoice_id uuid,
+  voided_at timestamp with time zone,
+  finalized_at timestamp with time zone,
+  version_number integer not null default 4,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  skip_psp boolean not null default false,
+  payment_method_type text,
+  payment_method_id uuid,
+  payment_attempts integer not null default 0,
+  issuer_snapshot jsonb,
+  total_written_off_amount_cents bigint not null default 0,
+  constraint invoices_pkey PRIMARY KEY (id),
+  constraint invoices_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
+  constraint invoices_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint invoices_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint invoices_voided_invoice_id_fkey FOREIGN KEY (voided_invoice_id) REFERENCES invoices(id) DEFERRABLE,
+  constraint invoices_invoice_type_check CHECK ((invoice_type = ANY (ARRAY['subscription'::text, 'one_off'::text, 'credit'::text, 'advance_charges'::text, 'progressive_billing'::text, 'add_on'::text]))),
+  constraint invoices_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text]))),
+  constraint invoices_status_check CHECK ((status = ANY (ARRAY['generating'::text, 'draft'::text, 'open'::text, 'pending'::text, 'failed'::text, 'finalized'::text, 'closed'::text, 'voided'::text, 'deleted'::text]))),
+  constraint invoices_tax_status_check CHECK ((tax_status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text]))),
+  constraint invoices_total_amount_cents_check CHECK ((total_amount_cents >= 0))
+);
+CREATE INDEX invoices_awaiting_taxes ON public.invoices USING btree (organization_id, customer_id) WHERE ((status = 'pending'::text) AND (tax_status = 'pending'::text));
+CREATE INDEX invoices_customer ON public.invoices USING btree (organization_id, customer_id, issuing_date DESC);
+CREATE UNIQUE INDEX invoices_customer_sequence_key ON public.invoices USING btree (organization_id, customer_id, billing_entity_id, sequential_id) WHERE (sequential_id IS NOT NULL);
+CREATE INDEX invoices_drafts ON public.invoices USING btree (expected_finalization_date) WHERE (status = 'draft'::text);
+CREATE INDEX invoices_due ON public.invoices USING btree (payment_due_date) WHERE ((status = 'finalized'::text) AND (payment_status <> 'succeeded'::text) AND (payment_dispute_lost_at IS NULL) AND (NOT payment_overdue));
+CREATE UNIQUE INDEX invoices_entity_sequence_key ON public.invoices USING btree (organization_id, billing_entity_id, billing_entity_sequential_id) WHERE (billing_entity_sequential_id IS NOT NULL);
+CREATE INDEX invoices_failed ON public.invoices USING btree (organization_id, id) WHERE (status = 'failed'::text);
+CREATE INDEX invoices_flagged ON public.invoices USING btree (organization_id, id) WHERE ((status = 'draft'::text) AND ready_to_be_refreshed);
+CREATE INDEX invoices_generating ON public.invoices USING btree (created_at) WHERE (status = 'generating'::text);
+CREATE INDEX invoices_newest ON public.invoices USING btree (organization_id, issuing_date DESC, created_at DESC, id DESC);
+CREATE UNIQUE INDEX invoices_number_key ON public.invoices USING btree (organization_id, billing_entity_id, number) WHERE ((status = ANY (ARRAY['finalized'::text, 'voided'::text])) AND (NOT self_billed));
+CREATE INDEX invoices_overdue ON public.invoices USING btree (organization_id, payment_due_date) WHERE payment_overdue;
+CREATE INDEX invoices_progressive ON public.invoices USING btree (organization_id, customer_id) WHERE (invoice_type = 'progressive_billing'::text);
+CREATE UNIQUE INDEX invoices_regenerated_key ON public.invoices USING btree (organization_id, voided_invoice_id) WHERE ((voided_invoice_id IS NOT NULL) AND (status <> ALL (ARRAY['voided'::text, 'closed'::text, 'deleted'::text])));
+CREATE TRIGGER invoices_mark_changed AFTER UPDATE ON public.invoices REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_changed_invoices();
+CREATE TRIGGER invoices_mark_new AFTER INSERT ON public.invoices REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_new_invoices();
+CREATE TRIGGER invoices_tell_access AFTER UPDATE OF payment_overdue ON public.invoices FOR EACH ROW EXECUTE FUNCTION tell_access_of_invoice();
+
+create table late_event_cursors (
+  organization_id uuid not null,
+  seen_id uuid not null,
+  constraint late_event_cursors_pkey PRIMARY KEY (organization_id),
+  constraint late_event_cursors_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
+);
+
+create table ledger_daily (
+  organization_id uuid not null,
+  billing_entity_id uuid not null,
+  account_code text not null,
+  currency text not null,
+  booked_on date not null,
+  document_date date not null,
+  debit_cents bigint not null,
+  credit_cents bigint not null,
+  through_position bigint not null,
+  constraint ledger_daily_pkey PRIMARY KEY (organization_id, booked_on, document_date, billing_entity_id, account_code, currency)
+);
+
+create table ledger_entries (
+  id uuid not null,
+  organization_id uuid not null,
+  "position" bigint not null default nextval('ledger_entries_position_seq'::regclass),
+  transaction_id uuid not null,
+  billing_entity_id uuid not null,
+  account_code text not null,
+  currency text not null,
+  side text not null,
+  amount_cents bigint not null,
+  booked_on date not null,
+  customer_id uuid,
+  invoice_id uuid,
+  credit_note_id uuid,
+  wallet_id uuid,
+  wallet_transaction_id uuid,
+  payment_id uuid,
+  fee_id uuid,
+  tax_code text,
+  payment_provider_id uuid,
+  constraint ledger_entries_pkey PRIMARY KEY (id),
+  constraint ledger_entries_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) DEFERRABLE,
+  constraint ledger_entries_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint ledger_entries_side_check CHECK ((side = ANY (ARRAY['debit'::text, 'credit'::text])))
+);
+CREATE INDEX ledger_entries_account ON public.ledger_entries USING btree (organization_id, account_code, booked_on);
+CREATE INDEX ledger_entries_booked_on ON public.ledger_entries USING btree (organization_id, booked_on);
+CREATE INDEX ledger_entries_credit_note ON public.ledger_entries USING btree (organization_id, credit_note_id) WHERE (credit_note_id IS NOT NULL);
+CREATE INDEX ledger_entries_customer ON public.ledger_entries USING btree (organization_id, customer_id) WHERE (customer_id IS NOT NULL);
+CREATE INDEX ledger_entries_fee ON public.ledger_entries USING btree (organization_id, fee_id) WHERE (fee_id IS NOT NULL);
+CREATE INDEX ledger_entries_invoice ON public.ledger_entries USING btree (organization_id, invoice_id) WHERE (invoice_id IS NOT NULL);
+CREATE INDEX ledger_entries_position ON public.ledger_entries USING btree (organization_id, "position");
+CREATE INDEX ledger_entries_transaction ON public.ledger_entries USING btree (transaction_id);
+CREATE INDEX ledger_entries_wallet ON public.ledger_entries USING btree (organization_id, wallet_id) WHERE (wallet_id IS NOT NULL);
+CREATE CONSTRAINT TRIGGER ledger_entries_balance AFTER INSERT ON public.ledger_entries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION check_ledger_balance();
+CREATE TRIGGER ledger_entries_frozen BEFORE DELETE OR UPDATE ON public.ledger_entries FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+create table ledger_tail (
+  organization_id uuid not null,
+  transaction_id uuid not null,
+  constraint ledger_tail_pkey PRIMARY KEY (organization_id, transaction_id),
+  constraint ledger_tail_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) DEFERRABLE
+);
+
+create table ledger_transactions (
+  id uuid not null,
+  organization_id uuid not null,
+  rule text not null,
+  source_type text not null,
+  source_id uuid not null,
+  ordinal integer not null default 0,
+  currency text not null,
+  booked_at timestamp with time zone not null,
+  booked_on date not null,
+  document_date date not null,
+  reverses_id uuid,
+  created_at timestamp with time zone not null,
+  constraint ledger_transactions_pkey PRIMARY KEY (id),
+  constraint ledger_transactions_source_key UNIQUE (organization_id, rule, source_type, source_id, ordinal),
+  constraint ledger_transactions_reverses_id_fkey FOREIGN KEY (reverses_id) REFERENCES ledger_transactions(id) DEFERRABLE
+);
+CREATE TRIGGER ledger_transactions_frozen BEFORE DELETE OR UPDATE ON public.ledger_transactions FOR EACH ROW EXECUTE FUNCTION refuse_change();
+
+create table lifetime_usages (
+  organization_id uuid not null,
+  external_subscription_id text not null,
+  subscription_at timestamp with time zone not null,
+  historical_usage_amount_cents bigint not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint lifetime_usages_pkey PRIMARY KEY (organization_id, external_subscription_id, subscription_at),
+  constraint lifetime_usages_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint lifetime_usages_historical_usage_amount_cents_check CHECK ((historical_usage_amount_cents >= 0))
+);
+
+create table mails (
+  id uuid not null,
+  organization_id uuid not null,
+  kind text,
+  subject_id uuid,
+  document_id uuid,
+  is_automatic boolean not null,
+  recipients text[] not null,
+  cc text[] not null,
+  bcc text[] not null,
+  sender_name text,
+  reply_to text,
+  subject text not null,
+  body text not null,
+  status text not null,
+  attempts integer not null default 0,
+  error text,
+  next_attempt_at timestamp with time zone,
+  sent_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  recipient_states jsonb not null default '[]'::jsonb,
+  constraint mails_pkey PRIMARY KEY (id),
+  constraint mails_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint mails_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'credit_note'::text, 'payment_receipt'::text]))),
+  constraint mails_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'pending'::text, 'sent'::text, 'failed'::text, 'unsent'::text])))
+);
+comment on column mails.recipient_states is 'What the mail server said of each address: [{address, state: accepted | refused | deferred, error}]';
+CREATE UNIQUE INDEX mails_automatic_key ON public.mails USING btree (organization_id, kind, subject_id) WHERE is_automatic;
+CREATE INDEX mails_due ON public.mails USING btree (next_attempt_at) WHERE (status = 'pending'::text);
+CREATE INDEX mails_newest ON public.mails USING btree (organization_id, id DESC);
+CREATE INDEX mails_waiting ON public.mails USING btree (organization_id, document_id) WHERE (status = 'waiting'::text);
+
+create table minimum_commitments (
+  id uuid not null,
+  organization_id uuid not null,
+  plan_id uuid not null,
+  amount_cents bigint not null,
+  invoice_display_name text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint minimum_commitments_pkey PRIMARY KEY (id),
+  constraint minimum_commitments_plan_key UNIQUE (organization_id, plan_id),
+  constraint minimum_commitments_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id) DEFERRABLE,
+  constraint minimum_commitments_amount_cents_check CHECK ((amount_cents > 0))
+);
+
+create table order_forms (
+  id uuid not null,
+  organization_id uuid not null,
+  customer_id uuid not null,
+  quote_id uuid not null,
+  quote_version_id uuid not null,
+  number text not null,
+  status text not null default 'generated'::text,
+  void_reason text,
+  expires_at timestamp with time zone,
+  signed_at timestamp with time zone,
+  voided_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint order_forms_pkey PRIMARY KEY (id),
+  constraint order_forms_number_key UNIQUE (organization_id, number),
+  constraint order_forms_version_key UNIQUE (organization_id, quote_version_id),
+  constraint order_forms_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint order_forms_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint order_forms_quote_id_fkey FOREIGN KEY (quote_id) REFERENCES quotes(id) DEFERRABLE,
+  constraint order_forms_quote_version_id_fkey FOREIGN KEY (quote_version_id) REFERENCES quote_versions(id) DEFERRABLE,
+  constraint order_forms_status_check CHECK ((status = ANY (ARRAY['generated'::text, 'signed'::text, 'expired'::text, 'voided'::text]))),
+  constraint order_forms_void_reason_check CHECK ((void_reason = ANY (ARRAY['manual'::text, 'expired'::text, 'invalid'::text])))
+);
+CREATE INDEX order_forms_expiring ON public.order_forms USING btree (expires_at) WHERE ((status = 'generated'::text) AND (expires_at IS NOT NULL));
+CREATE INDEX order_forms_newest ON public.order_forms USING btree (organization_id, created_at DESC, id DESC);
+CREATE INDEX order_forms_quote ON public.order_forms USING btree (organization_id, quote_id);
+
+create table order_sequences (
+  organization_id uuid not null,
+  document text not null,
+  last bigint not null,
+  constraint order_sequences_pkey PRIMARY KEY (organization_id, document),
+  constraint order_sequences_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint order_sequences_document_check CHECK ((document = ANY (ARRAY['quote'::text, 'order_form'::text, 'order'::text])))
+);
+
+create table orders (
+  id uuid not null,
+  organization_id uuid not null,
+  customer_id uuid not null,
+  order_form_id uuid not null,
+  number text not null,
+  status text not null default 'created'::text,
+  order_type text not null,
+  execution_mode text,
+  execute_at timestamp with time zone,
+  currency text,
+  billing_snapshot jsonb,
+  executed_at timestamp with time zone,
+  execution_record jsonb not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint orders_pkey PRIMARY KEY (id),
+  constraint orders_form_key UNIQUE (organization_id, order_form_id),
+  constraint orders_number_key UNIQUE (organization_id, number),
+  constraint orders_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint orders_order_form_id_fkey FOREIGN KEY (order_form_id) REFERENCES order_forms(id) DEFERRABLE,
+  constraint orders_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint orders_executed CHECK (((status = 'executed'::text) = (executed_at IS NOT NULL))),
+  constraint orders_execution_mode_check CHECK ((execution_mode = ANY (ARRAY['execute_in_svc'::text, 'order_only'::text]))),
+  constraint orders_order_type_check CHECK ((order_type = ANY (ARRAY['subscription_creation'::text, 'subscription_amendment'::text, 'one_off'::text]))),
+  constraint orders_scheduled CHECK (((execute_at IS NULL) OR (execution_mode IS NOT NULL))),
+  constraint orders_status_check CHECK ((status = ANY (ARRAY['created'::text, 'executed'::text, 'failed'::text])))
+);
+CREATE INDEX orders_newest ON public.orders USING btree (organization_id, created_at DESC, id DESC);
+CREATE INDEX orders_scheduled ON public.orders USING btree (execute_at) WHERE ((status = 'created'::text) AND (execute_at IS NOT NULL));
+
+create table organizations (
+  id uuid not null,
+  name text not null,
+  slug text not null,
+  hmac_key text not null,
+  sandbox boolean not null default false,
+  document_number_prefix text not null,
+  document_numbering text not null default 'per_customer'::text,
+  finalize_zero_amount_invoice boolean not null default true,
+  country text,
+  address_line1 text,
+  address_line2 text,
+  state text,
+  zipcode text,
+  city text,
+  email text,
+  legal_name text,
+  legal_number text,
+  tax_identification_number text,
+  net_payment_term integer not null default 0,
+  email_settings text[] not null default '{}'::text[],
+  invoice_footer text,
+  invoice_grace_period integer not null default 0,
+  document_locale text not null default 'en'::text,
+  audit_logs_period_days integer,
+  rate_limit_events integer,
+  rate_limit_current_usage integer,
+  rate_limit_default integer,
+  rate_limit_events_bulk integer,
+  rate_limit_access integer,
+  usage_policies jsonb,
+  shapes_version bigint not null default 0,
+  customers_count bigint not null default 0,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  wallet_limit integer not null default 6,
+  hosted_page_wait_minutes integer not null default 0,
+  deny_when_overdue boolean not null default false,
+  personal_properties jsonb not null default '[]'::jsonb,
+  former_hmac_key text,
+  former_hmac_key_expires_at timestamp with time zone,
+  constraint organizations_pkey PRIMARY KEY (id),
+  constraint organizations_slug_key UNIQUE (slug),
+  constraint organizations_audit_logs_period_days CHECK (((audit_logs_period_days >= 1) AND (audit_logs_period_days <= 400))),
+  constraint organizations_document_numbering_check CHECK ((document_numbering = ANY (ARRAY['per_customer'::text, 'per_organization'::text]))),
+  constraint organizations_hosted_page_wait_minutes_check CHECK ((hosted_page_wait_minutes >= 0)),
+  constraint organizations_rate_limit_access_check CHECK ((rate_limit_access > 0)),
+  constraint organizations_rate_limit_current_usage_check CHECK ((rate_limit_current_usage > 0)),
+  constraint organizations_rate_limit_default_check CHECK ((rate_limit_default > 0)),
+  constraint organizations_rate_limit_events_bulk_check CHECK ((rate_limit_events_bulk > 0)),
+  constraint organizations_rate_limit_events_check CHECK ((rate_limit_events > 0)),
+  constraint organizations_wallet_limit_check CHECK (((wallet_limit >= 1) AND (wallet_limit <= 100)))
+);
+CREATE TRIGGER organizations_tell_access AFTER UPDATE OF deny_when_overdue ON public.organizations FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
+
+create table owners (
+  id uuid not null,
+  organization_id uuid not null,
+  email text not null,
+  created_at timestamp with time zone not null,
+  constraint owners_pkey PRIMARY KEY (id),
+  constraint owners_email_key UNIQUE (organization_id, email),
+  constraint owners_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
+);
+
+create table payment_invoices (
+  organization_id uuid not null,
+  payment_id uuid not null,
+  invoice_id uuid not null,
+  amount_cents bigint not null default 0,
+  constraint payment_invoices_pkey PRIMARY KEY (organization_id, payment_id, invoice_id),
+  constraint payment_invoices_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) DEFERRABLE,
+  constraint payment_invoices_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id) DEFERRABLE,
+  constraint payment_invoices_amount_cents_check CHECK ((amount_cents >= 0))
+);
+CREATE INDEX payment_invoices_invoice ON public.payment_invoices USING btree (organization_id, invoice_id);
+
+create table payment_methods (
+  id uuid not null,
+  organization_id uuid not null,
+  customer_id uuid not null,
+  payment_provider_id uuid not null,
+  provider_customer_id text not null,
+  provider_method_id text not null,
+  method_type text not null,
+  details jsonb not null default '{}'::jsonb,
+  is_default boolean not null default false,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint payment_methods_pkey PRIMARY KEY (id),
+  constraint payment_methods_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint payment_methods_payment_provider_id_fkey FOREIGN KEY (payment_provider_id) REFERENCES payment_providers(id) DEFERRABLE
+);
+CREATE UNIQUE INDEX payment_methods_default_key ON public.payment_methods USING btree (organization_id, customer_id) WHERE (is_default AND (deleted_at IS NULL));
+CREATE UNIQUE INDEX payment_methods_method_key ON public.payment_methods USING btree (organization_id, payment_provider_id, provider_customer_id, provider_method_id) WHERE (deleted_at IS NULL);
+
+create table payment_pages (
+  id uuid not null,
+  organization_id uuid not null,
+  customer_id uuid not null,
+  payment_provider_id uuid not null,
+  payable_type text,
+  payable_id uuid,
+  token text not null,
+  url text not null,
+  amount_cents bigint,
+  provider_page_id text,
+  expires_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  error jsonb,
+  constraint payment_pages_pkey PRIMARY KEY (id),
+  constraint payment_pages_token_key UNIQUE (token),
+  constraint payment_pages_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint payment_pages_payment_provider_id_fkey FOREIGN KEY (payment_provider_id) REFERENCES payment_providers(id) DEFERRABLE,
+  constraint payment_pages_payable_type_check CHECK ((payable_type = ANY (ARRAY['Invoice'::text, 'PaymentRequest'::text])))
+);
+CREATE INDEX payment_pages_payable ON public.payment_pages USING btree (organization_id, payable_id) WHERE (closed_at IS NULL);
+
+create table payment_providers (
+  id uuid not null,
+  organization_id uuid not null,
+  provider_type text not null,
+  emulates text,
+  code text not null,
+  name text not null,
+  success_redirect_url text,
+  secrets jsonb not null default '{}'::jsonb,
+  secrets_last4 jsonb not null default '{}'::jsonb,
+  settings jsonb not null default '{}'::jsonb,
+  status text not null,
+  last_error text,
+  inbound_endpoint_id text,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint payment_providers_pkey PRIMARY KEY (id),
+  constraint payment_providers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint payment_providers_status_check CHECK ((status = ANY (ARRAY['connected'::text, 'unverified'::text, 'failing'::text])))
+);
+CREATE UNIQUE INDEX payment_providers_code_key ON public.payment_providers USING btree (organization_id, code) WHERE (deleted_at IS NULL);
+
+create table payment_receipts (
+  id uuid not null,
+  organization_id uuid not null,
+  payment_id uuid not null,
+  customer_id uuid not null,
+  billing_entity_id uuid not null,
+  number text not null,
+  created_at timestamp with time zone not null,
+  constraint payment_receipts_pkey PRIMARY KEY (id),
+  constraint payment_receipts_number_key UNIQUE (organization_id, customer_id, number),
+  constraint payment_receipts_payment_key UNIQUE (organization_id, payment_id),
+  constraint payment_receipts_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
+  constraint payment_receipts_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint payment_receipts_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id) DEFERRABLE
+);
+CREATE INDEX payment_receipts_customer ON public.payment_receipts USING btree (organization_id, customer_id, created_at DESC, id DESC);
+CREATE INDEX payment_receipts_newest ON public.payment_receipts USING btree (organization_id, created_at DESC, id DESC);
+
+create table payment_request_invoices (
+  organization_id uuid not null,
+  payment_request_id uuid not null,
+  invoice_id uuid not null,
+  constraint payment_request_invoices_pkey PRIMARY KEY (organization_id, payment_request_id, invoice_id),
+  constraint payment_request_invoices_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) DEFERRABLE,
+  constraint payment_request_invoices_payment_request_id_fkey FOREIGN KEY (payment_request_id) REFERENCES payment_requests(id) DEFERRABLE
+);
+CREATE INDEX payment_request_invoices_invoice ON public.payment_request_invoices USING btree (organization_id, invoice_id);
+
+create table payment_requests (
+  id uuid not null,
+  organization_id uuid not null,
+  customer_id uuid not null,
+  billing_entity_id uuid not null,
+  amount_cents bigint not null,
+  amount_currency text not null,
+  email text,
+  payment_status text not null default 'pending'::text,
+  payment_attempts integer not null default 0,
+  ready_for_payment_processing boolean not null default true,
+  payment_method_type text,
+  payment_method_id uuid,
+  dunning_campaign_id uuid,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint payment_requests_pkey PRIMARY KEY (id),
+  constraint payment_requests_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
+  constraint payment_requests_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint payment_requests_dunning_campaign_id_fkey FOREIGN KEY (dunning_campaign_id) REFERENCES dunning_campaigns(id) DEFERRABLE,
+  constraint payment_requests_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
+);
+CREATE INDEX payment_requests_newest ON public.payment_requests USING btree (organization_id, created_at DESC, id DESC);
+
+create table payments (
+  id uuid not null,
+  organization_id uuid not null,
+  customer_id uuid not null,
+  payable_type text not null,
+  payable_id uuid not null,
+  payment_type text not null,
+  amount_cents bigint not null,
+  amount_currency text not null,
+  status text not null,
+  payment_status text not null,
+  reference text,
+  payment_provider_id uuid,
+  provider_payment_id text,
+  provider_customer_id text,
+  payment_method_id uuid,
+  next_action jsonb not null default '{}'::jsonb,
+  error jsonb,
+  charge_attempts integer not null default 0,
+  charged_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  cancel_owed_at timestamp with time zone,
+  wire_amount bigint,
+  wire_currency text,
+  constraint payments_pkey PRIMARY KEY (id),
+  constraint payments_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint payments_payment_method_id_fkey FOREIGN KEY (payment_method_id) REFERENCES payment_methods(id) DEFERRABLE,
+  constraint payments_payment_provider_id_fkey FOREIGN KEY (payment_provider_id) REFERENCES payment_providers(id) DEFERRABLE,
+  constraint payments_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint payments_payable_type_check CHECK ((payable_type = ANY (ARRAY['Invoice'::text, 'PaymentRequest'::text]))),
+  constraint payments_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'processing'::text, 'succeeded'::text, 'failed'::text]))),
+  constraint payments_payment_type_check CHECK ((payment_type = ANY (ARRAY['manual'::text, 'provider'::text])))
+);
+CREATE INDEX payments_cancel_owed ON public.payments USING btree (cancel_owed_at) WHERE (cancel_owed_at IS NOT NULL);
+CREATE INDEX payments_newest ON public.payments USING btree (organization_id, created_at DESC, id DESC);
+CREATE INDEX payments_payable ON public.payments USING btree (organization_id, payable_id);
+CREATE UNIQUE INDEX payments_provider_payment_key ON public.payments USING btree (organization_id, payment_provider_id, provider_payment_id) WHERE (provider_payment_id IS NOT NULL);
+CREATE INDEX payments_stuck ON public.payments USING btree (updated_at) WHERE ((payment_type = 'provider'::text) AND (payment_status = ANY (ARRAY['pending'::text, 'processing'::text])));
+CREATE UNIQUE INDEX payments_under_way_key ON public.payments USING btree (organization_id, payable_type, payable_id) WHERE ((payment_type = 'provider'::text) AND (payment_status = ANY (ARRAY['pending'::text, 'processing'::text])));
+
+create table plan_cascades (
+  "position" bigint not null generated always as identity,
+  organization_id uuid not null,
+  plan_id uuid not null,
+  change jsonb not null,
+  created_at timestamp with time zone not null,
+  constraint plan_cascades_pkey PRIMARY KEY ("position"),
+  constraint plan_cascades_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id) DEFERRABLE
+);
+CREATE INDEX plan_cascades_plan ON public.plan_cascades USING btree (organization_id, plan_id, "position");
+
+create table plan_taxes (
+  organization_id uuid not null,
+  plan_id uuid not null,
+  tax_id uuid not null,
+  constraint plan_taxes_pkey PRIMARY KEY (organization_id, plan_id, tax_id),
+  constraint plan_taxes_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id) DEFERRABLE,
+  constraint plan_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
+);
+
+create table plans (
+  id uuid not null,
+  organization_id uuid not null,
+  parent_id uuid,
+  code text not null,
+  name text not null,
+  invoice_display_name text,
+  description text,
+  "interval" text not null,
+  pay_in_advance boolean not null,
+  amount_cents bigint not null,
+  amount_currency text not null,
+  trial_period numeric(30,15),
+  bill_charges_monthly boolean,
+  bill_fixed_charges_monthly boolean,
+  metadata jsonb,
+  usage_policies jsonb,
+  pending_deletion boolean not null default false,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint plans_pkey PRIMARY KEY (id),
+  constraint plans_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint plans_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES plans(id) DEFERRABLE,
+  constraint plans_amount_cents_check CHECK ((amount_cents >= 0)),
+  constraint plans_interval_check CHECK (("interval" = ANY (ARRAY['weekly'::text, 'monthly'::text, 'quarterly'::text, 'semiannual'::text, 'yearly'::text]))),
+  constraint plans_trial_period_check CHECK ((trial_period >= (0)::numeric))
+);
+CREATE UNIQUE INDEX plans_code_key ON public.plans USING btree (organization_id, code) WHERE ((deleted_at IS NULL) AND (parent_id IS NULL));
+CREATE INDEX plans_parent ON public.plans USING btree (organization_id, parent_id) WHERE (parent_id IS NOT NULL);
+CREATE TRIGGER plans_tell_access AFTER UPDATE OF parent_id, "interval", bill_charges_monthly, pay_in_advance, amount_currency, deleted_at ON public.plans FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
+
+create table pricing_units (
+  id uuid not null,
+  organization_id uuid not null,
+  code text not null,
+  name text not null,
+  short_name text not null,
+  description text,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint pricing_units_pkey PRIMARY KEY (id),
+  constraint pricing_units_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
+);
+CREATE UNIQUE INDEX pricing_units_code_key ON public.pricing_units USING btree (organization_id, code) WHERE (deleted_at IS NULL);
+
+create table privileges (
+  id uuid not null,
+  organization_id uuid not null,
+  feature_id uuid not null,
+  code text not null,
+  name text,
+  value_type text not null,
+  select_options text[] not null default '{}'::text[],
+  created_at timestamp with time zone not null,
+  constraint privileges_pkey PRIMARY KEY (id),
+  constraint privileges_code_key UNIQUE (organization_id, feature_id, code),
+  constraint privileges_feature_id_fkey FOREIGN KEY (feature_id) REFERENCES features(id) DEFERRABLE,
+  constraint privileges_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint privileges_options CHECK (((value_type = 'select'::text) = (cardinality(select_options) > 0))),
+  constraint privileges_value_type_check CHECK ((value_type = ANY (ARRAY['integer'::text, 'boolean'::text, 'string'::text, 'select'::text])))
+);
+CREATE TRIGGER privileges_tell_access AFTER INSERT OR DELETE OR UPDATE ON public.privileges FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
+
+create table progressive_runs (
+  invoice_id uuid not null,
+  organization_id uuid not null,
+  external_subscription_id text not null,
+  invoiced_amount_cents bigint not null,
+  highest_threshold_id uuid not null,
+  previous_invoice_id uuid,
+  created_at timestamp with time zone not null,
+  constraint progressive_runs_pkey PRIMARY KEY (invoice_id),
+  constraint progressive_runs_crossing_key UNIQUE NULLS NOT DISTINCT (organization_id, external_subscription_id, invoiced_amount_cents, highest_threshold_id, previous_invoice_id),
+  constraint progressive_runs_highest_threshold_id_fkey FOREIGN KEY (highest_threshold_id) REFERENCES usage_thresholds(id) DEFERRABLE,
+  constraint progressive_runs_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE,
+  constraint progressive_runs_previous_invoice_id_fkey FOREIGN KEY (previous_invoice_id) REFERENCES invoices(id) DEFERRABLE
+);
+
+create table quote_owners (
+  organization_id uuid not null,
+  quote_id uuid not null,
+  owner_id uuid not null,
+  "position" integer not null,
+  constraint quote_owners_pkey PRIMARY KEY (organization_id, quote_id, owner_id),
+  constraint quote_owners_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES owners(id) DEFERRABLE,
+  constraint quote_owners_quote_id_fkey FOREIGN KEY (quote_id) REFERENCES quotes(id) DEFERRABLE
+);
+CREATE INDEX quote_owners_owner ON public.quote_owners USING btree (organization_id, owner_id);
+
+create table quote_versions (
+  id uuid not null,
+  organization_id uuid not null,
+  quote_id uuid not null,
+  version integer not null,
+  status text not null default 'draft'::text,
+  void_reason text,
+  currency text,
+  billing_entity_code text,
+  content text,
+  billing_items jsonb,
+  display_variables jsonb,
+  approved_at timestamp with time zone,
+  voided_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint quote_versions_pkey PRIMARY KEY (id),
+  constraint quote_versions_version_key UNIQUE (organization_id, quote_id, version),
+  constraint quote_versions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint quote_versions_quote_id_fkey FOREIGN KEY (quote_id) REFERENCES quotes(id) DEFERRABLE,
+  constraint quote_versions_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'approved'::text, 'voided'::text]))),
+  constraint quote_versions_version_check CHECK ((version > 0)),
+  constraint quote_versions_void_reason_check CHECK ((void_reason = ANY (ARRAY['manual'::text, 'superseded'::text, 'cascade_of_expired'::text, 'cascade_of_voided'::text]))),
+  constraint quote_versions_voided CHECK ((((status = 'voided'::text) = (voided_at IS NOT NULL)) AND ((status = 'voided'::text) = (void_reason IS NOT NULL))))
+);
+CREATE UNIQUE INDEX quote_versions_alive_key ON public.quote_versions USING btree (organization_id, quote_id) WHERE (status = ANY (ARRAY['draft'::text, 'approved'::text]));
+
+create table quotes (
+  id uuid not null,
+  organization_id uuid not null,
+  customer_id uuid not null,
+  subscription_id uuid,
+  number text not null,
+  order_type text not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint quotes_pkey PRIMARY KEY (id),
+  constraint quotes_number_key UNIQUE (organization_id, number),
+  constraint quotes_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint quotes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint quotes_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE,
+  constraint quotes_order_type_check CHECK ((order_type = ANY (ARRAY['subscription_creation'::text, 'subscription_amendment'::text, 'one_off'::text]))),
+  constraint quotes_target CHECK (((order_type = 'subscription_amendment'::text) = (subscription_id IS NOT NULL)))
+);
+CREATE INDEX quotes_customer ON public.quotes USING btree (organization_id, customer_id);
+CREATE INDEX quotes_newest ON public.quotes USING btree (organization_id, created_at DESC, id DESC);
+
+create table recurring_transaction_rules (
+  id uuid not null,
+  organization_id uuid not null,
+  wallet_id uuid not null,
+  status text not null,
+  trigger text not null,
+  method text not null,
+  "interval" text,
+  threshold_credits numeric(40,5) not null default 0,
+  paid_credits numeric(40,5) not null default 0,
+  granted_credits numeric(40,5) not null default 0,
+  target_ongoing_balance numeric(40,5),
+  grants_target_top_up boolean not null default false,
+  started_at timestamp with time zone,
+  expiration_at timestamp with time zone,
+  invoice_requires_successful_payment boolean not null,
+  ignore_paid_top_up_limits boolean not null default false,
+  transaction_name text,
+  transaction_metadata jsonb not null default '[]'::jsonb,
+  payment_method_type text,
+  payment_method_id uuid,
+  purchase_order_number text,
+  next_top_up_on date,
+  terminated_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  skip_invoice_custom_sections boolean,
+  constraint recurring_transaction_rules_pkey PRIMARY KEY (id),
+  constraint recurring_transaction_rules_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint recurring_transaction_rules_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id) DEFERRABLE,
+  constraint recurring_transaction_rules_interval_check CHECK (("interval" = ANY (ARRAY['weekly'::text, 'monthly'::text, 'quarterly'::text, 'semiannual'::text, 'yearly'::text]))),
+  constraint recurring_transaction_rules_method_check CHECK ((method = ANY (ARRAY['fixed'::text, 'target'::text]))),
+  constraint recurring_transaction_rules_status_check CHECK ((status = ANY (ARRAY['active'::text, 'terminated'::text]))),
+  constraint recurring_transaction_rules_trigger_check CHECK ((trigger = ANY (ARRAY['interval'::text, 'threshold'::text])))
+);
+CREATE UNIQUE INDEX recurring_transaction_rules_active_key ON public.recurring_transaction_rules USING btree (organization_id, wallet_id) WHERE (status = 'active'::text);
+CREATE INDEX recurring_transaction_rules_due ON public.recurring_transaction_rules USING btree (next_top_up_on) WHERE ((status = 'active'::text) AND (next_top_up_on IS NOT NULL));
+CREATE INDEX recurring_transaction_rules_expiring ON public.recurring_transaction_rules USING btree (expiration_at) WHERE ((status = 'active'::text) AND (expiration_at IS NOT NULL));
+
+create table retention_rules (
+  organization_id uuid not null,
+  class text not null,
+  days integer,
+  updated_at timestamp with time zone not null,
+  constraint retention_rules_pkey PRIMARY KEY (organization_id, class),
+  constraint retention_rules_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint retention_rules_days_check CHECK ((days > 0))
+);
+CREATE INDEX retention_rules_class ON public.retention_rules USING btree (class, days);
+
+create table runs (
+  id uuid not null,
+  organization_id uuid not null,
+  kind text not null,
+  status text not null default 'pending'::text,
+  cursor jsonb,
+  done bigint not null default 0,
+  total bigint,
+  input jsonb not null default '{}'::jsonb,
+  result jsonb,
+  error jsonb,
+  attempts integer not null default 0,
+  lease_until timestamp with time zone,
+  created_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  constraint runs_pkey PRIMARY KEY (id),
+  constraint runs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
+);
+CREATE INDEX runs_open ON public.runs USING btree (lease_until) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
+CREATE INDEX runs_organization ON public.runs USING btree (organization_id, kind, created_at DESC);
+
+create table sandbox_mails (
+  id uuid not null,
+  organization_id uuid not null,
+  recipients text[] not null,
+  bcc text[] not null default '{}'::text[],
+  subject text not null,
+  body text not null,
+  attachments jsonb not null default '[]'::jsonb,
+  created_at timestamp with time zone not null,
+  constraint sandbox_mails_pkey PRIMARY KEY (id)
+);
+CREATE INDEX sandbox_mails_newest ON public.sandbox_mails USING btree (organization_id, created_at DESC, id DESC);
+
+create table schedule_ticks (
+  job text not null,
+  tick_at timestamp with time zone not null,
+  claimed_at timestamp with time zone not null,
+  finished_at timestamp with time zone,
+  error text,
+  constraint schedule_ticks_pkey PRIMARY KEY (job, tick_at)
+);
+CREATE INDEX schedule_ticks_age ON public.schedule_ticks USING btree (tick_at);
+
+create table schema_migrations (
+  name text not null,
+  checksum text not null,
+  constraint schema_migrations_pkey PRIMARY KEY (name)
+);
+
+create table security_logs (
+  id uuid not null,
+  organization_id uuid not null,
+  log_type text not null,
+  log_event text not null,
+  user_id uuid,
+  user_email text,
+  api_key_id uuid,
+  resources jsonb not null default '{}'::jsonb,
+  device_info jsonb not null default '{}'::jsonb,
+  logged_at timestamp with time zone not null,
+  created_at timestamp with time zone not null,
+  constraint security_logs_pkey PRIMARY KEY (id, created_at)
+) partition by RANGE (created_at);
+CREATE INDEX security_logs_newest ON ONLY public.security_logs USING btree (organization_id, logged_at DESC, id DESC);
+
+create table security_logs_2026_11 partition of security_logs FOR VALUES FROM ('2026-11-01 00:00:00+00') TO ('2026-12-01 00:00:00+00');
+
+create table security_logs_2026_12 partition of security_logs FOR VALUES FROM ('2026-12-01 00:00:00+00') TO ('2027-01-01 00:00:00+00');
+
+create table security_logs_default partition of security_logs DEFAULT;
+
+create table subscription_activation_rules (
+  id uuid not null,
+  organization_id uuid not null,
+  subscription_id uuid not null,
+  rule_type text not null,
+  timeout_hours integer not null,
+  status text not null,
+  expires_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint subscription_activation_rules_pkey PRIMARY KEY (id),
+  constraint subscription_activation_rules_key UNIQUE (organization_id, subscription_id, rule_type),
+  constraint subscription_activation_rules_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint subscription_activation_rules_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE,
+  constraint subscription_activation_rules_rule_type_check CHECK ((rule_type = 'payment'::text)),
+  constraint subscription_activation_rules_status_check CHECK ((status = ANY (ARRAY['inactive'::text, 'pending'::text, 'satisfied'::text, 'declined'::text, 'failed'::text, 'expired'::text, 'not_applicable'::text]))),
+  constraint subscription_activation_rules_timeout_hours_check CHECK ((timeout_hours >= 0))
+);
+CREATE INDEX subscription_activation_rules_expiring ON public.subscription_activation_rules USING btree (expires_at) WHERE (status = 'pending'::text);
+
+create table subscriptions (
+  id uuid not null,
+  organization_id uuid not null,
+  customer_id uuid not null,
+  plan_id uuid not null,
+  previous_subscription_id uuid,
+  billing_entity_id uuid,
+  external_id text not null,
+  name text,
+  status text not null,
+  billing_time text not null default 'calendar'::text,
+  subscription_at timestamp with time zone not null,
+  started_at timestamp with time zone,
+  activated_at timestamp with time zone,
+  ending_at timestamp with time zone,
+  terminated_at timestamp with time zone,
+  canceled_at timestamp with time zone,
+  cancellation_reason text,
+  trial_ended_at timestamp with time zone,
+  on_termination_credit_note text,
+  on_termination_invoice text not null default 'generate'::text,
+  consolidate_invoice boolean not null default true,
+  progressive_billing_disabled boolean not null default false,
+  skip_invoice_custom_sections boolean not null default false,
+  purchase_order_number text,
+  payment_method_type text,
+  payment_method_id uuid,
+  last_received_event_on date,
+  usage_may_have_changed boolean not null default false,
+  next_billing_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  termination_alerted_on date,
+  constraint subscriptions_pkey PRIMARY KEY (id),
+  constraint subscriptions_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
+  constraint subscriptions_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint subscriptions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint subscriptions_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id) DEFERRABLE,
+  constraint subscriptions_previous_subscription_id_fkey FOREIGN KEY (previous_subscription_id) REFERENCES subscriptions(id) DEFERRABLE,
+  constraint subscriptions_billing_time_check CHECK ((billing_time = ANY (ARRAY['calendar'::text, 'anniversary'::text]))),
+  constraint subscriptions_cancellation_reason_check CHECK ((cancellation_reason = ANY (ARRAY['payment_failed'::text, 'timeout'::text]))),
+  constraint subscriptions_on_termination_credit_note_check CHECK ((on_termination_credit_note = ANY (ARRAY['credit'::text, 'refund'::text, 'offset'::text, 'skip'::text]))),
+  constraint subscriptions_on_termination_invoice_check CHECK ((on_termination_invoice = ANY (ARRAY['generate'::text, 'skip'::text]))),
+  constraint subscriptions_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'incomplete'::text, 'active'::text, 'terminated'::text, 'canceled'::text])))
+);
+CREATE UNIQUE INDEX subscriptions_active_key ON public.subscriptions USING btree (organization_id, external_id) WHERE (status = 'active'::text);
+CREATE INDEX subscriptions_customer ON public.subscriptions USING btree (organization_id, customer_id);
+CREATE INDEX subscriptions_due ON public.subscriptions USING btree (next_billing_at) WHERE (status = 'active'::text);
+CREATE INDEX subscriptions_due_of_organization ON public.subscriptions USING btree (organization_id, next_billing_at) WHERE (status = 'active'::text);
+CREATE INDEX subscriptions_ending ON public.subscriptions USING btree (ending_at) WHERE ((status = 'active'::text) AND (ending_at IS NOT NULL));
+CREATE INDEX subscriptions_external_id ON public.subscriptions USING btree (organization_id, external_id);
+CREATE UNIQUE INDEX subscriptions_incomplete_key ON public.subscriptions USING btree (organization_id, external_id) WHERE (status = 'incomplete'::text);
+CREATE INDEX subscriptions_pending ON public.subscriptions USING btree (subscription_at) WHERE (status = 'pending'::text);
+CREATE INDEX subscriptions_plan ON public.subscriptions USING btree (organization_id, plan_id);
+CREATE INDEX subscriptions_previous ON public.subscriptions USING btree (organization_id, previous_subscription_id) WHERE (previous_subscription_id IS NOT NULL);
+CREATE TRIGGER subscriptions_tell_access AFTER INSERT OR DELETE OR UPDATE OF customer_id, plan_id, billing_entity_id, previous_subscription_id, external_id, status, billing_time, subscription_at, started_at, activated_at, ending_at, terminated_at ON public.subscriptions FOR EACH ROW EXECUTE FUNCTION tell_access_of_subscription();
+
+create table taken_late_events (
+  organization_id uuid not null,
+  event_id uuid not null,
+  taken_at timestamp with time zone not null,
+  constraint taken_late_events_pkey PRIMARY KEY (organization_id, event_id)
+);
+
+create table taxes (
+  id uuid not null,
+  organization_id uuid not null,
+  code text not null,
+  name text not null,
+  description text,
+  rate numeric(30,10) not null,
+  auto_generated boolean not null default false,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint taxes_pkey PRIMARY KEY (id),
+  constraint taxes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint taxes_rate_check CHECK ((rate >= (0)::numeric))
+);
+CREATE UNIQUE INDEX taxes_code_key ON public.taxes USING btree (organization_id, code) WHERE (deleted_at IS NULL);
+
+create table test_clock_leases (
+  organization_id uuid not null,
+  token uuid,
+  until timestamp with time zone not null,
+  constraint test_clock_leases_pkey PRIMARY KEY (organization_id),
+  constraint test_clock_leases_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES test_clocks(organization_id) ON DELETE CASCADE DEFERRABLE
+);
+CREATE INDEX test_clock_leases_until ON public.test_clock_leases USING btree (until);
+
+create table test_clock_timeline (
+  organization_id uuid not null,
+  sequence bigint not null,
+  at timestamp with time zone not null,
+  kind text not null,
+  name text not null,
+  resource_type text,
+  resource_id uuid,
+  external_customer_id text,
+  summary jsonb not null default '{}'::jsonb,
+  created_at timestamp with time zone not null,
+  constraint test_clock_timeline_pkey PRIMARY KEY (organization_id, sequence),
+  constraint test_clock_timeline_kind_check CHECK ((kind = ANY (ARRAY['clock'::text, 'job'::text, 'activity'::text, 'webhook'::text, 'payment'::text])))
+);
+
+create table test_clock_timelines (
+  organization_id uuid not null,
+  last bigint not null,
+  first bigint not null,
+  clock_deleted_at timestamp with time zone,
+  constraint test_clock_timelines_pkey PRIMARY KEY (organization_id)
+);
+
+create table test_clocks (
+  organization_id uuid not null,
+  frozen_time timestamp with time zone not null,
+  target_time timestamp with time zone,
+  status text not null default 'ready'::text,
+  phase jsonb,
+  started_from timestamp with time zone,
+  steps_done integer not null default 0,
+  advances_count integer not null default 0,
+  cancel_requested boolean not null default false,
+  error jsonb,
+  lease_token uuid,
+  created_at timestamp with time zone not null,
+  constraint test_clocks_pkey PRIMARY KEY (organization_id),
+  constraint test_clocks_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint test_clocks_status_check CHECK ((status = ANY (ARRAY['ready'::text, 'advancing'::text, 'failed'::text])))
+);
+
+create table triggered_alerts (
+  id uuid not null,
+  organization_id uuid not null,
+  alert_id uuid not null,
+  evaluation bigint not null,
+  subscription_id uuid,
+  wallet_id uuid,
+  current_value numeric not null,
+  previous_value numeric not null,
+  crossed_thresholds jsonb not null,
+  triggered_at timestamp with time zone not null,
+  constraint triggered_alerts_pkey PRIMARY KEY (id),
+  constraint triggered_alerts_evaluation_key UNIQUE (organization_id, alert_id, evaluation),
+  constraint triggered_alerts_alert_id_fkey FOREIGN KEY (alert_id) REFERENCES alerts(id) DEFERRABLE,
+  constraint triggered_alerts_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE,
+  constraint triggered_alerts_wallet_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id) DEFERRABLE
+);
+
+create table unmatched_events (
+  organization_id uuid not null,
+  event_id uuid not null,
+  reason text not null,
+  code text not null,
+  external_subscription_id text not null,
+  event_timestamp timestamp with time zone not null,
+  first_seen_at timestamp with time zone not null,
+  status text not null default 'open'::text,
+  healed_at timestamp with time zone,
+  correction_id uuid,
+  shares_total boolean not null default false,
+  constraint unmatched_events_pkey PRIMARY KEY (organization_id, event_id),
+  constraint unmatched_events_status_check CHECK ((status = ANY (ARRAY['open'::text, 'healed'::text, 'ignored'::text])))
+);
+CREATE INDEX unmatched_events_newest ON public.unmatched_events USING btree (organization_id, status, first_seen_at DESC, event_id DESC);
+CREATE INDEX unmatched_events_open_code ON public.unmatched_events USING btree (organization_id, code, event_id) WHERE (status = 'open'::text);
+CREATE INDEX unmatched_events_open_subscription ON public.unmatched_events USING btree (organization_id, external_subscription_id, event_id) WHERE (status = 'open'::text);
+CREATE INDEX unmatched_events_reason ON public.unmatched_events USING btree (organization_id, status, reason, code);
+
+create table unmatched_totals (
+  organization_id uuid not null,
+  reason text not null,
+  code text not null,
+  count bigint not null,
+  first_seen_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone not null,
+  kept bigint not null default 0,
+  constraint unmatched_totals_pkey PRIMARY KEY (organization_id, reason, code)
+);
+CREATE INDEX unmatched_totals_empty ON public.unmatched_totals USING btree (organization_id) WHERE (count <= 0);
+CREATE INDEX unmatched_totals_overflown ON public.unmatched_totals USING btree (organization_id, code) WHERE (kept < count);
+
+create table usage_buckets (
+  organization_id uuid not null,
+  external_subscription_id text not null,
+  shape_id uuid not null,
+  hour timestamp with time zone not null,
+  group_hash bytea not null,
+  events_count bigint not null,
+  valid_count bigint not null,
+  sum numeric not null default 0,
+  moment numeric not null default 0,
+  max numeric,
+  last_ts timestamp with time zone,
+  last_created_at timestamp with time zone,
+  last_id uuid,
+  last_value numeric,
+  amount numeric not null default 0,
+  digest numeric not null default 0,
+  max_id uuid,
+  constraint usage_buckets_pkey PRIMARY KEY (organization_id, external_subscription_id, shape_id, hour, group_hash)
+) with (fillfactor=70);
+comment on column usage_buckets.digest is 'sum over the events of 10^83 + the first 240 bits of a SHA-256: src/resources/usage-shapes/event-digest.ts';
+comment on column usage_buckets.max_id is 'no event that was ever in here has a greater id';
+
+create table usage_days (
+  organization_id uuid not null,
+  external_subscription_id text not null,
+  shape_id uuid not null,
+  day timestamp with time zone not null,
+  group_hash bytea not null,
+  events_count bigint not null,
+  valid_count bigint not null,
+  sum numeric not null,
+  moment numeric not null,
+  amount numeric not null default 0,
+  digest numeric not null default 0,
+  max_id uuid,
+  constraint usage_days_pkey PRIMARY KEY (organization_id, external_subscription_id, shape_id, day, group_hash)
+) with (fillfactor=70);
+comment on column usage_days.digest is 'sum of the digests of the hours of the day';
+comment on column usage_days.max_id is 'greatest max_id of the hours of the day';
+
+create table usage_dirty_hours (
+  organization_id uuid not null,
+  shape_id uuid not null,
+  external_subscription_id text not null,
+  hour timestamp with time zone not null,
+  marks integer not null default 1,
+  constraint usage_dirty_hours_pkey PRIMARY KEY (organization_id, shape_id, external_subscription_id, hour)
+);
+
+create table usage_groups (
+  organization_id uuid not null,
+  shape_id uuid not null,
+  group_hash bytea not null,
+  properties jsonb not null,
+  constraint usage_groups_pkey PRIMARY KEY (organization_id, shape_id, group_hash)
+);
+
+create table usage_marks (
+  id uuid not null,
+  organization_id uuid not null,
+  subscription_id uuid not null,
+  marked_at timestamp with time zone not null,
+  constraint usage_marks_pkey PRIMARY KEY (id),
+  constraint usage_marks_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
+);
+CREATE INDEX usage_marks_oldest ON public.usage_marks USING btree (marked_at);
+CREATE INDEX usage_marks_subscription ON public.usage_marks USING btree (organization_id, subscription_id);
+
+create table usage_raw_subscriptions (
+  organization_id uuid not null,
+  shape_id uuid not null,
+  external_subscription_id text not null,
+  marked_at timestamp with time zone not null,
+  constraint usage_raw_subscriptions_pkey PRIMARY KEY (organization_id, shape_id, external_subscription_id)
+);
+
+create table usage_shapes (
+  id uuid not null,
+  organization_id uuid not null,
+  billable_metric_id uuid not null,
+  code text not null,
+  aggregation_type text not null,
+  field_name text,
+  property_names text[] not null,
+  state text not null,
+  built_through text,
+  created_at timestamp with time zone not null,
+  keeps_days boolean not null default false,
+  keeps_amounts boolean not null default true,
+  constraint usage_shapes_pkey PRIMARY KEY (id),
+  constraint usage_shapes_billable_metric_id_fkey FOREIGN KEY (billable_metric_id) REFERENCES billable_metrics(id) DEFERRABLE,
+  constraint usage_shapes_state_check CHECK ((state = ANY (ARRAY['building'::text, 'live'::text, 'retired'::text])))
+);
+CREATE UNIQUE INDEX usage_shapes_building_key ON public.usage_shapes USING btree (organization_id, billable_metric_id) WHERE (state = 'building'::text);
+CREATE UNIQUE INDEX usage_shapes_live_key ON public.usage_shapes USING btree (organization_id, billable_metric_id) WHERE (state = 'live'::text);
+
+create table usage_thresholds (
+  id uuid not null,
+  organization_id uuid not null,
+  plan_id uuid,
+  subscription_id uuid,
+  amount_cents bigint not null,
+  threshold_display_name text,
+  recurring boolean not null,
+  deleted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint usage_thresholds_pkey PRIMARY KEY (id),
+  constraint usage_thresholds_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint usage_thresholds_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id) DEFERRABLE,
+  constraint usage_thresholds_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE,
+  constraint usage_thresholds_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint usage_thresholds_one_owner CHECK (((plan_id IS NULL) <> (subscription_id IS NULL)))
+);
+CREATE UNIQUE INDEX usage_thresholds_plan_key ON public.usage_thresholds USING btree (organization_id, plan_id, amount_cents, recurring) WHERE ((deleted_at IS NULL) AND (plan_id IS NOT NULL));
+CREATE UNIQUE INDEX usage_thresholds_plan_recurring_key ON public.usage_thresholds USING btree (organization_id, plan_id) WHERE ((deleted_at IS NULL) AND (plan_id IS NOT NULL) AND recurring);
+CREATE UNIQUE INDEX usage_thresholds_subscription_key ON public.usage_thresholds USING btree (organization_id, subscription_id, amount_cents, recurring) WHERE ((deleted_at IS NULL) AND (subscription_id IS NOT NULL));
+CREATE UNIQUE INDEX usage_thresholds_subscription_recurring_key ON public.usage_thresholds USING btree (organization_id, subscription_id) WHERE ((deleted_at IS NULL) AND (subscription_id IS NOT NULL) AND recurring);
+
+create table usage_uniques (
+  organization_id uuid not null,
+  external_subscription_id text not null,
+  shape_id uuid not null,
+  hour timestamp with time zone not null,
+  group_hash bytea not null,
+  value_hash bytea not null,
+  has_add boolean not null,
+  is_member boolean not null,
+  last_ts timestamp with time zone not null,
+  last_created_at timestamp with time zone not null,
+  last_id uuid not null,
+  constraint usage_uniques_pkey PRIMARY KEY (organization_id, external_subscription_id, shape_id, hour, group_hash, value_hash)
+) with (fillfactor=80);
+
+create table verifications (
+  id uuid not null,
+  organization_id uuid not null,
+  invoice_id uuid not null,
+  level text not null,
+  status text not null,
+  result jsonb not null,
+  created_at timestamp with time zone not null,
+  constraint verifications_pkey PRIMARY KEY (id),
+  constraint verifications_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) DEFERRABLE,
+  constraint verifications_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint verifications_level_check CHECK ((level = ANY (ARRAY['inputs'::text, 'events'::text]))),
+  constraint verifications_status_check CHECK ((status = ANY (ARRAY['equal'::text, 'different'::text, 'not_verifiable'::text])))
+);
+CREATE INDEX verifications_invoice ON public.verifications USING btree (organization_id, invoice_id, created_at DESC, id DESC);
+
+create table vies_checks (
+  id uuid not null,
+  organization_id uuid not null,
+  customer_id uuid not null,
+  tax_identification_number text not null,
+  status text not null,
+  tax_ids uuid[] not null default '{}'::uuid[],
+  attempts integer not null default 0,
+  last_error text,
+  next_attempt_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint vies_checks_pkey PRIMARY KEY (id),
+  constraint vies_checks_customer_key UNIQUE (organization_id, customer_id),
+  constraint vies_checks_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint vies_checks_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint vies_checks_pending CHECK (((status = 'pending'::text) = (next_attempt_at IS NOT NULL))),
+  constraint vies_checks_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'valid'::text, 'invalid'::text])))
+);
+CREATE INDEX vies_checks_due ON public.vies_checks USING btree (next_attempt_at) WHERE (status = 'pending'::text);
+
+create table wallet_held (
+  organization_id uuid not null,
+  wallet_id uuid not null,
+  held_cents bigint not null default 0,
+  counted_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint wallet_held_pkey PRIMARY KEY (organization_id, wallet_id),
+  constraint wallet_held_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint wallet_held_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id) ON DELETE CASCADE DEFERRABLE,
+  constraint wallet_held_not_negative CHECK ((held_cents >= 0))
+) with (fillfactor=50);
+
+create table wallet_holds (
+  id uuid not null,
+  organization_id uuid not null,
+  wallet_id uuid not null,
+  status text not null default 'open'::text,
+  amount_cents bigint not null,
+  available_cents bigint not null,
+  settled_amount_cents bigint,
+  reference text,
+  external_subscription_id text,
+  event_transaction_id text,
+  settlement_digest bytea,
+  awaits_refresh boolean not null default false,
+  expires_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint wallet_holds_pkey PRIMARY KEY (id),
+  constraint wallet_holds_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint wallet_holds_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id) DEFERRABLE,
+  constraint wallet_holds_amount_cents_check CHECK ((amount_cents > 0)),
+  constraint wallet_holds_awaited CHECK (((status = 'settled'::text) OR (NOT awaits_refresh))),
+  constraint wallet_holds_closed CHECK (((status = 'open'::text) = (closed_at IS NULL))),
+  constraint wallet_holds_covered CHECK ((amount_cents <= available_cents)),
+  constraint wallet_holds_status_check CHECK ((status = ANY (ARRAY['open'::text, 'settled'::text, 'released'::text, 'expired'::text])))
+);
+CREATE INDEX wallet_holds_awaited ON public.wallet_holds USING btree (wallet_id) WHERE awaits_refresh;
+CREATE INDEX wallet_holds_ending ON public.wallet_holds USING btree (organization_id, wallet_id, expires_at) WHERE (status = 'open'::text);
+CREATE INDEX wallet_holds_expiring ON public.wallet_holds USING btree (expires_at) WHERE (status = 'open'::text);
+CREATE INDEX wallet_holds_newest ON public.wallet_holds USING btree (organization_id, wallet_id, created_at DESC, id DESC);
+CREATE TRIGGER wallet_holds_follow_changed AFTER UPDATE ON public.wallet_holds REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION follow_wallet_holds();
+CREATE TRIGGER wallet_holds_follow_dropped AFTER DELETE ON public.wallet_holds REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION follow_wallet_holds();
+CREATE TRIGGER wallet_holds_follow_new AFTER INSERT ON public.wallet_holds REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION follow_wallet_holds();
+
+create table wallet_marks (
+  id uuid not null,
+  organization_id uuid not null,
+  customer_id uuid not null,
+  marked_at timestamp with time zone not null,
+  constraint wallet_marks_pkey PRIMARY KEY (id),
+  constraint wallet_marks_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE
+);
+CREATE INDEX wallet_marks_customer ON public.wallet_marks USING btree (organization_id, customer_id);
+CREATE INDEX wallet_marks_oldest ON public.wallet_marks USING btree (marked_at);
+
+create table wallet_transaction_consumptions (
+  id uuid not null,
+  organization_id uuid not null,
+  inbound_wallet_transaction_id uuid not null,
+  outbound_wallet_transaction_id uuid not null,
+  consumed_amount_cents bigint not null,
+  consumed_purchased_cents bigint not null,
+  created_at timestamp with time zone not null,
+  constraint wallet_transaction_consumptions_pkey PRIMARY KEY (id),
+  constraint wallet_transaction_consumptions_key UNIQUE (organization_id, inbound_wallet_transaction_id, outbound_wallet_transaction_id),
+  constraint wallet_transaction_consumptio_inbound_wallet_transaction_i_fkey FOREIGN KEY (inbound_wallet_transaction_id) REFERENCES wallet_transactions(id) DEFERRABLE,
+  constraint wallet_transaction_consumptio_outbound_wallet_transaction__fkey FOREIGN KEY (outbound_wallet_transaction_id) REFERENCES wallet_transactions(id) DEFERRABLE,
+  constraint wallet_transaction_consumptions_check CHECK (((consumed_purchased_cents >= 0) AND (consumed_purchased_cents <= consumed_amount_cents))),
+  constraint wallet_transaction_consumptions_consumed_amount_cents_check CHECK ((consumed_amount_cents > 0))
+);
+CREATE INDEX wallet_transaction_consumptions_outbound ON public.wallet_transaction_consumptions USING btree (organization_id, outbound_wallet_transaction_id);
+
+create table wallet_transactions (
+  id uuid not null,
+  organization_id uuid not null,
+  wallet_id uuid not null,
+  customer_id uuid not null,
+  transaction_type text not null,
+  status text not null,
+  transaction_status text not null,
+  source text not null,
+  amount_cents bigint not null,
+  amount numeric(40,5) not null,
+  credit_amount numeric(40,5) not null,
+  priority integer not null,
+  name text,
+  metadata jsonb not null default '[]'::jsonb,
+  remaining_amount_cents bigint,
+  remaining_purchased_cents bigint,
+  invoice_id uuid,
+  credit_note_id uuid,
+  voided_invoice_id uuid,
+  invoice_requires_successful_payment boolean not null default false,
+  payment_method_type text,
+  payment_method_id uuid,
+  purchase_order_number text,
+  top_up_on date,
+  settled_at timestamp with time zone,
+  failed_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint wallet_transactions_pkey PRIMARY KEY (id),
+  constraint wallet_transactions_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint wallet_transactions_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) DEFERRABLE,
+  constraint wallet_transactions_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint wallet_transactions_voided_invoice_id_fkey FOREIGN KEY (voided_invoice_id) REFERENCES invoices(id) DEFERRABLE,
+  constraint wallet_transactions_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id) DEFERRABLE,
+  constraint wallet_transactions_amount_cents_check CHECK ((amount_cents >= 0)),
+  constraint wallet_transactions_check CHECK (((remaining_purchased_cents >= 0) AND (remaining_purchased_cents <= remaining_amount_cents))),
+  constraint wallet_transactions_direction CHECK (((transaction_type = 'inbound'::text) = (transaction_status = ANY (ARRAY['purchased'::text, 'granted'::text])))),
+  constraint wallet_transactions_priority_check CHECK (((priority >= 1) AND (priority <= 50))),
+  constraint wallet_transactions_remaining_amount_cents_check CHECK ((remaining_amount_cents >= 0)),
+  constraint wallet_transactions_source_check CHECK ((source = ANY (ARRAY['manual'::text, 'interval'::text, 'threshold'::text]))),
+  constraint wallet_transactions_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'settled'::text, 'failed'::text]))),
+  constraint wallet_transactions_transaction_status_check CHECK ((transaction_status = ANY (ARRAY['purchased'::text, 'granted'::text, 'invoiced'::text, 'voided'::text]))),
+  constraint wallet_transactions_transaction_type_check CHECK ((transaction_type = ANY (ARRAY['inbound'::text, 'outbound'::text])))
+);
+CREATE UNIQUE INDEX wallet_transactions_interval_key ON public.wallet_transactions USING btree (organization_id, wallet_id, top_up_on, transaction_status) WHERE (top_up_on IS NOT NULL);
+CREATE INDEX wallet_transactions_invoice ON public.wallet_transactions USING btree (organization_id, invoice_id) WHERE (invoice_id IS NOT NULL);
+CREATE UNIQUE INDEX wallet_transactions_invoiced_key ON public.wallet_transactions USING btree (organization_id, invoice_id, wallet_id) WHERE (transaction_status = 'invoiced'::text);
+CREATE INDEX wallet_transactions_newest ON public.wallet_transactions USING btree (organization_id, wallet_id, created_at DESC, id DESC);
+CREATE INDEX wallet_transactions_open ON public.wallet_transactions USING btree (organization_id, wallet_id) WHERE ((transaction_type = 'inbound'::text) AND (status = 'settled'::text) AND (remaining_amount_cents > 0));
+CREATE UNIQUE INDEX wallet_transactions_recredit_key ON public.wallet_transactions USING btree (organization_id, voided_invoice_id, wallet_id) WHERE (voided_invoice_id IS NOT NULL);
+CREATE TRIGGER wallet_transactions_mark_changed AFTER UPDATE ON public.wallet_transactions REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_changed_wallet_transactions();
+CREATE TRIGGER wallet_transactions_mark_new AFTER INSERT ON public.wallet_transactions REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_new_wallet_transactions();
+
+create table wallets (
+  id uuid not null,
+  organization_id uuid not null,
+  customer_id uuid not null,
+  billing_entity_id uuid not null,
+  code text not null,
+  name text,
+  priority integer not null,
+  currency text not null,
+  rate_amount numeric(30,5) not null,
+  status text not null,
+  credits_balance numeric(40,5) not null default 0,
+  balance_cents bigint not null default 0,
+  consumed_credits numeric(40,5) not null default 0,
+  consumed_amount_cents bigint not null default 0,
+  credits_ongoing_balance numeric(40,5) not null default 0,
+  ongoing_balance_cents bigint not null default 0,
+  credits_ongoing_usage_balance numeric(40,5) not null default 0,
+  ongoing_usage_balance_cents bigint not null default 0,
+  depleted_ongoing_balance boolean not null default false,
+  allowed_fee_types text[] not null default '{}'::text[],
+  billable_metric_ids uuid[] not null default '{}'::uuid[],
+  paid_top_up_min_amount_cents bigint,
+  paid_top_up_max_amount_cents bigint,
+  invoice_requires_successful_payment boolean not null default false,
+  payment_method_type text,
+  payment_method_id uuid,
+  purchase_order_number text,
+  skip_invoice_custom_sections boolean not null default false,
+  metadata jsonb,
+  expiration_at timestamp with time zone,
+  last_balance_sync_at timestamp with time zone,
+  last_consumed_credit_at timestamp with time zone,
+  terminated_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint wallets_pkey PRIMARY KEY (id),
+  constraint wallets_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
+  constraint wallets_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
+  constraint wallets_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint wallets_balance_cents_check CHECK ((balance_cents >= 0)),
+  constraint wallets_credits_balance_check CHECK ((credits_balance >= (0)::numeric)),
+  constraint wallets_priority_check CHECK (((priority >= 1) AND (priority <= 50))),
+  constraint wallets_rate_amount_check CHECK ((rate_amount > (0)::numeric)),
+  constraint wallets_status_check CHECK ((status = ANY (ARRAY['active'::text, 'terminated'::text])))
+);
+CREATE UNIQUE INDEX wallets_code_key ON public.wallets USING btree (organization_id, customer_id, code) WHERE (status = 'active'::text);
+CREATE INDEX wallets_customer ON public.wallets USING btree (organization_id, customer_id, status);
+CREATE INDEX wallets_expiring ON public.wallets USING btree (expiration_at) WHERE ((status = 'active'::text) AND (expiration_at IS NOT NULL));
+CREATE INDEX wallets_newest ON public.wallets USING btree (organization_id, created_at DESC, id DESC);
+CREATE TRIGGER wallets_begin_held AFTER INSERT ON public.wallets FOR EACH ROW EXECUTE FUNCTION begin_wallet_held();
+CREATE TRIGGER wallets_tell_access AFTER INSERT OR DELETE OR UPDATE OF status, code, currency, balance_cents, ongoing_balance_cents ON public.wallets FOR EACH ROW EXECUTE FUNCTION tell_access_of_wallet();
+
+create table webhook_deliveries (
+  id uuid not null,
+  organization_id uuid not null,
+  webhook_endpoint_id uuid not null,
+  event_id uuid not null,
+  endpoint text not null,
+  status text not null default 'pending'::text,
+  retries integer not null default 0,
+  attempts_left integer,
+  http_status integer,
+  response text,
+  next_attempt_at timestamp with time zone,
+  last_retried_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  replay_id uuid,
+  constraint webhook_deliveries_pkey PRIMARY KEY (id),
+  constraint webhook_deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES webhook_events(id) ON DELETE CASCADE DEFERRABLE,
+  constraint webhook_deliveries_webhook_endpoint_id_fkey FOREIGN KEY (webhook_endpoint_id) REFERENCES webhook_endpoints(id) ON DELETE CASCADE DEFERRABLE,
+  constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'retrying'::text, 'succeeded'::text, 'failed'::text])))
+);
+CREATE INDEX webhook_deliveries_endpoint ON public.webhook_deliveries USING btree (webhook_endpoint_id, organization_id, updated_at DESC);
+CREATE INDEX webhook_deliveries_event ON public.webhook_deliveries USING btree (event_id);
+CREATE INDEX webhook_deliveries_replay ON public.webhook_deliveries USING btree (replay_id) WHERE (replay_id IS NOT NULL);
+CREATE INDEX webhook_deliveries_waiting ON public.webhook_deliveries USING btree (webhook_endpoint_id, next_attempt_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'retrying'::text]));
+
+create table webhook_endpoints (
+  id uuid not null,
+  organization_id uuid not null,
+  webhook_url text not null,
+  name text,
+  signature_algo text not null default 'jwt'::text,
+  event_types text[],
+  secret text not null,
+  former_secret text,
+  former_secret_expires_at timestamp with time zone,
+  status text not null default 'enabled'::text,
+  disabled_at timestamp with time zone,
+  disabled_reason text,
+  failures_since timestamp with time zone,
+  consecutive_failures integer not null default 0,
+  circuit_open_until timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  constraint webhook_endpoints_pkey PRIMARY KEY (id),
+  constraint webhook_endpoints_url_key UNIQUE (organization_id, webhook_url),
+  constraint webhook_endpoints_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
+  constraint webhook_endpoints_signature_algo_check CHECK ((signature_algo = ANY (ARRAY['jwt'::text, 'hmac'::text]))),
+  constraint webhook_endpoints_status_check CHECK ((status = ANY (ARRAY['enabled'::text, 'disabled'::text])))
+);
+
+create table webhook_events (
+  id uuid not null,
+  organization_id uuid not null,
+  "position" bigint not null default nextval('webhook_events_position_seq'::regclass),
+  sequence bigint,
+  webhook_type text not null,
+  object_type text not null,
+  object_id uuid,
+  customer_id uuid,
+  occurred_at timestamp with time zone not null,
+  payload text not null,
+  created_at timestamp with time zone not null,
+  constraint webhook_events_pkey PRIMARY KEY (id),
+  constraint webhook_events_sequence_key UNIQUE (organization_id, sequence)
+);
+CREATE INDEX webhook_events_unnumbered ON public.webhook_events USING btree (organization_id, "position") WHERE (sequence IS NULL);
