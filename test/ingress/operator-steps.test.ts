@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { realNow } from '../../src/platform/clock/real-clock.ts';
+import { json } from '../../src/platform/db/values.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -30,7 +31,7 @@ async function failedStep(organizationId: string, job = 'audit-books') {
     values (${runId}, ${organizationId}, 'manual', 'running', ${realNow()}, ${realNow()})`;
   await service.sql`
     insert into after_steps (id, organization_id, job, payload, created_at, enqueued_at, attempts, failed_at, error)
-    values (${id}, ${organizationId}, ${job}, ${{ run_id: runId, checks: ['A23'] } as never}, ${realNow()}, ${realNow()}, 8, ${realNow()},
+    values (${id}, ${organizationId}, ${job}, ${json({ run_id: runId, checks: ['A23'] })}, ${realNow()}, ${realNow()}, 8, ${realNow()},
       'connection lost')`;
   return id;
 }

@@ -5,6 +5,7 @@ import { stepRunHandlers } from '../../src/jobs/run-steps/jobs.ts';
 import { nudgeLostSteps } from '../../src/jobs/sweep-rows/lost-steps.ts';
 import { realNow } from '../../src/platform/clock/real-clock.ts';
 import type { Sql } from '../../src/platform/db/connect.ts';
+import { json } from '../../src/platform/db/values.ts';
 import type { JobInfo } from '../../src/platform/queue/worker.ts';
 import { refuse } from '../../src/platform/refusal.ts';
 import type { StepHandler } from '../../src/steps.ts';
@@ -50,7 +51,7 @@ async function addStep(
   const due = options.dueInSeconds === undefined ? null : realNow().add({ seconds: options.dueInSeconds });
   await sql`
     insert into after_steps (id, organization_id, job, payload, due_at, created_at, enqueued_at)
-    values (${id}, ${organizationId}, ${job}, ${(options.payload ?? { text: 'hello' }) as never}, ${due}, ${created}, ${created})`;
+    values (${id}, ${organizationId}, ${job}, ${json(options.payload ?? { text: 'hello' })}, ${due}, ${created}, ${created})`;
   return id;
 }
 

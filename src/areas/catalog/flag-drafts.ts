@@ -16,6 +16,6 @@ export async function flagDraftInvoicesOfPlans(
         select from invoice_subscriptions line
         join subscriptions s on s.organization_id = line.organization_id and s.id = line.subscription_id
         where line.organization_id = i.organization_id and line.invoice_id = i.id
-          and s.plan_id = any (${planIds as string[]}::uuid[])
+          and s.plan_id = any (${planIds}::uuid[])
       )`;
 }

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Sql, Tx } from '../../platform/db/connect.ts';
+import { json } from '../../platform/db/values.ts';
 import type { Phase } from './phase.ts';
 
 export interface AdvancingClock {
@@ -70,7 +71,7 @@ const relaxed = (db: Db) => db`relaxed as (select set_config('synchronous_commit
 
 const moved = (db: Db, lease: Lease, { at, phase, stepsDone }: Position) => db`
   moved as (
-    update test_clocks set frozen_time = ${at}, phase = ${phase as never}, steps_done = ${stepsDone}
+    update test_clocks set frozen_time = ${at}, phase = ${json(phase)}, steps_done = ${stepsDone}
     from relaxed
     where organization_id = ${lease.organizationId} and lease_token = ${lease.token} and status = 'advancing'
     returning ${columns(db)})`;
@@ -106,7 +107,7 @@ export async function storeJobStart(
     ), line as (
       insert into test_clock_timeline (organization_id, sequence, at, kind, name, summary, created_at)
       select ${lease.organizationId}::uuid, last, ${position.at}, 'job', ${line.job},
-        ${{ count: line.count } as never}::jsonb, ${line.realNow}
+        ${json({ count: line.count })}::jsonb, ${line.realNow}
       from counter
     )
     select * from moved`;
@@ -133,7 +134,7 @@ export async function storeEnd(
     with ended as (
       delete from test_clock_leases where organization_id = ${lease.organizationId} and token = ${lease.token}
     )
-    update test_clocks set status = ${end.status}, error = ${(failed ? end.error : null) as never},
+    update test_clocks set status = ${end.status}, error = ${json(failed ? end.error : null)},
       target_time = case when ${failed} then target_time end, phase = case when ${failed} then phase end,
       cancel_requested = false, lease_token = null
     where organization_id = ${lease.organizationId} and lease_token = ${lease.token}`;

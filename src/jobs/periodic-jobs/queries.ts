@@ -34,7 +34,7 @@ export interface TickRow {
 /** The last tick of each of some jobs that has any. */
 export const listLastTicks = (sql: Sql, names: readonly string[]) => sql<TickRow[]>`
   select tick.job, tick.tick_at, tick.claimed_at, tick.finished_at, tick.error
-  from unnest(${names as string[]}::text[]) as name
+  from unnest(${names}::text[]) as name
   cross join lateral (
     select * from schedule_ticks where schedule_ticks.job = name order by tick_at desc limit 1
   ) tick`;

@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import type { Db, Tx } from '../../platform/db/connect.ts';
+import { json } from '../../platform/db/values.ts';
 
 export interface StoredAnswer {
   fingerprint: Buffer;
@@ -70,7 +71,7 @@ export async function claimKeys(
     tx<{ scope: string }[]>`
       insert into idempotency_keys (organization_id, scope_hash, fingerprint, request_id, created_at, expires_at)
       select ${organizationId}::uuid, decode(scope, 'hex'), decode(fingerprint, 'hex'), request_id, ${now}, ${expiresAt}
-      from jsonb_to_recordset(${keys.map(jsonOf) as never}::jsonb) as row (scope text, fingerprint text, request_id text)
+      from jsonb_to_recordset(${json(keys.map(jsonOf))}::jsonb) as row (scope text, fingerprint text, request_id text)
       order by scope
       on conflict (organization_id, scope_hash) do update
       set fingerprint = excluded.fingerprint, request_id = excluded.request_id, created_at = excluded.created_at,
@@ -104,7 +105,7 @@ export const finishKey = (
   scopeHash: Buffer,
   reply: { status: number; body: string; headers: Record<string, string>; isDigest: boolean },
 ) => tx`
-  update idempotency_keys set http_status = ${reply.status}, body = ${reply.body}, headers = ${reply.headers as never},
+  update idempotency_keys set http_status = ${reply.status}, body = ${reply.body}, headers = ${json(reply.headers)},
     is_digest = ${reply.isDigest}
   where organization_id = ${organizationId} and scope_hash = ${scopeHash}`;
 
@@ -122,7 +123,7 @@ export const finishKeys = (
 ) => tx`
   update idempotency_keys key set http_status = row.status, body = row.body, headers = row.headers,
     is_digest = row.is_digest
-  from jsonb_to_recordset(${answers.map(answerJson) as never}::jsonb)
+  from jsonb_to_recordset(${json(answers.map(answerJson))}::jsonb)
     as row (scope text, status integer, body text, headers jsonb, is_digest boolean)
   where key.organization_id = ${organizationId} and key.scope_hash = decode(row.scope, 'hex')`;
 

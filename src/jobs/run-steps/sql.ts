@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Sql, Tx } from '../../platform/db/connect.ts';
+import { json } from '../../platform/db/values.ts';
 
 /**
  * Takes a step out of the table, if it is due at `now`, has not failed for good and nobody else has it; a rollback puts it
@@ -67,7 +68,7 @@ export const countFailure = (
     where organization_id = ${step.organizationId} and id = ${step.id} and failed_at is null
     returning payload ->> 'run_id' as run_id, failed_at
   )
-  update runs set status = 'failed', error = ${failure.shown as never}, started_at = coalesce(started_at, ${failure.now}),
+  update runs set status = 'failed', error = ${json(failure.shown)}, started_at = coalesce(started_at, ${failure.now}),
     finished_at = ${failure.now}
   from counted
   where runs.organization_id = ${step.organizationId} and runs.id::text = counted.run_id and counted.failed_at is not null

@@ -1,3 +1,4 @@
+import { json } from '../../platform/db/values.ts';
 import type { SweepJob } from '../../platform/periodic-job.ts';
 import { keyUsageKey } from '../../platform/redis/channels.ts';
 
@@ -10,7 +11,7 @@ export const keyUsage: SweepJob = {
     if (used.length === 0) return;
     await sql`
       update api_keys set last_used_at = used.at
-      from (select id, to_timestamp(at / 1000.0) as at from jsonb_to_recordset(${used as never}::jsonb) as row (id uuid, at numeric)) used
+      from (select id, to_timestamp(at / 1000.0) as at from jsonb_to_recordset(${json(used)}::jsonb) as row (id uuid, at numeric)) used
       where api_keys.id = used.id and (last_used_at is null or last_used_at < used.at)`;
     await redis.hdel(key, ...used.map(({ id }) => id)); // a use noted in this moment may be lost
   },

@@ -1,4 +1,5 @@
 import type { Db, Fragment } from '../db/connect.ts';
+import { json } from '../db/values.ts';
 
 /**
  * Condition of a list on metadata, one whatever the number of keys: Postgres plans a join of each subselect with every other
@@ -22,5 +23,5 @@ export function metadataCondition(
   if (present === 0) return db`and ${owner} not in (${named})`;
   // An item has its key once a record, so those that fit are counted: all that are wanted, and none that must be absent.
   return db`and ${owner} in (${named} group by ${reference}
-    having count(*) filter (where item.value = ${values as never}::jsonb ->> item.key) = ${present} and count(*) = ${present})`;
+    having count(*) filter (where item.value = ${json(values)}::jsonb ->> item.key) = ${present} and count(*) = ${present})`;
 }

@@ -1,5 +1,6 @@
 import type { SecurityEvent } from '../context.ts';
 import type { Db } from '../db/connect.ts';
+import { json } from '../db/values.ts';
 import { newId } from '../ids.ts';
 import type { RecordsMeta } from './write-records.ts';
 
@@ -23,7 +24,7 @@ export async function writeSecurityLogs(
   await db`
     insert into security_logs (id, organization_id, log_type, log_event, api_key_id, resources, device_info, logged_at, created_at)
     select id, ${organizationId}::uuid, log_type, log_event, ${actor.apiKeyId}::uuid, resources, device_info, ${realNow}, ${realNow}
-    from jsonb_to_recordset(${rows as never}::jsonb) as row (id uuid, log_type text, log_event text, resources jsonb,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as row (id uuid, log_type text, log_event text, resources jsonb,
       device_info jsonb)`;
 }
 

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Activity, WebhookEvent } from '../context.ts';
 import type { Db } from '../db/connect.ts';
+import { json } from '../db/values.ts';
 
 /** One line of a test clock's timeline (beyond 1.3). */
 export interface TimelineLine {
@@ -35,7 +36,7 @@ export async function writeTimeline(
       external_customer_id, summary, created_at)
     select ${meta.organizationId}::uuid, counter.base + row.position, ${meta.at}, row.kind, row.name, row.resource_type,
       row.resource_id, coalesce(row.external_customer_id, customer.external_id), row.summary, ${meta.realNow}
-    from counter, jsonb_to_recordset(${rows as never}::jsonb) as row (position int, kind text, name text, resource_type text,
+    from counter, jsonb_to_recordset(${json(rows)}::jsonb) as row (position int, kind text, name text, resource_type text,
       resource_id uuid, external_customer_id text, customer_id uuid, summary jsonb)
     left join customers customer
       on customer.organization_id = ${meta.organizationId} and customer.id = row.customer_id`;

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Activity, Actor, AfterStep, Context, SecurityEvent, WebhookEvent } from '../context.ts';
 import type { Db } from '../db/connect.ts';
+import { json } from '../db/values.ts';
 import { newId } from '../ids.ts';
 import { writeSecurityLogs } from './security-log.ts';
 import { activityLine, webhookLine, writeTimeline } from './timeline.ts';
@@ -127,18 +128,18 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
       select id, ${meta.organizationId}::uuid, activity_type, ${meta.actor.source}, activity_object,
         activity_object_changes, ${meta.actor.apiKeyId}::uuid, resource_id, resource_type, external_customer_id,
         external_subscription_id, ${meta.now}, ${meta.realNow}
-      from jsonb_to_recordset(${activityRows as never}::jsonb) as row (id uuid, activity_type text, activity_object jsonb,
+      from jsonb_to_recordset(${json(activityRows)}::jsonb) as row (id uuid, activity_type text, activity_object jsonb,
         activity_object_changes jsonb, resource_id uuid, resource_type text, external_customer_id text,
         external_subscription_id text)
     ), step as (
       insert into after_steps (id, organization_id, job, payload, due_at, created_at, enqueued_at)
       select id, ${meta.organizationId}::uuid, job, payload, due_at, ${meta.realNow}, ${meta.realNow}
-      from jsonb_to_recordset(${stepRows as never}::jsonb) as row (id uuid, job text, payload jsonb, due_at timestamptz)
+      from jsonb_to_recordset(${json(stepRows)}::jsonb) as row (id uuid, job text, payload jsonb, due_at timestamptz)
       returning id, customer_of_work(organization_id, payload) as customer_id
     ), event as (
       insert into webhook_events (id, organization_id, webhook_type, object_type, object_id, customer_id, occurred_at, payload, created_at)
       select id, ${meta.organizationId}::uuid, webhook_type, object_type, object_id, customer_id, ${meta.now}, payload, ${meta.realNow}
-      from jsonb_to_recordset(${eventRows as never}::jsonb) as row (id uuid, webhook_type text, object_type text, object_id uuid,
+      from jsonb_to_recordset(${json(eventRows)}::jsonb) as row (id uuid, webhook_type text, object_type text, object_id uuid,
         customer_id uuid, payload text)
       returning id, webhook_type
     ), delivery as (
@@ -148,7 +149,7 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
       join webhook_endpoints endpoint on endpoint.organization_id = ${meta.organizationId} and endpoint.status = 'enabled'
         and case when endpoint.event_types is null then event.webhook_type <> all (${NAMED_ONLY_WEBHOOK_TYPES})
                  else event.webhook_type = any (endpoint.event_types)
-                   or ${SECOND_WEBHOOK_NAMES as never}::jsonb ->> event.webhook_type = any (endpoint.event_types) end
+                   or ${json(SECOND_WEBHOOK_NAMES)}::jsonb ->> event.webhook_type = any (endpoint.event_types) end
       returning id, webhook_endpoint_id
     )
     select 'delivery' as what, id, webhook_endpoint_id, null::uuid as customer_id, null as access from delivery

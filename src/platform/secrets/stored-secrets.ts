@@ -1,4 +1,5 @@
 import type { Db } from '../db/connect.ts';
+import { json } from '../db/values.ts';
 import { isFormerForm, keyIdOf, type Place } from './seal.ts';
 import { configuredKeys, DEPLOYMENT_KEY_ID, openText, type SecretSettings, sealText } from './secrets.ts';
 
@@ -187,7 +188,7 @@ async function replaceTexts(
   { table, column, isObject }: SealedColumn,
   changed: (StoredText & { anew: string })[],
 ): Promise<number> {
-  const given = sql`jsonb_to_recordset(${changed as never}::jsonb) as given (id uuid, name text, text text, anew text)`;
+  const given = sql`jsonb_to_recordset(${json(changed)}::jsonb) as given (id uuid, name text, text text, anew text)`;
   if (!isObject) {
     const { count } = await sql`
       update ${sql(table)} t set ${sql(column)} = given.anew from ${given}

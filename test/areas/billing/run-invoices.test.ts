@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { json } from '../../../src/platform/db/values.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
@@ -99,7 +100,7 @@ test('invoices that a limit or a number stopped are tried again by themselves, o
     await service.sql`
       insert into invoice_error_details (id, organization_id, invoice_id, error_code, details, created_at)
       values (gen_random_uuid(), ${org.organization.organization_id}, ${each.invoice_id!}, 'tax_error',
-        ${each.details as never}, now())`;
+        ${json(each.details)}, now())`;
   await org.post('/test_clock/advance', { test_clock: { frozen_time: '2026-02-01T12:16:00Z' } });
   await until(async () => (await invoices('finalized')).length === 1);
   expect(await invoices('failed')).toEqual([broken]);

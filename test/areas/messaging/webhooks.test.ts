@@ -1,5 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { json } from '../../../src/platform/db/values.ts';
 import { type HookReceiver, openHookReceiver } from '../../support/hook-receiver.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -170,7 +171,7 @@ test('the hmac key is shown to a key that may write endpoints, and to no other',
   });
   const reader = await service.org();
   await service.sql`
-    update api_keys set permissions = ${{ webhook_endpoint: ['read'] } as never}
+    update api_keys set permissions = ${json({ webhook_endpoint: ['read'] })}
     where organization_id = ${reader.organization.organization_id}`;
   expect(await reader.get('/webhooks/hmac_key')).toMatchObject({
     status: 403,

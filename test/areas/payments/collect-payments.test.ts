@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { json } from '../../../src/platform/db/values.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -172,7 +173,7 @@ describe('cards', () => {
     await service.sql`update inbound_events set status = 'pending', attempts = 0 where id = ${told.svc_id}`;
     await service.sql`
       insert into after_steps (id, organization_id, job, payload, attempts, error, failed_at, created_at, enqueued_at)
-      values (${newId()}, ${story.organizationId}, 'handle-provider-event', ${{ inbound_event_id: told.svc_id } as never}, 5,
+      values (${newId()}, ${story.organizationId}, 'handle-provider-event', ${json({ inbound_event_id: told.svc_id })}, 5,
         'out of luck', now(), now(), now())`;
     expect((await list('?statuses[]=failed'))[0]).toMatchObject({
       svc_id: told.svc_id,

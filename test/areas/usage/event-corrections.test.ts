@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { json } from '../../../src/platform/db/values.ts';
 import type { Client } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
@@ -372,7 +373,7 @@ test('a correction that may touch invoices asks for the permission to write them
   const other = await service.org();
   const key = other.organization.organization_id;
   await service.sql`
-    update api_keys set permissions = ${{ event_correction: ['read', 'write'], event: ['write'] } as never}
+    update api_keys set permissions = ${json({ event_correction: ['read', 'write'], event: ['write'] })}
     where organization_id = ${key}`;
   const ask = (policy?: string) =>
     other.post('/events/corrections', {

@@ -1,6 +1,7 @@
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { refusalOfDatabase } from '../../../src/platform/db/refusal-of-database.ts';
+import { json } from '../../../src/platform/db/values.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;
@@ -12,7 +13,7 @@ afterAll(() => database.drop());
 test('a text that Postgres cannot store is a refusal, a broken statement is not', async () => {
   const { sql } = database;
   const failed = async (statement: Promise<unknown>) => refusalOfDatabase(await statement.catch((error) => error));
-  expect((await failed(sql`select ${{ code: '\0' } as never}::jsonb ->> 'code'`))?.body).toMatchObject({
+  expect((await failed(sql`select ${json({ code: '\0' })}::jsonb ->> 'code'`))?.body).toMatchObject({
     status: 422,
     error_details: { base: ['invalid_format'] },
   });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createOrganization } from '../../../src/areas/tenancy/organizations/commands.ts';
 import { rotateHmacKey } from '../../../src/areas/tenancy/organizations/rotate-hmac-key.ts';
 import { ConfigError, loadConfig } from '../../../src/platform/config.ts';
+import { json } from '../../../src/platform/db/values.ts';
 import { linkSecret, linkSecrets, rotateKey, webhookSigningKey } from '../../../src/platform/keys/deployment-keys.ts';
 import { hmacKeyPlace } from '../../../src/platform/secrets/places.ts';
 import { keyIdOf } from '../../../src/platform/secrets/seal.ts';
@@ -40,7 +41,7 @@ async function connection(organizationId: string, secrets: Record<string, string
   const [row] = await database.sql<{ id: string }[]>`
     insert into payment_providers (id, organization_id, provider_type, code, name, secrets, secrets_last4, settings,
       status, created_at, updated_at)
-    values (gen_random_uuid(), ${organizationId}, 'stripe', 'main', 'Main', ${secrets as never}, '{}', '{}', 'connected',
+    values (gen_random_uuid(), ${organizationId}, 'stripe', 'main', 'Main', ${json(secrets)}, '{}', '{}', 'connected',
       '2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z')
     returning id`;
   return row!.id;
@@ -127,7 +128,7 @@ test('a rotation from a to b,a seals everything again; b alone is then enough, c
   const connected = await connection(id, {});
   const place = { table: 'payment_providers', row: connected, field: 'secrets.secret_key' };
   const sealed = await sealText({ db: sql, config: old }, 'sk_live_1', place);
-  await sql`update payment_providers set secrets = ${{ secret_key: sealed } as never} where id = ${connected}`;
+  await sql`update payment_providers set secrets = ${json({ secret_key: sealed })} where id = ${connected}`;
   expect(await keysInUse()).toEqual(['a']);
 
   expect(await sealAgain(sql, both, 'all')).toEqual({ sealed: 5, closed: [] });

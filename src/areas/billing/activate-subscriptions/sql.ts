@@ -3,6 +3,7 @@ import type { InvoiceStatus, PaymentStatus } from '../../../engine/invoices/invo
 import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inScope } from '../../../platform/db/in-scope.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { Scope } from '../../../platform/periodic-job.ts';
 import { issuerSnapshot } from '../../documents/render-documents/sql.ts';
 import type { DueRow } from '../bill-subscriptions/sql.ts';
@@ -50,7 +51,7 @@ export const markFinalized = (
   id: string,
   final: { snapshot: object; issuedOn: Temporal.PlainDate; dueOn: Temporal.PlainDate; now: Temporal.Instant },
 ) => db`
-  update invoices set status = 'finalized', finalized_at = ${final.now}, customer_snapshot = ${final.snapshot as never},
+  update invoices set status = 'finalized', finalized_at = ${final.now}, customer_snapshot = ${json(final.snapshot)},
     issuer_snapshot = (select ${issuerSnapshot(db)} from billing_entities entity
       where entity.organization_id = invoices.organization_id and entity.id = invoices.billing_entity_id),
     issuing_date = ${final.issuedOn}, expected_finalization_date = ${final.issuedOn}, payment_due_date = ${final.dueOn},

@@ -29,7 +29,7 @@ export const listPaidFees = (
         select from subscriptions next where next.organization_id = s.organization_id
           and next.previous_subscription_id = s.id and next.status in ('active', 'terminated')) as goes_on
     from subscriptions s
-    where s.organization_id = ${organizationId} and s.id = any (${run.subscriptionIds as string[]}::uuid[])
+    where s.organization_id = ${organizationId} and s.id = any (${run.subscriptionIds}::uuid[])
   )
   select fee.id, fee.subscription_id, fee.billing_entity_id, fee.amount_currency, fee.amount_cents,
     fee.taxes_amount_cents, s.purchase_order_number
@@ -53,7 +53,7 @@ export const attachFees = (
   now: Temporal.Instant,
 ) => db`
   update fees set invoice_id = ${invoiceId}, updated_at = ${now}
-  where organization_id = ${organizationId} and id = any (${feeIds as string[]}::uuid[])`;
+  where organization_id = ${organizationId} and id = any (${feeIds}::uuid[])`;
 
 /** Taxes of fees, each added up. */
 export const listTaxesOfFees = (db: Db, organizationId: string, feeIds: readonly string[]) => db<
@@ -71,7 +71,7 @@ export const listTaxesOfFees = (db: Db, organizationId: string, feeIds: readonly
     sum(fee.amount_cents)::bigint as fees_amount_cents, sum(tax.amount_cents)::bigint as amount_cents
   from fee_applied_taxes tax
   join fees fee on fee.organization_id = tax.organization_id and fee.id = tax.fee_id
-  where tax.organization_id = ${organizationId} and tax.fee_id = any (${feeIds as string[]}::uuid[])
+  where tax.organization_id = ${organizationId} and tax.fee_id = any (${feeIds}::uuid[])
   group by tax.tax_id, tax.tax_code, tax.tax_name, tax.tax_rate, tax.tax_description
   order by min(tax.id::text)`;
 

@@ -22,7 +22,7 @@ export const listBillableEvents = (db: Db, organizationId: string, ids: readonly
     (select coalesce(jsonb_object_agg(property.key, property.value), '{}') from jsonb_each_text(event.properties) property)
       as texts
   from events event
-  where event.organization_id = ${organizationId} and event.id = any (${ids as string[]}::uuid[])
+  where event.organization_id = ${organizationId} and event.id = any (${ids}::uuid[])
     and event.deleted_at is null
   order by event.id`;
 

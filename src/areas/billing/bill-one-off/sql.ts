@@ -1,5 +1,6 @@
 import type { Draft } from '../../../engine/invoices/draft.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { type InvoiceOwner, insertFeeTaxes } from '../build-invoice/writes.ts';
 import type { AddOnFee } from './fees.ts';
 
@@ -63,7 +64,7 @@ export async function insertAddOnFees(
       amount_cents, ${owner.currency}, precise_amount_cents, unit_amount_cents, precise_unit_amount,
       taxes_amount_cents, taxes_precise_amount_cents, taxes_rate, units, units, from_datetime, to_datetime,
       ${owner.createdAt}, ${owner.createdAt}
-    from jsonb_to_recordset(${rows as never}::jsonb) as fee (id uuid, original_fee_id uuid, item_id uuid, item_code text, item_name text,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as fee (id uuid, original_fee_id uuid, item_id uuid, item_code text, item_name text,
       item_description text, invoice_display_name text, amount_cents bigint, precise_amount_cents numeric,
       unit_amount_cents bigint, precise_unit_amount numeric, taxes_amount_cents bigint,
       taxes_precise_amount_cents numeric, taxes_rate numeric, units numeric, from_datetime timestamptz,

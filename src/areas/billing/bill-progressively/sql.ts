@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 
 /** The newest progressive invoice of a customer's subscription whose charges window holds `at`. */
@@ -59,5 +60,5 @@ export const insertAppliedThresholds = (
       lifetime_usage_amount_cents, created_at)
     select id, ${organizationId}::uuid, ${applied.invoice_id}::uuid, usage_threshold_id,
       ${applied.lifetime_usage_amount_cents}::bigint, ${now}
-    from jsonb_to_recordset(${rows as never}::jsonb) as row (id uuid, usage_threshold_id uuid)`;
+    from jsonb_to_recordset(${json(rows)}::jsonb) as row (id uuid, usage_threshold_id uuid)`;
 };

@@ -37,7 +37,7 @@ export const terminationAlerts = (leadDays: readonly number[]): PeriodicJob => (
     const [row] = await db<{ at: Temporal.Instant | null }[]>`
       select min(alert.day at time zone 'UTC') as at
       from subscriptions s
-      cross join unnest(${leadDays as number[]}::integer[]) as lead (days)
+      cross join unnest(${leadDays}::integer[]) as lead (days)
       cross join lateral (select ((s.ending_at at time zone 'UTC')::date - lead.days)::timestamp as day) alert
       where s.organization_id = ${organizationId} and s.status = 'active' and s.ending_at is not null
         and alert.day >= ${utcDay(db, after)}
@@ -50,5 +50,5 @@ const utcDay = (db: Db, at: Temporal.Instant) => db`(${at}::timestamptz at time 
 
 /** Whether `s` ends a lead time after the day of `at`, and nobody was told on that day. */
 const isAlertDay = (db: Db, at: Temporal.Instant, leadDays: readonly number[]) => db`
-  (s.ending_at at time zone 'UTC')::date - ${utcDay(db, at)} = any (${leadDays as number[]}::integer[])
+  (s.ending_at at time zone 'UTC')::date - ${utcDay(db, at)} = any (${leadDays}::integer[])
   and s.termination_alerted_on is distinct from ${utcDay(db, at)}`;

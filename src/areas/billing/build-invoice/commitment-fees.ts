@@ -12,6 +12,7 @@ import {
 import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import { type LineFee, subscriptionFeeInput } from './fees.ts';
 import type { BilledLine } from './lines.ts';
@@ -132,13 +133,13 @@ const listEarlierFees = (db: Db, organizationId: string, asked: readonly Asked[]
       coalesce(bool_or(fee.fee_type = 'subscription'), false) as has_subscription_fee,
       coalesce(jsonb_agg(jsonb_build_object('id', fee.id, 'fee_type', fee.fee_type, 'amount_cents', fee.amount_cents)
         order by fee.id) filter (where fee.id is not null), '[]') as fees
-    from jsonb_to_recordset(${rows as never}::jsonb)
+    from jsonb_to_recordset(${json(rows)}::jsonb)
       as asked (n integer, subscription_id uuid, from_at timestamptz, to_at timestamptz)
     left join lateral (
       select fee.id, fee.amount_cents, fee.fee_type from fees fee
       left join invoices invoice on invoice.organization_id = fee.organization_id and invoice.id = fee.invoice_id
       where fee.organization_id = ${organizationId} and fee.subscription_id = asked.subscription_id
-        and fee.fee_type = any (${COUNTED as FeeType[]}) and fee.deleted_at is null
+        and fee.fee_type = any (${COUNTED}) and fee.deleted_at is null
         and fee.from_datetime + (fee.to_datetime - fee.from_datetime) / 2 >= asked.from_at
         and fee.from_datetime + (fee.to_datetime - fee.from_datetime) / 2 < asked.to_at
         and (fee.invoice_id is null

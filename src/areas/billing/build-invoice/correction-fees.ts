@@ -8,6 +8,7 @@ import { toMainUnit } from '../../../engine/money/units.ts';
 import { canonicalJson } from '../../../platform/canonical-json.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import { listPricedCharges, type PricedCharge } from '../../usage/usage/priced-charges.ts';
 import { itemOfCharge, type LineFee } from './fees.ts';
@@ -155,7 +156,7 @@ const differences = (db: Db, organizationId: string) => db`
 
 const listWaiting = (db: Db, organizationId: string, subscriptionIds: readonly string[]) => db<DifferenceRow[]>`
   ${differences(db, organizationId)} and adjustment.booked_as <> 'invoice'
-    and adjustment.subscription_id = any (${subscriptionIds as string[]}::uuid[])
+    and adjustment.subscription_id = any (${subscriptionIds}::uuid[])
   order by adjustment.from_datetime, adjustment.created_at, adjustment.id`;
 
 /** Of one correction; without one, all that waits for an invoice that will not come. */
@@ -174,6 +175,6 @@ export async function linkCorrections(db: Db, organizationId: string, fees: read
   if (links.length === 0) return;
   await db`
     update correction_adjustments adjustment set new_fee_id = link.fee_id
-    from jsonb_to_recordset(${links as never}::jsonb) as link (adjustment_id uuid, fee_id uuid)
+    from jsonb_to_recordset(${json(links)}::jsonb) as link (adjustment_id uuid, fee_id uuid)
     where adjustment.organization_id = ${organizationId} and adjustment.id = link.adjustment_id`;
 }

@@ -4,6 +4,7 @@ import { cents } from '../../../engine/money/cents.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { LineFee } from './fees.ts';
 import type { InvoiceOwner } from './writes.ts';
@@ -89,7 +90,7 @@ const listCoupons = (db: Db, organizationId: string, ids: readonly string[]) => 
     ) as metric_ids
   from applied_coupons applied
   join coupons coupon on coupon.organization_id = applied.organization_id and coupon.id = applied.coupon_id
-  where applied.organization_id = ${organizationId} and applied.id = any (${ids as string[]}::uuid[])
+  where applied.organization_id = ${organizationId} and applied.id = any (${ids}::uuid[])
   order by applied.created_at, applied.id`;
 
 /** Stores what coupons took off an invoice, and what is left of them. Rule: credits-and-payments B.5. */
@@ -104,7 +105,7 @@ export async function storeCouponUses(ctx: Context, owner: InvoiceOwner, { coupo
   }));
   await ctx.db`
     with used as (
-      select * from jsonb_to_recordset(${rows as never}::jsonb) as credit (id uuid, applied_coupon_id uuid,
+      select * from jsonb_to_recordset(${json(rows)}::jsonb) as credit (id uuid, applied_coupon_id uuid,
         amount_cents bigint, periods_left integer, is_used_up boolean)
     ),
     left_over as (

@@ -3,6 +3,7 @@ import type { Draft } from '../../../engine/invoices/draft.ts';
 import type { ProgressiveCredit } from '../../../engine/invoices/progressive-credit.ts';
 import { cents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import { creditProgressiveExcess } from '../../credits/credit-notes/commands/on-progressive-excess.ts';
 import { listSpendableNotes } from '../../credits/credit-notes/queries.ts';
@@ -49,7 +50,7 @@ export async function storeCreditNoteUses(
       created_at)
     select id, ${owner.organizationId}::uuid, ${owner.invoiceId}::uuid, credit_note_id, amount_cents, ${owner.currency},
       false, ${owner.createdAt}
-    from jsonb_to_recordset(${rows as never}::jsonb) as credit (id uuid, credit_note_id uuid, amount_cents bigint)`;
+    from jsonb_to_recordset(${json(rows)}::jsonb) as credit (id uuid, credit_note_id uuid, amount_cents bigint)`;
   await takeFromNotes(ctx, rows);
   for (const { id, credit_note_id, amount_cents } of rows) {
     await bookNoteApplied(

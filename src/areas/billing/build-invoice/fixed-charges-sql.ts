@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { BilledLine } from './lines.ts';
 
 /** A record of the log of units. */
@@ -19,7 +20,7 @@ export interface StoredUnits {
  */
 export const listUnits = (db: Db, organizationId: string, lines: readonly BilledLine[]) => db<StoredUnits[]>`
   select record.id, record.subscription_id, record.fixed_charge_id, record.units, record.effective_at as timestamp
-  from jsonb_to_recordset(${keysOf(lines) as never}::jsonb) as line (subscription_id uuid, invoice_id uuid,
+  from jsonb_to_recordset(${json(keysOf(lines))}::jsonb) as line (subscription_id uuid, invoice_id uuid,
     started_at timestamptz)
   join fixed_charge_units record on record.organization_id = ${organizationId}
     and record.subscription_id = line.subscription_id
@@ -50,7 +51,7 @@ export interface FormerFee {
 export const listFormerFees = (db: Db, organizationId: string, lines: readonly BilledLine[]) => db<FormerFee[]>`
   select distinct on (fee.id) fee.subscription_id, fee.fixed_charge_id, fee.item_id as add_on_id, fee.units, fee.amount_cents,
     fee.from_datetime, fee.to_datetime, billed.billed_at
-  from jsonb_to_recordset(${keysOf(lines) as never}::jsonb)
+  from jsonb_to_recordset(${json(keysOf(lines))}::jsonb)
     as line (subscription_id uuid, former_id uuid, invoice_id uuid, since timestamptz)
   join fees fee on fee.organization_id = ${organizationId}
     and fee.subscription_id in (line.subscription_id, line.former_id) and fee.fixed_charge_id is not null

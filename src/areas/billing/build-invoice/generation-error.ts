@@ -1,5 +1,6 @@
 import { AmountOutOfRange } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import { attempt } from '../../../platform/records/attempt.ts';
 import { clearErrors } from '../../invoices/invoices/writes.ts';
@@ -16,7 +17,7 @@ export async function noteGenerationError(ctx: Context, invoiceId: string, error
   await clearErrors(ctx.db, ctx.organizationId, invoiceId, [CODE]);
   await ctx.db`
     insert into invoice_error_details (id, organization_id, invoice_id, error_code, details, created_at)
-    values (${newId()}, ${ctx.organizationId}, ${invoiceId}, ${CODE}, ${{ message: error.message } as never}, ${ctx.now()})`;
+    values (${newId()}, ${ctx.organizationId}, ${invoiceId}, ${CODE}, ${json({ message: error.message })}, ${ctx.now()})`;
   ctx.log.error({ organizationId: ctx.organizationId, invoiceId, err: error }, 'invoice cannot be generated');
 }
 

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { BilledLine } from './lines.ts';
 
@@ -33,7 +34,7 @@ export async function claimLines(
     select id, ${organizationId}::uuid, ${invoiceId}::uuid, subscription_id, invoicing_reason, recurring, ends_trial,
       billed_at, ${claim.billedOn}, from_datetime, to_datetime, charges_from_datetime, charges_to_datetime,
       fixed_charges_from_datetime, fixed_charges_to_datetime, ${claim.now}
-    from jsonb_to_recordset(${rows as never}::jsonb) as line (id uuid, subscription_id uuid, invoicing_reason text,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as line (id uuid, subscription_id uuid, invoicing_reason text,
       recurring boolean, ends_trial boolean, billed_at timestamptz, from_datetime timestamptz, to_datetime timestamptz,
       charges_from_datetime timestamptz, charges_to_datetime timestamptz, fixed_charges_from_datetime timestamptz,
       fixed_charges_to_datetime timestamptz)
@@ -58,7 +59,7 @@ export const rewriteLines = (db: Db, organizationId: string, invoiceId: string, 
     charges_from_datetime = line.charges_from_datetime, charges_to_datetime = line.charges_to_datetime,
     fixed_charges_from_datetime = line.fixed_charges_from_datetime,
     fixed_charges_to_datetime = line.fixed_charges_to_datetime
-  from jsonb_to_recordset(${lines.map((line) => ({ subscription_id: line.subscription.id, ...windowColumns(line) })) as never}::jsonb)
+  from jsonb_to_recordset(${json(lines.map((line) => ({ subscription_id: line.subscription.id, ...windowColumns(line) })))}::jsonb)
     as line (subscription_id uuid, from_datetime timestamptz, to_datetime timestamptz,
       charges_from_datetime timestamptz, charges_to_datetime timestamptz, fixed_charges_from_datetime timestamptz,
       fixed_charges_to_datetime timestamptz)

@@ -8,6 +8,7 @@ import { cents } from '../../../engine/money/cents.ts';
 import { canonicalJson } from '../../../platform/canonical-json.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { LineFee } from './fees.ts';
 import type { BilledLine } from './lines.ts';
 
@@ -99,7 +100,7 @@ const listProgressiveInvoices = (
       from fees fee
       where fee.organization_id = ${organizationId} and fee.invoice_id = progressive.id and fee.fee_type = 'charge'
         and fee.deleted_at is null), '[]') as fees
-  from jsonb_to_recordset(${asked as never}::jsonb) as asked (position integer, subscription_id uuid, at timestamptz)
+  from jsonb_to_recordset(${json(asked)}::jsonb) as asked (position integer, subscription_id uuid, at timestamptz)
   cross join lateral (
     select invoice.id, invoice.fees_amount_cents, invoice.coupons_amount_cents
     from invoices invoice

@@ -213,7 +213,7 @@ export async function readBilledSubscriptions(
       order by line.billed_at desc, line.invoice_id desc
       limit 1
     ) last on true
-    where s.organization_id = ${organizationId} and s.id = any (${ids as string[]}::uuid[])`;
+    where s.organization_id = ${organizationId} and s.id = any (${ids}::uuid[])`;
   return rows.map(({ last_zone, last_charges_from, last_charges_to, last_fixed_from, last_fixed_to, ...row }) => {
     const isMoved = last_zone !== null && last_zone !== line.zone;
     return {

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { ENGINE_VERSION } from '../../../engine/version.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { digestOf } from './inputs.ts';
 import type { FeeOwner, InvoiceOwner } from './writes.ts';
 
@@ -18,7 +19,7 @@ export const insertInvoiceInputs = (
   now: Temporal.Instant,
 ) => db`
   insert into invoice_inputs (invoice_id, organization_id, engine_version, inputs, digest, created_at)
-  values (${owner.invoiceId}, ${owner.organizationId}, ${ENGINE_VERSION}, ${invoice as never}, ${digestOf(invoice)}, ${now})`;
+  values (${owner.invoiceId}, ${owner.organizationId}, ${ENGINE_VERSION}, ${json(invoice)}, ${digestOf(invoice)}, ${now})`;
 
 /** What every amount of a fee was computed from. Rule: beyond 6.1. */
 export async function insertFeeInputs(
@@ -37,6 +38,6 @@ export async function insertFeeInputs(
     insert into fee_inputs (fee_id, organization_id, engine_version, inputs, digest, events_watermark, created_at)
     select fee_id, ${owner.organizationId}::uuid, ${ENGINE_VERSION}::integer, inputs, decode(digest, 'hex'),
       events_watermark, ${now}
-    from jsonb_to_recordset(${rows as never}::jsonb) as input (fee_id uuid, inputs jsonb, digest text,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as input (fee_id uuid, inputs jsonb, digest text,
       events_watermark jsonb)`;
 }

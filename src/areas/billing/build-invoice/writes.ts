@@ -4,6 +4,7 @@ import type { Draft } from '../../../engine/invoices/draft.ts';
 import type { InvoiceStatus } from '../../../engine/invoices/invoice-states.ts';
 import { decimalText } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import { issuerSnapshot } from '../../documents/render-documents/sql.ts';
 import type { LineFee } from './fees.ts';
@@ -103,7 +104,7 @@ export async function insertFees(
         taxes_rate, units, total_aggregated_units, events_count, grouped_by, amount_details, pricing_unit_details, presentation_breakdowns,
         pay_in_advance, invoiceable, event_id, event_transaction_id, external_subscription_id, from_datetime, to_datetime, ${owner.createdAt},
         ${owner.createdAt}
-      from jsonb_to_recordset(${rows as never}::jsonb) as fee (id uuid, subscription_id uuid, charge_id uuid,
+      from jsonb_to_recordset(${json(rows)}::jsonb) as fee (id uuid, subscription_id uuid, charge_id uuid,
         charge_filter_id uuid, fixed_charge_id uuid, true_up_parent_fee_id uuid, original_fee_id uuid, correction_id uuid, fee_type text, item_id uuid, item_code text, item_name text,
         item_description text, invoice_display_name text, amount_cents bigint, precise_amount_cents numeric,
         unit_amount_cents bigint, precise_unit_amount numeric, precise_coupons_amount_cents numeric, precise_credit_notes_amount_cents numeric, taxes_amount_cents bigint,
@@ -135,7 +136,7 @@ function feeTaxesInsert(db: Db, owner: FeeOwner, draft: Pick<Draft, 'fees'>) {
       amount_cents, amount_currency, precise_amount_cents, created_at)
     select id, ${owner.organizationId}::uuid, fee_id, tax_id, tax_code, tax_name, tax_rate, tax_description,
       amount_cents, ${owner.currency}, precise_amount_cents, ${owner.createdAt}
-    from jsonb_to_recordset(${taxes as never}::jsonb) as tax (id uuid, fee_id uuid, tax_id uuid, tax_code text,
+    from jsonb_to_recordset(${json(taxes)}::jsonb) as tax (id uuid, fee_id uuid, tax_id uuid, tax_code text,
       tax_name text, tax_rate numeric, tax_description text, amount_cents bigint, precise_amount_cents numeric)`;
 }
 
@@ -153,7 +154,7 @@ export async function insertInvoiceTaxes(db: Db, owner: InvoiceOwner, draft: Dra
       tax_description, amount_cents, amount_currency, fees_amount_cents, created_at)
     select id, ${owner.organizationId}::uuid, ${owner.invoiceId}::uuid, tax_id, tax_code, tax_name, tax_rate,
       tax_description, amount_cents, ${owner.currency}, fees_amount_cents, ${owner.createdAt}
-    from jsonb_to_recordset(${rows as never}::jsonb) as tax (id uuid, tax_id uuid, tax_code text, tax_name text,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as tax (id uuid, tax_id uuid, tax_code text, tax_name text,
       tax_rate numeric, tax_description text, amount_cents bigint, fees_amount_cents bigint)`;
 }
 
@@ -170,7 +171,7 @@ export async function insertCredits(db: Db, owner: InvoiceOwner, draft: Draft): 
       before_taxes, created_at)
     select id, ${owner.organizationId}::uuid, ${owner.invoiceId}::uuid, progressive_billing_invoice_id, amount_cents,
       ${owner.currency}, true, ${owner.createdAt}
-    from jsonb_to_recordset(${rows as never}::jsonb) as credit (id uuid, progressive_billing_invoice_id uuid,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as credit (id uuid, progressive_billing_invoice_id uuid,
       amount_cents bigint)`;
 }
 
@@ -207,7 +208,7 @@ export async function storeAmounts(
     sub_total_including_taxes_amount_cents = ${draft.subTotalIncludingTaxesAmountCents},
     credit_notes_amount_cents = ${draft.creditNotesAmountCents},
     prepaid_credit_amount_cents = ${draft.prepaidCreditAmountCents}, total_amount_cents = ${draft.totalAmountCents},
-    customer_snapshot = ${state.snapshot as never}, issuer_snapshot = ${issuerOf(db, state.status)}, ready_to_be_refreshed = false,
+    customer_snapshot = ${json(state.snapshot)}, issuer_snapshot = ${issuerOf(db, state.status)}, ready_to_be_refreshed = false,
     tax_status = case when ${state.status === 'pending'} then 'pending'
       when tax_status = 'pending' and ${state.status !== 'draft'} then 'succeeded' else tax_status end,
     finalized_at = ${state.status === 'finalized' ? state.now : null}, updated_at = ${state.now}

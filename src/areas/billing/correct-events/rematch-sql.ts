@@ -1,4 +1,5 @@
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { EventToMatch, UnmatchedReason } from '../../usage/match-events/match-event.ts';
 import { eventToMatch, joinLiveMetric } from '../../usage/match-events/match-sql.ts';
 import { placesOf, totalCode } from '../../usage/unmatched-events/totals.ts';
@@ -14,7 +15,7 @@ export const listCorrected = (db: Db, organizationId: string, eventIds: readonly
   from events e
   ${joinLiveMetric(db)}
   left join unmatched_events u on u.organization_id = e.organization_id and u.event_id = e.id and u.status = 'open'
-  where e.organization_id = ${organizationId} and e.id = any (${eventIds as string[]}::uuid[]) and e.deleted_at is null
+  where e.organization_id = ${organizationId} and e.id = any (${eventIds}::uuid[]) and e.deleted_at is null
     and not exists (
       select from event_batches batch
       where batch.organization_ids @> array[${organizationId}::uuid] and e.id = any (batch.event_ids))
@@ -30,7 +31,7 @@ export const ignoreRetracted = (
   with ignored as (
     update unmatched_events u set status = 'ignored', correction_id = ${correctionId}
     from events e
-    where u.organization_id = ${organizationId} and u.event_id = any (${eventIds as string[]}::uuid[])
+    where u.organization_id = ${organizationId} and u.event_id = any (${eventIds}::uuid[])
       and u.status = 'open' and e.id = u.event_id and e.deleted_at is not null
     returning u.reason, ${totalCode(db)} as code
   )
@@ -55,7 +56,7 @@ export const insertUnmatched = (
   }));
   return db`
   with found as materialized (
-    select * from jsonb_to_recordset(${rows as never}::jsonb) as row (event_id uuid, reason text, code text,
+    select * from jsonb_to_recordset(${json(rows)}::jsonb) as row (event_id uuid, reason text, code text,
       external_subscription_id text, event_timestamp timestamptz)
   ), pair as materialized (
     select distinct ${organizationId}::uuid as organization_id, reason, code from found

@@ -5,6 +5,7 @@ import { TARGET_WALLET_KEY } from '../../../engine/metrics/group-values.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { digestOf } from '../build-invoice/inputs.ts';
 import { type InvoiceOwner, insertFeeTaxes } from '../build-invoice/writes.ts';
 
@@ -103,7 +104,7 @@ export async function storeFeeTaxes(db: Db, owner: InvoiceOwner, draft: Draft): 
     update fees fee
     set taxes_amount_cents = taxed.taxes_amount_cents, taxes_precise_amount_cents = taxed.taxes_precise_amount_cents,
       taxes_rate = taxed.taxes_rate, precise_credit_notes_amount_cents = taxed.precise_credit_notes_amount_cents
-    from jsonb_to_recordset(${rows as never}::jsonb) as taxed (id uuid, taxes_amount_cents bigint,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as taxed (id uuid, taxes_amount_cents bigint,
       taxes_precise_amount_cents numeric, taxes_rate numeric, precise_credit_notes_amount_cents numeric)
     where fee.organization_id = ${owner.organizationId} and fee.id = taxed.id`;
   await insertFeeTaxes(db, owner, draft);
@@ -122,7 +123,7 @@ async function rewriteInputs(db: Db, organizationId: string, draft: Draft): Prom
   });
   await db`
     update fee_inputs stored set inputs = rewritten.inputs, digest = decode(rewritten.digest, 'hex')
-    from jsonb_to_recordset(${rows as never}::jsonb) as rewritten (fee_id uuid, inputs jsonb, digest text)
+    from jsonb_to_recordset(${json(rows)}::jsonb) as rewritten (fee_id uuid, inputs jsonb, digest text)
     where stored.organization_id = ${organizationId} and stored.fee_id = rewritten.fee_id`;
 }
 

@@ -28,7 +28,7 @@ const COPIED: Readonly<Record<string, Rows>> = {
     organization_id = ${organizationId} and subscription_id in (
       select id from subscriptions where organization_id = ${organizationId} and customer_id = ${customerId})`,
   coupons: (tx, { organizationId, customerId, couponCodes }) => tx`
-    organization_id = ${organizationId} and (code = any (${couponCodes as string[]})
+    organization_id = ${organizationId} and (code = any (${couponCodes})
       or id in (select coupon_id from applied_coupons
         where organization_id = ${organizationId} and customer_id = ${customerId}))`,
   applied_coupons: ofCustomer,

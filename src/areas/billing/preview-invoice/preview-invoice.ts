@@ -94,7 +94,7 @@ async function findSubscriptions(
   const rows = await ctx.db<{ id: string; external_id: string; status: string }[]>`
     select id, external_id, status from subscriptions
     where organization_id = ${ctx.organizationId} and customer_id = ${customerId}
-      and external_id = any (${externalIds as string[]}) and status in ('active', 'pending')
+      and external_id = any (${externalIds}) and status in ('active', 'pending')
     order by id`;
   const chosen = externalIds.map((externalId) => {
     const own = rows.filter((row) => row.external_id === externalId);

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { DateSettings, InheritedDateSettings } from '../../../engine/invoices/dates.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 
 /** Whose drafts: one customer's, or those that a billing entity issues. */
 export type DraftOwner = { customer_id: string } | { billing_entity_id: string };
@@ -62,7 +63,7 @@ export const writeDates = (db: Db, organizationId: string, rows: NewDates[]) => 
   update invoices
   set issuing_date = row.issuing_date, expected_finalization_date = row.expected_finalization_date,
     payment_due_date = row.payment_due_date, net_payment_term = row.net_payment_term
-  from jsonb_to_recordset(${rows as never}::jsonb) as row (id uuid, issuing_date date, expected_finalization_date date,
+  from jsonb_to_recordset(${json(rows)}::jsonb) as row (id uuid, issuing_date date, expected_finalization_date date,
     payment_due_date date, net_payment_term integer)
   where invoices.organization_id = ${organizationId} and invoices.id = row.id and invoices.status = 'draft'`;
 

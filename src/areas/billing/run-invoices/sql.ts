@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { InvoiceRunKind } from '../../invoices/invoices/commands/run-many.ts';
 import type { InvoiceFilters } from '../../invoices/invoices/queries.ts';
 
@@ -35,7 +36,7 @@ export const moveRun = (
   now: Temporal.Instant,
 ) => db`
   update runs
-  set done = ${progress.done}, total = ${progress.total}, error = ${progress.error as never},
+  set done = ${progress.done}, total = ${progress.total}, error = ${json(progress.error)},
     status = ${progress.error ? 'failed' : progress.isOver ? 'succeeded' : 'running'},
     started_at = coalesce(started_at, ${now}), finished_at = ${progress.isOver || progress.error ? now : null}
   where organization_id = ${organizationId} and id = ${id}`;

@@ -3,6 +3,7 @@ import type { Period } from '../../../engine/calendar/period.ts';
 import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { ConcernedCharge } from '../../usage/event-corrections/periods.ts';
 import { keyOfThing, type ThingKey, type ThingKind } from './things.ts';
@@ -118,7 +119,7 @@ export async function insertPeriods(
       charges_from_datetime, charges_to_datetime)
     select ${organizationId}::uuid, ${correctionId}::uuid, invoice_id, subscription_id, charge_id, charges_from_datetime,
       charges_to_datetime
-    from jsonb_to_recordset(${rows as never}::jsonb) as period (invoice_id uuid, subscription_id uuid, charge_id uuid,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as period (invoice_id uuid, subscription_id uuid, charge_id uuid,
       charges_from_datetime timestamptz, charges_to_datetime timestamptz)
     on conflict do nothing`;
 }
@@ -192,7 +193,7 @@ export async function insertAdjustments(
       charge_filter_id, grouped_by, from_datetime, to_datetime, invoice_display_name, units, old_amount_cents,
       new_amount_cents, delta_amount_cents, settled_amount_cents, billed_amount_cents, booked_as, new_fee_id,
       credit_note_id, uncreditable_amount_cents, total_units, late_events_left_out, ${now}
-    from jsonb_to_recordset(${rows as never}::jsonb) as adjustment (id uuid, invoice_id uuid, subscription_id uuid,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as adjustment (id uuid, invoice_id uuid, subscription_id uuid,
       kind text, fee_id uuid, charge_id uuid, charge_filter_id uuid, grouped_by jsonb, from_datetime timestamptz,
       to_datetime timestamptz, invoice_display_name text, units numeric, old_amount_cents bigint,
       new_amount_cents bigint, delta_amount_cents bigint, settled_amount_cents bigint, billed_amount_cents bigint,
@@ -223,7 +224,7 @@ export const flagDraftsOf = (db: Db, organizationId: string, billed: Billed) => 
 export async function listGoingOn(db: Db, organizationId: string, ids: readonly string[]): Promise<Set<string>> {
   const rows = await db<{ id: string }[]>`
     select id from subscriptions
-    where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[]) and status = 'active'`;
+    where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and status = 'active'`;
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -42,7 +42,7 @@ export const findAddOns = (db: Db, organizationId: string, by: { ids: readonly s
   db<AddOnRow[]>`
     select ${columns(db)} from add_ons
     where organization_id = ${organizationId} and deleted_at is null
-      and (id = any (${by.ids as string[]}::uuid[]) or code = any (${by.codes as string[]}))
+      and (id = any (${by.ids}::uuid[]) or code = any (${by.codes}))
     for share`;
 
 /** A page of live add-ons, newest first. */

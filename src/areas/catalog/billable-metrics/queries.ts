@@ -44,7 +44,7 @@ export const listBillableMetricsById = (db: Db, organizationId: string, ids: rea
   BillableMetricRow[]
 >`
   select ${columns(db)} from billable_metrics m
-  where m.organization_id = ${organizationId} and m.id = any (${ids as string[]}::uuid[])`;
+  where m.organization_id = ${organizationId} and m.id = any (${ids}::uuid[])`;
 
 /** A live metric by its code. */
 export async function findBillableMetricByCode(
@@ -99,12 +99,12 @@ export async function lockBillableMetrics(
   const [, rows] = await Promise.all([
     db`
       select id from billable_metrics
-      where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[]) and deleted_at is null
+      where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and deleted_at is null
       order by id
       for share`,
     db<BillableMetricRow[]>`
       select ${columns(db)} from billable_metrics m
-      where m.organization_id = ${organizationId} and m.id = any (${ids as string[]}::uuid[]) and m.deleted_at is null`,
+      where m.organization_id = ${organizationId} and m.id = any (${ids}::uuid[]) and m.deleted_at is null`,
   ]);
   return rows;
 }

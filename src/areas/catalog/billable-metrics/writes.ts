@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { BillableMetricRow, MetricFilter } from './queries.ts';
 
@@ -48,7 +49,7 @@ export async function replaceMetricFilters(
     )
     insert into billable_metric_filters (id, organization_id, billable_metric_id, key, "values", created_at, updated_at)
     select id, ${organizationId}::uuid, ${metricId}::uuid, key, "values", ${now}, ${now}
-    from jsonb_to_recordset(${rows as never}::jsonb) as row (id uuid, key text, "values" text[])
+    from jsonb_to_recordset(${json(rows)}::jsonb) as row (id uuid, key text, "values" text[])
     on conflict on constraint billable_metric_filters_key_key
     do update set "values" = excluded."values", updated_at = excluded.updated_at`;
 }

@@ -1,5 +1,6 @@
 import type { FilterValues } from '../../../engine/metrics/choose-filter.ts';
 import type { Context } from '../../../platform/context.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { PayloadOf } from '../../../platform/reactions.ts';
 import type { metricDeleted, metricFiltersChanged } from '../announcements.ts';
 import { flagDraftInvoicesOfPlans } from '../flag-drafts.ts';
@@ -26,7 +27,7 @@ export async function trimChargeFilters(
       update charge_filters f
       set "values" = coalesce(row."left", f."values"), updated_at = ${now},
         deleted_at = case when row."left" is null then ${now}::timestamptz end
-      from jsonb_to_recordset(${changed as never}::jsonb) as row (id uuid, "left" jsonb)
+      from jsonb_to_recordset(${json(changed)}::jsonb) as row (id uuid, "left" jsonb)
       where f.organization_id = ${organizationId} and f.id = row.id`;
   const planIds = [...new Set(rows.map(({ plan_id }) => plan_id))];
   await flagDraftInvoicesOfPlans(db, organizationId, planIds, now);

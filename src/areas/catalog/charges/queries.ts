@@ -59,14 +59,14 @@ const filterColumns = (db: Db) => db`
 /** Live charges of some plans, in the order in which they were made. */
 export const listChargesOfPlans = (db: Db, organizationId: string, planIds: readonly string[]) => db<ChargeRow[]>`
   select ${columns(db)} from ${tables(db)}
-  where c.organization_id = ${organizationId} and c.plan_id = any (${planIds as string[]}::uuid[]) and c.deleted_at is null
+  where c.organization_id = ${organizationId} and c.plan_id = any (${planIds}::uuid[]) and c.deleted_at is null
   order by c.created_at, c.id`;
 
 /** Live filters of some charges, each charge's in its order. */
 export const listFiltersOfCharges = (db: Db, organizationId: string, chargeIds: readonly string[]) =>
   db<ChargeFilterRow[]>`
     select ${filterColumns(db)} from charge_filters f
-    where f.organization_id = ${organizationId} and f.charge_id = any (${chargeIds as string[]}::uuid[])
+    where f.organization_id = ${organizationId} and f.charge_id = any (${chargeIds}::uuid[])
       and f.deleted_at is null
     order by f.charge_id, f.position, f.id`;
 

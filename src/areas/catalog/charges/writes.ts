@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { PreparedCharge } from './prepare.ts';
 import type { ChargeFilterRow, ChargeRow } from './queries.ts';
 
@@ -32,7 +33,7 @@ async function upsertCharges(db: Db, organizationId: string, charges: readonly C
     select id, ${organizationId}::uuid, plan_id, parent_id, billable_metric_id, code, charge_model,
       invoice_display_name, pay_in_advance, prorated, invoiceable, regroup_paid_fees, min_amount_cents,
       accepts_target_wallet, properties, pricing_unit_id, conversion_rate, created_at, ${now}
-    from jsonb_to_recordset(${rows as never}::jsonb) as row (id uuid, plan_id uuid, parent_id uuid,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as row (id uuid, plan_id uuid, parent_id uuid,
       billable_metric_id uuid, code text, charge_model text, invoice_display_name text, pay_in_advance boolean,
       prorated boolean, invoiceable boolean, regroup_paid_fees text, min_amount_cents bigint,
       accepts_target_wallet boolean, properties jsonb, pricing_unit_id uuid, conversion_rate numeric,
@@ -56,8 +57,8 @@ async function deleteOtherFilters(
   if (chargeIds.length === 0) return;
   await db`
     update charge_filters set deleted_at = ${now}, updated_at = ${now}
-    where organization_id = ${organizationId} and charge_id = any (${chargeIds as string[]}::uuid[])
-      and id <> all (${keptIds as string[]}::uuid[]) and deleted_at is null`;
+    where organization_id = ${organizationId} and charge_id = any (${chargeIds}::uuid[])
+      and id <> all (${keptIds}::uuid[]) and deleted_at is null`;
 }
 
 /** Adds and changes charge filters. */
@@ -74,7 +75,7 @@ export async function upsertFilters(
       position, created_at, updated_at)
     select id, ${organizationId}::uuid, charge_id, code, invoice_display_name, "values", properties, position,
       created_at, ${now}
-    from jsonb_to_recordset(${rows as never}::jsonb) as row (id uuid, charge_id uuid, code text,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as row (id uuid, charge_id uuid, code text,
       invoice_display_name text, "values" jsonb, properties jsonb, position integer, created_at timestamptz)
     on conflict (id) do update
     set invoice_display_name = excluded.invoice_display_name, "values" = excluded."values",
@@ -100,10 +101,10 @@ async function replaceTaxesOfCharges(db: Db, organizationId: string, prepared: r
 export const deleteCharges = (db: Db, organizationId: string, ids: readonly string[], now: Temporal.Instant) => db`
   with filters as (
     update charge_filters set deleted_at = ${now}, updated_at = ${now}
-    where organization_id = ${organizationId} and charge_id = any (${ids as string[]}::uuid[]) and deleted_at is null
+    where organization_id = ${organizationId} and charge_id = any (${ids}::uuid[]) and deleted_at is null
   )
   update charges set deleted_at = ${now}, updated_at = ${now}
-  where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[]) and deleted_at is null`;
+  where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and deleted_at is null`;
 
 export const deleteFilter = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
   update charge_filters set deleted_at = ${now}, updated_at = ${now}

@@ -91,7 +91,7 @@ export async function lockCoupon(
 /** Live coupons by id, in no order. */
 export const listCouponsById = (db: Db, organizationId: string, ids: readonly string[]) => db<CouponRow[]>`
   select ${columns(db)} from coupons coupon
-  where coupon.organization_id = ${organizationId} and coupon.id = any (${ids as string[]}::uuid[])
+  where coupon.organization_id = ${organizationId} and coupon.id = any (${ids}::uuid[])
     and coupon.deleted_at is null`;
 
 /** Whether a customer has or had it. */
@@ -127,7 +127,7 @@ export const findTargetedPlans = (db: Db, organizationId: string, codes: readonl
     codes,
     () => db<{ id: string; code: string }[]>`
       select id, code from plans
-      where organization_id = ${organizationId} and code = any (${codes as string[]}) and deleted_at is null
+      where organization_id = ${organizationId} and code = any (${codes}) and deleted_at is null
         and parent_id is null`,
     'plans',
   );
@@ -138,7 +138,7 @@ export const findTargetedMetrics = (db: Db, organizationId: string, codes: reado
     codes,
     () => db<{ id: string; code: string }[]>`
       select id, code from billable_metrics
-      where organization_id = ${organizationId} and code = any (${codes as string[]}) and deleted_at is null`,
+      where organization_id = ${organizationId} and code = any (${codes}) and deleted_at is null`,
     'billable_metrics',
   );
 

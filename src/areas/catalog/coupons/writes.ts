@@ -42,18 +42,18 @@ export async function replaceTargets(
   await db`
     with gone as (
       delete from coupon_plans where organization_id = ${organizationId} and coupon_id = ${id}
-        and plan_id <> all (${planIds as string[]}::uuid[])
+        and plan_id <> all (${planIds}::uuid[])
     )
     insert into coupon_plans (organization_id, coupon_id, plan_id)
-    select ${organizationId}::uuid, ${id}::uuid, plan_id from unnest(${planIds as string[]}::uuid[]) as plan_id
+    select ${organizationId}::uuid, ${id}::uuid, plan_id from unnest(${planIds}::uuid[]) as plan_id
     on conflict do nothing`;
   await db`
     with gone as (
       delete from coupon_billable_metrics where organization_id = ${organizationId} and coupon_id = ${id}
-        and billable_metric_id <> all (${metricIds as string[]}::uuid[])
+        and billable_metric_id <> all (${metricIds}::uuid[])
     )
     insert into coupon_billable_metrics (organization_id, coupon_id, billable_metric_id)
-    select ${organizationId}::uuid, ${id}::uuid, metric_id from unnest(${metricIds as string[]}::uuid[]) as metric_id
+    select ${organizationId}::uuid, ${id}::uuid, metric_id from unnest(${metricIds}::uuid[]) as metric_id
     on conflict do nothing`;
 }
 

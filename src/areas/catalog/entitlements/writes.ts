@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Values } from '../../../engine/entitlements/override.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { FeatureRow } from '../features/queries.ts';
 
@@ -27,7 +28,7 @@ export async function saveGrant(ctx: Context, { id, feature, holder, values }: G
   await db`
     insert into entitlement_values (organization_id, entitlement_id, privilege_id, value)
     select ${organizationId}, ${entitlementId}, given.privilege_id, given.value
-    from jsonb_to_recordset(${rows as never}::jsonb) as given (privilege_id uuid, value text)`;
+    from jsonb_to_recordset(${json(rows)}::jsonb) as given (privilege_id uuid, value text)`;
 }
 
 const insertEntitlement = (
@@ -44,7 +45,7 @@ const insertEntitlement = (
 
 /** Takes grants away, with their values. */
 export const deleteEntitlements = (db: Db, organizationId: string, ids: readonly string[]) => db`
-  delete from entitlements where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[])`;
+  delete from entitlements where organization_id = ${organizationId} and id = any (${ids}::uuid[])`;
 
 /** Takes away all that a plan grants. Rule: subscriptions-and-invoices A.6. */
 export const deleteEntitlementsOfPlan = (db: Db, organizationId: string, planId: string) => db`

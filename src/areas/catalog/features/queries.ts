@@ -86,11 +86,11 @@ export async function lockFeature(db: Db, organizationId: string, code: string):
 export async function keepFeatures(db: Db, organizationId: string, codes: readonly string[]): Promise<FeatureRow[]> {
   await db`
     select from features
-    where organization_id = ${organizationId} and code = any (${codes as string[]}) and deleted_at is null
+    where organization_id = ${organizationId} and code = any (${codes}) and deleted_at is null
     order by id for share`;
   const rows = await db<FeatureRow[]>`
     select ${columns(db)} from features feature
-    where feature.organization_id = ${organizationId} and feature.code = any (${codes as string[]})
+    where feature.organization_id = ${organizationId} and feature.code = any (${codes})
       and feature.deleted_at is null`;
   if (rows.length < new Set(codes).size) throw refuse.notFound('feature');
   return rows;

@@ -46,5 +46,5 @@ export async function setUsageLimits(ctx: Context, { code, body }: { code: strin
 
 const keepMetrics = (ctx: Context, codes: readonly string[]) => ctx.db<{ id: string; code: string }[]>`
   select id, code from billable_metrics
-  where organization_id = ${ctx.organizationId} and code = any (${codes as string[]}) and deleted_at is null
+  where organization_id = ${ctx.organizationId} and code = any (${codes}) and deleted_at is null
   order by id for key share`;

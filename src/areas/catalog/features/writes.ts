@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { FeatureRow, PrivilegeJson } from './queries.ts';
 
 export const insertFeature = (db: Db, organizationId: string, feature: FeatureRow) => db`
@@ -22,7 +23,7 @@ export const savePrivileges = (
   insert into privileges (id, organization_id, feature_id, code, name, value_type, select_options, created_at)
   select given.id, ${organizationId}, ${featureId}, given.code, given.name, given.value_type,
     array(select jsonb_array_elements_text(given.select_options)), ${now}
-  from jsonb_to_recordset(${privileges as never}::jsonb)
+  from jsonb_to_recordset(${json(privileges)}::jsonb)
     as given (id uuid, code text, name text, value_type text, select_options jsonb)
   on conflict (organization_id, feature_id, code)
     do update set name = excluded.name, select_options = excluded.select_options`;
@@ -59,5 +60,5 @@ export async function replaceUsageLimits(
     insert into feature_usage_limits (organization_id, feature_id, place, privilege_id, billable_metric_id, period)
     select ${organizationId}, ${featureId}, given.place, (given.item ->> 'privilege_id')::uuid,
       (given.item ->> 'billable_metric_id')::uuid, given.item ->> 'period'
-    from jsonb_array_elements(${limits as never}::jsonb) with ordinality as given (item, place)`;
+    from jsonb_array_elements(${json(limits)}::jsonb) with ordinality as given (item, place)`;
 }

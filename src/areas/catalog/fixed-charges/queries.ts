@@ -40,7 +40,7 @@ export const listFixedChargesOfPlans = (db: Db, organizationId: string, planIds:
   FixedChargeRow[]
 >`
   select ${columns(db)} from ${tables(db)}
-  where f.organization_id = ${organizationId} and f.plan_id = any (${planIds as string[]}::uuid[])
+  where f.organization_id = ${organizationId} and f.plan_id = any (${planIds}::uuid[])
     and f.deleted_at is null
   order by f.created_at, f.id`;
 
@@ -79,7 +79,7 @@ export const listCopiesOfFixedCharges = (db: Db, organizationId: string, parentI
 >`
   select ${columns(db)} from ${tables(db)}
   join plans plan on plan.organization_id = f.organization_id and plan.id = f.plan_id and plan.deleted_at is null
-  where f.organization_id = ${organizationId} and f.parent_id = any (${parentIds as string[]}::uuid[])
+  where f.organization_id = ${organizationId} and f.parent_id = any (${parentIds}::uuid[])
     and f.deleted_at is null
   order by f.created_at, f.id`;
 

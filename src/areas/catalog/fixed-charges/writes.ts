@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { PreparedFixedCharge } from './prepare.ts';
 import type { FixedChargeRow } from './queries.ts';
 
@@ -47,7 +48,7 @@ async function upsertFixedCharges(
       invoice_display_name, units, pay_in_advance, prorated, properties, created_at, updated_at)
     select id, ${organizationId}::uuid, plan_id, parent_id, add_on_id, code, charge_model, invoice_display_name, units,
       pay_in_advance, prorated, properties, created_at, ${now}
-    from jsonb_to_recordset(${rows as never}::jsonb) as row (id uuid, plan_id uuid, parent_id uuid, add_on_id uuid,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as row (id uuid, plan_id uuid, parent_id uuid, add_on_id uuid,
       code text, charge_model text, invoice_display_name text, units numeric, pay_in_advance boolean,
       prorated boolean, properties jsonb, created_at timestamptz)
     on conflict (id) do update
@@ -60,13 +61,13 @@ async function upsertFixedCharges(
 /** Deletes fixed charges: they are billed no more, fees made with them stay. */
 export const deleteFixedCharges = (db: Db, organizationId: string, ids: readonly string[], now: Temporal.Instant) => db`
   update fixed_charges set deleted_at = ${now}, updated_at = ${now}
-  where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[]) and deleted_at is null`;
+  where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and deleted_at is null`;
 
 /** Gives copies the taxes of the fixed charges that they were made from. */
 export const copyTaxes = (db: Db, organizationId: string, copies: readonly { from: string; to: string }[]) => db`
   insert into fixed_charge_taxes (organization_id, fixed_charge_id, tax_id)
   select tax.organization_id, copy."to", tax.tax_id
-  from jsonb_to_recordset(${copies as never}::jsonb) as copy ("from" uuid, "to" uuid)
+  from jsonb_to_recordset(${json(copies)}::jsonb) as copy ("from" uuid, "to" uuid)
   join fixed_charge_taxes tax on tax.organization_id = ${organizationId} and tax.fixed_charge_id = copy."from"
   on conflict do nothing`;
 
@@ -95,7 +96,7 @@ export async function insertUnits(
   await db`
     insert into fixed_charge_units (id, organization_id, subscription_id, fixed_charge_id, units, effective_at, created_at)
     select id, ${organizationId}::uuid, subscription_id, fixed_charge_id, units, effective_at, ${now}
-    from jsonb_to_recordset(${rows as never}::jsonb) as row (id uuid, subscription_id uuid, fixed_charge_id uuid,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as row (id uuid, subscription_id uuid, fixed_charge_id uuid,
       units numeric, effective_at timestamptz)`;
 }
 
@@ -112,7 +113,7 @@ export async function saveUnitsOverrides(
   await db`
     insert into fixed_charge_units_overrides (organization_id, subscription_id, fixed_charge_id, units, created_at, updated_at)
     select ${organizationId}::uuid, ${subscriptionId}::uuid, fixed_charge_id, units, ${now}, ${now}
-    from jsonb_to_recordset(${rows as never}::jsonb) as row (fixed_charge_id uuid, units numeric)
+    from jsonb_to_recordset(${json(rows)}::jsonb) as row (fixed_charge_id uuid, units numeric)
     on conflict (organization_id, subscription_id, fixed_charge_id) do update
     set units = excluded.units, updated_at = excluded.updated_at`;
 }

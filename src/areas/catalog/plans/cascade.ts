@@ -4,6 +4,7 @@ import type { Properties } from '../../../engine/pricing/charge-model.ts';
 import type { ChargeModelName } from '../../../engine/pricing/charge-models.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { ChargeShown } from '../charges/shown.ts';
 import type { PlanShown } from './shown.ts';
 
@@ -83,7 +84,7 @@ const insertCascades = (
     insert into plan_cascades (organization_id, plan_id, change, created_at)
     select copy.organization_id, copy.id, change.value, ${now}
     from plans copy
-    cross join jsonb_array_elements(${changes as never}::jsonb) with ordinality as change (value, position)
+    cross join jsonb_array_elements(${json(changes)}::jsonb) with ordinality as change (value, position)
     where copy.organization_id = ${organizationId} and copy.parent_id = ${planId} and copy.deleted_at is null
     order by copy.id, change.position
     returning plan_id

@@ -76,7 +76,7 @@ export async function lockPlanByCode(db: Db, organizationId: string, code: strin
 /** Plans by id, deleted ones and overrides too, in no order. */
 export const listPlansById = (db: Db, organizationId: string, ids: readonly string[]) => db<PlanRow[]>`
   select ${columns(db)} from plans p
-  where p.organization_id = ${organizationId} and p.id = any (${ids as string[]}::uuid[])`;
+  where p.organization_id = ${organizationId} and p.id = any (${ids}::uuid[])`;
 
 /** A page of live plans, newest first, each with the number of all of them; those pending deletion are among them. */
 export const listPlans = (db: Db, organizationId: string, page: Page) => db<(PlanRow & { total_count: number })[]>`

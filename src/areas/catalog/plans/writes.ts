@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { PlanDefinition } from './definition.ts';
 import type { Metadata } from './metadata.ts';
 import type { PlanRow } from './queries.ts';
@@ -11,7 +12,7 @@ export const insertPlan = (db: Db, organizationId: string, { id, created_at, ...
   values (${id}, ${organizationId}, ${plan.parent_id}, ${plan.code}, ${plan.name}, ${plan.invoice_display_name},
     ${plan.description}, ${plan.interval}, ${plan.pay_in_advance}, ${plan.amount_cents}, ${plan.amount_currency},
     ${plan.trial_period}, ${plan.bill_charges_monthly}, ${plan.bill_fixed_charges_monthly},
-    ${plan.metadata as never}, ${plan.usage_policies as never}, ${created_at}, ${created_at})`;
+    ${json(plan.metadata)}, ${json(plan.usage_policies)}, ${created_at}, ${created_at})`;
 
 export const updatePlanRow = (
   db: Db,
@@ -25,8 +26,8 @@ export const updatePlanRow = (
     description = ${plan.description}, interval = ${plan.interval}, pay_in_advance = ${plan.pay_in_advance},
     amount_cents = ${plan.amount_cents}, amount_currency = ${plan.amount_currency}, trial_period = ${plan.trial_period},
     bill_charges_monthly = ${plan.bill_charges_monthly},
-    bill_fixed_charges_monthly = ${plan.bill_fixed_charges_monthly}, metadata = ${plan.metadata as never},
-    usage_policies = ${plan.usage_policies as never}, updated_at = ${now}
+    bill_fixed_charges_monthly = ${plan.bill_fixed_charges_monthly}, metadata = ${json(plan.metadata)},
+    usage_policies = ${json(plan.usage_policies)}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Overrides keep the code of their plan. */
@@ -40,7 +41,7 @@ export const updatePlanMetadata = (
   metadata: Metadata | null,
   now: Temporal.Instant,
 ) => db`
-  update plans set metadata = ${metadata as never}, updated_at = ${now}
+  update plans set metadata = ${json(metadata)}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Marks a plan and its overrides as about to be deleted. */

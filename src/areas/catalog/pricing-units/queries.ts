@@ -52,7 +52,7 @@ export async function lockPricingUnit(db: Db, organizationId: string, code: stri
 export const lockPricingUnitsByCode = (db: Db, organizationId: string, codes: readonly string[]) =>
   db<PricingUnitRow[]>`
     select ${columns(db)} from pricing_units
-    where organization_id = ${organizationId} and code = any (${codes as string[]}) and deleted_at is null
+    where organization_id = ${organizationId} and code = any (${codes}) and deleted_at is null
     for key share`;
 
 const matching = (db: Db, organizationId: string, term: string | undefined) => db`

@@ -56,7 +56,7 @@ export async function getTax(db: Db, organizationId: string, code: string): Prom
 /** Live taxes by id, oldest first. */
 export const listTaxesById = (db: Db, organizationId: string, ids: readonly string[]) => db<TaxRow[]>`
   select ${columns(db)} from taxes tax
-  where tax.organization_id = ${organizationId} and tax.id = any (${ids as string[]}::uuid[]) and tax.deleted_at is null
+  where tax.organization_id = ${organizationId} and tax.id = any (${ids}::uuid[]) and tax.deleted_at is null
   order by tax.created_at, tax.id`;
 
 /** As getTax, and nobody else changes it until the transaction ends. */
@@ -128,21 +128,21 @@ export const listTaxesOfPlans = (db: Db, organizationId: string, planIds: readon
   select ${columns(db)}, holding.plan_id, holding.holder, holding.holder_id
   from (
     select plan_id, tax_id, 'plan' as holder, plan_id as holder_id from plan_taxes
-    where organization_id = ${organizationId} and plan_id = any (${planIds as string[]}::uuid[])
+    where organization_id = ${organizationId} and plan_id = any (${planIds}::uuid[])
     union all
     select commitment.plan_id, link.tax_id, 'commitment', commitment.plan_id from minimum_commitments commitment
     join commitment_taxes link
       on link.organization_id = commitment.organization_id and link.commitment_id = commitment.id
-    where commitment.organization_id = ${organizationId} and commitment.plan_id = any (${planIds as string[]}::uuid[])
+    where commitment.organization_id = ${organizationId} and commitment.plan_id = any (${planIds}::uuid[])
     union all
     select charge.plan_id, link.tax_id, 'charge', charge.id from charges charge
     join charge_taxes link on link.organization_id = charge.organization_id and link.charge_id = charge.id
-    where charge.organization_id = ${organizationId} and charge.plan_id = any (${planIds as string[]}::uuid[])
+    where charge.organization_id = ${organizationId} and charge.plan_id = any (${planIds}::uuid[])
       and charge.deleted_at is null
     union all
     select fixed.plan_id, link.tax_id, 'fixed_charge', fixed.id from fixed_charges fixed
     join fixed_charge_taxes link on link.organization_id = fixed.organization_id and link.fixed_charge_id = fixed.id
-    where fixed.organization_id = ${organizationId} and fixed.plan_id = any (${planIds as string[]}::uuid[])
+    where fixed.organization_id = ${organizationId} and fixed.plan_id = any (${planIds}::uuid[])
       and fixed.deleted_at is null
   ) holding
   join taxes tax on tax.organization_id = ${organizationId} and tax.id = holding.tax_id and tax.deleted_at is null
@@ -171,7 +171,7 @@ async function listTaxesOfHolders<Key extends string>(
   return db<Held<Key>[]>`
     select ${columns(db)}, holding.${db(key)} from ${db(`${holder}_taxes`)} holding
     join taxes tax on tax.organization_id = holding.organization_id and tax.id = holding.tax_id
-    where holding.organization_id = ${organizationId} and holding.${db(key)} = any (${holderIds as string[]})
+    where holding.organization_id = ${organizationId} and holding.${db(key)} = any (${holderIds})
       and tax.deleted_at is null
     order by tax.created_at, tax.id`;
 }
@@ -216,9 +216,9 @@ async function replaceTaxes(
   await db`
     with gone as (
       delete from ${table}
-      where organization_id = ${organizationId} and ${key} = ${holderId} and tax_id <> all (${taxIds as string[]}::uuid[])
+      where organization_id = ${organizationId} and ${key} = ${holderId} and tax_id <> all (${taxIds}::uuid[])
     )
     insert into ${table} (organization_id, ${key}, tax_id)
-    select ${organizationId}::uuid, ${holderId}::uuid, tax_id from unnest(${taxIds as string[]}::uuid[]) as tax_id
+    select ${organizationId}::uuid, ${holderId}::uuid, tax_id from unnest(${taxIds}::uuid[]) as tax_id
     on conflict do nothing`;
 }

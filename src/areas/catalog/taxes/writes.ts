@@ -70,11 +70,11 @@ export const flagDraftsOfTax = (db: Db, organizationId: string, taxId: string) =
 export const flagDraftsOfTaxes = (db: Db, organizationId: string, taxIds: readonly string[]) => db`
   update invoices set ready_to_be_refreshed = true
   where organization_id = ${organizationId} and status = 'draft' and not ready_to_be_refreshed and customer_id in (
-    select customer_id from customer_taxes where organization_id = ${organizationId} and tax_id = any (${taxIds as string[]}::uuid[])
+    select customer_id from customer_taxes where organization_id = ${organizationId} and tax_id = any (${taxIds}::uuid[])
     union all
     select customer.id from billing_entity_taxes link
     join customers customer on customer.organization_id = link.organization_id
       and customer.billing_entity_id = link.billing_entity_id
-    where link.organization_id = ${organizationId} and link.tax_id = any (${taxIds as string[]}::uuid[]) and not exists (
+    where link.organization_id = ${organizationId} and link.tax_id = any (${taxIds}::uuid[]) and not exists (
       select from customer_taxes own
       where own.organization_id = customer.organization_id and own.customer_id = customer.id))`;

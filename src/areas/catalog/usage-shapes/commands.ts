@@ -84,7 +84,7 @@ export const raiseShapesVersion = (db: Db, organizationId: string) => db`
 
 export const retireShapes = (db: Db, organizationId: string, ids: readonly string[]) => db`
   update usage_shapes set state = 'retired'
-  where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[])`;
+  where organization_id = ${organizationId} and id = any (${ids}::uuid[])`;
 
 const insertBuildingShape = (
   db: Db,

@@ -18,7 +18,7 @@ export const listCatalogs = (db: Db, organizationIds: readonly string[]) => db<C
   with shape as materialized (
     select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, keeps_days
     from usage_shapes
-    where organization_id = any (${organizationIds as string[]}::uuid[]) and state in ('building', 'live')
+    where organization_id = any (${organizationIds}::uuid[]) and state in ('building', 'live')
   )
   select o.id, o.shapes_version,
     coalesce((
@@ -38,7 +38,7 @@ export const listCatalogs = (db: Db, organizationIds: readonly string[]) => db<C
       where m.organization_id = o.id and m.deleted_at is null
         and m.id in (select billable_metric_id from feature_usage_limits where organization_id = o.id)
     ), '[]') as limited
-  from organizations o where o.id = any (${organizationIds as string[]}::uuid[])`;
+  from organizations o where o.id = any (${organizationIds}::uuid[])`;
 
 export type WantedShape = ShapeDefinition & { billable_metric_id: string; is_charged: boolean };
 
@@ -51,7 +51,7 @@ export const listWantedShapes = (db: Db, organizationId: string, metricIds: read
     select c.id, c.billable_metric_id, c.properties, c.accepts_target_wallet
     from charges c
     join plans p on p.organization_id = c.organization_id and p.id = c.plan_id and p.deleted_at is null
-    where c.organization_id = ${organizationId} and c.billable_metric_id = any (${metricIds as string[]}::uuid[])
+    where c.organization_id = ${organizationId} and c.billable_metric_id = any (${metricIds}::uuid[])
       and c.deleted_at is null
   ), filter as (
     select c.billable_metric_id, f."values", f.properties
@@ -78,12 +78,12 @@ export const listWantedShapes = (db: Db, organizationId: string, metricIds: read
     coalesce((select array_agg(n.name order by n.name collate "C") from name n where n.billable_metric_id = m.id and n.name is not null), '{}') as property_names,
     m.deleted_at is null and exists (select from charge where charge.billable_metric_id = m.id) as is_charged
   from billable_metrics m
-  where m.organization_id = ${organizationId} and m.id = any (${metricIds as string[]}::uuid[])
+  where m.organization_id = ${organizationId} and m.id = any (${metricIds}::uuid[])
   order by m.id`;
 
 /** Shapes of metrics that are live or in building. */
 export const listShapes = (db: Db, organizationId: string, metricIds: readonly string[]) => db<Shape[]>`
   select id, organization_id, billable_metric_id, code, aggregation_type, field_name, property_names, state, keeps_days
   from usage_shapes
-  where organization_id = ${organizationId} and billable_metric_id = any (${metricIds as string[]}::uuid[])
+  where organization_id = ${organizationId} and billable_metric_id = any (${metricIds}::uuid[])
     and state in ('building', 'live')`;

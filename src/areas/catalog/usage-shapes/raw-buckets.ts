@@ -11,7 +11,7 @@ export const propertyTexts = (db: Db, names: readonly string[]) =>
     ? db`'{}'::text[]`
     : db`array(
         select e.properties ->> named.name
-        from unnest(${names as string[]}::text[]) with ordinality as named (name, position)
+        from unnest(${names}::text[]) with ordinality as named (name, position)
         order by named.position
       )`;
 

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { Scope } from '../../../platform/periodic-job.ts';
 
 /** The periodic job that works marks off. */
@@ -34,7 +35,7 @@ export async function markUsage(ctx: Context, subscriptions: MarkedSubscriptions
 }
 
 function matching(db: Db, subscriptions: MarkedSubscriptions) {
-  if ('ids' in subscriptions) return db`s.id = any (${subscriptions.ids as string[]}::uuid[])`;
+  if ('ids' in subscriptions) return db`s.id = any (${subscriptions.ids}::uuid[])`;
   if ('external_id' in subscriptions) return db`s.external_id = ${subscriptions.external_id}`;
   return db`s.plan_id in (
     select plan.id from plans plan
@@ -59,7 +60,7 @@ export const markWatched = (db: Db, marks: readonly MarkToSet[]) => db<
 >`
   insert into usage_marks (id, organization_id, subscription_id, marked_at)
   select gen_random_uuid(), s.organization_id, s.id, mark.at
-  from jsonb_to_recordset(${marks as never}::jsonb) as mark (organization_id uuid, subscription_id uuid, at timestamptz)
+  from jsonb_to_recordset(${json(marks)}::jsonb) as mark (organization_id uuid, subscription_id uuid, at timestamptz)
   join subscriptions s on s.organization_id = mark.organization_id and s.id = mark.subscription_id
   join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id
   where s.status = 'active' and ${isWatched(db)}
@@ -83,7 +84,7 @@ export const listMarks = (db: Db, organizationId: string, subscriptionId: string
   select id from usage_marks where organization_id = ${organizationId} and subscription_id = ${subscriptionId}`;
 
 export const dropMarks = (db: Db, organizationId: string, ids: readonly string[]) => db`
-  delete from usage_marks where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[])`;
+  delete from usage_marks where organization_id = ${organizationId} and id = any (${ids}::uuid[])`;
 
 /** The first mark of an organization. */
 export async function earliestMark(db: Db, organizationId: string): Promise<Temporal.Instant | null> {

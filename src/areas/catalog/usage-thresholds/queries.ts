@@ -19,7 +19,7 @@ export const listThresholdsOfPlans = (db: Db, organizationId: string, planIds: r
   (UsageThresholdRow & { plan_id: string })[]
 >`
   select threshold.plan_id, ${columns(db)} from usage_thresholds threshold
-  where threshold.organization_id = ${organizationId} and threshold.plan_id = any (${planIds as string[]}::uuid[])
+  where threshold.organization_id = ${organizationId} and threshold.plan_id = any (${planIds}::uuid[])
     and threshold.deleted_at is null
   order by threshold.recurring, threshold.amount_cents`;
 

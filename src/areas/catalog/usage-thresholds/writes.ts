@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { UsageThresholdsInput } from './schema.ts';
 
@@ -22,7 +23,7 @@ export async function replaceThresholds(
 ): Promise<void> {
   const given = thresholds.map((threshold) => ({ id: newId(), ...threshold }));
   const rows = db`
-    jsonb_to_recordset(${given as never}::jsonb)
+    jsonb_to_recordset(${json(given)}::jsonb)
       as given (id uuid, amount_cents bigint, threshold_display_name text, recurring boolean)`;
   // Ended first: there may be one recurring threshold only.
   await db`

@@ -95,7 +95,7 @@ export const giveBack = (db: Db, organizationId: string, ids: readonly string[],
         and coupon.deleted_at is null as revives
     from applied_coupons applied
     join coupons coupon on coupon.organization_id = applied.organization_id and coupon.id = applied.coupon_id
-    where applied.organization_id = ${organizationId} and applied.id = any (${ids as string[]}::uuid[])
+    where applied.organization_id = ${organizationId} and applied.id = any (${ids}::uuid[])
   )
   update applied_coupons applied
   set frequency_duration_remaining = applied.frequency_duration_remaining + 1,

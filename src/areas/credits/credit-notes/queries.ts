@@ -165,15 +165,15 @@ function matching(db: Db, organizationId: string, filters: CreditNoteFilters) {
   add(filters.issuing_date_from, (date) => db`note.issuing_date >= ${date}::date`);
   add(filters.issuing_date_to, (date) => db`note.issuing_date <= ${date}::date`);
   add(filters.currency, (currency) => db`note.currency = upper(${currency})`);
-  add(filters.reason, (reasons) => db`note.reason = any (${reasons as string[]})`);
-  add(filters.credit_status, (statuses) => db`note.credit_status = any (${statuses as string[]})`);
-  add(filters.refund_status, (statuses) => db`note.refund_status = any (${statuses as string[]})`);
+  add(filters.reason, (reasons) => db`note.reason = any (${reasons})`);
+  add(filters.credit_status, (statuses) => db`note.credit_status = any (${statuses})`);
+  add(filters.refund_status, (statuses) => db`note.refund_status = any (${statuses})`);
   add(filters.invoice_number, (number) => db`invoice.number = ${number}`);
   add(filters.purchase_order_number, (number) => db`lower(invoice.purchase_order_number) = lower(${number})`);
   add(filters.amount_from, (amount) => db`note.total_amount_cents >= ${amount}::numeric`);
   add(filters.amount_to, (amount) => db`note.total_amount_cents <= ${amount}::numeric`);
   add(filters.self_billed, (selfBilled) => db`invoice.self_billed = ${selfBilled}`);
-  add(filters.billing_entity_codes, (codes) => db`entity.code = any (${codes as string[]})`);
+  add(filters.billing_entity_codes, (codes) => db`entity.code = any (${codes})`);
   add(
     filters.types,
     (types) => db`(${types.includes('credit')} and note.credit_amount_cents > 0

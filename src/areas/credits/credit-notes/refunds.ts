@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import { stepCents, wireOf } from '../../../engine/money/wire.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { ProviderError } from '../../../platform/payments/port.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import type { CreditNoteRow } from './queries.ts';
@@ -120,6 +121,6 @@ export async function changeRefund(
   await ctx.db`
     update credit_note_refunds
     set provider_refund_id = coalesce(provider_refund_id, ${told.providerRefundId}), status = ${told.status},
-      error = ${told.error as never}, updated_at = ${ctx.now()}
+      error = ${json(told.error)}, updated_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and credit_note_id = ${noteId}`;
 }

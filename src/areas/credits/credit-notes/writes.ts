@@ -12,6 +12,7 @@ import { roundToCents } from '../../../engine/money/cents.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { columnValues, json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { FeeRow } from '../../invoices/fees/queries.ts';
 import { type CreditNoteRow, getCreditNote, readCreditNote } from './queries.ts';
@@ -74,7 +75,7 @@ export async function insertCreditNote(
     created_at: ctx.now(),
     updated_at: ctx.now(),
   };
-  await db`insert into credit_notes ${db(row as never)}`;
+  await db`insert into credit_notes ${db(columnValues(row))}`;
   await insertItems(ctx, note, items);
   await insertTaxes(ctx, note, amounts);
 }
@@ -112,7 +113,7 @@ async function insertItems(ctx: Context, note: NoteOwner, items: readonly NewIte
       precise_amount_cents, amount_currency, created_at)
     select item.id, ${ctx.organizationId}::uuid, ${note.id}::uuid, fee.id, ${feeKey(ctx.db)}, fee.amount_cents,
       item.amount_cents, item.precise_amount_cents, ${note.currency}, ${ctx.now()}
-    from jsonb_to_recordset(${rows as never}::jsonb) as item (id uuid, fee_id uuid, amount_cents bigint,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as item (id uuid, fee_id uuid, amount_cents bigint,
       precise_amount_cents numeric)
     join fees fee on fee.organization_id = ${ctx.organizationId} and fee.id = item.fee_id`;
 }
@@ -139,7 +140,7 @@ async function insertTaxes(ctx: Context, note: NoteOwner, amounts: NoteAmounts):
       tax_description, base_amount_cents, amount_cents, amount_currency, created_at)
     select id, ${ctx.organizationId}::uuid, ${note.id}::uuid, tax_id, tax_code, tax_name, tax_rate, tax_description,
       base_amount_cents, amount_cents, ${note.currency}, ${ctx.now()}
-    from jsonb_to_recordset(${rows as never}::jsonb) as tax (id uuid, tax_id uuid, tax_code text, tax_name text,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as tax (id uuid, tax_id uuid, tax_code text, tax_name text,
       tax_rate numeric, tax_description text, base_amount_cents bigint, amount_cents bigint)`;
 }
 
@@ -158,7 +159,7 @@ export interface CreditNoteChange {
 /** Changes columns of a note and gives it back as it then is. */
 export async function changeCreditNote(ctx: Context, id: string, change: CreditNoteChange): Promise<CreditNoteRow> {
   await ctx.db`
-    update credit_notes set ${ctx.db({ ...change, updated_at: ctx.now() } as unknown as Record<string, never>)}
+    update credit_notes set ${ctx.db(columnValues({ ...change, updated_at: ctx.now() }))}
     where organization_id = ${ctx.organizationId} and id = ${id}`;
   return readCreditNote(ctx.db, ctx.organizationId, id);
 }
@@ -177,7 +178,7 @@ export async function rewriteNote(
   await insertTaxes(ctx, note, amounts);
   const change = { ...amountColumns(amounts, parts), refund_status: null, updated_at: ctx.now() };
   await db`
-    update credit_notes set ${db(change as unknown as Record<string, never>)}
+    update credit_notes set ${db(columnValues(change))}
     where organization_id = ${organizationId} and id = ${note.id}`;
 }
 
@@ -214,7 +215,7 @@ export const takeFromNotes = (
   set balance_amount_cents = note.balance_amount_cents - used.amount_cents,
     credit_status = case when note.balance_amount_cents = used.amount_cents then 'consumed' else 'available' end,
     updated_at = ${ctx.now()}
-  from jsonb_to_recordset(${uses as never}::jsonb) as used (credit_note_id uuid, amount_cents bigint)
+  from jsonb_to_recordset(${json(uses)}::jsonb) as used (credit_note_id uuid, amount_cents bigint)
   where note.organization_id = ${ctx.organizationId} and note.id = used.credit_note_id`;
 
 /** What notes paid of an invoice. */

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { AlertOwner, AlertRow, ThresholdJson } from './queries.ts';
 
 /** An alert to store. */
@@ -28,7 +29,7 @@ export async function insertAlerts(
       name, thresholds, previous_value, created_at, updated_at)
     select id, ${organizationId}::uuid, ${externalId}::text, ${walletId}::uuid, alert_type, billable_metric_id, code,
       name, thresholds, previous_value, ${now}, ${now}
-    from jsonb_to_recordset(${alerts as never}::jsonb) as alert (id uuid, alert_type text, billable_metric_id uuid,
+    from jsonb_to_recordset(${json(alerts)}::jsonb) as alert (id uuid, alert_type text, billable_metric_id uuid,
       code text, name text, thresholds jsonb, previous_value numeric)
     on conflict do nothing`;
   return count;
@@ -41,13 +42,13 @@ export const updateAlertRow = (
   now: Temporal.Instant,
 ) => db`
   update alerts set billable_metric_id = ${alert.billable_metric_id}, code = ${alert.code}, name = ${alert.name},
-    thresholds = ${alert.thresholds as never}, previous_value = ${alert.previous_value}, updated_at = ${now}
+    thresholds = ${json(alert.thresholds)}, previous_value = ${alert.previous_value}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${alert.id}`;
 
 /** Ends alerts; what they triggered stays. */
 export const markAlertsDeleted = (db: Db, organizationId: string, ids: readonly string[], now: Temporal.Instant) => db`
   update alerts set deleted_at = ${now}, updated_at = ${now}
-  where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[]) and deleted_at is null`;
+  where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and deleted_at is null`;
 
 /** The value that an evaluation found. */
 export const storeEvaluation = (
@@ -81,4 +82,4 @@ export const insertTriggeredAlert = (
     previous_value, crossed_thresholds, triggered_at)
   values (${triggered.id}, ${organizationId}, ${triggered.alert_id}, ${triggered.evaluation},
     ${triggered.subscription_id}, ${triggered.wallet_id}, ${triggered.current_value}, ${triggered.previous_value},
-    ${triggered.crossed_thresholds as never}, ${now})`;
+    ${json(triggered.crossed_thresholds)}, ${now})`;

@@ -123,5 +123,5 @@ const findSubscriptions = async (
     ? []
     : db<{ external_id: string }[]>`
         select distinct external_id from subscriptions
-        where organization_id = ${organizationId} and external_id = any (${externalIds as string[]}::text[])
+        where organization_id = ${organizationId} and external_id = any (${externalIds}::text[])
           and customer_id = ${customerId}`;

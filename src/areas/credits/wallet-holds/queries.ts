@@ -60,7 +60,7 @@ export interface HoldFilters {
 
 const matching = (db: Db, organizationId: string, { walletId, statuses }: HoldFilters, now: Temporal.Instant) => db`
   hold.organization_id = ${organizationId} and hold.wallet_id = ${walletId}
-  ${statuses === undefined ? db`` : db`and ${statusAt(db, now)} = any (${statuses as string[]})`}`;
+  ${statuses === undefined ? db`` : db`and ${statusAt(db, now)} = any (${statuses})`}`;
 
 /** A page of the holds of a wallet, newest first. */
 export const listHolds = (

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { lockHeld } from '../../usage/access/held.ts';
 import { type HoldRow, holdColumns } from './queries.ts';
 
@@ -21,7 +22,7 @@ export const changeHolds = (db: Db, organizationId: string, holds: readonly Hold
   where hold.organization_id = ${organizationId} and hold.id = row.id and hold.status = 'open'`;
 
 const rowsOf = (db: Db, holds: readonly HoldRow[]) => db`
-  jsonb_to_recordset(${holds.map(jsonOf) as never}::jsonb) as row (id uuid, wallet_id uuid, status text, amount_cents bigint,
+  jsonb_to_recordset(${json(holds.map(jsonOf))}::jsonb) as row (id uuid, wallet_id uuid, status text, amount_cents bigint,
     available_cents bigint, settled_amount_cents bigint, reference text, external_subscription_id text,
     event_transaction_id text, settlement_digest text, awaits_refresh boolean, expires_at timestamptz, closed_at timestamptz)`;
 
@@ -36,7 +37,7 @@ export const closeExpired = (db: Db, organizationId: string, ids: readonly strin
 >`
   with due as (
     select id from wallet_holds
-    where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[]) and status = 'open'
+    where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and status = 'open'
       and expires_at <= ${now}
     order by id
     for update skip locked

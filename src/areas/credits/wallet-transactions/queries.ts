@@ -3,6 +3,7 @@ import type { Cents } from '../../../engine/money/cents.ts';
 import type { Currency } from '../../../engine/money/currency.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -72,7 +73,7 @@ export async function getTransaction(db: Db, organizationId: string, id: string)
 /** Transactions by id, in no order. */
 export const listTransactionsById = (db: Db, organizationId: string, ids: readonly string[]) => db<TransactionRow[]>`
   select ${columns(db)} from ${tables(db)}
-  where transaction.organization_id = ${organizationId} and transaction.id = any (${ids as string[]}::uuid[])`;
+  where transaction.organization_id = ${organizationId} and transaction.id = any (${ids}::uuid[])`;
 
 /** The purchase that an invoice asks the money for. */
 export async function findPurchaseOfInvoice(
@@ -126,7 +127,7 @@ function matching(db: Db, organizationId: string, walletId: string, filters: Tra
     ${status === undefined ? db`` : db`and transaction.status = ${status}`}
     ${kind === undefined ? db`` : db`and transaction.transaction_status = ${kind}`}
     ${type === undefined ? db`` : db`and transaction.transaction_type = ${type}`}
-    ${pairs.length === 0 ? db`` : db`and transaction.metadata @> ${pairs as never}::jsonb`}`;
+    ${pairs.length === 0 ? db`` : db`and transaction.metadata @> ${json(pairs)}::jsonb`}`;
 }
 
 /** A page of a wallet's transactions, newest first. */

@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { DocumentNumbering } from '../../../engine/invoices/number.ts';
 import type { Context } from '../../../platform/context.ts';
+import { json } from '../../../platform/db/values.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { customerBaseView } from '../../customers/customers/view.ts';
 import type { PaymentChange } from '../../invoices/announcements.ts';
@@ -119,6 +120,6 @@ export async function finalizeTopUp(
 
 const openUp = (ctx: Context, invoiceId: string, { snapshot, day }: { snapshot: object; day: Temporal.PlainDate }) =>
   ctx.db`
-    update invoices set status = 'finalized', finalized_at = ${ctx.now()}, customer_snapshot = ${snapshot as never},
+    update invoices set status = 'finalized', finalized_at = ${ctx.now()}, customer_snapshot = ${json(snapshot)},
       issuing_date = ${day}, expected_finalization_date = ${day}, payment_due_date = ${day}, updated_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and id = ${invoiceId}`;

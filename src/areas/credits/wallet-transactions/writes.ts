@@ -3,6 +3,7 @@ import type { Consumption } from '../../../engine/credits/wallet-funding.ts';
 import type { BookedCredits } from '../../../engine/credits/wallet-money.ts';
 import type { Cents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { SectionChoice } from '../../customers/invoice-custom-sections/schema.ts';
 import { chooseSections } from '../../customers/invoice-custom-sections/selections.ts';
@@ -53,7 +54,7 @@ export async function insertTransaction(ctx: Context, made: NewTransaction): Pro
     values (${id}, ${ctx.organizationId}, ${made.wallet.id}, ${made.wallet.customer_id},
       ${isInbound ? 'inbound' : 'outbound'}, ${made.isPending ? 'pending' : 'settled'}, ${made.transaction_status},
       ${made.source ?? 'manual'}, ${made.booked.amountCents}, ${made.booked.amount}, ${made.booked.credits},
-      ${made.priority ?? PRIORITY_DEFAULT}, ${made.name ?? null}, ${(made.metadata ?? []) as never},
+      ${made.priority ?? PRIORITY_DEFAULT}, ${made.name ?? null}, ${json(made.metadata ?? [])},
       ${isOpen ? made.booked.amountCents : null}, ${isOpen ? (made.purchasedCents ?? 0) : null},
       ${made.invoice_id ?? null}, ${made.credit_note_id ?? null}, ${made.voided_invoice_id ?? null},
       ${made.invoice_requires_successful_payment ?? false}, ${made.payment_method_type ?? null},
@@ -78,7 +79,7 @@ export async function insertConsumptions(
   }));
   await ctx.db`
     with row as (
-      select * from jsonb_to_recordset(${rows as never}::jsonb)
+      select * from jsonb_to_recordset(${json(rows)}::jsonb)
         as row (id uuid, inbound_id uuid, amount bigint, purchased bigint)
     ), taken as (
       update wallet_transactions inbound

@@ -138,7 +138,7 @@ function matching(db: Db, organizationId: string, filters: WalletFilters) {
     wallet.organization_id = ${organizationId}
     ${customerId === undefined ? db`` : db`and wallet.customer_id = ${customerId}`}
     ${currency === undefined ? db`` : db`and wallet.currency = ${currency}`}
-    ${codes === undefined ? db`` : db`and entity.code = any (${codes as string[]})`}`;
+    ${codes === undefined ? db`` : db`and entity.code = any (${codes})`}`;
 }
 
 /** A page of wallets, newest first. */

@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { TopUpInterval } from '../../../engine/credits/wallet-interval.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { type SelectedSectionJson, selectedSections } from '../../customers/invoice-custom-sections/queries.ts';
 
 export interface MetadataPair {
@@ -50,7 +51,7 @@ export const listRules = (db: Db, organizationId: string, walletIds: readonly st
     purchase_order_number, skip_invoice_custom_sections, next_top_up_on, created_at,
     ${selectedSections(db, 'recurring_transaction_rule', { organizationId: db`rule.organization_id`, ownerId: db`rule.id` })} as custom_sections
   from recurring_transaction_rules rule
-  where organization_id = ${organizationId} and wallet_id = any (${walletIds as string[]}::uuid[]) and status = 'active'`;
+  where organization_id = ${organizationId} and wallet_id = any (${walletIds}::uuid[]) and status = 'active'`;
 
 /** Stores a rule, or what it now says when it is one that is stored. */
 export const putRule = (
@@ -68,7 +69,7 @@ export const putRule = (
     ${rule.threshold_credits}, ${rule.paid_credits}, ${rule.granted_credits}, ${rule.target_ongoing_balance},
     ${rule.grants_target_top_up}, ${rule.started_at}, ${rule.expiration_at},
     ${rule.invoice_requires_successful_payment}, ${rule.ignore_paid_top_up_limits}, ${rule.transaction_name},
-    ${rule.transaction_metadata as never}, ${rule.payment_method_type}, ${rule.payment_method_id}, ${rule.purchase_order_number},
+    ${json(rule.transaction_metadata)}, ${rule.payment_method_type}, ${rule.payment_method_id}, ${rule.purchase_order_number},
     ${rule.skip_invoice_custom_sections}, ${rule.next_top_up_on}, ${now}, ${now})
   on conflict (id) do update set trigger = excluded.trigger, method = excluded.method, interval = excluded.interval,
     threshold_credits = excluded.threshold_credits, paid_credits = excluded.paid_credits,

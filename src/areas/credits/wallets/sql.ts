@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { columnValues, json } from '../../../platform/db/values.ts';
 import type { WalletRow } from './queries.ts';
 
 /** Metrics by their codes, in the order of the codes. */
@@ -8,8 +9,8 @@ export const findBillableMetrics = ({ db, organizationId }: Context, codes: read
   { id: string; code: string }[]
 >`
   select id, code from billable_metrics
-  where organization_id = ${organizationId} and code = any (${codes as string[]}) and deleted_at is null
-  order by array_position(${codes as string[]}::text[], code)`;
+  where organization_id = ${organizationId} and code = any (${codes}) and deleted_at is null
+  order by array_position(${codes}::text[], code)`;
 
 /** What of a wallet somebody may say. */
 export type WalletFields = Pick<
@@ -43,7 +44,7 @@ export const insertWallet = (db: Db, organizationId: string, wallet: NewWallet, 
     ${wallet.allowed_fee_types}::text[], ${wallet.billable_metric_ids}::uuid[], ${wallet.paid_top_up_min_amount_cents},
     ${wallet.paid_top_up_max_amount_cents}, ${wallet.invoice_requires_successful_payment},
     ${wallet.payment_method_type}, ${wallet.payment_method_id}, ${wallet.purchase_order_number}, ${wallet.skip_invoice_custom_sections},
-    ${wallet.metadata as never}, ${wallet.expiration_at}, true, ${now}, ${now})`;
+    ${json(wallet.metadata)}, ${wallet.expiration_at}, true, ${now}, ${now})`;
 
 /** Changes what is given of a wallet. */
 export const changeWallet = (
@@ -51,7 +52,7 @@ export const changeWallet = (
   id: string,
   change: Partial<WalletFields>,
 ) => db`
-  update wallets set ${db({ ...change, updated_at: now() } as unknown as Record<string, never>)}
+  update wallets set ${db(columnValues({ ...change, updated_at: now() }))}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Ends a wallet; what it holds stays readable. */

@@ -93,9 +93,7 @@ async function update(ctx: Context, key: WalletKey, body: WalletUpdate) {
     ...(body.purchase_order_number === undefined
       ? {}
       : { purchase_order_number: body.purchase_order_number?.trim() || null }),
-    ...(body.metadata === undefined
-      ? {}
-      : { metadata: body.metadata === null ? null : (db.json(body.metadata) as never) }),
+    ...(body.metadata === undefined ? {} : { metadata: body.metadata }),
   });
   await chooseSections(ctx, { type: 'wallet', id: wallet.id }, body.invoice_custom_section);
   if (body.recurring_transaction_rules !== undefined) await replaceRules(ctx, wallet, stored, rules as ReadRule[]);

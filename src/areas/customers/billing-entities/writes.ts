@@ -1,8 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { columnValues } from '../../../platform/db/values.ts';
 import type { BillingEntityFields } from './queries.ts';
-
-type Row = Record<string, never>;
 
 export const insertBillingEntity = (
   db: Db,
@@ -15,7 +14,7 @@ export const insertBillingEntity = (
     created_at: Temporal.Instant;
     updated_at: Temporal.Instant;
   },
-) => db`insert into billing_entities ${db(row as unknown as Row)}`;
+) => db`insert into billing_entities ${db(columnValues(row))}`;
 
 export const updateBillingEntityRow = (
   db: Db,
@@ -23,7 +22,7 @@ export const updateBillingEntityRow = (
   id: string,
   changes: Partial<BillingEntityFields> & { updated_at: Temporal.Instant },
 ) => db`
-  update billing_entities set ${db(changes as unknown as Row)}
+  update billing_entities set ${db(columnValues(changes))}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Marks all drafts of an entity for a new computation. */

@@ -145,7 +145,7 @@ export async function lockCustomer(
 /** Customers by id, deleted ones too: what documents show. */
 export const listCustomersByIds = (db: Db, organizationId: string, ids: readonly string[]) => db<CustomerRow[]>`
   select ${columns(db)} from customers customer ${entityOfCustomer(db)}
-  where customer.organization_id = ${organizationId} and customer.id = any (${ids as string[]})`;
+  where customer.organization_id = ${organizationId} and customer.id = any (${ids})`;
 
 /** A customer of ours by its id. */
 export async function readCustomer(db: Db, organizationId: string, id: string): Promise<CustomerRow> {

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { columnValues, json } from '../../../platform/db/values.ts';
 import type { CustomerFields } from './queries.ts';
 
 /** Stores a customer; false when a live one has its external id. */
@@ -17,7 +18,7 @@ export async function insertCustomer(
   },
 ): Promise<boolean> {
   const inserted = await db`
-    insert into customers ${db(row as unknown as Record<string, never>)}
+    insert into customers ${db(columnValues(row))}
     on conflict (organization_id, external_id) where deleted_at is null do nothing
     returning id`;
   return inserted.length > 0;
@@ -29,7 +30,7 @@ export const updateCustomer = (
   id: string,
   changes: Partial<CustomerFields> & { updated_at: Temporal.Instant },
 ) => db`
-  update customers set ${db(changes as unknown as Record<string, never>)}
+  update customers set ${db(columnValues(changes))}
   where organization_id = ${organizationId} and id = ${id}`;
 
 export const markCustomerDeleted = (db: Db, organizationId: string, id: string, at: Temporal.Instant) => db`
@@ -58,7 +59,7 @@ export async function replaceMetadata(
     insert into customer_metadata (id, organization_id, customer_id, key, value, display_in_invoice, created_at, updated_at)
     select item.id, ${organizationId}::uuid, ${customerId}::uuid, item.key, item.value, item.display_in_invoice,
       item.created_at, ${now}
-    from jsonb_to_recordset(${items as never}::jsonb) as item (id uuid, key text, value text, display_in_invoice boolean,
+    from jsonb_to_recordset(${json(items)}::jsonb) as item (id uuid, key text, value text, display_in_invoice boolean,
       created_at timestamptz)`;
 }
 

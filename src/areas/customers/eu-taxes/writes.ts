@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { GeneratedTax } from '../../../engine/taxes/eu/generated-taxes.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 
 /** Makes generated taxes, or gives those that exist their rates; ids of those whose rate is another now. */
@@ -20,7 +21,7 @@ export async function saveGeneratedTaxes(
     saved as (
       insert into taxes (id, organization_id, code, name, rate, auto_generated, created_at, updated_at)
       select id, ${organizationId}::uuid, code, name, rate, true, ${now}, ${now}
-      from jsonb_to_recordset(${rows as never}::jsonb) as tax (id uuid, code text, name text, rate numeric)
+      from jsonb_to_recordset(${json(rows)}::jsonb) as tax (id uuid, code text, name text, rate numeric)
       on conflict (organization_id, code) where deleted_at is null
       do update set rate = excluded.rate, auto_generated = true, updated_at = excluded.updated_at
       returning id, rate
@@ -50,7 +51,7 @@ export async function saveCheck(
   const [row] = await db<{ id: string }[]>`
     insert into vies_checks as stored (id, organization_id, customer_id, tax_identification_number, status, tax_ids,
       next_attempt_at, created_at, updated_at)
-    values (${newId()}, ${organizationId}, ${customerId}, ${number}, 'pending', ${taxIds as string[]}::uuid[], ${now},
+    values (${newId()}, ${organizationId}, ${customerId}, ${number}, 'pending', ${taxIds}::uuid[], ${now},
       ${now}, ${now})
     on conflict (organization_id, customer_id) do update
     set tax_identification_number = excluded.tax_identification_number, status = 'pending', tax_ids = excluded.tax_ids,

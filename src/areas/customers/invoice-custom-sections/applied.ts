@@ -83,7 +83,7 @@ export async function applySections(
         and picked.owner_id = (select id from payer)
     ), chosen as (
       select id as section_id from invoice_custom_sections
-      where organization_id = ${organizationId} and deleted_at is null and code = any (${codes as string[]})
+      where organization_id = ${organizationId} and deleted_at is null and code = any (${codes})
       union
       select section_id from own where not ${isRequested || skips}
       union

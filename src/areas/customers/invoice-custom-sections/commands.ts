@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { columnValues } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import { recordChange } from '../../../platform/records/record-change.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -35,7 +36,7 @@ export async function updateSection(ctx: Context, { code, body }: { code: string
   if (body.code !== undefined && body.code !== section.code) await refuseNamesake(ctx, body.code);
   const change = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
   await ctx.db`
-    update invoice_custom_sections set ${ctx.db({ ...change, updated_at: ctx.now() } as unknown as Record<string, never>)}
+    update invoice_custom_sections set ${ctx.db(columnValues({ ...change, updated_at: ctx.now() }))}
     where organization_id = ${ctx.organizationId} and id = ${section.id}`;
   return answer(ctx, 'updated', await getSection(ctx.db, ctx.organizationId, body.code ?? code), section);
 }
@@ -80,4 +81,4 @@ async function refuseNamesake(ctx: Context, code: string): Promise<void> {
 }
 
 const insertSection = (db: Db, row: Omit<SectionRow, 'section_type' | 'applied_to_organization'>) =>
-  db`insert into invoice_custom_sections ${db(row as unknown as Record<string, never>)}`;
+  db`insert into invoice_custom_sections ${db(columnValues(row))}`;

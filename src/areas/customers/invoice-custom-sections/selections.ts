@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { SectionOwnerType } from './queries.ts';
 import type { SectionChoice } from './schema.ts';
@@ -22,17 +23,17 @@ export async function replaceSections(
     delete from invoice_custom_section_selections picked using invoice_custom_sections section
     where picked.organization_id = ${organizationId} and picked.owner_type = ${owner.type}
       and picked.owner_id = ${owner.id} and section.id = picked.section_id and section.section_type = 'manual'
-      and section.code <> all (${codes as string[]})`;
+      and section.code <> all (${codes})`;
   const ids = codes.map((code) => ({ id: newId(), code }));
   if (ids.length === 0) return;
   // Locked, so that a section deleted meanwhile is not selected any more.
   await db`
     insert into invoice_custom_section_selections (id, organization_id, owner_type, owner_id, section_id, created_at)
     select distinct on (section.id) given.id, ${organizationId}::uuid, ${owner.type}, ${owner.id}::uuid, section.id, ${now}::timestamptz
-    from jsonb_to_recordset(${ids as never}::jsonb) as given (id uuid, code text)
+    from jsonb_to_recordset(${json(ids)}::jsonb) as given (id uuid, code text)
     join (
       select id, code from invoice_custom_sections
-      where organization_id = ${organizationId} and deleted_at is null and code = any (${codes as string[]})
+      where organization_id = ${organizationId} and deleted_at is null and code = any (${codes})
       for key share
     ) section on section.code = given.code
     order by section.id, given.id
@@ -69,6 +70,6 @@ export async function copySections(
   await db`
     insert into invoice_custom_section_selections (id, organization_id, owner_type, owner_id, section_id, created_at)
     select id, ${organizationId}::uuid, ${type}, ${to}::uuid, section_id, ${now}::timestamptz
-    from jsonb_to_recordset(${rows as never}::jsonb) as given (id uuid, section_id uuid)
+    from jsonb_to_recordset(${json(rows)}::jsonb) as given (id uuid, section_id uuid)
     on conflict do nothing`;
 }

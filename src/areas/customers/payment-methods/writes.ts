@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 
 export interface NewMethod {
@@ -26,7 +27,7 @@ export async function storeMethod(db: Db, organizationId: string, method: NewMet
     insert into payment_methods (id, organization_id, customer_id, payment_provider_id, provider_customer_id,
       provider_method_id, method_type, details, is_default, created_at, updated_at)
     values (${newId()}, ${organizationId}, ${method.customerId}, ${method.providerId}, ${method.providerCustomerId},
-      ${method.providerMethodId}, ${method.type}, ${method.details as never}, ${method.isDefault}, ${method.now},
+      ${method.providerMethodId}, ${method.type}, ${json(method.details)}, ${method.isDefault}, ${method.now},
       ${method.now})
     on conflict (organization_id, payment_provider_id, provider_customer_id, provider_method_id)
       where deleted_at is null

@@ -1,5 +1,6 @@
 import { lockClockCreation } from '../../../platform/clock/organization-clock.ts';
 import type { Context } from '../../../platform/context.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -60,8 +61,8 @@ export async function createProvider(ctx: Context, { body }: { body: ProviderCre
     insert into payment_providers (id, organization_id, provider_type, emulates, code, name, success_redirect_url,
       secrets, secrets_last4, settings, status, created_at, updated_at)
     values (${id}, ${ctx.organizationId}, ${body.type}, ${body.type === 'sandbox' ? (body.emulates ?? 'stripe') : null},
-      ${body.code}, ${body.name}, ${body.success_redirect_url ?? null}, ${sealed.secrets as never},
-      ${sealed.secrets_last4 as never}, ${settingsOf(body) as never},
+      ${body.code}, ${body.name}, ${body.success_redirect_url ?? null}, ${json(sealed.secrets)},
+      ${json(sealed.secrets_last4)}, ${json(settingsOf(body))},
       ${body.type === 'sandbox' ? 'connected' : 'unverified'}, ${ctx.now()}, ${ctx.now()})`;
   const provider = (await findProviderById(ctx.db, ctx.organizationId, id))!;
   if (body.type !== 'sandbox') connect(ctx, id);
@@ -92,9 +93,9 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
   await ctx.db`
     update payment_providers set code = ${newCode}, name = ${body.name ?? stored.name},
       success_redirect_url = ${body.success_redirect_url === undefined ? stored.success_redirect_url : body.success_redirect_url},
-      secrets = secrets || ${sealed.secrets as never}::jsonb,
-      secrets_last4 = secrets_last4 || ${sealed.secrets_last4 as never}::jsonb,
-      settings = settings || ${settingsOf(body) as never}::jsonb,
+      secrets = secrets || ${json(sealed.secrets)}::jsonb,
+      secrets_last4 = secrets_last4 || ${json(sealed.secrets_last4)}::jsonb,
+      settings = settings || ${json(settingsOf(body))}::jsonb,
       status = ${isTried ? 'unverified' : stored.status}, updated_at = ${ctx.now()}
     where organization_id = ${ctx.organizationId} and id = ${stored.id}`;
   if (newCode !== stored.code) {

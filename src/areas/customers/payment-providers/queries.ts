@@ -116,7 +116,7 @@ export async function listProviders(
 ): Promise<{ rows: ProviderRow[]; totalCount: number }> {
   const { limit, offset } = limitOf(page);
   const passing = db`provider.organization_id = ${organizationId} and provider.deleted_at is null
-    ${types === undefined ? db`` : db`and provider.provider_type = any (${types as string[]})`}`;
+    ${types === undefined ? db`` : db`and provider.provider_type = any (${types})`}`;
   const [rows, [count]] = await Promise.all([
     db<ProviderRow[]>`
       select ${columns(db)} from payment_providers provider where ${passing}

@@ -3,6 +3,7 @@ import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { FeeType } from '../../../engine/taxes/choose-taxes.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { columnValues } from '../../../platform/db/values.ts';
 
 /** What a fee bills: by this an adjustment finds it again when its draft is computed anew. */
 export interface BilledThing {
@@ -36,7 +37,7 @@ export const listAdjustedFees = (db: Db, organizationId: string, invoiceId: stri
   order by id`;
 
 export const insertAdjustedFee = (db: Db, organizationId: string, invoiceId: string, row: AdjustedFeeRow) => db`
-  insert into adjusted_fees ${db({ organization_id: organizationId, invoice_id: invoiceId, ...row } as never)}`;
+  insert into adjusted_fees ${db(columnValues({ organization_id: organizationId, invoice_id: invoiceId, ...row }))}`;
 
 /** @returns whether there was one */
 export async function deleteAdjustedFee(

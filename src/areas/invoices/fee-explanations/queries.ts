@@ -16,7 +16,7 @@ export interface FeeInputsRow {
 /** Stored inputs of fees, in no order; none of imported ones. */
 export const listFeeInputs = (db: Db, organizationId: string, feeIds: readonly string[]) => db<FeeInputsRow[]>`
   select fee_id, engine_version, inputs, digest, events_watermark, created_at from fee_inputs
-  where organization_id = ${organizationId} and fee_id = any (${feeIds as string[]}::uuid[])`;
+  where organization_id = ${organizationId} and fee_id = any (${feeIds}::uuid[])`;
 
 export async function findInvoiceStatus(
   db: Db,

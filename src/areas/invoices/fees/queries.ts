@@ -105,7 +105,7 @@ const feeTables = (db: Db) => db`
 // A fee of an invoice that the API does not show is not shown either.
 const visible = (db: Db, organizationId: string) => db`
   fee.organization_id = ${organizationId} and fee.deleted_at is null
-  and (fee.invoice_id is null or invoice.status = any (${VISIBLE_INVOICE_STATUSES as unknown as string[]}))`;
+  and (fee.invoice_id is null or invoice.status = any (${VISIBLE_INVOICE_STATUSES}))`;
 
 /** Fees of one invoice in the order in which they were computed. */
 export const listFeesOfInvoice = (db: Db, organizationId: string, invoiceId: string) => db<FeeRow[]>`
@@ -121,7 +121,7 @@ export const listFeesByIds = (
   which: 'standing' | 'deleted' = 'standing',
 ) => db<FeeRow[]>`
   select ${feeColumns(db)} from ${feeTables(db)}
-  where fee.organization_id = ${organizationId} and fee.id = any (${ids as string[]}::uuid[])
+  where fee.organization_id = ${organizationId} and fee.id = any (${ids}::uuid[])
     and fee.deleted_at is ${which === 'standing' ? db`null` : db`not null`}
   order by fee.created_at, fee.id`;
 

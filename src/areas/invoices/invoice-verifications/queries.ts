@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
+import { json } from '../../../platform/db/values.ts';
 import { digestOfHashes, eventHash } from '../../catalog/usage-shapes/event-digest.ts';
 import { eventKey } from '../../usage/usage-counts/rollup-queries.ts';
 import type { Watermark } from '../../usage/usage-counts/watermarks.ts';
@@ -142,7 +143,7 @@ export const insertVerification = (
   now: Temporal.Instant,
 ) => db`
   insert into verifications (id, organization_id, invoice_id, level, status, result, created_at)
-  values (${svc_id}, ${organizationId}, ${svc_invoice_id}, ${level}, ${status}, ${result as never}, ${now})`;
+  values (${svc_id}, ${organizationId}, ${svc_invoice_id}, ${level}, ${status}, ${json(result)}, ${now})`;
 
 export async function findVerification(db: Db, organizationId: string, id: string): Promise<Verification | undefined> {
   const [row] = await db<

@@ -49,7 +49,7 @@ export const listCreditsOfCoupons = (db: Db, organizationId: string, appliedCoup
 >`
   select ${columns(db)}, credit.applied_coupon_id from ${joined(db)}
   where credit.organization_id = ${organizationId}
-    and credit.applied_coupon_id = any (${appliedCouponIds as string[]}::uuid[])
+    and credit.applied_coupon_id = any (${appliedCouponIds}::uuid[])
     and invoice.status not in ('closed', 'deleted')
   order by credit.id`;
 

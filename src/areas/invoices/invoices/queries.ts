@@ -124,8 +124,6 @@ const invoiceTables = (db: Db) => db`
   invoices invoice
   join billing_entities entity on entity.organization_id = invoice.organization_id and entity.id = invoice.billing_entity_id`;
 
-const VISIBLE = VISIBLE_INVOICE_STATUSES as unknown as string[];
-
 /** An invoice in whatever status, by an id of ours. */
 export async function readInvoice(db: Db, organizationId: string, id: string): Promise<InvoiceRow> {
   const [row] = await db<InvoiceRow[]>`
@@ -137,7 +135,7 @@ export async function readInvoice(db: Db, organizationId: string, id: string): P
 /** Invoices in whatever status, by ids of ours, oldest first. */
 export const listInvoicesByIds = (db: Db, organizationId: string, ids: readonly string[]) => db<InvoiceRow[]>`
   select ${invoiceColumns(db)} from ${invoiceTables(db)}
-  where invoice.organization_id = ${organizationId} and invoice.id = any (${ids as string[]})
+  where invoice.organization_id = ${organizationId} and invoice.id = any (${ids})
   order by invoice.id`;
 
 /** @throws Refusal 404 invoice, when there is none or the API does not show its status. Rule: subscriptions-and-invoices F.2. */
@@ -145,7 +143,7 @@ export async function getVisibleInvoice(db: Db, organizationId: string, id: stri
   const [row] = isUuid(id)
     ? await db<InvoiceRow[]>`
       select ${invoiceColumns(db)} from ${invoiceTables(db)}
-      where invoice.organization_id = ${organizationId} and invoice.id = ${id} and invoice.status = any (${VISIBLE})`
+      where invoice.organization_id = ${organizationId} and invoice.id = ${id} and invoice.status = any (${VISIBLE_INVOICE_STATUSES})`
     : [];
   if (!row) throw refuse.notFound('invoice');
   return row;
@@ -198,14 +196,14 @@ export interface InvoiceFilters {
 /** Conditions of a list of invoices. Rules: subscriptions-and-invoices F.15, platform D.2. */
 function matching(db: Db, organizationId: string, filters: InvoiceFilters) {
   const parts = [
-    db`invoice.organization_id = ${organizationId} and invoice.status = any (${(filters.statuses ?? VISIBLE) as string[]})`,
+    db`invoice.organization_id = ${organizationId} and invoice.status = any (${filters.statuses ?? VISIBLE_INVOICE_STATUSES})`,
   ];
   if (filters.customerId !== undefined) parts.push(db`and invoice.customer_id = ${filters.customerId}`);
   if (filters.external_customer_id !== undefined)
     parts.push(db`and customer.external_id = ${filters.external_customer_id} and customer.deleted_at is null`);
   if (filters.search_term !== undefined) parts.push(db`and ${containing(db, filters.search_term)}`);
   if (filters.billing_entity_codes !== undefined)
-    parts.push(db`and entity.code = any (${filters.billing_entity_codes as string[]})`);
+    parts.push(db`and entity.code = any (${filters.billing_entity_codes})`);
   if (filters.currency !== undefined) parts.push(db`and invoice.currency = ${filters.currency}`);
   if (filters.invoice_type !== undefined) parts.push(db`and invoice.invoice_type = ${filters.invoice_type}`);
   if (filters.issuing_date_from !== undefined)
@@ -213,7 +211,7 @@ function matching(db: Db, organizationId: string, filters: InvoiceFilters) {
   if (filters.issuing_date_to !== undefined)
     parts.push(db`and invoice.issuing_date <= ${filters.issuing_date_to}::date`);
   if (filters.payment_statuses !== undefined)
-    parts.push(db`and invoice.payment_status = any (${filters.payment_statuses as string[]})`);
+    parts.push(db`and invoice.payment_status = any (${filters.payment_statuses})`);
   if (filters.payment_overdue !== undefined) parts.push(db`and invoice.payment_overdue = ${filters.payment_overdue}`);
   if (filters.payment_dispute_lost !== undefined)
     parts.push(db`and (invoice.payment_dispute_lost_at is not null) = ${filters.payment_dispute_lost}`);

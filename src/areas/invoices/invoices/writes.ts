@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { InvoiceStatus, PaymentStatus } from '../../../engine/invoices/invoice-states.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { columnValues, json } from '../../../platform/db/values.ts';
 import { getVisibleInvoice, type InvoiceMetadataJson, type InvoiceRow, readInvoice } from './queries.ts';
 
 /**
@@ -34,7 +35,7 @@ export interface InvoiceChange {
 /** Changes columns of an invoice and gives it back as it then is. */
 export async function changeInvoice(ctx: Context, id: string, change: InvoiceChange): Promise<InvoiceRow> {
   await ctx.db`
-    update invoices set ${ctx.db({ ...change, updated_at: ctx.now() } as unknown as Record<string, never>)}
+    update invoices set ${ctx.db(columnValues({ ...change, updated_at: ctx.now() }))}
     where organization_id = ${ctx.organizationId} and id = ${id}`;
   return readInvoice(ctx.db, ctx.organizationId, id);
 }
@@ -52,7 +53,7 @@ export async function replaceMetadata(
   await db`
     insert into invoice_metadata (id, organization_id, invoice_id, key, value, created_at, updated_at)
     select item.id, ${organizationId}::uuid, ${invoiceId}::uuid, item.key, item.value, item.created_at, ${now}
-    from jsonb_to_recordset(${items as never}::jsonb) as item (id uuid, key text, value text, created_at timestamptz)`;
+    from jsonb_to_recordset(${json(items)}::jsonb) as item (id uuid, key text, value text, created_at timestamptz)`;
 }
 
 /** Gives the fees of an invoice its payment status, with the instant at which they got it. */
@@ -71,4 +72,4 @@ export const payFees = (
 /** Forgets errors of some kinds, before what caused them is tried again. */
 export const clearErrors = (db: Db, organizationId: string, invoiceId: string, codes: readonly string[]) => db`
   delete from invoice_error_details
-  where organization_id = ${organizationId} and invoice_id = ${invoiceId} and error_code = any (${codes as string[]})`;
+  where organization_id = ${organizationId} and invoice_id = ${invoiceId} and error_code = any (${codes})`;

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 
 export type AccountCode =
@@ -103,6 +104,6 @@ export async function post(db: Db, organizationId: string, posting: Posting): Pr
       ${posting.payment?.providerId ?? null}::uuid, ${posting.walletId ?? null}::uuid, ${posting.walletTransactionId ?? null}::uuid,
       ${posting.feeId ?? null}::uuid
     from booked
-    cross join jsonb_to_recordset(${rows as never}::jsonb) as line (id uuid, account_code text, side text,
+    cross join jsonb_to_recordset(${json(rows)}::jsonb) as line (id uuid, account_code text, side text,
       amount_cents bigint, tax_code text, invoice_id uuid)`;
 }

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Sql } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { ENDPOINT_IS_DISABLED } from '../webhook-endpoints/writes.ts';
 
 /** The endpoint as it is at this attempt. */
@@ -65,7 +66,7 @@ export const listDue = (sql: Sql, wanted: Wanted[], now: Temporal.Instant) => sq
     endpoint.secret, endpoint.former_secret, endpoint.former_secret_expires_at, endpoint.status as endpoint_status,
     endpoint.consecutive_failures, endpoint.circuit_open_until, due.deliveries
   from rows from (
-    jsonb_to_recordset(${wanted as never}::jsonb) as (organization_id uuid, webhook_endpoint_id uuid, ids uuid[])
+    jsonb_to_recordset(${json(wanted)}::jsonb) as (organization_id uuid, webhook_endpoint_id uuid, ids uuid[])
   ) with ordinality as job (organization_id, webhook_endpoint_id, ids, place)
   join webhook_endpoints endpoint
     on endpoint.organization_id = job.organization_id and endpoint.id = job.webhook_endpoint_id
@@ -130,7 +131,7 @@ export const recordOutcomes = (
 ) => sql`
   with outcome as materialized (
     select job.organization_id, job.endpoint, row.*
-    from jsonb_to_recordset(${jobs as never}::jsonb) as job (organization_id uuid, endpoint text, rows jsonb)
+    from jsonb_to_recordset(${json(jobs)}::jsonb) as job (organization_id uuid, endpoint text, rows jsonb)
     cross join lateral jsonb_to_recordset(job.rows) as row (id uuid, acknowledged boolean, http_status integer,
       response text, attempts_left integer, next_attempt_at timestamptz)
   ), noted as (
@@ -146,7 +147,7 @@ export const recordOutcomes = (
       and d.organization_id = outcome.organization_id and d.status not in ('succeeded', 'failed')
   ), touched as materialized (
     select endpoint.id, health.organization_id, health.failures, health.any_acknowledged
-    from jsonb_to_recordset(${health as never}::jsonb) as health (organization_id uuid, webhook_endpoint_id uuid,
+    from jsonb_to_recordset(${json(health)}::jsonb) as health (organization_id uuid, webhook_endpoint_id uuid,
       failures integer, any_acknowledged boolean)
     join webhook_endpoints endpoint
       on endpoint.organization_id = health.organization_id and endpoint.id = health.webhook_endpoint_id

@@ -1,5 +1,6 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
+import { columnValues } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import { askForDocument } from '../documents/ask.ts';
 import type { DocumentKind } from '../documents/queries.ts';
@@ -36,23 +37,25 @@ export async function postMail(ctx: Context, mail: Mail): Promise<boolean> {
   const id = newId();
   const documentId = document === undefined ? null : await askForDocument(ctx, document);
   const posted = await db`
-    insert into mails ${db({
-      id,
-      organization_id: organizationId,
-      kind: document?.kind ?? null,
-      subject_id: document?.subjectId ?? null,
-      document_id: documentId,
-      is_automatic: mail.isAutomatic ?? false,
-      recipients: mail.to as string[],
-      cc: (mail.cc ?? []) as string[],
-      bcc: (mail.bcc ?? []) as string[],
-      sender_name: mail.senderName ?? null,
-      reply_to: mail.replyTo ?? null,
-      subject: mail.subject,
-      body: mail.text,
-      status: 'waiting',
-      created_at: ctx.now(),
-    } as unknown as Record<string, never>)}
+    insert into mails ${db(
+      columnValues({
+        id,
+        organization_id: organizationId,
+        kind: document?.kind ?? null,
+        subject_id: document?.subjectId ?? null,
+        document_id: documentId,
+        is_automatic: mail.isAutomatic ?? false,
+        recipients: mail.to,
+        cc: mail.cc ?? [],
+        bcc: mail.bcc ?? [],
+        sender_name: mail.senderName ?? null,
+        reply_to: mail.replyTo ?? null,
+        subject: mail.subject,
+        body: mail.text,
+        status: 'waiting',
+        created_at: ctx.now(),
+      }),
+    )}
     on conflict do nothing returning id`;
   if (posted.length === 0) return false;
   if (documentId === null || (await isDrawn(ctx, documentId))) await release(ctx, [id]);
@@ -85,7 +88,7 @@ async function release(ctx: Context, ids: readonly string[]): Promise<void> {
   const released = await db<{ id: string }[]>`
     update mails set status = ${status}, sent_at = ${status === 'sent' ? realNow() : null},
       next_attempt_at = ${status === 'pending' ? realNow() : null}
-    where organization_id = ${organizationId} and id = any (${ids as string[]}) and status = 'waiting'
+    where organization_id = ${organizationId} and id = any (${ids}) and status = 'waiting'
     returning id`;
   const mails = released.map(({ id }) => id);
   if (status === 'sent') await keep(ctx, mails);
@@ -104,4 +107,4 @@ const keep = (ctx: Context, ids: readonly string[]) => ctx.db`
     ${ctx.now()}
   from mails mail
   left join documents document on document.organization_id = mail.organization_id and document.id = mail.document_id
-  where mail.organization_id = ${ctx.organizationId} and mail.id = any (${ids as string[]})`;
+  where mail.organization_id = ${ctx.organizationId} and mail.id = any (${ids})`;

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { RecipientState } from '../../../platform/mail/mailer.ts';
 import type { MailDocument } from './owe-mail.ts';
 
@@ -53,7 +54,7 @@ export const noteAttempt = (
   id: string,
   { status, states, error, nextAt, sentAt }: Attempt,
 ) => db`
-  update mails set status = ${status}, recipient_states = ${states as never}::jsonb, error = ${error},
+  update mails set status = ${status}, recipient_states = ${json(states)}::jsonb, error = ${error},
     next_attempt_at = ${nextAt}, sent_at = ${sentAt}
   where organization_id = ${organizationId} and id = ${id}`;
 

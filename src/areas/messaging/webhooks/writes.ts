@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { NAMED_ONLY_WEBHOOK_TYPES, SECOND_WEBHOOK_NAMES } from '../../../platform/records/write-records.ts';
 import { hmacKeyPlace } from '../../../platform/secrets/places.ts';
 import { type Deployment, sealText } from '../../../platform/secrets/secrets.ts';
@@ -92,7 +93,7 @@ const hears = (db: Db, types: string[] | null) =>
   types === null
     ? db`event.webhook_type <> all (${NAMED_ONLY_WEBHOOK_TYPES})`
     : db`(event.webhook_type = any (${types})
-        or ${SECOND_WEBHOOK_NAMES as never}::jsonb ->> event.webhook_type = any (${types}))`;
+        or ${json(SECOND_WEBHOOK_NAMES)}::jsonb ->> event.webhook_type = any (${types}))`;
 
 /** A new key in place of the present one, which signs until `formerUntil` instead of it, in real time. */
 export async function replaceHmacKey(

@@ -1,5 +1,6 @@
 import { isSandbox } from '../../../platform/clock/organization-clock.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
+import { json } from '../../../platform/db/values.ts';
 import { ProviderRefusal } from '../../../platform/payments/port.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
 import type { SystemDeps } from '../../../platform/records/system-transaction.ts';
@@ -43,7 +44,7 @@ export async function connectProvider(
     const sealed = inbound ? (await sealSecrets(ctx, id, { inbound_secret: inbound.secret })).secrets : {};
     await ctx.db`
       update payment_providers set status = ${refusal === null ? 'connected' : 'failing'},
-        last_error = ${refusal ?? inboundRefusal}, secrets = secrets || ${sealed as never}::jsonb,
+        last_error = ${refusal ?? inboundRefusal}, secrets = secrets || ${json(sealed)}::jsonb,
         inbound_endpoint_id = ${inbound?.id ?? row.inbound_endpoint_id}, updated_at = ${ctx.now()}
       where organization_id = ${organizationId} and id = ${id}`;
     const error = refusal ?? inboundRefusal;
@@ -161,7 +162,7 @@ export async function openPageThere(
   } catch (error) {
     if (!(error instanceof ProviderRefusal)) throw error;
     await deps.sql`
-      update payment_pages set error = ${{ ...error.error } as never}, closed_at = ${realNow()}
+      update payment_pages set error = ${json({ ...error.error })}, closed_at = ${realNow()}
       where organization_id = ${organizationId} and id = ${id}`;
   }
 }

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -143,7 +144,7 @@ async function storeThresholds(
   await ctx.db`
     insert into dunning_campaign_thresholds (id, organization_id, dunning_campaign_id, amount_cents, currency)
     select threshold.id, ${ctx.organizationId}::uuid, ${campaignId}::uuid, threshold.amount_cents, threshold.currency
-    from jsonb_to_recordset(${rows as never}::jsonb) as threshold (id uuid, amount_cents bigint, currency text)`;
+    from jsonb_to_recordset(${json(rows)}::jsonb) as threshold (id uuid, amount_cents bigint, currency text)`;
 }
 
 /** Customers whose counters a campaign has moved. */

@@ -22,12 +22,11 @@ export async function resetCounter(
 /** Sets all attempts of some customers to 0. */
 export async function resetCustomers(db: Db, organizationId: string, customerIds: readonly string[]): Promise<void> {
   if (customerIds.length === 0) return;
-  const ids = customerIds as string[];
   await db`
-    delete from customer_dunning_counters where organization_id = ${organizationId} and customer_id = any (${ids})`;
+    delete from customer_dunning_counters where organization_id = ${organizationId} and customer_id = any (${customerIds})`;
   await db`
     update customers set last_dunning_attempt_at = null
-    where organization_id = ${organizationId} and id = any (${ids}) and last_dunning_attempt_at is not null`;
+    where organization_id = ${organizationId} and id = any (${customerIds}) and last_dunning_attempt_at is not null`;
 }
 
 /** A paid overdue invoice that a campaign had asked for begins the customer's counting anew. Rule: credits-and-payments E.12. */

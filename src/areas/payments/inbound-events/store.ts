@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 
 /** Handles what a provider told, once. */
@@ -19,7 +20,7 @@ export async function storeInboundEvent(
     insert into inbound_events (id, organization_id, connection_id, provider_event_id, event_type, payload, created_at,
       updated_at)
     values (${id}, ${ctx.organizationId}, ${event.connectionId}, ${event.providerEventId}, ${event.type},
-      ${event.payload as never}, ${ctx.now()}, ${ctx.now()})
+      ${json(event.payload)}, ${ctx.now()}, ${ctx.now()})
     on conflict do nothing returning id`;
   if (stored.length === 0) return false;
   ctx.after({ job: HANDLE_STEP, payload: { inbound_event_id: id } });

@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import { columnValues } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { CustomerRow } from '../../customers/customers/queries.ts';
 import { dueOf } from '../../invoices/invoices/due.ts';
@@ -28,20 +29,22 @@ export async function makeRequest(
   const first = invoices[0]!;
   const amountCents = invoices.reduce((total, invoice) => total + dueOf(invoice), 0);
   await db`
-    insert into payment_requests ${db({
-      id,
-      organization_id: organizationId,
-      customer_id: customer.id,
-      billing_entity_id: first.billing_entity_id,
-      amount_cents: amountCents,
-      amount_currency: first.currency,
-      email: wish.email,
-      payment_method_type: wish.paymentMethodType ?? null,
-      payment_method_id: wish.paymentMethodId ?? null,
-      dunning_campaign_id: wish.dunningCampaignId ?? null,
-      created_at: ctx.now(),
-      updated_at: ctx.now(),
-    } as unknown as Record<string, never>)}`;
+    insert into payment_requests ${db(
+      columnValues({
+        id,
+        organization_id: organizationId,
+        customer_id: customer.id,
+        billing_entity_id: first.billing_entity_id,
+        amount_cents: amountCents,
+        amount_currency: first.currency,
+        email: wish.email,
+        payment_method_type: wish.paymentMethodType ?? null,
+        payment_method_id: wish.paymentMethodId ?? null,
+        dunning_campaign_id: wish.dunningCampaignId ?? null,
+        created_at: ctx.now(),
+        updated_at: ctx.now(),
+      }),
+    )}`;
   await db`
     insert into payment_request_invoices (organization_id, payment_request_id, invoice_id)
     select ${organizationId}::uuid, ${id}::uuid, invoice_id

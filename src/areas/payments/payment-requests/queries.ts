@@ -71,7 +71,7 @@ export async function listRequests(
     ${when(filters.externalCustomerId, db`and customer.external_id = ${filters.externalCustomerId ?? null} and customer.deleted_at is null`)}
     ${when(filters.paymentStatus, db`and request.payment_status = ${filters.paymentStatus ?? null}`)}
     ${when(filters.currency, db`and request.amount_currency = ${filters.currency ?? null}`)}
-    ${when(filters.billingEntityCodes, db`and entity.code = any (${(filters.billingEntityCodes ?? []) as string[]})`)}`;
+    ${when(filters.billingEntityCodes, db`and entity.code = any (${filters.billingEntityCodes ?? []})`)}`;
   const [rows, [count]] = await Promise.all([
     db<RequestRow[]>`
       select ${columns(db)} from ${tables(db)} where ${passing}

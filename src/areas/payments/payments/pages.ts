@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../../../platform/config.ts';
 import type { Context } from '../../../platform/context.ts';
+import { columnValues } from '../../../platform/db/values.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import { publicUrl } from '../../../platform/public-url.ts';
 import type { PayloadOf } from '../../../platform/reactions.ts';
@@ -73,12 +74,14 @@ async function openPage(
     provider_page_id: null,
   };
   await ctx.db`
-    insert into payment_pages ${ctx.db({
-      ...page,
-      organization_id: ctx.organizationId,
-      expires_at: ctx.now().add({ hours: LIFE_HOURS }),
-      created_at: ctx.now(),
-    } as unknown as Record<string, never>)}`;
+    insert into payment_pages ${ctx.db(
+      columnValues({
+        ...page,
+        organization_id: ctx.organizationId,
+        expires_at: ctx.now().add({ hours: LIFE_HOURS }),
+        created_at: ctx.now(),
+      }),
+    )}`;
   if (page.url === '') ctx.after({ job: OPEN_PAGE_JOB, payload: { page_id: page.id }, ownRow: true });
   return page;
 }

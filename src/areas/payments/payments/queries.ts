@@ -57,13 +57,11 @@ const tables = (db: Db) => db`
   left join payment_providers provider
     on provider.organization_id = payment.organization_id and provider.id = payment.payment_provider_id`;
 
-const VISIBLE = VISIBLE_INVOICE_STATUSES as unknown as string[];
-
 // Payments of invoices that the API does not show are not shown either (credits-and-payments E.4).
 const shown = (db: Db, organizationId: string) => db`
   payment.organization_id = ${organizationId} and (payment.payable_type <> 'Invoice' or exists (
     select from invoices invoice where invoice.organization_id = payment.organization_id
-      and invoice.id = payment.payable_id and invoice.status = any (${VISIBLE})))`;
+      and invoice.id = payment.payable_id and invoice.status = any (${VISIBLE_INVOICE_STATUSES})))`;
 
 /**
  * A payment as its provider knows it, also of an invoice that the API does not show.
@@ -89,7 +87,7 @@ export async function getPayment(db: Db, organizationId: string, id: string): Pr
 /** Payments by id, shown or not: what documents name. */
 export const listPaymentsByIds = (db: Db, organizationId: string, ids: readonly string[]) => db<PaymentRow[]>`
   select ${columns(db)} from ${tables(db)}
-  where payment.organization_id = ${organizationId} and payment.id = any (${ids as string[]})`;
+  where payment.organization_id = ${organizationId} and payment.id = any (${ids})`;
 
 export async function readPayment(db: Db, organizationId: string, id: string): Promise<PaymentRow> {
   const [row] = await listPaymentsByIds(db, organizationId, [id]);

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { columnValues } from '../../../platform/db/values.ts';
 import type { PaymentStatus } from './states.ts';
 
 export interface NewPayment {
@@ -42,7 +43,7 @@ export async function insertPayment(db: Db, organizationId: string, payment: New
   await db`
     insert into payment_invoices (organization_id, payment_id, invoice_id)
     select ${organizationId}::uuid, ${payment.id}::uuid, invoice_id
-    from unnest(${payment.invoiceIds as string[]}::uuid[]) as invoice_id`;
+    from unnest(${payment.invoiceIds}::uuid[]) as invoice_id`;
   return true;
 }
 
@@ -64,7 +65,7 @@ export const changePayment = (
   change: PaymentChange,
   now: Temporal.Instant,
 ) => db`
-  update payments set ${db({ ...change, updated_at: now } as unknown as Record<string, never>)}
+  update payments set ${db(columnValues({ ...change, updated_at: now }))}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Stores what a payment settles of an invoice, and what the invoice has been paid in all. */
@@ -96,6 +97,6 @@ export async function lockPayables(
   await db`
     select from customers where organization_id = ${organizationId} and id = ${customerId} for no key update`;
   await db`
-    select from invoices where organization_id = ${organizationId} and id = any (${invoiceIds as string[]})
+    select from invoices where organization_id = ${organizationId} and id = any (${invoiceIds})
     order by id for update`;
 }

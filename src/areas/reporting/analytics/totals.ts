@@ -51,7 +51,7 @@ const ofGrain = (db: Db, grain: Grain, row: Fragment): Fragment =>
     ? db`${row}.customer_id = ${nobody(db)}`
     : grain === 'each'
       ? db`${row}.customer_id <> ${nobody(db)}`
-      : db`${row}.customer_id = any (${grain.customerIds as string[]})`;
+      : db`${row}.customer_id = any (${grain.customerIds})`;
 
 const ofCustomer = (db: Db, grain: Grain, row: Fragment): Fragment =>
-  typeof grain === 'object' ? db`and ${row}.customer_id = any (${grain.customerIds as string[]})` : db``;
+  typeof grain === 'object' ? db`and ${row}.customer_id = any (${grain.customerIds})` : db``;

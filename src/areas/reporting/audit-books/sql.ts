@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { AuditMode } from '../audits/schema.ts';
 import type { Finding } from './check.ts';
@@ -29,7 +30,7 @@ export const finishRun = (
   checks: readonly CheckResult[],
   now: Temporal.Instant,
 ) => db`
-  update audit_runs set status = 'succeeded', checks = ${checks as never}, finished_at = ${now},
+  update audit_runs set status = 'succeeded', checks = ${json(checks)}, finished_at = ${now},
     findings_count = ${checks.reduce((total, { count }) => total + count, 0)},
     new_findings_count = ${checks.reduce((total, { new_count }) => total + new_count, 0)}
   where organization_id = ${organizationId} and id = ${id}`;
@@ -49,7 +50,7 @@ export async function keepFindings(
       first_seen_at, last_seen_at)
     select id, ${organizationId}::uuid, ${check.code}, 'open', ${check.resourceType}, resource_id, expected, actual, details,
       ${now}, ${now}
-    from jsonb_to_recordset(${rows as never}::jsonb) as finding (id uuid, resource_id text, expected text, actual text,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as finding (id uuid, resource_id text, expected text, actual text,
       details jsonb)
     on conflict (organization_id, "check", resource_type, resource_id) where status <> 'resolved'
     do update set expected = excluded.expected, actual = excluded.actual, details = excluded.details,
@@ -68,7 +69,7 @@ export const resolveFindings = (
 ) => db`
   update audit_findings set status = 'resolved', resolved_at = ${now}
   where organization_id = ${organizationId} and "check" = ${code} and status <> 'resolved'
-    and resource_id <> all (${seen as string[]}::text[])`;
+    and resource_id <> all (${seen}::text[])`;
 
 export const listOrganizations = (db: Db) => db<{ id: string; sandbox: boolean }[]>`
   select id, sandbox from organizations order by id`;

@@ -83,6 +83,6 @@ const summed = (db: Db, entries: Fragment): Fragment => db`
   cross join lateral (
     select ${nobody(db)} as customer_id, ${nobody(db)} as subscription_id
     union all
-    select entry.customer_id, entry.subscription_id where entry.report = any (${BY_CUSTOMER as string[]})
+    select entry.customer_id, entry.subscription_id where entry.report = any (${BY_CUSTOMER})
   ) grain
   group by 1, 2, 3, 4, 5, 6, 7, 8`;

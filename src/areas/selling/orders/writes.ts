@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { OrderType } from '../../../engine/quotes/states.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { BillingItems } from '../quotes/billing-items/types.ts';
 import type { ExecutionMode, ExecutionRecord } from './schema.ts';
 
@@ -33,7 +34,7 @@ export const insertOrder = (db: Db, organizationId: string, order: NewOrder, now
     currency, billing_snapshot, execution_record, created_at, updated_at)
   values (${order.id}, ${organizationId}, ${order.customer_id}, ${order.order_form_id}, ${order.number},
     ${order.order_type}, ${order.execution_mode}, ${order.execute_at}, ${order.currency},
-    ${order.billing_snapshot as never}::jsonb, ${NOTHING_DONE as never}::jsonb, ${now}, ${now})`;
+    ${json(order.billing_snapshot)}::jsonb, ${json(NOTHING_DONE)}::jsonb, ${now}, ${now})`;
 
 export const setExecutionMode = (
   db: Db,
@@ -53,6 +54,6 @@ export const storeExecution = (
   outcome: { status: 'executed' | 'failed'; record: ExecutionRecord },
   now: Temporal.Instant,
 ) => db`
-  update orders set status = ${outcome.status}, execution_record = ${outcome.record as never}::jsonb,
+  update orders set status = ${outcome.status}, execution_record = ${json(outcome.record)}::jsonb,
     executed_at = ${outcome.status === 'executed' ? now : null}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;

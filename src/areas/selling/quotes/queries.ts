@@ -101,7 +101,7 @@ export const listCurrentVersions = (db: Db, organizationId: string, quoteIds: re
   QuoteVersionRow[]
 >`
   select distinct on (version.quote_id) ${versionColumns(db)} from ${versionTables(db)}
-  where version.organization_id = ${organizationId} and version.quote_id = any (${quoteIds as string[]}::uuid[])
+  where version.organization_id = ${organizationId} and version.quote_id = any (${quoteIds}::uuid[])
   order by version.quote_id, version.version desc`;
 
 /** The living version of a quote: a draft or an approved one; every other is voided. */

@@ -3,6 +3,7 @@ import { documentNumber, type NumberedDocument } from '../../../engine/quotes/nu
 import type { OrderType, QuoteVersionVoidReason } from '../../../engine/quotes/states.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { BillingItems } from './billing-items/types.ts';
 
@@ -32,7 +33,7 @@ export const insertQuote = (db: Db, organizationId: string, quote: NewQuote, now
 export const insertQuoteOwners = (db: Db, organizationId: string, quoteId: string, ownerIds: readonly string[]) => db`
   insert into quote_owners (organization_id, quote_id, owner_id, position)
   select ${organizationId}::uuid, ${quoteId}::uuid, owner.id, owner.position
-  from unnest(${ownerIds as string[]}::uuid[]) with ordinality as owner (id, position)`;
+  from unnest(${ownerIds}::uuid[]) with ordinality as owner (id, position)`;
 
 /** Ids of people by their addresses; who is new is made known. */
 export async function ownersOf(
@@ -44,17 +45,17 @@ export async function ownersOf(
   await db`
     insert into owners (id, organization_id, email, created_at)
     select person.id, ${organizationId}::uuid, person.email, ${now}
-    from unnest(${emails.map(() => newId())}::uuid[], ${emails as string[]}::text[]) as person (id, email)
+    from unnest(${emails.map(() => newId())}::uuid[], ${emails}::text[]) as person (id, email)
     order by person.email
     on conflict on constraint owners_email_key do nothing`;
   const rows = await db<{ id: string; email: string }[]>`
-    select id, email from owners where organization_id = ${organizationId} and email = any (${emails as string[]})`;
+    select id, email from owners where organization_id = ${organizationId} and email = any (${emails})`;
   return new Map(rows.map(({ id, email }) => [email, id]));
 }
 
 export async function findOwnerIds(db: Db, organizationId: string, ids: readonly string[]): Promise<Set<string>> {
   const rows = await db<{ id: string }[]>`
-    select id from owners where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[])`;
+    select id from owners where organization_id = ${organizationId} and id = any (${ids}::uuid[])`;
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -75,7 +76,7 @@ export const insertVersion = (
   insert into quote_versions (id, organization_id, quote_id, version, currency, billing_entity_code, content,
     billing_items, created_at, updated_at)
   values (${version.id}, ${organizationId}, ${version.quote_id}, ${version.version}, ${version.currency},
-    ${version.billing_entity_code}, ${version.content}, ${version.billing_items as never}::jsonb, ${now}, ${now})`;
+    ${version.billing_entity_code}, ${version.content}, ${json(version.billing_items)}::jsonb, ${now}, ${now})`;
 
 export const updateVersion = (
   db: Db,
@@ -85,7 +86,7 @@ export const updateVersion = (
   now: Temporal.Instant,
 ) => db`
   update quote_versions set currency = ${fields.currency}, billing_entity_code = ${fields.billing_entity_code},
-    content = ${fields.content}, billing_items = ${fields.billing_items as never}::jsonb, updated_at = ${now}
+    content = ${fields.content}, billing_items = ${json(fields.billing_items)}::jsonb, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
 export const markApproved = (
@@ -96,8 +97,8 @@ export const markApproved = (
   now: Temporal.Instant,
 ) => db`
   update quote_versions set status = 'approved', approved_at = ${now}, updated_at = ${now},
-    billing_items = ${approval.billingItems as never}::jsonb,
-    display_variables = ${approval.displayVariables as never}::jsonb
+    billing_items = ${json(approval.billingItems)}::jsonb,
+    display_variables = ${json(approval.displayVariables)}::jsonb
   where organization_id = ${organizationId} and id = ${id}`;
 
 export const markVoided = (

@@ -1,5 +1,6 @@
 import type { Override } from '../../../engine/entitlements/override.ts';
 import type { Context } from '../../../platform/context.ts';
+import { json } from '../../../platform/db/values.ts';
 import { deleteEntitlements, saveGrant } from '../../catalog/entitlements/writes.ts';
 import type { FeatureOfSubscription } from '../entitlements/queries.ts';
 
@@ -32,5 +33,5 @@ export async function saveOverride(
   await db`
     insert into entitlement_removals (organization_id, subscription_id, feature_id, privilege_id, created_at)
     select ${organizationId}, ${subscriptionId}, ${feature.id}, given.privilege_id, ${ctx.now()}
-    from jsonb_to_recordset(${removed as never}::jsonb) as given (privilege_id uuid)`;
+    from jsonb_to_recordset(${json(removed)}::jsonb) as given (privilege_id uuid)`;
 }

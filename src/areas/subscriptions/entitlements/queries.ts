@@ -74,4 +74,4 @@ export const listFeaturesForSubscription = (
   codes: readonly string[],
 ) => db<FeatureOfSubscription[]>`
   select ${columns(db, holder.subscriptionId)} from ${tables(db, organizationId, holder)}
-    and feature.code = any (${codes as string[]})`;
+    and feature.code = any (${codes})`;

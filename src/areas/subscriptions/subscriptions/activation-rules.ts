@@ -4,6 +4,7 @@ import { assert } from '../../../engine/assert.ts';
 import { canRuleMove, RULE_STATUSES, type RuleStatus } from '../../../engine/subscriptions/activation-rule-states.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { list } from '../../../platform/schema/bounded.ts';
@@ -115,7 +116,7 @@ async function insertRules(ctx: Context, subscriptionId: string, rules: Activati
       created_at, updated_at)
     select rule.id, ${ctx.organizationId}::uuid, ${subscriptionId}::uuid, rule.type, rule.timeout_hours, 'inactive',
       ${ctx.now()}, ${ctx.now()}
-    from jsonb_to_recordset(${rows as never}::jsonb) as rule (id uuid, type text, timeout_hours integer)`;
+    from jsonb_to_recordset(${json(rows)}::jsonb) as rule (id uuid, type text, timeout_hours integer)`;
 }
 
 export const dropRules = (ctx: Context, subscriptionId: string) => ctx.db`

@@ -128,7 +128,7 @@ const shownTables = (db: Db) => db`
 /** Subscriptions by id, in no particular order. */
 export const listShown = (db: Db, organizationId: string, ids: readonly string[]) => db<SubscriptionShown[]>`
   select ${shownColumns(db)} from ${shownTables(db)}
-  where s.organization_id = ${organizationId} and s.id = any (${ids as string[]}::uuid[])`;
+  where s.organization_id = ${organizationId} and s.id = any (${ids}::uuid[])`;
 
 /** Subscriptions that an invoice bills, in no particular order. */
 export const listShownOfInvoice = (db: Db, organizationId: string, invoiceId: string) => db<SubscriptionShown[]>`
@@ -192,10 +192,10 @@ const matching = (db: Db, organizationId: string, filters: SubscriptionFilters) 
   ${filters.external_customer_id === undefined ? db`` : db`and customer.external_id = ${filters.external_customer_id} and customer.deleted_at is null`}
   ${filters.external_id === undefined ? db`` : db`and s.external_id = ${filters.external_id}`}
   ${filters.plan_code === undefined ? db`` : db`and plan.code = ${filters.plan_code}`}
-  ${filters.statuses === undefined ? db`` : db`and s.status = any (${filters.statuses as string[]})`}
+  ${filters.statuses === undefined ? db`` : db`and s.status = any (${filters.statuses})`}
   ${filters.overridden === undefined ? db`` : db`and (plan.parent_id is not null) = ${filters.overridden}`}
   ${filters.currency === undefined ? db`` : db`and plan.amount_currency = ${filters.currency}`}
-  ${filters.billing_entity_codes === undefined ? db`` : db`and coalesce(entity.code, home.code) = any (${filters.billing_entity_codes as string[]})`}`;
+  ${filters.billing_entity_codes === undefined ? db`` : db`and coalesce(entity.code, home.code) = any (${filters.billing_entity_codes})`}`;
 
 /** A page of subscriptions, newest `subscription_at` first; `endedLast` those that go on before. Rule: subscriptions-and-invoices B.10. */
 export const listSubscriptionsShown = (

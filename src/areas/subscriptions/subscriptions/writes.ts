@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Interval } from '../../../engine/calendar/grid.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { columnValues } from '../../../platform/db/values.ts';
 import { columns, type SubscriptionRow } from './queries.ts';
 
 /** What a command that changes subscriptions needs of their customer; its row is locked until the end of the transaction. */
@@ -77,7 +78,7 @@ export const lockLineage = (db: Db, organizationId: string, externalId: string) 
 /** Subscriptions by id, locked in order of their ids. */
 export const lockSubscriptions = (db: Db, organizationId: string, ids: readonly string[]) => db<SubscriptionRow[]>`
   select ${columns(db)} from subscriptions s
-  where s.organization_id = ${organizationId} and s.id = any (${ids as string[]}::uuid[])
+  where s.organization_id = ${organizationId} and s.id = any (${ids}::uuid[])
   order by s.id
   for no key update`;
 
@@ -100,7 +101,7 @@ export type NewSubscription = Omit<
 >;
 
 export const insertSubscription = (db: Db, organizationId: string, row: NewSubscription) => db`
-  insert into subscriptions ${db({ organization_id: organizationId, ...row } as never)}`;
+  insert into subscriptions ${db(columnValues({ organization_id: organizationId, ...row }))}`;
 
 /** Columns of a subscription that change after its creation. */
 export type SubscriptionChange = Partial<
@@ -115,7 +116,7 @@ export async function changeSubscription(
   now: Temporal.Instant,
 ): Promise<void> {
   await db`
-    update subscriptions set ${db({ ...change, updated_at: now } as never)}
+    update subscriptions set ${db(columnValues({ ...change, updated_at: now }))}
     where organization_id = ${organizationId} and id = ${id}`;
 }
 

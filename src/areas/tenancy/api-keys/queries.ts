@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -80,7 +81,7 @@ export async function hasOtherKeyHolding(db: Db, organizationId: string, key: Ap
     select exists (
       select from api_keys
       where organization_id = ${organizationId} and id <> ${key.id} and expires_at is null
-        and permissions @> ${held as never}
+        and permissions @> ${json(held)}
     ) as found`;
   return row!.found;
 }

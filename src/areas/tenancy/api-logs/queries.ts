@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { boundedPage } from '../../../platform/lists/bounded-page.ts';
 import { countMatching, type Total } from '../../../platform/lists/count.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
@@ -75,7 +76,7 @@ const matches = (db: Db, organizationId: string, query: ApiLogsQuery, since: Tem
   ${
     query.http_statuses
       ? db`and exists (
-          select from jsonb_to_recordset(${query.http_statuses as never}::jsonb) as range (min integer, max integer)
+          select from jsonb_to_recordset(${json(query.http_statuses)}::jsonb) as range (min integer, max integer)
           where http_status between range.min and range.max)`
       : db``
   }

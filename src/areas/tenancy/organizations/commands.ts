@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { hmacKeyPlace } from '../../../platform/secrets/places.ts';
@@ -46,7 +47,7 @@ export async function createOrganization(
       values (${id}, ${id}, ${snakeCase(name)}, ${name}, ${prefix}, ${now}, ${now})`;
     await tx`
       insert into api_keys (id, organization_id, value_digest, last_four, permissions, created_at, updated_at)
-      values (${newId()}, ${id}, ${digestOfKey(apiKey)}, ${apiKey.slice(-4)}, ${allPermissions() as never}, ${now}, ${now})`;
+      values (${newId()}, ${id}, ${digestOfKey(apiKey)}, ${apiKey.slice(-4)}, ${json(allPermissions())}, ${now}, ${now})`;
   });
   return { organization_id: id, name, api_key: apiKey, hmac_key: hmacKey };
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Temporal } from 'temporal-polyfill';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Sql } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
 import { writeSecurityLogs } from '../../../platform/records/security-log.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -51,7 +52,7 @@ export async function rotateApiKey(
     await tx`
       insert into api_keys (id, organization_id, name, value_digest, last_four, permissions, created_at, updated_at)
       values (${key.svc_id}, ${organizationId}, ${key.name}, ${digestOfKey(value)}, ${key.last4},
-        ${old.permissions as never}, ${now}, ${now})`;
+        ${json(old.permissions)}, ${now}, ${now})`;
     const resources = { ...key, last4: { deleted: old.last_four, added: key.last4 } };
     await writeSecurityLogs(tx, { organizationId, actor: OPERATOR, realNow: now }, [
       { event: 'api_key.rotated', resources },

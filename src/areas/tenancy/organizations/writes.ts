@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
+import { columnValues } from '../../../platform/db/values.ts';
 import type { OrganizationFields } from './queries.ts';
 
 export const updateOrganizationRow = (
@@ -7,4 +8,4 @@ export const updateOrganizationRow = (
   organizationId: string,
   changes: Partial<OrganizationFields> & { updated_at: Temporal.Instant },
 ) => db`
-  update organizations set ${db(changes as unknown as Record<string, never>)} where id = ${organizationId}`;
+  update organizations set ${db(columnValues(changes))} where id = ${organizationId}`;

@@ -3,6 +3,7 @@ import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Config } from '../../../platform/config.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { assert } from '../../../platform/refusal.ts';
 import { classOf, type RetentionClassName } from './classes.ts';
 
@@ -53,5 +54,5 @@ export const upsertRules = (
 ) => db`
   insert into retention_rules (organization_id, class, days, updated_at)
   select ${organizationId}::uuid, class, days, ${at}
-  from jsonb_to_recordset(${rules as never}::jsonb) as row (class text, days integer)
+  from jsonb_to_recordset(${json(rules)}::jsonb) as row (class text, days integer)
   on conflict (organization_id, class) do update set days = excluded.days, updated_at = excluded.updated_at`;

@@ -25,7 +25,7 @@ const endingBetween = (db: Db, after: Fragment, until: Fragment) => db`
  */
 export const lockHeld = (db: Db, organizationId: string, walletIds: readonly string[]) => db`
   select from wallet_held
-  where organization_id = ${organizationId} and wallet_id = any (${walletIds as string[]}::uuid[])
+  where organization_id = ${organizationId} and wallet_id = any (${walletIds}::uuid[])
   order by wallet_id
   for no key update`;
 
@@ -39,7 +39,7 @@ export const countHeld = (db: Db, organizationId: string, walletIds: readonly st
   { wallet_id: string; held_cents: Cents }[]
 >`
   update wallet_held held set held_cents = ${heldCentsAt(db, now)}, counted_until = ${now}
-  where organization_id = ${organizationId} and wallet_id = any (${walletIds as string[]}::uuid[])
+  where organization_id = ${organizationId} and wallet_id = any (${walletIds}::uuid[])
   returning wallet_id, held_cents`;
 
 /** Locks the sums of the wallets of some holds, as `lockHeld` does. */
@@ -49,7 +49,7 @@ export const lockHeldOfHolds = async (db: Db, organizationId: string, holdIds: r
       select wallet_id from wallet_held
       where organization_id = ${organizationId} and wallet_id in (
         select wallet_id from wallet_holds
-        where organization_id = ${organizationId} and id = any (${holdIds as string[]}::uuid[]))
+        where organization_id = ${organizationId} and id = any (${holdIds}::uuid[]))
       order by wallet_id
       for no key update`
   ).map(({ wallet_id }) => wallet_id);

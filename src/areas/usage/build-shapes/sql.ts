@@ -67,8 +67,7 @@ export const setBuiltThrough = (db: Db, shape: BuildingShape) => db`
   where organization_id = ${shape.organization_id} and id = ${shape.id} and state = 'building'`;
 
 /** Puts a shape's buckets of whole subscriptions in place of what is there. */
-export async function refillSubscriptions(db: Db, shape: Shape, subscriptionIds: readonly string[]): Promise<void> {
-  const ids = subscriptionIds as string[];
+export async function refillSubscriptions(db: Db, shape: Shape, ids: readonly string[]): Promise<void> {
   await db`
     with unique_rows as (
       delete from usage_uniques
@@ -197,7 +196,7 @@ export const listManyGroups = (db: Db, shape: Shape, subscriptionIds: readonly s
 >`
   select distinct external_subscription_id as id from (
     select external_subscription_id from usage_buckets
-    where organization_id = ${shape.organization_id} and external_subscription_id = any (${subscriptionIds as string[]})
+    where organization_id = ${shape.organization_id} and external_subscription_id = any (${subscriptionIds})
       and shape_id = ${shape.id}
     group by external_subscription_id, date_trunc('month', hour)
     having count(distinct group_hash) > ${most}
@@ -207,19 +206,19 @@ export const listManyGroups = (db: Db, shape: Shape, subscriptionIds: readonly s
 export const markRaw = (db: Db, shape: Shape, subscriptionIds: readonly string[], now: Temporal.Instant) => db`
   with marked as (
     insert into usage_raw_subscriptions (organization_id, shape_id, external_subscription_id, marked_at)
-    select ${shape.organization_id}, ${shape.id}, id, ${now} from unnest(${subscriptionIds as string[]}::text[]) id
+    select ${shape.organization_id}, ${shape.id}, id, ${now} from unnest(${subscriptionIds}::text[]) id
     on conflict do nothing
   ), uniques as (
     delete from usage_uniques
-    where organization_id = ${shape.organization_id} and external_subscription_id = any (${subscriptionIds as string[]})
+    where organization_id = ${shape.organization_id} and external_subscription_id = any (${subscriptionIds})
       and shape_id = ${shape.id}
   ), days as (
     delete from usage_days
-    where organization_id = ${shape.organization_id} and external_subscription_id = any (${subscriptionIds as string[]})
+    where organization_id = ${shape.organization_id} and external_subscription_id = any (${subscriptionIds})
       and shape_id = ${shape.id}
   )
   delete from usage_buckets
-  where organization_id = ${shape.organization_id} and external_subscription_id = any (${subscriptionIds as string[]})
+  where organization_id = ${shape.organization_id} and external_subscription_id = any (${subscriptionIds})
     and shape_id = ${shape.id}`;
 
 /** A shape takes the place of its metric's live one; false when it was retired meanwhile. Under the exclusive lock. */

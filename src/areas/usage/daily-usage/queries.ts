@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Period } from '../../../engine/calendar/period.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { SnapshotEntry } from './snapshot.ts';
 
@@ -39,7 +40,7 @@ export const keepDailyUsage = (db: Db, organizationId: string, row: DailyUsage, 
     from_datetime, to_datetime, amount_currency, amount_cents, usage, usage_diff, created_at)
   values (${newId()}, ${organizationId}, ${row.customer_id}, ${row.subscription_id}, ${row.external_subscription_id},
     ${row.usage_date}, ${row.from_datetime}, ${row.to_datetime}, ${row.amount_currency}, ${row.amount_cents},
-    ${row.usage as never}::jsonb, ${row.usage_diff as never}::jsonb, ${now})
+    ${json(row.usage)}::jsonb, ${json(row.usage_diff)}::jsonb, ${now})
   on conflict (organization_id, subscription_id, usage_date) do update set
     to_datetime = excluded.to_datetime, amount_cents = excluded.amount_cents, usage = excluded.usage,
     usage_diff = excluded.usage_diff

@@ -71,7 +71,7 @@ export const eventsOfRange = (db: Db, organizationId: string, range: EventRange)
 /** The live events `e` of a list of ids. */
 export const eventsOfIds = (db: Db, organizationId: string, ids: readonly string[]): Fragment => db`
   events e
-  where e.id = any (${ids as string[]}::uuid[]) and e.organization_id = ${organizationId} and e.deleted_at is null`;
+  where e.id = any (${ids}::uuid[]) and e.organization_id = ${organizationId} and e.deleted_at is null`;
 
 /** The same events with another payload, as rows `e`. */
 export const amendedEvents = (
@@ -86,7 +86,7 @@ export const amendedEvents = (
       ${payload.properties}::text::jsonb as properties,
       ${payload.precise_total_amount_cents}::text::numeric(40, 15) as precise_total_amount_cents
     from events old
-    where old.id = any (${ids as string[]}::uuid[]) and old.organization_id = ${organizationId}
+    where old.id = any (${ids}::uuid[]) and old.organization_id = ${organizationId}
       and old.deleted_at is null
   ) e`;
 
@@ -132,11 +132,11 @@ export const amendEvent = (
 export const retractEvents = (db: Db, organizationId: string, eventIds: readonly string[], change: Change) => db`
   with former as (${keepVersions(db, organizationId, eventIds, change)})
   update events set version = version + 1, deleted_at = ${change.now}
-  where organization_id = ${organizationId} and id = any (${eventIds as string[]}::uuid[]) and deleted_at is null`;
+  where organization_id = ${organizationId} and id = any (${eventIds}::uuid[]) and deleted_at is null`;
 
 const keepVersions = (db: Db, organizationId: string, eventIds: readonly string[], { correctionId, now }: Change) => db`
   insert into event_versions (organization_id, event_id, version, code, timestamp, properties, precise_total_amount_cents,
     correction_id, recorded_at)
   select organization_id, id, version, code, timestamp, properties, precise_total_amount_cents, ${correctionId}::uuid, ${now}
   from events
-  where organization_id = ${organizationId} and id = any (${eventIds as string[]}::uuid[]) and deleted_at is null`;
+  where organization_id = ${organizationId} and id = any (${eventIds}::uuid[]) and deleted_at is null`;

@@ -62,7 +62,7 @@ export const listConcernedCharges = (
 /** Draft invoices that are computed anew with the corrected usage. */
 export const flagDrafts = (db: Db, organizationId: string, invoiceIds: readonly string[]) => db`
   update invoices set ready_to_be_refreshed = true
-  where organization_id = ${organizationId} and id = any (${invoiceIds as string[]}::uuid[]) and status = 'draft'
+  where organization_id = ${organizationId} and id = any (${invoiceIds}::uuid[]) and status = 'draft'
     and not ready_to_be_refreshed`;
 
 /** Active subscriptions of an external id: what follows their usage looks at them again (usage-and-charges A.10-2). */

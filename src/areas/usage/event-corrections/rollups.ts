@@ -57,7 +57,7 @@ const readShapes = (db: Db, organizationId: string, externalSubscriptionId: stri
       where raw.organization_id = shape.organization_id and raw.shape_id = shape.id
         and raw.external_subscription_id = ${externalSubscriptionId}) as is_raw
   from usage_shapes shape
-  where shape.organization_id = ${organizationId} and shape.code = any (${codes as string[]})
+  where shape.organization_id = ${organizationId} and shape.code = any (${codes})
     and shape.state in ('live', 'building')
   order by shape.id`;
 

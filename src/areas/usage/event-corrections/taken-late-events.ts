@@ -9,5 +9,5 @@ export const takeLateEvents = (
   now: Temporal.Instant,
 ) => db`
   insert into taken_late_events (organization_id, event_id, taken_at)
-  select ${organizationId}::uuid, id, ${now} from unnest(${eventIds as string[]}::uuid[]) id
+  select ${organizationId}::uuid, id, ${now} from unnest(${eventIds}::uuid[]) id
   on conflict do nothing`;

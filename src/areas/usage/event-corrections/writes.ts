@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { CorrectionRow } from './queries.ts';
 
@@ -9,8 +10,8 @@ export const insertCorrection = (db: Db, organizationId: string, row: Correction
     external_subscription_id, transaction_id, input, api_key_id, total, done, draft_invoices_count, invoices_count, error,
     created_at, started_at, finished_at)
   values (${row.id}, ${organizationId}, ${row.kind}, ${row.status}, ${row.policy}, ${row.credit_note_part}, ${row.reason},
-    ${row.dry_run}, ${row.external_subscription_id}, ${row.transaction_id}, ${row.input as never}, ${row.api_key_id},
-    ${row.total}, ${row.done}, ${row.draft_invoices_count}, ${row.invoices_count}, ${row.error as never},
+    ${row.dry_run}, ${row.external_subscription_id}, ${row.transaction_id}, ${json(row.input)}, ${row.api_key_id},
+    ${row.total}, ${row.done}, ${row.draft_invoices_count}, ${row.invoices_count}, ${json(row.error)},
     ${row.created_at}, ${row.started_at}, ${row.finished_at})`;
 
 /** How far a correction is. */
@@ -27,7 +28,7 @@ export const updateProgress = (
   }: Pick<CorrectionRow, 'status' | 'done' | 'error' | 'started_at' | 'finished_at'>,
 ) => db`
   update event_corrections
-  set status = ${status}, done = ${done}, error = ${error as never}, started_at = ${started_at}, finished_at = ${finished_at}
+  set status = ${status}, done = ${done}, error = ${json(error)}, started_at = ${started_at}, finished_at = ${finished_at}
   where organization_id = ${organizationId} and id = ${id}`;
 
 /** Remembers the events of a range; `source` is what stands after `from`, events `e`. */

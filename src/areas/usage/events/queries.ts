@@ -30,7 +30,7 @@ export async function getEvent(db: Db, organizationId: string, transactionId: st
 
 export const listEventsById = (db: Db, organizationId: string, ids: readonly string[]) => db<ShownEvent[]>`
   select ${columns(db)} from events
-  where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[]) and deleted_at is null`;
+  where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and deleted_at is null`;
 
 type Filters = Omit<EventListQuery, 'timestamp_from_started_at' | 'after' | keyof Page>;
 

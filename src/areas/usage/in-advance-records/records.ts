@@ -4,6 +4,7 @@ import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import type { RunningRecord } from '../../../engine/metrics/running-record.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 
 /** Whose units a record remembers. */
@@ -42,7 +43,7 @@ export async function listNewestRecords(
   const asked = keys.map(({ period, ...key }, n) => ({ n, ...key, from: period.from, to: period.to }));
   const rows = await db<RecordRow[]>`
     select asked.n, newest.current, newest.max, newest.max_prorated
-    from jsonb_to_recordset(${asked as never}::jsonb) as asked (n integer, charge_id uuid, charge_filter_id uuid,
+    from jsonb_to_recordset(${json(asked)}::jsonb) as asked (n integer, charge_id uuid, charge_filter_id uuid,
       grouped_by jsonb, "from" timestamptz, "to" timestamptz)
     cross join lateral (
       select record.current, record.max, record.max_prorated
@@ -67,11 +68,11 @@ export const listBilledEvents = (db: Db, organizationId: string, eventIds: reado
   { event_id: string; charge_id: string }[]
 >`
   select event_id, charge_id from in_advance_records
-  where organization_id = ${organizationId} and event_id = any (${eventIds as string[]}::uuid[])`;
+  where organization_id = ${organizationId} and event_id = any (${eventIds}::uuid[])`;
 
 export const insertRecord = (db: Db, organizationId: string, row: NewRecord, now: Instant) => db`
   insert into in_advance_records (id, organization_id, external_subscription_id, charge_id, charge_filter_id,
     grouped_by, event_id, event_timestamp, current, max, max_prorated, created_at)
   values (${newId()}, ${organizationId}, ${row.external_subscription_id}, ${row.charge_id}, ${row.charge_filter_id},
-    ${row.grouped_by as never}, ${row.event_id}, ${row.event_timestamp}, ${row.record.current}, ${row.record.max},
+    ${json(row.grouped_by)}, ${row.event_id}, ${row.event_timestamp}, ${row.record.current}, ${row.record.max},
     ${row.record.maxProrated}, ${now})`;

@@ -1,4 +1,5 @@
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { HealSelection } from '../../catalog/usage-shapes/request-heal.ts';
 import { plainArray, textArray } from '../events/storage/array-literal.ts';
 import type { EventToMatch, UnmatchedReason } from '../match-events/match-event.ts';
@@ -51,17 +52,17 @@ function selectedPage(
   const ofCodes =
     codes &&
     db`
-    select own.event_id from unnest(${codes as string[]}::text[]) as code (code)
+    select own.event_id from unnest(${codes}::text[]) as code (code)
     cross join lateral (${page(db`and u.code = code.code`)}) own`;
   const ofIds =
     ids &&
     db`
-    select own.event_id from unnest(${ids as string[]}::text[]) as external (id)
+    select own.event_id from unnest(${ids}::text[]) as external (id)
     cross join lateral (${page(db`and u.external_subscription_id = external.id`)}) own`;
   if (ofCodes && ofIds)
     return either
       ? db`${ofCodes} union ${ofIds}`
-      : page(db`and u.code = any (${codes as string[]}) and u.external_subscription_id = any (${ids as string[]})`);
+      : page(db`and u.code = any (${codes}) and u.external_subscription_id = any (${ids})`);
   return ofCodes ?? ofIds ?? page(db``);
 }
 
@@ -90,14 +91,14 @@ export async function countOpenEvents(
   organizationId: string,
   { codes, external_subscription_ids: ids }: OpenSelection,
 ): Promise<number> {
-  const ofCodes = codes === undefined ? db`` : db`and code = any (${codes as string[]})`;
+  const ofCodes = codes === undefined ? db`` : db`and code = any (${codes})`;
   const [row] = await db<{ count: number }[]>`
     ${
       ids === undefined
         ? db`select coalesce(sum(kept), 0)::bigint as count from unmatched_totals where true`
         : db`
           select count(*) as count from unmatched_events
-          where status = 'open' and external_subscription_id = any (${ids as string[]})`
+          where status = 'open' and external_subscription_id = any (${ids})`
     }
     and organization_id = ${organizationId} ${ofCodes}`;
   return row!.count;
@@ -119,7 +120,7 @@ export async function takeOverflown(
     )
     update unmatched_totals set count = kept
     where organization_id = ${organizationId} and kept < count and count > 0 and code <> ${FURTHER_CODES}
-      ${codes === undefined ? db`` : db`and code = any (${codes as string[]})`}
+      ${codes === undefined ? db`` : db`and code = any (${codes})`}
     returning code`;
   return [...new Set(rows.map(({ code }) => code))];
 }
@@ -135,7 +136,7 @@ export const listRowless = (
   limit: number,
 ) => db<{ id: string }[]>`
   select e.id from events e
-  where e.organization_id = ${organizationId} and e.code = any (${codes as string[]}) and e.deleted_at is null
+  where e.organization_id = ${organizationId} and e.code = any (${codes}) and e.deleted_at is null
     and e.id < ${until} ${after === null ? db`` : db`and e.id > ${after}`}
     and not exists (select from unmatched_events u where u.organization_id = e.organization_id and u.event_id = e.id)
   order by e.id
@@ -157,7 +158,7 @@ export const listStillRowless = (db: Db, organizationId: string, ids: readonly s
 export async function listCodes(db: Db, organizationId: string, metricIds: readonly string[]): Promise<string[]> {
   const rows = await db<{ code: string }[]>`
     select distinct code from billable_metrics
-    where organization_id = ${organizationId} and id = any (${metricIds as string[]}::uuid[])`;
+    where organization_id = ${organizationId} and id = any (${metricIds}::uuid[])`;
   return rows.map(({ code }) => code);
 }
 
@@ -202,7 +203,7 @@ export const writeHealed = (
 export const markUsed = (db: Db, organizationId: string, subscriptionIds: readonly string[], now: string) => db`
   update subscriptions
   set usage_may_have_changed = true, last_received_event_on = greatest(last_received_event_on, ${utcDay(db, now)})
-  where organization_id = ${organizationId} and id = any (${subscriptionIds as string[]}::uuid[]) and status = 'active'
+  where organization_id = ${organizationId} and id = any (${subscriptionIds}::uuid[]) and status = 'active'
     and (not usage_may_have_changed or last_received_event_on is null or last_received_event_on < ${utcDay(db, now)})`;
 
 const utcDay = (db: Db, now: string): Fragment => db`(${now}::timestamptz at time zone 'UTC')::date`;
@@ -218,5 +219,5 @@ export const moveRun = (
   update runs set status = ${progress.isOver ? 'succeeded' : 'running'}, done = ${progress.done}, total = ${progress.total},
     started_at = coalesce(started_at, ${now}::timestamptz),
     finished_at = ${progress.isOver ? db`${now}::timestamptz` : null},
-    result = ${progress.isOver ? (progress.result as never) : null}
+    result = ${progress.isOver ? json(progress.result) : null}
   where organization_id = ${organizationId} and id = ${runId}`;

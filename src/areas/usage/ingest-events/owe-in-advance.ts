@@ -1,5 +1,6 @@
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { stepJob } from '../../../platform/records/nudge.ts';
@@ -50,7 +51,7 @@ export function createOwed(): OwedInAdvance {
       const stored = await tx<StoredStep[]>`
         insert into after_steps (id, organization_id, job, payload, created_at, enqueued_at)
         select id, organization_id, job, payload, ${now}, ${now}
-        from jsonb_to_recordset(${own as never}::jsonb) as step (id uuid, organization_id uuid, job text, payload jsonb)
+        from jsonb_to_recordset(${json(own)}::jsonb) as step (id uuid, organization_id uuid, job text, payload jsonb)
         returning id, organization_id, customer_of_work(organization_id, payload) as customer_id`;
       steps.push(...stored);
     },

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
+import { json } from '../../../platform/db/values.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -99,14 +100,14 @@ export const insertRun = (
   run: { id: string; kind: string; input: object; created_at: Temporal.Instant },
 ) => db`
   insert into runs (id, organization_id, kind, input, created_at)
-  values (${run.id}, ${organizationId}, ${run.kind}, ${run.input as never}, ${run.created_at})`;
+  values (${run.id}, ${organizationId}, ${run.kind}, ${json(run.input)}, ${run.created_at})`;
 
 /** A run of one of these kinds. @throws Refusal 404 run */
 export async function findRun(db: Db, organizationId: string, kinds: readonly string[], id: string): Promise<RunRow> {
   const [row] = isUuid(id)
     ? await db<RunRow[]>`
         select id, status, done, total, result, error, created_at, started_at, finished_at from runs
-        where organization_id = ${organizationId} and id = ${id} and kind = any (${kinds as string[]})`
+        where organization_id = ${organizationId} and id = ${id} and kind = any (${kinds})`
     : [];
   if (!row) throw refuse.notFound('run');
   return row;

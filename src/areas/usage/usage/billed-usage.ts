@@ -6,7 +6,7 @@ import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { ShownCharge } from './view.ts';
 
-const BILLED = VISIBLE_INVOICE_STATUSES.filter((status) => status !== 'voided') as string[];
+const BILLED = VISIBLE_INVOICE_STATUSES.filter((status) => status !== 'voided');
 
 /** The charges window of a line of an invoice. */
 export interface BilledPeriod {

@@ -26,20 +26,20 @@ export const listHeldTaxes = (
   select tax.id, tax.code, tax.name, tax.description, tax.rate, held.holder, held.holder_id
   from (
     select 'charge' as holder, charge_id as holder_id, tax_id from charge_taxes
-    where organization_id = ${organizationId} and charge_id = any (${holders.chargeIds as string[]}::uuid[])
+    where organization_id = ${organizationId} and charge_id = any (${holders.chargeIds}::uuid[])
     union all
     select 'fixed_charge', fixed_charge_id, tax_id from fixed_charge_taxes
     where organization_id = ${organizationId}
-      and fixed_charge_id = any (${(holders.fixedChargeIds ?? []) as string[]}::uuid[])
+      and fixed_charge_id = any (${holders.fixedChargeIds ?? []}::uuid[])
     union all
     select 'plan', plan_id, tax_id from plan_taxes
-    where organization_id = ${organizationId} and plan_id = any (${holders.planIds as string[]}::uuid[])
+    where organization_id = ${organizationId} and plan_id = any (${holders.planIds}::uuid[])
     union all
     select 'commitment', commitment.plan_id, link.tax_id from minimum_commitments commitment
     join commitment_taxes link
       on link.organization_id = commitment.organization_id and link.commitment_id = commitment.id
     where commitment.organization_id = ${organizationId}
-      and commitment.plan_id = any (${holders.planIds as string[]}::uuid[])
+      and commitment.plan_id = any (${holders.planIds}::uuid[])
     union all
     select 'customer', customer_id, tax_id from customer_taxes
     where organization_id = ${organizationId} and customer_id = ${holders.customerId}

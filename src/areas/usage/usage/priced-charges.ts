@@ -83,13 +83,13 @@ export async function listPricedCharges(
          'created_at', filter.created_at) order by filter.position, filter.id), '[]')
        from charge_filters filter
        where filter.organization_id = charge.organization_id and filter.charge_id = charge.id
-         and (filter.deleted_at is null or charge.id = any (${alsoIds as string[]}::uuid[]))) as filters
+         and (filter.deleted_at is null or charge.id = any (${alsoIds}::uuid[]))) as filters
     from charges charge
     join billable_metrics metric on metric.organization_id = charge.organization_id and metric.id = charge.billable_metric_id
     left join pricing_units unit on unit.organization_id = charge.organization_id and unit.id = charge.pricing_unit_id
     where charge.organization_id = ${organizationId}
-      and (charge.plan_id = any (${planIds as string[]}::uuid[]) and charge.deleted_at is null
-        or charge.id = any (${alsoIds as string[]}::uuid[]))
+      and (charge.plan_id = any (${planIds}::uuid[]) and charge.deleted_at is null
+        or charge.id = any (${alsoIds}::uuid[]))
     order by charge.created_at, charge.id`;
   const instantOf = instants();
   return rows.map((row) => ({

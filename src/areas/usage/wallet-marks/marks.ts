@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { json } from '../../../platform/db/values.ts';
 import type { Scope } from '../../../platform/periodic-job.ts';
 
 /** The periodic job that works marks off. */
@@ -40,7 +41,7 @@ export const markWalletsOfUsage = (db: Db, marks: readonly MarkOfUsage[]) => db<
   select gen_random_uuid(), used.organization_id, used.customer_id, used.at
   from (
     select s.organization_id, s.customer_id, max(mark.at) as at
-    from jsonb_to_recordset(${marks as never}::jsonb) as mark (organization_id uuid, subscription_id uuid, at timestamptz)
+    from jsonb_to_recordset(${json(marks)}::jsonb) as mark (organization_id uuid, subscription_id uuid, at timestamptz)
     join subscriptions s on s.organization_id = mark.organization_id and s.id = mark.subscription_id
     group by s.organization_id, s.customer_id
   ) used
@@ -54,7 +55,7 @@ export const listWalletMarks = (db: Db, organizationId: string, customerId: stri
   select id from wallet_marks where organization_id = ${organizationId} and customer_id = ${customerId}`;
 
 export const dropWalletMarks = (db: Db, organizationId: string, ids: readonly string[]) => db`
-  delete from wallet_marks where organization_id = ${organizationId} and id = any (${ids as string[]}::uuid[])`;
+  delete from wallet_marks where organization_id = ${organizationId} and id = any (${ids}::uuid[])`;
 
 /** The first mark of an organization. */
 export async function earliestWalletMark(db: Db, organizationId: string): Promise<Temporal.Instant | null> {

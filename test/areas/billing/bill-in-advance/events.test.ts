@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { json } from '../../../../src/platform/db/values.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { openStory, type Story } from '../bill-subscriptions/story.ts';
@@ -208,7 +209,7 @@ test('running the work again, and sending the event again, makes no second fee',
   const step = { subscription_id: stored[0]!.subscription_id, event_ids: stored.map(({ id }) => id).reverse() };
   await service.sql`
     insert into after_steps (id, organization_id, job, payload, created_at, enqueued_at)
-    values (gen_random_uuid(), ${story.organizationId}, 'bill-in-advance', ${step as never}, now(), now())`;
+    values (gen_random_uuid(), ${story.organizationId}, 'bill-in-advance', ${json(step)}, now(), now())`;
   await story.advance('2023-02-02T00:00:00Z');
   expect(await fees(story, 2)).toHaveLength(2);
 
@@ -216,7 +217,7 @@ test('running the work again, and sending the event again, makes no second fee',
   expect((await story.client.delete(`/fees/${first.svc_id}`)).status).toBe(200);
   await service.sql`
     insert into after_steps (id, organization_id, job, payload, created_at, enqueued_at)
-    values (gen_random_uuid(), ${story.organizationId}, 'bill-in-advance', ${step as never}, now(), now())`;
+    values (gen_random_uuid(), ${story.organizationId}, 'bill-in-advance', ${json(step)}, now(), now())`;
   await story.advance('2023-02-03T00:00:00Z');
   expect(await fees(story, 1)).toHaveLength(1);
 });

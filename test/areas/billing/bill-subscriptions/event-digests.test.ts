@@ -7,6 +7,7 @@ import {
   refillSubscriptions,
 } from '../../../../src/areas/usage/build-shapes/sql.ts';
 import { readWatermarks } from '../../../../src/areas/usage/usage-counts/watermarks.ts';
+import { json } from '../../../../src/platform/db/values.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { type Invoice, openStory, type Story } from './story.ts';
@@ -221,7 +222,7 @@ test('an invoice with digests of the first version goes on to be verified by the
   const text = rows.map(({ transaction_id, at, text }) => [transaction_id, at, text].join('\x1f')).join('\x1e');
   const digest = createHash('sha256').update(text).digest('hex');
   await service.sql`
-    update fee_inputs set events_watermark = events_watermark - 'version' || ${{ digest } as never}::jsonb
+    update fee_inputs set events_watermark = events_watermark - 'version' || ${json({ digest })}::jsonb
     where fee_id = ${svc_id}`;
   expect(await verify(invoice)).toMatchObject({ status: 'equal' });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { json } from '../../../../src/platform/db/values.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { openStory, type Story } from '../bill-subscriptions/story.ts';
@@ -108,7 +109,7 @@ test("the organization's policy holds where the request has none", async () => {
   const story = await march();
   await story.advance('2024-04-02T00:00:00Z');
   await service.sql`
-    update organizations set usage_policies = ${{ corrections: 'ignore' } as never} where id = ${story.organizationId}`;
+    update organizations set usage_policies = ${json({ corrections: 'ignore' })} where id = ${story.organizationId}`;
   expect((await retract(story)).body.correction).toMatchObject({ policy: 'ignore', status: 'settled' });
 });
 

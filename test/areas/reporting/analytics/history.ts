@@ -3,6 +3,7 @@ import { analyticsOperations } from '../../../../src/areas/reporting/analytics/r
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
 import type { Context } from '../../../../src/platform/context.ts';
 import type { Db, Sql } from '../../../../src/platform/db/connect.ts';
+import { columnValues } from '../../../../src/platform/db/values.ts';
 import { newId } from '../../../../src/platform/ids.ts';
 
 export const INTERVALS = ['weekly', 'monthly', 'quarterly', 'semiannual', 'yearly'] as const;
@@ -47,7 +48,7 @@ export async function openHistory(sql: Sql, dice: Dice = new Dice(1)) {
   const entities = [organizationId, newId()];
   const at = { created_at: CREATED_AT, updated_at: CREATED_AT };
   const put = (table: string, row: Row) => sql`
-    insert into ${sql(table)} ${sql({ id: newId(), organization_id: organizationId, ...row } as never)}`;
+    insert into ${sql(table)} ${sql(columnValues({ id: newId(), organization_id: organizationId, ...row }))}`;
   await put('billing_entities', {
     id: entities[1],
     code: 'second',

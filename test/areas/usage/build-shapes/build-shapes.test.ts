@@ -5,6 +5,7 @@ import { createOrganization } from '../../../../src/areas/tenancy/organizations/
 import { buildShape, sweepBuildingShapes } from '../../../../src/areas/usage/build-shapes/build-shape.ts';
 import { auditHours, guardGroups, rollupAudit } from '../../../../src/areas/usage/build-shapes/repair.ts';
 import { finishBatches } from '../../../../src/areas/usage/ingest-events/finish-batches.ts';
+import { json } from '../../../../src/platform/db/values.ts';
 import { newId } from '../../../../src/platform/ids.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
@@ -48,11 +49,11 @@ async function charge(metricId: string, properties: object, filters: { values: o
     values (${planId}, ${organizationId}, ${planId}, 'p', 'monthly', false, 0, 'USD', ${RECEIVED}, ${RECEIVED})`;
   await sql`
     insert into charges (id, organization_id, plan_id, billable_metric_id, code, charge_model, properties, created_at, updated_at)
-    values (${chargeId}, ${organizationId}, ${planId}, ${metricId}, 'c', 'standard', ${properties as never}, ${RECEIVED}, ${RECEIVED})`;
+    values (${chargeId}, ${organizationId}, ${planId}, ${metricId}, 'c', 'standard', ${json(properties)}, ${RECEIVED}, ${RECEIVED})`;
   for (const [position, filter] of filters.entries())
     await sql`
       insert into charge_filters (id, organization_id, charge_id, code, "values", properties, position, created_at, updated_at)
-      values (${newId()}, ${organizationId}, ${chargeId}, ${`f${position}`}, ${filter.values as never}, ${(filter.properties ?? {}) as never},
+      values (${newId()}, ${organizationId}, ${chargeId}, ${`f${position}`}, ${json(filter.values)}, ${json(filter.properties ?? {})},
         ${position}, ${RECEIVED}, ${RECEIVED})`;
   return chargeId;
 }

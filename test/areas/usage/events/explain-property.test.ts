@@ -8,6 +8,7 @@ import type { Verdict } from '../../../../src/areas/usage/events/incoming.ts';
 import { toCount } from '../../../../src/areas/usage/usage/price-usage.ts';
 import { listPricedCharges, type PricedCharge } from '../../../../src/areas/usage/usage/priced-charges.ts';
 import { countUsage } from '../../../../src/areas/usage/usage-counts/count-usage.ts';
+import { json } from '../../../../src/platform/db/values.ts';
 import { newId } from '../../../../src/platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { incoming, makeMetric, storage } from '../ingest-events/build.ts';
@@ -58,12 +59,12 @@ async function charge(metricId: string, code: string) {
     values (${newId()}, ${organizationId}, ${metricId}, 'region', ${['eu', 'us']}, ${CREATED}, ${CREATED})`;
   await sql`
     insert into charges (id, organization_id, plan_id, billable_metric_id, code, charge_model, properties, created_at, updated_at)
-    values (${id}, ${organizationId}, ${planId}, ${metricId}, ${code}, 'standard', ${properties as never}, ${CREATED}, ${CREATED})`;
+    values (${id}, ${organizationId}, ${planId}, ${metricId}, ${code}, 'standard', ${json(properties)}, ${CREATED}, ${CREATED})`;
   for (const [position, values] of [{ region: ['eu'] }, { region: ['eu', 'us'], cloud: ['aws'] }].entries())
     await sql`
       insert into charge_filters (id, organization_id, charge_id, code, "values", properties, position, created_at, updated_at)
-      values (${newId()}, ${organizationId}, ${id}, ${`f${position}`}, ${values as never},
-        ${(position === 0 ? properties : { amount: '2' }) as never}, ${position}, ${CREATED}, ${CREATED})`;
+      values (${newId()}, ${organizationId}, ${id}, ${`f${position}`}, ${json(values)},
+        ${json(position === 0 ? properties : { amount: '2' })}, ${position}, ${CREATED}, ${CREATED})`;
 }
 
 /** One record that ended and the one that replaced it at the same instant, before or after the events are stored. */

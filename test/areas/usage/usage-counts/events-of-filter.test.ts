@@ -5,6 +5,7 @@ import { isOfFilter } from '../../../../src/areas/usage/usage-counts/events-of-f
 import { bucketOf } from '../../../../src/engine/explain/bucket.ts';
 import type { StoredFeeInputs } from '../../../../src/engine/explain/inputs.ts';
 import { ALL_FILTER_VALUES, type ChargeFilter, filterChooser } from '../../../../src/engine/metrics/choose-filter.ts';
+import { json } from '../../../../src/platform/db/values.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 
 // Which filter of a charge takes an event is one rule (usage-and-charges C.5): read from rollups and from raw events.
@@ -55,7 +56,7 @@ async function bucketsInSql(stored: readonly Stored[]) {
     } as unknown as StoredFeeInputs;
     const { own, ranked } = bucketOf(inputs);
     const rows = await sql<{ n: number }[]>`
-      select n::int from jsonb_array_elements(${TEXTS as never}::jsonb) with ordinality as event (properties, n)
+      select n::int from jsonb_array_elements(${json(TEXTS)}::jsonb) with ordinality as event (properties, n)
       where ${isOfFilter(sql, sql`event.properties`, ranked, own)}`;
     for (const { n } of rows) found[n - 1]!.push(charge_filter_id ?? 'default');
   }

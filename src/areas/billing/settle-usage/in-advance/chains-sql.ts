@@ -2,6 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Period } from '../../../../engine/calendar/period.ts';
 import type { Decimal } from '../../../../engine/money/decimal.ts';
 import type { Db } from '../../../../platform/db/connect.ts';
+import { json } from '../../../../platform/db/values.ts';
 import type { RecordKey } from '../../../usage/in-advance-records/records.ts';
 
 /** Running records of one charge, filter, group and period that a correction is to walk anew. */
@@ -40,7 +41,7 @@ export const listLinksOfEvents = (db: Db, organizationId: string, eventIds: read
   select ${linkColumns(db)}
   from in_advance_records record
   join events event on event.organization_id = record.organization_id and event.id = record.event_id
-  where record.organization_id = ${organizationId} and record.event_id = any (${eventIds as string[]}::uuid[])
+  where record.organization_id = ${organizationId} and record.event_id = any (${eventIds}::uuid[])
   order by record.id`;
 
 /** A chain in the order in which it was billed. */
@@ -52,7 +53,7 @@ export const listLinks = (db: Db, organizationId: string, externalSubscriptionId
   join events event on event.organization_id = record.organization_id and event.id = record.event_id
   where record.organization_id = ${organizationId} and record.external_subscription_id = ${externalSubscriptionId}
     and record.charge_id = ${chain.charge_id} and record.charge_filter_id is not distinct from ${chain.charge_filter_id}
-    and record.grouped_by = ${chain.grouped_by as never}::jsonb
+    and record.grouped_by = ${json(chain.grouped_by)}::jsonb
     and record.event_timestamp >= date_trunc('milliseconds', ${chain.window.from}::timestamptz)
     and record.event_timestamp < ${chain.window.to}
   order by record.id`;
@@ -83,7 +84,7 @@ export const firstMoments = (db: Db, organizationId: string, eventIds: readonly 
   left join lateral (
     select min(version.timestamp) as at from event_versions version
     where version.organization_id = e.organization_id and version.event_id = e.id) former on true
-  where e.organization_id = ${organizationId} and e.id = any (${eventIds as string[]}::uuid[])
+  where e.organization_id = ${organizationId} and e.id = any (${eventIds}::uuid[])
   group by e.external_subscription_id, e.code`;
 
 /** Records of recurring metrics from the first moment on at which corrected events were or are. */
@@ -108,7 +109,7 @@ export const moveRecord = (
   to: Omit<RecordKey, 'charge_id'> & { timestamp: Temporal.Instant },
 ) => db`
   update in_advance_records
-  set charge_filter_id = ${to.charge_filter_id}, grouped_by = ${to.grouped_by as never}, event_timestamp = ${to.timestamp}
+  set charge_filter_id = ${to.charge_filter_id}, grouped_by = ${json(to.grouped_by)}, event_timestamp = ${to.timestamp}
   where organization_id = ${organizationId} and id = ${recordId}`;
 
 /** What records remember after their chain was walked anew. */
@@ -121,7 +122,7 @@ export async function updateRecords(
   await db`
     update in_advance_records record
     set current = walked.current, max = walked.max, max_prorated = walked.max_prorated
-    from jsonb_to_recordset(${records as never}::jsonb) as walked (id uuid, current numeric, max numeric,
+    from jsonb_to_recordset(${json(records)}::jsonb) as walked (id uuid, current numeric, max numeric,
       max_prorated numeric)
     where record.organization_id = ${organizationId} and record.id = walked.id`;
 }
@@ -140,7 +141,7 @@ export async function insertChains(
       grouped_by, from_datetime, to_datetime, since_record_id)
     select ${organizationId}::uuid, ${correctionId}::uuid, subscription_id, charge_id, charge_filter_id, grouped_by,
       min(from_datetime), max(to_datetime), min(since_record_id::text)::uuid
-    from jsonb_to_recordset(${rows as never}::jsonb) as chain (subscription_id uuid, charge_id uuid,
+    from jsonb_to_recordset(${json(rows)}::jsonb) as chain (subscription_id uuid, charge_id uuid,
       charge_filter_id uuid, grouped_by jsonb, from_datetime timestamptz, to_datetime timestamptz,
       since_record_id uuid)
     group by subscription_id, charge_id, charge_filter_id, grouped_by, from_datetime
@@ -170,7 +171,7 @@ export const listStarted = (
   chargeIds: readonly string[],
 ) => db<{ id: string; customer_id: string; charge_ids: string[] }[]>`
   select s.id, s.customer_id, array(
-      select charge.id::text from unnest(${chargeIds as string[]}::uuid[]) as charge (id)
+      select charge.id::text from unnest(${chargeIds}::uuid[]) as charge (id)
       where exists (select from fees fee
         where fee.organization_id = ${organizationId} and fee.subscription_id = s.id and fee.charge_id = charge.id
           and fee.event_transaction_id is not null)) as charge_ids
@@ -190,7 +191,7 @@ export const listUnbilled = (db: Db, organizationId: string, eventIds: readonly 
     and (s.terminated_at is null or s.terminated_at >= date_trunc('milliseconds', e.timestamp))
   join charges c on c.organization_id = e.organization_id and c.plan_id = s.plan_id and c.billable_metric_id = m.id
     and c.pay_in_advance and c.deleted_at is null
-  where e.organization_id = ${organizationId} and e.id = any (${eventIds as string[]}::uuid[]) and e.deleted_at is null
+  where e.organization_id = ${organizationId} and e.id = any (${eventIds}::uuid[]) and e.deleted_at is null
     and not exists (
       select from in_advance_records record
       where record.organization_id = e.organization_id and record.event_id = e.id and record.charge_id = c.id)

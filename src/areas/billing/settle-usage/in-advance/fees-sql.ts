@@ -22,7 +22,7 @@ export async function listFeesOfEvents(
       limit 1
     ) copy on true
     where fee.organization_id = ${organizationId} and fee.external_subscription_id = ${externalSubscriptionId}
-      and fee.charge_id = ${chargeId} and fee.event_transaction_id = any (${transactionIds as string[]})
+      and fee.charge_id = ${chargeId} and fee.event_transaction_id = any (${transactionIds})
       and fee.original_fee_id is null and fee.deleted_at is null`;
   return new Map(rows.map(({ transaction_id, fee_id }) => [transaction_id, fee_id]));
 }
@@ -50,7 +50,7 @@ export async function listTakenOff(
       fee.deleted_at is not null and ${isCorrected(db)} as is_taken_off
     from fees fee
     where fee.organization_id = ${organizationId} and fee.external_subscription_id = ${externalSubscriptionId}
-      and fee.charge_id = ${chargeId} and fee.event_transaction_id = any (${transactionIds as string[]})
+      and fee.charge_id = ${chargeId} and fee.event_transaction_id = any (${transactionIds})
       and fee.original_fee_id is null and not fee.invoiceable
     order by fee.event_transaction_id, fee.id desc`;
   return new Map(
@@ -63,7 +63,7 @@ export async function listSettledFees(db: Db, organizationId: string, feeIds: re
   if (feeIds.length === 0) return new Set();
   const rows = await db<{ id: string }[]>`
     select fee.id from fees fee
-    where fee.organization_id = ${organizationId} and fee.id = any (${feeIds as string[]}::uuid[]) and exists (
+    where fee.organization_id = ${organizationId} and fee.id = any (${feeIds}::uuid[]) and exists (
       select from correction_adjustments adjustment
       where adjustment.organization_id = ${organizationId} and adjustment.settled_amount_cents <> 0
         and (adjustment.invoice_id = fee.invoice_id or adjustment.invoice_id is null and adjustment.fee_id = fee.id))`;
@@ -79,7 +79,7 @@ export async function lockFees(
   if (feeIds.length === 0) return new Map();
   const rows = await db<Pick<FeeRow, 'id' | 'payment_status' | 'invoice_id'>[]>`
     select id, payment_status, invoice_id from fees
-    where organization_id = ${organizationId} and id = any (${feeIds as string[]}::uuid[]) and deleted_at is null
+    where organization_id = ${organizationId} and id = any (${feeIds}::uuid[]) and deleted_at is null
     order by id
     for update`;
   return new Map(rows.map((row) => [row.id, row]));

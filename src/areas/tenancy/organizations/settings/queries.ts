@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../../platform/db/connect.ts';
+import { json } from '../../../../platform/db/values.ts';
 import { assert } from '../../../../platform/refusal.ts';
 import type { Policy } from '../../../catalog/usage-policies/schema.ts';
 import type { RateLimits } from '../rate-limits.ts';
@@ -41,7 +42,7 @@ export async function lockSettings(db: Db, organizationId: string): Promise<Sett
 export const updateSettingsRow = (db: Db, organizationId: string, row: SettingsFields, at: Temporal.Instant) => db`
   update organizations set audit_logs_period_days = ${row.audit_logs_period_days}, wallet_limit = ${row.wallet_limit},
     hosted_page_wait_minutes = ${row.hosted_page_wait_minutes}, deny_when_overdue = ${row.deny_when_overdue},
-    usage_policies = ${row.usage_policies as never}, updated_at = ${at}
+    usage_policies = ${json(row.usage_policies)}, updated_at = ${at}
   where id = ${organizationId}`;
 
 /** How many active wallets a customer of the organization may have. */

@@ -57,7 +57,7 @@ export const listExplainedSubscriptions = (
   join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id
   join customers customer on customer.organization_id = s.organization_id and customer.id = s.customer_id
   join billing_entities home on home.organization_id = s.organization_id and home.id = customer.billing_entity_id
-  where s.organization_id = ${organizationId} and s.external_id = any (${externalIds as string[]})`;
+  where s.organization_id = ${organizationId} and s.external_id = any (${externalIds})`;
 
 /** A live metric of an explained event, with the live charges on it of the subscriptions' plans. */
 export interface ExplainedMetric {
@@ -121,7 +121,7 @@ export const listExplainedMetrics = (
       where charge.organization_id = m.organization_id and charge.billable_metric_id = m.id and charge.deleted_at is null
         and charge.plan_id in (
           select s.plan_id from subscriptions s
-          where s.organization_id = m.organization_id and s.external_id = any (${externalIds as string[]}))
+          where s.organization_id = m.organization_id and s.external_id = any (${externalIds}))
     ), '[]') as charges
   from billable_metrics m
-  where m.organization_id = ${organizationId} and m.code = any (${codes as string[]}) and m.deleted_at is null`;
+  where m.organization_id = ${organizationId} and m.code = any (${codes}) and m.deleted_at is null`;
