@@ -21,8 +21,14 @@ export interface SubscriptionTerms {
   activated_at?: Instant | null | undefined;
 }
 
-/** What became of a subscription after it: nothing, a plan of at least the yearly amount, a plan of a smaller one. */
-export type Succession = 'none' | 'upgrade' | 'downgrade';
+/**
+ * What kind of switch a change of plan was when it was made: to a plan of at least the yearly amount, or of a smaller one.
+ * It is kept with the record that takes over, since what plans cost may change. Rule: subscriptions-and-invoices A.2.
+ */
+export type SwitchKind = 'upgrade' | 'downgrade';
+
+/** What became of a subscription after it: nothing, or how another took over. */
+export type Succession = 'none' | SwitchKind;
 
 /** The three grids of a subscription, equal unless the plan splits its billing. */
 export interface Grids {

@@ -52,9 +52,10 @@ export async function openCatalog(service?: TestService) {
       const customerId =
         customer?.id ?? (await ok(org.post('/customers', { customer: { external_id: 'acme' } }))).customer.svc_id;
       await running.sql`
-        insert into subscriptions (id, organization_id, customer_id, plan_id, previous_subscription_id, external_id, status,
-          subscription_at, started_at, created_at, updated_at)
-        select ${id}, ${organizationId}, ${customerId}, ${planId}, ${fields.previous ?? null}, ${externalId},
+        insert into subscriptions (id, organization_id, customer_id, plan_id, previous_subscription_id, switch_kind,
+          external_id, status, subscription_at, started_at, created_at, updated_at)
+        select ${id}, ${organizationId}, ${customerId}, ${planId}, ${fields.previous ?? null},
+          ${fields.previous === undefined ? null : 'downgrade'}, ${externalId},
           ${fields.status ?? 'active'}, at, at, at, at from (select timestamptz '2026-01-01' as at) day`;
       return { id, externalId };
     },

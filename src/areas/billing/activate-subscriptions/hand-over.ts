@@ -1,6 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
 import { dayStart, localDate } from '../../../engine/calendar/local-day.ts';
-import { isUpgrade } from '../../../engine/subscriptions/comparison-amount.ts';
 import { Busy } from '../../../platform/busy.ts';
 import type { Context } from '../../../platform/context.ts';
 import { assert, Refusal } from '../../../platform/refusal.ts';
@@ -23,12 +22,9 @@ export async function handOver(ctx: Context, successor: SubscriptionRow, zone: s
   if (!former) return;
   assert(successor.started_at, 'a subscription that waits has started');
   const { db, organizationId } = ctx;
-  const [plan, nextPlan] = [
-    await getPlanFacts(db, organizationId, former.plan_id),
-    await getPlanFacts(db, organizationId, successor.plan_id),
-  ];
+  const plan = await getPlanFacts(db, organizationId, former.plan_id);
   const isMidway =
-    isUpgrade(plan, nextPlan) ||
+    successor.switch_kind === 'upgrade' ||
     (await wasRenewedSince(db, organizationId, former.id, localDate(successor.started_at, zone)));
   await makeRoom(ctx, former, plan, { isMidway }).catch((error: unknown) => {
     // The money is there: the change waits for the taxes, not the other way round.

@@ -36,7 +36,6 @@ const beforeItsEnd = (subscription: BilledSubscription): BilledSubscription => (
   terminated_at: null,
   heir_id: null,
   successor_plan_id: null,
-  successor_interval: null,
-  successor_amount_cents: null,
+  successor_kind: null,
   was_renewed_beside_successor: false,
 });

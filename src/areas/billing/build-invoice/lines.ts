@@ -4,7 +4,6 @@ import { type Succession, startOf, usageStartOf } from '../../../engine/calendar
 import { boundaryWindows, type LineWindows, lineWindows } from '../../../engine/calendar/windows.ts';
 import type { InvoicingReason } from '../../../engine/invoices/invoice-types.ts';
 import type { Proration } from '../../../engine/metrics/proration.ts';
-import { isUpgrade } from '../../../engine/subscriptions/comparison-amount.ts';
 import { subscriptionOfLine } from './as-of.ts';
 import type { BilledSubscription } from './sql.ts';
 
@@ -66,7 +65,7 @@ export function billedLine(found: BilledSubscription, reason: InvoicingReason, a
     windows,
     closesOnBoundary: boundary !== undefined,
     succession,
-    predecessor: predecessorOf(subscription),
+    predecessor: subscription.switch_kind ?? 'none',
     usageWindow: hasUsage ? windows.charges! : undefined,
   };
 }
@@ -98,7 +97,7 @@ export function currentLine(
     zone,
     windows,
     succession,
-    predecessor: predecessorOf(subscription),
+    predecessor: subscription.switch_kind ?? 'none',
     closesOnBoundary: false,
     usageWindow: windows.charges!, // mode current always has it
   };
@@ -127,26 +126,7 @@ export function sharedInstants(
 }
 
 /** A downgrade that came after the run of its day, whose first payment was late, ends a period midway like an upgrade. */
-function successionOf({
-  interval,
-  amount_cents,
-  successor_interval,
-  successor_amount_cents,
-  was_renewed_beside_successor,
-}: BilledSubscription): Succession {
-  if (successor_interval === null || successor_amount_cents === null) return 'none';
-  if (was_renewed_beside_successor) return 'upgrade';
-  const next = { interval: successor_interval, amount_cents: successor_amount_cents };
-  return isUpgrade({ interval, amount_cents }, next) ? 'upgrade' : 'downgrade';
-}
-
-function predecessorOf({
-  interval,
-  amount_cents,
-  predecessor_interval,
-  predecessor_amount_cents,
-}: BilledSubscription): Succession {
-  if (predecessor_interval === null || predecessor_amount_cents === null) return 'none';
-  const former = { interval: predecessor_interval, amount_cents: predecessor_amount_cents };
-  return isUpgrade(former, { interval, amount_cents }) ? 'upgrade' : 'downgrade';
+function successionOf({ successor_kind, was_renewed_beside_successor }: BilledSubscription): Succession {
+  if (successor_kind === null) return 'none';
+  return was_renewed_beside_successor ? 'upgrade' : successor_kind;
 }

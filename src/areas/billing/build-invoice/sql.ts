@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Interval } from '../../../engine/calendar/grid.ts';
 import type { Period } from '../../../engine/calendar/period.ts';
+import type { SwitchKind } from '../../../engine/calendar/terms.ts';
 import type { IssuingDateAdjustment, IssuingDateAnchor } from '../../../engine/invoices/dates.ts';
 import type { DocumentNumbering } from '../../../engine/invoices/number.ts';
 import type { ZeroAmountSetting } from '../../../engine/invoices/zero-amount.ts';
@@ -93,14 +94,11 @@ export interface BilledSubscription extends SubscriptionRow {
   trial_period: Decimal | null;
   commitment: { amount_cents: number; invoice_display_name: string | null } | null;
   has_fixed_charges: boolean;
-  /** Plan of the record that took over, when one did. */
+  /** Plan of the record that took over, and how, when one did. */
   successor_plan_id: string | null;
-  successor_interval: Interval | null;
-  successor_amount_cents: number | null;
+  successor_kind: SwitchKind | null;
   /** Whether a periodic run has billed it since its successor started, whose first payment it waited for. */
   was_renewed_beside_successor: boolean;
-  predecessor_interval: Interval | null;
-  predecessor_amount_cents: number | null;
   first_started_at: Temporal.Instant | null;
   /** Looking only at what was billed before this line. */
   is_only_invoice: boolean;
@@ -150,13 +148,11 @@ export async function readBilledSubscriptions(
       exists (select from fixed_charges fixed
         where fixed.organization_id = plan.organization_id and fixed.plan_id = plan.id and fixed.deleted_at is null)
         as has_fixed_charges,
-      successor.plan_id as successor_plan_id, successor.interval as successor_interval,
-      successor.amount_cents as successor_amount_cents,
+      successor.plan_id as successor_plan_id, successor.switch_kind as successor_kind,
       exists (select from invoice_subscriptions line
         where line.organization_id = s.organization_id and line.subscription_id = s.id and line.recurring
           and not line.regenerated and line.billed_on >= (successor.started_at at time zone ${line.zone})::date)
         as was_renewed_beside_successor,
-      former_plan.interval as predecessor_interval, former_plan.amount_cents as predecessor_amount_cents,
       (select min(record.started_at) from subscriptions record
        where record.organization_id = s.organization_id and record.customer_id = s.customer_id
          and record.external_id = s.external_id) as first_started_at,
@@ -193,12 +189,9 @@ export async function readBilledSubscriptions(
       last.fixed_charges_to_datetime as last_fixed_to
     from subscriptions s
     join plans plan on plan.organization_id = s.organization_id and plan.id = s.plan_id
-    left join subscriptions former on former.organization_id = s.organization_id and former.id = s.previous_subscription_id
-    left join plans former_plan on former_plan.organization_id = s.organization_id and former_plan.id = former.plan_id
     left join lateral (
-      select next.plan_id, next.started_at, next_plan.interval, next_plan.amount_cents
+      select next.plan_id, next.started_at, next.switch_kind
       from subscriptions next
-      join plans next_plan on next_plan.organization_id = next.organization_id and next_plan.id = next.plan_id
       where next.organization_id = s.organization_id and next.previous_subscription_id = s.id
         and next.status in ('active', 'terminated')
       order by next.created_at desc, next.id desc

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { BillingTime, Interval } from '../../../engine/calendar/grid.ts';
+import type { SwitchKind } from '../../../engine/calendar/terms.ts';
 import type { SubscriptionStatus } from '../../../engine/subscriptions/subscription-states.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -14,6 +15,8 @@ export interface SubscriptionRow {
   customer_id: string;
   plan_id: string;
   previous_subscription_id: string | null;
+  /** Of a record that follows another: what kind of switch that was when it was asked for. */
+  switch_kind: SwitchKind | null;
   billing_entity_id: string | null;
   external_id: string;
   name: string | null;
@@ -59,8 +62,7 @@ export interface SubscriptionShown extends SubscriptionRow {
   next_plan_code: string | null;
   next_status: SubscriptionStatus | null;
   next_started_at: Temporal.Instant | null;
-  next_interval: Interval | null;
-  next_amount_cents: number | null;
+  next_switch_kind: SwitchKind | null;
   /** Whether its usage begins at the instant at which another record of the external id ended. */
   is_heir: boolean;
   /** Custom sections of its own, in the order in which they were selected. */
@@ -72,7 +74,7 @@ export interface SubscriptionShown extends SubscriptionRow {
 }
 
 export const columns = (db: Db) => db`
-  s.id, s.customer_id, s.plan_id, s.previous_subscription_id, s.billing_entity_id, s.external_id, s.name, s.status,
+  s.id, s.customer_id, s.plan_id, s.previous_subscription_id, s.switch_kind, s.billing_entity_id, s.external_id, s.name, s.status,
   s.billing_time, s.subscription_at, s.started_at, s.activated_at, s.ending_at, s.terminated_at, s.canceled_at,
   s.cancellation_reason, s.trial_ended_at, s.on_termination_credit_note, s.on_termination_invoice,
   s.consolidate_invoice, s.progressive_billing_disabled, s.skip_invoice_custom_sections, s.purchase_order_number,
@@ -93,7 +95,7 @@ const shownColumns = (db: Db) => db`
    join plans former_plan on former_plan.organization_id = s.organization_id and former_plan.id = former.plan_id
    where former.organization_id = s.organization_id and former.id = s.previous_subscription_id) as previous_plan_code,
   next.code as next_plan_code, next.status as next_status, next.started_at as next_started_at,
-  next.interval as next_interval, next.amount_cents as next_amount_cents,
+  next.switch_kind as next_switch_kind,
   exists (select from subscriptions record
     where record.organization_id = s.organization_id and record.external_id = s.external_id and record.id <> s.id
       and record.terminated_at = ${usageStart(db, 's')}) as is_heir,
@@ -116,7 +118,7 @@ const ownTables = (db: Db) => db`
 const shownTables = (db: Db) => db`
   ${ownTables(db)}
   left join lateral (
-    select next_plan.code, next_plan.interval, next_plan.amount_cents, successor.status, successor.started_at
+    select next_plan.code, successor.switch_kind, successor.status, successor.started_at
     from subscriptions successor
     join plans next_plan on next_plan.organization_id = s.organization_id and next_plan.id = successor.plan_id
     where successor.organization_id = s.organization_id and successor.previous_subscription_id = s.id

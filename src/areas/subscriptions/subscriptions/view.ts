@@ -4,7 +4,6 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import { shownEnd, shownStart } from '../../../engine/calendar/period.ts';
 import { gridsOf } from '../../../engine/calendar/terms.ts';
 import { currentBillingPeriod } from '../../../engine/calendar/windows.ts';
-import { isUpgrade } from '../../../engine/subscriptions/comparison-amount.ts';
 import { millisecondsOrNull, seconds, secondsOrNull } from '../../../platform/schema/view.ts';
 import { selectedSectionView } from '../../customers/invoice-custom-sections/view.ts';
 import { activationRuleView } from './activation-rules.ts';
@@ -60,9 +59,5 @@ function downgradeDate(row: SubscriptionShown, now: Temporal.Instant): Temporal.
     return running.last.add({ days: 1 });
   }
   if (row.next_status !== 'active' || row.next_started_at === null) return undefined;
-  return isUpgrade(planOf(row), nextPlanOf(row)) ? undefined : localDate(row.next_started_at, row.zone);
+  return row.next_switch_kind === 'upgrade' ? undefined : localDate(row.next_started_at, row.zone);
 }
-
-const planOf = (row: SubscriptionShown) => ({ interval: row.interval, amount_cents: row.plan_amount_cents });
-// Joined together, so one is null exactly when the other is.
-const nextPlanOf = (row: SubscriptionShown) => ({ interval: row.next_interval!, amount_cents: row.next_amount_cents! });

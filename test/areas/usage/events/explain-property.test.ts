@@ -71,10 +71,10 @@ async function charge(metricId: string, code: string) {
 async function subscribe(externalId: string) {
   const [old, next] = [newId(), newId()];
   await database.sql`
-    insert into subscriptions (id, organization_id, customer_id, plan_id, external_id, status, previous_subscription_id, subscription_at,
-      started_at, terminated_at, created_at, updated_at)
-    values (${old}, ${organizationId}, ${customerId}, ${planId}, ${externalId}, 'terminated', null, ${START}, ${START}, ${CHANGE}, ${CREATED}, ${CREATED}),
-      (${next}, ${organizationId}, ${customerId}, ${planId}, ${externalId}, 'active', ${old}, ${START}, ${CHANGE}, null, ${CREATED}, ${CREATED})`;
+    insert into subscriptions (id, organization_id, customer_id, plan_id, external_id, status, previous_subscription_id, switch_kind,
+      subscription_at, started_at, terminated_at, created_at, updated_at)
+    values (${old}, ${organizationId}, ${customerId}, ${planId}, ${externalId}, 'terminated', null, null, ${START}, ${START}, ${CHANGE}, ${CREATED}, ${CREATED}),
+      (${next}, ${organizationId}, ${customerId}, ${planId}, ${externalId}, 'active', ${old}, 'upgrade', ${START}, ${CHANGE}, null, ${CREATED}, ${CREATED})`;
   return [
     { id: old, window: { from: START, to: CHANGE.add({ microseconds: 1 }) }, ends: { replacedBy: next } },
     { id: next, window: { from: CHANGE, to: day(1000) }, ends: { startedAs: next } },

@@ -1,3 +1,4 @@
+import type { SwitchKind } from '../../../../engine/calendar/terms.ts';
 import { isUpgrade } from '../../../../engine/subscriptions/comparison-amount.ts';
 import type { Context } from '../../../../platform/context.ts';
 import { newId } from '../../../../platform/ids.ts';
@@ -72,7 +73,7 @@ async function upgrade(ctx: Context, change: PlanChange, currentPlan: PlanFacts)
   const { current, plan, customer } = change;
   const now = ctx.now();
   await cancelPendingSuccessors(ctx, current);
-  const pending = await insertSuccessor(ctx, change);
+  const pending = await insertSuccessor(ctx, change, 'upgrade');
   const next = { ...pending, started_at: now, trial_ended_at: null };
   if (await waitForPayment(ctx, plan, next, customer.zone, now)) return next.id;
 
@@ -122,7 +123,7 @@ async function downgrade(ctx: Context, change: PlanChange): Promise<string> {
   const { current, body } = change;
   await cancelPendingSuccessors(ctx, current);
   const isDisabled = body.progressive_billing_disabled ?? current.progressive_billing_disabled;
-  await insertSuccessor(ctx, change, { progressive_billing_disabled: isDisabled });
+  await insertSuccessor(ctx, change, 'downgrade', { progressive_billing_disabled: isDisabled });
   await recordSubscription(ctx, 'subscription.updated', current.id);
   return current.id;
 }
@@ -131,10 +132,11 @@ async function downgrade(ctx: Context, change: PlanChange): Promise<string> {
 async function insertSuccessor(
   ctx: Context,
   change: PlanChange,
+  kind: SwitchKind,
   values: Partial<NewSubscription> = {},
 ): Promise<NewSubscription> {
   const { current, plan, customer, body, rulesOf } = change;
-  const next = { ...successor(ctx, change), ...values };
+  const next = { ...successor(ctx, change, kind), ...values };
   await insertSubscription(ctx.db, ctx.organizationId, next);
   await saveFirstUnits(ctx, plan, { ...next, terminated_at: null, zone: customer.zone }, body.plan_overrides);
   await saveThresholds(ctx, next.id, body);
@@ -145,12 +147,17 @@ async function insertSuccessor(
 }
 
 /** The record that follows: anchor and billing time are inherited, the rest comes from the request or else the old one. */
-function successor(ctx: Context, { current, plan, body, billingEntityId }: PlanChange): NewSubscription {
+function successor(
+  ctx: Context,
+  { current, plan, body, billingEntityId }: PlanChange,
+  kind: SwitchKind,
+): NewSubscription {
   return {
     id: newId(),
     customer_id: current.customer_id,
     plan_id: plan.id,
     previous_subscription_id: current.id,
+    switch_kind: kind,
     external_id: current.external_id,
     billing_time: current.billing_time,
     subscription_at: current.subscription_at,
