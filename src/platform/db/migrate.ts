@@ -13,7 +13,8 @@ const MIGRATION_LOCK = 7_236_104_411;
  * line is `-- no transaction`). A file that was edited after it landed is an error.
  *
  * @returns the names of the files applied now
- * @throws Error for a person to read when the schema holds somebody else's tables; nothing was changed then
+ * @throws Error for a person to read when the schema holds another program's tables, or those of a version before the
+ *   first release; nothing was changed then
  */
 export async function migrate(sql: Sql, directory = join(projectRoot(), 'migrations')): Promise<string[]> {
   const connection = await sql.reserve();
@@ -30,6 +31,7 @@ export async function migrate(sql: Sql, directory = join(projectRoot(), 'migrati
         (row) => [row.name, row.checksum],
       ),
     );
+    refuseFormerNumbering(seen);
     for (const name of migrationFiles(directory)) {
       const text = readFileSync(join(directory, name), 'utf8');
       const checksum = createHash('sha256').update(text).digest('hex');
@@ -81,6 +83,19 @@ async function isOurs(db: Db): Promise<boolean> {
     select count(*)::int as columns from pg_attribute
     where attrelid = to_regclass('schema_migrations') and attname in ('name', 'checksum') and not attisdropped`;
   return row!.columns === 2;
+}
+
+/** The first file of the numbering that the files of today replaced, one for each area. */
+const FORMER_FIRST_FILE = '0001_create_organizations.sql';
+
+/** Its tables are those of today, but no file says which of today's it has: none may be applied on top. */
+function refuseFormerNumbering(seen: ReadonlyMap<string, unknown>): void {
+  if (seen.has(FORMER_FIRST_FILE))
+    throw new Error(
+      'the database was made by a version before the first release, whose migrations were numbered otherwise, and ' +
+        'was left as it is: set DATABASE_URL to an empty database, DATABASE_SCHEMA to a new schema, or DATA_DIR to ' +
+        'a new folder',
+    );
 }
 
 /** Tables, partitioned ones, views, materialized views and foreign tables: what a table of ours could collide with. */

@@ -339,8 +339,8 @@ test.each<[string, string, () => string[], () => string[]]>([
   [
     'A28',
     'a migration that was not applied',
-    () => [`update schema_migrations set name = 'x' where name = '0034_create_verifications_and_audits.sql'`],
-    () => [`update schema_migrations set name = '0034_create_verifications_and_audits.sql' where name = 'x'`],
+    () => [`update schema_migrations set name = 'x' where name = '0015_create_reporting.sql'`],
+    () => [`update schema_migrations set name = '0015_create_reporting.sql' where name = 'x'`],
   ],
   [
     'A28',

@@ -75,6 +75,18 @@ test.each([
   await database.drop();
 });
 
+test('a database of the numbering before the first release is refused in one sentence and left as it is', async () => {
+  const database = await createEmptyDatabase();
+  const { sql } = database;
+  await sql`create table schema_migrations (name text primary key, checksum text not null)`;
+  await sql`insert into schema_migrations values ('0001_create_organizations.sql', 'c')`;
+  await expect(migrate(sql)).rejects.toThrow(
+    /^the database was made by a version before the first release, .+: set DATABASE_URL to an empty database, .+$/,
+  );
+  expect(await tablesOf(sql)).toEqual(['schema_migrations']);
+  await database.drop();
+});
+
 test('another schema of that database is ours to use, and what an extension brought is no reason', async () => {
   const database = await createEmptyDatabase();
   const { sql, url } = database;
@@ -90,5 +102,16 @@ test('another schema of that database is ours to use, and what an extension brou
   const own = connectDatabase(url, { schema: 'meters', connections: 1, name: 'test' });
   expect(await migrate(own, directory)).toEqual(['0001_rooms.sql']);
   await own.end();
+  await database.drop();
+});
+
+test('every table says in a comment what a row of it is', async () => {
+  const database = await createEmptyDatabase();
+  await migrate(database.sql);
+  const silent = await database.sql<{ name: string }[]>`
+    select relname as name from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and not relispartition
+      and relname <> 'schema_migrations' and obj_description(oid, 'pg_class') is null`;
+  expect(silent.map(({ name }) => name)).toEqual([]);
   await database.drop();
 });
