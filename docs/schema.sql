@@ -158,7 +158,8 @@ begin
   join invoices invoice on invoice.id = new_row.invoice_id
   where invoice.status = 'finalized'
     and (old_row.invoice_id, old_row.amount_cents, old_row.precise_coupons_amount_cents, old_row.deleted_at)
-      is distinct from (new_row.invoice_id, new_row.amount_cents, new_row.precise_coupons_amount_cents, new_row.deleted_at);
+      is distinct from
+      (new_row.invoice_id, new_row.amount_cents, new_row.precise_coupons_amount_cents, new_row.deleted_at);
   return null;
 end $function$;
 
@@ -375,6 +376,7 @@ create table activity_logs (
   constraint activity_logs_pkey PRIMARY KEY (id, created_at),
   constraint activity_logs_activity_source_check CHECK ((activity_source = ANY (ARRAY['api'::text, 'front'::text, 'system'::text])))
 ) partition by RANGE (created_at);
+comment on table activity_logs is 'What changed, who changed it and through which key: one row per change of a resource. Partitioned by month of real time.';
 CREATE INDEX activity_logs_customer ON ONLY public.activity_logs USING btree (organization_id, external_customer_id);
 CREATE INDEX activity_logs_newest ON ONLY public.activity_logs USING btree (organization_id, logged_at DESC, id DESC);
 CREATE INDEX activity_logs_subscription ON ONLY public.activity_logs USING btree (organization_id, external_subscription_id);
@@ -393,6 +395,7 @@ create table add_on_taxes (
   constraint add_on_taxes_add_on_id_fkey FOREIGN KEY (add_on_id) REFERENCES add_ons(id) DEFERRABLE,
   constraint add_on_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
 );
+comment on table add_on_taxes is 'Taxes on the fees of an add-on.';
 
 create table add_ons (
   id uuid not null,
@@ -410,6 +413,7 @@ create table add_ons (
   constraint add_ons_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint add_ons_amount_cents_check CHECK ((amount_cents > 0))
 );
+comment on table add_ons is 'Items with a fixed amount for one-off invoices and fixed charges.';
 CREATE UNIQUE INDEX add_ons_code_key ON public.add_ons USING btree (organization_id, code) WHERE (deleted_at IS NULL);
 
 create table adjusted_fees (
@@ -437,6 +441,7 @@ create table adjusted_fees (
   constraint adjusted_fees_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE,
   constraint adjusted_fees_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
 );
+comment on table adjusted_fees is 'Units or amounts of a draft''s fees set by hand; they survive a refresh.';
 
 create table after_steps (
   id uuid not null,
@@ -452,6 +457,7 @@ create table after_steps (
   unknown_since timestamp with time zone,
   constraint after_steps_pkey PRIMARY KEY (id)
 );
+comment on table after_steps is 'Work that a committed command still owes. The queue carries only the id; a sweep enqueues rows again whose job was lost.';
 CREATE INDEX after_steps_enqueued ON public.after_steps USING btree (enqueued_at) WHERE (failed_at IS NULL);
 CREATE INDEX after_steps_organization ON public.after_steps USING btree (organization_id, due_at);
 
@@ -478,6 +484,7 @@ create table alerts (
   constraint alerts_alert_type_check CHECK ((alert_type = ANY (ARRAY['current_usage_amount'::text, 'billable_metric_current_usage_amount'::text, 'billable_metric_current_usage_units'::text, 'lifetime_usage_amount'::text, 'billable_metric_lifetime_usage_units'::text, 'wallet_balance_amount'::text, 'wallet_credits_balance'::text, 'wallet_ongoing_balance_amount'::text, 'wallet_credits_ongoing_balance'::text]))),
   constraint alerts_one_owner CHECK (((external_subscription_id IS NULL) <> (wallet_id IS NULL)))
 );
+comment on table alerts is 'Thresholds on usage or wallets at which a notification is sent.';
 CREATE UNIQUE INDEX alerts_subscription_code_key ON public.alerts USING btree (organization_id, external_subscription_id, code) WHERE ((deleted_at IS NULL) AND (external_subscription_id IS NOT NULL));
 CREATE UNIQUE INDEX alerts_subscription_type_key ON public.alerts USING btree (organization_id, external_subscription_id, alert_type, billable_metric_id) NULLS NOT DISTINCT WHERE ((deleted_at IS NULL) AND (external_subscription_id IS NOT NULL));
 CREATE UNIQUE INDEX alerts_wallet_code_key ON public.alerts USING btree (organization_id, wallet_id, code) WHERE ((deleted_at IS NULL) AND (wallet_id IS NOT NULL));
@@ -498,6 +505,7 @@ create table analytics_entries (
   units numeric not null,
   constraint analytics_entries_pkey PRIMARY KEY (organization_id, source_id, report, day, subscription_id, key, code)
 );
+comment on table analytics_entries is 'What each source counts at present. The key makes nothing count twice.';
 
 create table analytics_marks (
   organization_id uuid not null,
@@ -507,6 +515,7 @@ create table analytics_marks (
   constraint analytics_marks_pkey PRIMARY KEY (organization_id, "position"),
   constraint analytics_marks_source_type_check CHECK ((source_type = ANY (ARRAY['invoice'::text, 'fee'::text, 'daily_usage'::text, 'wallet_transaction'::text])))
 );
+comment on table analytics_marks is 'Sources of figures (an invoice, a standalone fee, a snapshot of usage, a wallet transaction) that were made or changed. Each change adds a row: an existing row could be taken before the change is committed.';
 
 create table analytics_totals (
   organization_id uuid not null,
@@ -524,6 +533,7 @@ create table analytics_totals (
   constraint analytics_totals_pkey PRIMARY KEY (organization_id, report, customer_id, day, subscription_id, billing_entity_id, currency, key, code),
   constraint analytics_totals_entries_count_check CHECK ((entries_count >= 0))
 );
+comment on table analytics_totals is 'Sums of the entries: of the whole organization under the nil UUID of a customer, else of one subscription.';
 CREATE INDEX analytics_totals_day ON public.analytics_totals USING btree (organization_id, report, day) WHERE (customer_id <> '00000000-0000-0000-0000-000000000000'::uuid);
 
 create table api_keys (
@@ -541,6 +551,7 @@ create table api_keys (
   constraint api_keys_value_digest_key UNIQUE (value_digest),
   constraint api_keys_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
 );
+comment on table api_keys is 'Keys of an organization. Only a digest of the value is kept; permissions name the resources it may read and write.';
 CREATE INDEX api_keys_organization ON public.api_keys USING btree (organization_id, id);
 
 create table api_logs (
@@ -560,6 +571,7 @@ create table api_logs (
   created_at timestamp with time zone not null,
   constraint api_logs_pkey PRIMARY KEY (id, created_at)
 ) partition by RANGE (created_at);
+comment on table api_logs is 'Writing requests with their answers, as the API log shows them. Partitioned by month of real time.';
 CREATE INDEX api_logs_newest ON ONLY public.api_logs USING btree (organization_id, logged_at DESC, id DESC);
 CREATE INDEX api_logs_request ON ONLY public.api_logs USING btree (organization_id, request_id);
 
@@ -595,6 +607,7 @@ create table applied_coupons (
   constraint applied_coupons_percentage_rate_check CHECK ((percentage_rate >= (0)::numeric)),
   constraint applied_coupons_status_check CHECK ((status = ANY (ARRAY['active'::text, 'terminated'::text])))
 );
+comment on table applied_coupons is 'Coupons applied to customers, with what is left of them.';
 CREATE INDEX applied_coupons_coupon ON public.applied_coupons USING btree (organization_id, coupon_id);
 CREATE INDEX applied_coupons_customer ON public.applied_coupons USING btree (organization_id, customer_id, created_at, id);
 CREATE INDEX applied_coupons_newest ON public.applied_coupons USING btree (organization_id, created_at DESC, id DESC);
@@ -612,6 +625,7 @@ create table applied_invoice_custom_sections (
   constraint applied_invoice_custom_sections_code_key UNIQUE (organization_id, invoice_id, code),
   constraint applied_invoice_custom_sections_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE
 );
+comment on table applied_invoice_custom_sections is 'Sections as an invoice prints them: later changes do not reach it.';
 
 create table applied_usage_thresholds (
   id uuid not null,
@@ -625,6 +639,7 @@ create table applied_usage_thresholds (
   constraint applied_usage_thresholds_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE,
   constraint applied_usage_thresholds_usage_threshold_id_fkey FOREIGN KEY (usage_threshold_id) REFERENCES usage_thresholds(id) DEFERRABLE
 );
+comment on table applied_usage_thresholds is 'Thresholds that a progressive invoice shows.';
 CREATE INDEX applied_usage_thresholds_threshold ON public.applied_usage_thresholds USING btree (organization_id, usage_threshold_id);
 
 create table audit_findings (
@@ -645,6 +660,7 @@ create table audit_findings (
   constraint audit_findings_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint audit_findings_status_check CHECK ((status = ANY (ARRAY['open'::text, 'acknowledged'::text, 'resolved'::text])))
 );
+comment on table audit_findings is 'What the auditor found, open until it is resolved.';
 CREATE UNIQUE INDEX audit_findings_live_key ON public.audit_findings USING btree (organization_id, "check", resource_type, resource_id) WHERE (status <> 'resolved'::text);
 CREATE INDEX audit_findings_newest ON public.audit_findings USING btree (organization_id, last_seen_at DESC, id DESC);
 
@@ -665,6 +681,7 @@ create table audit_runs (
   constraint audit_runs_mode_check CHECK ((mode = ANY (ARRAY['incremental'::text, 'full'::text, 'manual'::text]))),
   constraint audit_runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'succeeded'::text, 'failed'::text])))
 );
+comment on table audit_runs is 'Runs of the auditor over an organization''s books.';
 CREATE INDEX audit_runs_newest ON public.audit_runs USING btree (organization_id, created_at DESC, id DESC);
 
 create table billable_metric_filters (
@@ -679,6 +696,7 @@ create table billable_metric_filters (
   constraint billable_metric_filters_key_key UNIQUE (organization_id, billable_metric_id, key),
   constraint billable_metric_filters_billable_metric_id_fkey FOREIGN KEY (billable_metric_id) REFERENCES billable_metrics(id) DEFERRABLE
 );
+comment on table billable_metric_filters is 'Properties by whose values the charges of a metric can be priced apart.';
 
 create table billable_metrics (
   id uuid not null,
@@ -702,6 +720,7 @@ create table billable_metrics (
   constraint billable_metrics_rounding_function_check CHECK ((rounding_function = ANY (ARRAY['round'::text, 'ceil'::text, 'floor'::text]))),
   constraint billable_metrics_weighted_interval_check CHECK ((weighted_interval = 'seconds'::text))
 );
+comment on table billable_metrics is 'How events of a code are aggregated to units.';
 CREATE UNIQUE INDEX billable_metrics_code_key ON public.billable_metrics USING btree (organization_id, code) WHERE (deleted_at IS NULL);
 CREATE TRIGGER billable_metrics_tell_access AFTER DELETE OR UPDATE ON public.billable_metrics FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
 
@@ -736,12 +755,12 @@ create table billing_entities (
   einvoicing boolean not null default false,
   eu_tax_management boolean not null default false,
   logo_url text,
+  dunning_campaign_id uuid,
   invoices_sequence bigint not null default 0,
   archived_at timestamp with time zone,
   deleted_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  dunning_campaign_id uuid,
   constraint billing_entities_pkey PRIMARY KEY (id),
   constraint billing_entities_dunning_campaign_id_fkey FOREIGN KEY (dunning_campaign_id) REFERENCES dunning_campaigns(id) DEFERRABLE,
   constraint billing_entities_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
@@ -751,6 +770,7 @@ create table billing_entities (
   constraint billing_entities_subscription_invoice_issuing_date_adjust_check CHECK ((subscription_invoice_issuing_date_adjustment = ANY (ARRAY['align_with_finalization_date'::text, 'keep_anchor'::text]))),
   constraint billing_entities_subscription_invoice_issuing_date_anchor_check CHECK ((subscription_invoice_issuing_date_anchor = ANY (ARRAY['next_period_start'::text, 'current_period_end'::text])))
 );
+comment on table billing_entities is 'Legal entities of an organization that issue invoices.';
 CREATE UNIQUE INDEX billing_entities_code_key ON public.billing_entities USING btree (organization_id, code) WHERE (deleted_at IS NULL);
 CREATE TRIGGER billing_entities_tell_access AFTER UPDATE OF timezone ON public.billing_entities FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
 
@@ -762,6 +782,7 @@ create table billing_entity_taxes (
   constraint billing_entity_taxes_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
   constraint billing_entity_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
 );
+comment on table billing_entity_taxes is 'Taxes that apply by default to the customers of a billing entity.';
 
 create table charge_filters (
   id uuid not null,
@@ -778,6 +799,7 @@ create table charge_filters (
   constraint charge_filters_pkey PRIMARY KEY (id),
   constraint charge_filters_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charges(id) DEFERRABLE
 );
+comment on table charge_filters is 'Prices of a charge for chosen values of the metric''s filters.';
 CREATE INDEX charge_filters_charge ON public.charge_filters USING btree (organization_id, charge_id) WHERE (deleted_at IS NULL);
 CREATE UNIQUE INDEX charge_filters_values_key ON public.charge_filters USING btree (organization_id, charge_id, code) WHERE (deleted_at IS NULL);
 
@@ -789,6 +811,7 @@ create table charge_taxes (
   constraint charge_taxes_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charges(id) DEFERRABLE,
   constraint charge_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
 );
+comment on table charge_taxes is 'Taxes on the fees of a charge.';
 
 create table charges (
   id uuid not null,
@@ -805,12 +828,12 @@ create table charges (
   regroup_paid_fees text,
   min_amount_cents bigint not null default 0,
   accepts_target_wallet boolean not null default false,
+  pricing_unit_id uuid,
+  conversion_rate numeric(40,15),
   properties jsonb not null,
   deleted_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  pricing_unit_id uuid,
-  conversion_rate numeric(40,15),
   constraint charges_pkey PRIMARY KEY (id),
   constraint charges_billable_metric_id_fkey FOREIGN KEY (billable_metric_id) REFERENCES billable_metrics(id) DEFERRABLE,
   constraint charges_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES charges(id) DEFERRABLE,
@@ -821,6 +844,7 @@ create table charges (
   constraint charges_min_amount_cents_check CHECK ((min_amount_cents >= 0)),
   constraint charges_regroup_paid_fees_check CHECK ((regroup_paid_fees = 'invoice'::text))
 );
+comment on table charges is 'Prices of usage: a metric on a plan with a charge model.';
 CREATE UNIQUE INDEX charges_code_key ON public.charges USING btree (organization_id, plan_id, code) WHERE (deleted_at IS NULL);
 CREATE INDEX charges_metric ON public.charges USING btree (organization_id, billable_metric_id) WHERE (deleted_at IS NULL);
 CREATE INDEX charges_parent ON public.charges USING btree (organization_id, parent_id) WHERE (parent_id IS NOT NULL);
@@ -833,6 +857,7 @@ create table commitment_taxes (
   constraint commitment_taxes_commitment_id_fkey FOREIGN KEY (commitment_id) REFERENCES minimum_commitments(id) ON DELETE CASCADE DEFERRABLE,
   constraint commitment_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
 );
+comment on table commitment_taxes is 'Taxes on the fees of a minimum commitment.';
 
 create table correction_adjustments (
   id uuid not null,
@@ -853,7 +878,6 @@ create table correction_adjustments (
   credit_note_id uuid,
   uncreditable_amount_cents bigint not null default 0,
   warning text,
-  created_at timestamp with time zone not null,
   subscription_id uuid,
   kind text not null default 'usage'::text,
   invoice_display_name text,
@@ -862,6 +886,7 @@ create table correction_adjustments (
   billed_amount_cents bigint not null default 0,
   total_units numeric,
   late_events_left_out bigint not null default 0,
+  created_at timestamp with time zone not null,
   constraint correction_adjustments_pkey PRIMARY KEY (id),
   constraint correction_adjustments_fee_key UNIQUE (correction_id, fee_id),
   constraint correction_adjustments_charge_filter_id_fkey FOREIGN KEY (charge_filter_id) REFERENCES charge_filters(id) DEFERRABLE,
@@ -874,6 +899,7 @@ create table correction_adjustments (
   constraint correction_adjustments_booked_as_check CHECK ((booked_as = ANY (ARRAY['fee'::text, 'invoice'::text, 'credit_note'::text, 'recorded'::text]))),
   constraint correction_adjustments_kind_check CHECK ((kind = ANY (ARRAY['usage'::text, 'true_up'::text, 'commitment'::text])))
 );
+comment on table correction_adjustments is 'What a correction means for issued invoices. Amounts are null where nothing was computed.';
 CREATE INDEX correction_adjustments_invoice ON public.correction_adjustments USING btree (organization_id, invoice_id);
 CREATE INDEX correction_adjustments_new_fee ON public.correction_adjustments USING btree (organization_id, new_fee_id) WHERE (new_fee_id IS NOT NULL);
 CREATE INDEX correction_adjustments_newest ON public.correction_adjustments USING btree (organization_id, correction_id, created_at DESC, id DESC);
@@ -898,6 +924,7 @@ create table correction_chains (
   constraint correction_chains_correction_id_fkey FOREIGN KEY (correction_id) REFERENCES event_corrections(id) DEFERRABLE,
   constraint correction_chains_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
 );
+comment on table correction_chains is 'In-advance records that a correction computes again. The fee of an event depends on the events billed before it, so the chain is computed from the corrected event on.';
 
 create table correction_periods (
   organization_id uuid not null,
@@ -914,6 +941,7 @@ create table correction_periods (
   constraint correction_periods_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) DEFERRABLE,
   constraint correction_periods_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
 );
+comment on table correction_periods is 'Charges on issued invoices that a correction concerns; they are settled invoice by invoice.';
 
 create table correction_renewals (
   organization_id uuid not null,
@@ -929,6 +957,7 @@ create table correction_renewals (
   constraint correction_renewals_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) DEFERRABLE,
   constraint correction_renewals_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
 );
+comment on table correction_renewals is 'Recurring in-advance fees that a correction prices again: units carried into a period from an event before it.';
 
 create table coupon_billable_metrics (
   organization_id uuid not null,
@@ -938,6 +967,7 @@ create table coupon_billable_metrics (
   constraint coupon_billable_metrics_billable_metric_id_fkey FOREIGN KEY (billable_metric_id) REFERENCES billable_metrics(id) DEFERRABLE,
   constraint coupon_billable_metrics_coupon_id_fkey FOREIGN KEY (coupon_id) REFERENCES coupons(id) DEFERRABLE
 );
+comment on table coupon_billable_metrics is 'Metrics to which a coupon is limited.';
 
 create table coupon_plans (
   organization_id uuid not null,
@@ -947,6 +977,7 @@ create table coupon_plans (
   constraint coupon_plans_coupon_id_fkey FOREIGN KEY (coupon_id) REFERENCES coupons(id) DEFERRABLE,
   constraint coupon_plans_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id) DEFERRABLE
 );
+comment on table coupon_plans is 'Plans to which a coupon is limited.';
 
 create table coupons (
   id uuid not null,
@@ -986,6 +1017,7 @@ CASE coupon_type
     ELSE (percentage_rate IS NOT NULL)
 END)
 );
+comment on table coupons is 'Discounts that can be applied to customers.';
 CREATE UNIQUE INDEX coupons_code_key ON public.coupons USING btree (organization_id, code) WHERE (deleted_at IS NULL);
 CREATE INDEX coupons_expiring ON public.coupons USING btree (expiration_at) WHERE ((status = 'active'::text) AND (expiration = 'time_limit'::text) AND (deleted_at IS NULL));
 
@@ -1007,6 +1039,7 @@ create table credit_note_applied_taxes (
   constraint credit_note_applied_taxes_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES credit_notes(id) ON DELETE CASCADE DEFERRABLE,
   constraint credit_note_applied_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
 );
+comment on table credit_note_applied_taxes is 'Taxes of a credit note.';
 
 create table credit_note_items (
   id uuid not null,
@@ -1023,6 +1056,7 @@ create table credit_note_items (
   constraint credit_note_items_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES credit_notes(id) ON DELETE CASCADE DEFERRABLE,
   constraint credit_note_items_fee_id_fkey FOREIGN KEY (fee_id) REFERENCES fees(id) ON DELETE SET NULL DEFERRABLE
 );
+comment on table credit_note_items is 'Fees that a credit note credits.';
 CREATE INDEX credit_note_items_fee ON public.credit_note_items USING btree (fee_id);
 CREATE INDEX credit_note_items_note ON public.credit_note_items USING btree (organization_id, credit_note_id);
 
@@ -1042,6 +1076,7 @@ create table credit_note_refunds (
   constraint credit_note_refunds_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id) DEFERRABLE,
   constraint credit_note_refunds_payment_provider_id_fkey FOREIGN KEY (payment_provider_id) REFERENCES payment_providers(id) DEFERRABLE
 );
+comment on table credit_note_refunds is 'Refunds of credit notes at payment providers, one per note: what is owed, sent and answered.';
 CREATE INDEX credit_note_refunds_begun ON public.credit_note_refunds USING btree (updated_at) WHERE ((provider_refund_id IS NOT NULL) AND (status = ANY (ARRAY['pending'::text, 'requires_action'::text])));
 CREATE INDEX credit_note_refunds_open ON public.credit_note_refunds USING btree (updated_at) WHERE ((provider_refund_id IS NULL) AND (error IS NULL));
 CREATE UNIQUE INDEX credit_note_refunds_provider_key ON public.credit_note_refunds USING btree (organization_id, payment_provider_id, provider_refund_id) WHERE (provider_refund_id IS NOT NULL);
@@ -1096,6 +1131,7 @@ create table credit_notes (
   constraint credit_notes_refund_status_check CHECK ((refund_status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text]))),
   constraint credit_notes_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'finalized'::text, 'deleted'::text])))
 );
+comment on table credit_notes is 'Credit notes of invoices.';
 CREATE INDEX credit_notes_customer ON public.credit_notes USING btree (organization_id, customer_id, created_at DESC, id DESC);
 CREATE INDEX credit_notes_newest ON public.credit_notes USING btree (organization_id, created_at DESC, id DESC) WHERE (status = 'finalized'::text);
 CREATE INDEX credit_notes_spendable ON public.credit_notes USING btree (organization_id, customer_id, currency, created_at, id) WHERE ((status = 'finalized'::text) AND (credit_status = 'available'::text) AND (balance_amount_cents > 0));
@@ -1108,12 +1144,12 @@ create table credits (
   organization_id uuid not null,
   invoice_id uuid not null,
   progressive_billing_invoice_id uuid,
+  credit_note_id uuid,
+  applied_coupon_id uuid,
   amount_cents bigint not null,
   amount_currency text not null,
   before_taxes boolean not null,
   created_at timestamp with time zone not null,
-  credit_note_id uuid,
-  applied_coupon_id uuid,
   constraint credits_pkey PRIMARY KEY (id),
   constraint credits_applied_coupon_key UNIQUE (organization_id, invoice_id, applied_coupon_id),
   constraint credits_progressive_key UNIQUE (organization_id, invoice_id, progressive_billing_invoice_id),
@@ -1123,6 +1159,7 @@ create table credits (
   constraint credits_progressive_billing_invoice_id_fkey FOREIGN KEY (progressive_billing_invoice_id) REFERENCES invoices(id) DEFERRABLE,
   constraint credits_amount_cents_check CHECK (((amount_cents > 0) OR ((amount_cents = 0) AND (applied_coupon_id IS NOT NULL))))
 );
+comment on table credits is 'What takes money off an invoice: coupons, credit notes, progressive invoices.';
 CREATE INDEX credits_applied_coupon ON public.credits USING btree (organization_id, applied_coupon_id) WHERE (applied_coupon_id IS NOT NULL);
 CREATE UNIQUE INDEX credits_credit_note_key ON public.credits USING btree (organization_id, invoice_id, credit_note_id) WHERE (credit_note_id IS NOT NULL);
 CREATE INDEX credits_progressive ON public.credits USING btree (organization_id, progressive_billing_invoice_id) WHERE (progressive_billing_invoice_id IS NOT NULL);
@@ -1136,6 +1173,7 @@ create table customer_dunning_counters (
   constraint customer_dunning_counters_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
   constraint customer_dunning_counters_attempts_check CHECK ((attempts > 0))
 );
+comment on table customer_dunning_counters is 'Attempts of a campaign at a customer, per currency.';
 
 create table customer_invoice_sequences (
   organization_id uuid not null,
@@ -1146,6 +1184,7 @@ create table customer_invoice_sequences (
   constraint customer_invoice_sequences_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
   constraint customer_invoice_sequences_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE
 );
+comment on table customer_invoice_sequences is 'Last invoice number given to a customer by a billing entity.';
 
 create table customer_metadata (
   id uuid not null,
@@ -1160,6 +1199,7 @@ create table customer_metadata (
   constraint customer_metadata_key_key UNIQUE (organization_id, customer_id, key),
   constraint customer_metadata_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) ON DELETE CASCADE DEFERRABLE
 );
+comment on table customer_metadata is 'Free texts of a customer, some of which are printed on invoices.';
 
 create table customer_numbers (
   organization_id uuid not null,
@@ -1167,6 +1207,7 @@ create table customer_numbers (
   constraint customer_numbers_pkey PRIMARY KEY (organization_id, number),
   constraint customer_numbers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) ON DELETE CASCADE DEFERRABLE
 );
+comment on table customer_numbers is 'Free numbers of customers. A new customer takes the lowest one that no other transaction is taking, so that customers can be made side by side; a rollback gives it back.';
 
 create table customer_taxes (
   organization_id uuid not null,
@@ -1176,6 +1217,7 @@ create table customer_taxes (
   constraint customer_taxes_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
   constraint customer_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
 );
+comment on table customer_taxes is 'Taxes of a customer, in place of those of its billing entity.';
 
 create table customers (
   id uuid not null,
@@ -1220,18 +1262,18 @@ create table customers (
   document_locale text,
   payment_provider text,
   payment_provider_code text,
+  payment_provider_id uuid,
   provider_customer_id text,
   provider_payment_methods text[] not null default '{card}'::text[],
   wallets_to_refresh boolean not null default false,
+  dunning_campaign_id uuid,
+  exclude_from_dunning boolean not null default false,
+  last_dunning_attempt_at timestamp with time zone,
+  payment_receipts_count bigint not null default 0,
   erased_at timestamp with time zone,
   deleted_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  payment_provider_id uuid,
-  payment_receipts_count bigint not null default 0,
-  dunning_campaign_id uuid,
-  exclude_from_dunning boolean not null default false,
-  last_dunning_attempt_at timestamp with time zone,
   constraint customers_pkey PRIMARY KEY (id),
   constraint customers_sequential_id_key UNIQUE (organization_id, sequential_id),
   constraint customers_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
@@ -1246,6 +1288,7 @@ create table customers (
   constraint customers_subscription_invoice_issuing_date_adjustment_check CHECK ((subscription_invoice_issuing_date_adjustment = ANY (ARRAY['align_with_finalization_date'::text, 'keep_anchor'::text]))),
   constraint customers_subscription_invoice_issuing_date_anchor_check CHECK ((subscription_invoice_issuing_date_anchor = ANY (ARRAY['next_period_start'::text, 'current_period_end'::text])))
 );
+comment on table customers is 'Customers of an organization, known to it by external_id.';
 CREATE UNIQUE INDEX customers_external_id_key ON public.customers USING btree (organization_id, external_id) WHERE (deleted_at IS NULL);
 CREATE INDEX customers_newest ON public.customers USING btree (organization_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE TRIGGER customers_tell_access AFTER UPDATE OF timezone, billing_entity_id, deleted_at ON public.customers FOR EACH ROW EXECUTE FUNCTION tell_access_of_customer();
@@ -1259,6 +1302,7 @@ create table daily_usage_looks (
   constraint daily_usage_looks_pkey PRIMARY KEY (organization_id, subscription_id),
   constraint daily_usage_looks_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
 );
+comment on table daily_usage_looks is 'When the daily usage of a subscription is taken next: after the next local day if an event arrived, else when its next period has begun.';
 
 create table daily_usages (
   id uuid not null,
@@ -1280,6 +1324,7 @@ create table daily_usages (
   constraint daily_usages_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint daily_usages_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
 );
+comment on table daily_usages is 'Usage of a period as it stood after a local day, and what that day added.';
 CREATE INDEX daily_usages_organization ON public.daily_usages USING btree (organization_id, usage_date);
 CREATE TRIGGER daily_usages_mark_changed AFTER UPDATE ON public.daily_usages REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_new_daily_usages();
 CREATE TRIGGER daily_usages_mark_new AFTER INSERT ON public.daily_usages REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION mark_new_daily_usages();
@@ -1293,6 +1338,7 @@ create table deployment_keys (
   retired_at timestamp with time zone,
   constraint deployment_keys_pkey PRIMARY KEY (id)
 );
+comment on table deployment_keys is 'Keys of the deployment: the RSA pair that signs webhooks and the secret that signs links. Private parts are sealed.';
 CREATE UNIQUE INDEX deployment_keys_current ON public.deployment_keys USING btree (purpose) WHERE (retired_at IS NULL);
 
 create table documents (
@@ -1301,17 +1347,18 @@ create table documents (
   kind text not null,
   subject_id uuid not null,
   file_name text not null,
+  content_type text not null default 'application/pdf'::text,
   content bytea,
+  missing_characters text not null default ''::text,
   requested_at timestamp with time zone not null,
   enqueued_at timestamp with time zone not null,
   rendered_at timestamp with time zone,
-  content_type text not null default 'application/pdf'::text,
-  missing_characters text not null default ''::text,
   constraint documents_pkey PRIMARY KEY (id),
   constraint documents_subject_key UNIQUE (organization_id, kind, subject_id),
   constraint documents_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint documents_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'credit_note'::text, 'payment_receipt'::text, 'order_form'::text, 'invoice_xml'::text, 'credit_note_xml'::text])))
 );
+comment on table documents is 'Rendered documents (PDF and XML), one per kind and subject, kept as they were first handed out. No content yet: being made.';
 CREATE INDEX documents_pending ON public.documents USING btree (enqueued_at) WHERE (content IS NULL);
 
 create table dunning_campaign_thresholds (
@@ -1325,6 +1372,7 @@ create table dunning_campaign_thresholds (
   constraint dunning_campaign_thresholds_dunning_campaign_id_fkey FOREIGN KEY (dunning_campaign_id) REFERENCES dunning_campaigns(id) DEFERRABLE,
   constraint dunning_campaign_thresholds_amount_cents_check CHECK ((amount_cents >= 0))
 );
+comment on table dunning_campaign_thresholds is 'Overdue amounts per currency from which a campaign acts.';
 
 create table dunning_campaigns (
   id uuid not null,
@@ -1343,6 +1391,7 @@ create table dunning_campaigns (
   constraint dunning_campaigns_days_between_attempts_check CHECK ((days_between_attempts > 0)),
   constraint dunning_campaigns_max_attempts_check CHECK ((max_attempts > 0))
 );
+comment on table dunning_campaigns is 'When and how often overdue invoices are collected again.';
 CREATE UNIQUE INDEX dunning_campaigns_code_key ON public.dunning_campaigns USING btree (organization_id, code) WHERE (deleted_at IS NULL);
 
 create table entitlement_removals (
@@ -1355,6 +1404,7 @@ create table entitlement_removals (
   constraint entitlement_removals_privilege_id_fkey FOREIGN KEY (privilege_id) REFERENCES privileges(id) ON DELETE CASCADE DEFERRABLE,
   constraint entitlement_removals_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
 );
+comment on table entitlement_removals is 'What a plan grants and a subscription does not have: a whole feature, or one privilege of it.';
 CREATE UNIQUE INDEX entitlement_removals_feature_key ON public.entitlement_removals USING btree (organization_id, subscription_id, feature_id) WHERE (privilege_id IS NULL);
 CREATE INDEX entitlement_removals_privilege ON public.entitlement_removals USING btree (privilege_id) WHERE (privilege_id IS NOT NULL);
 CREATE UNIQUE INDEX entitlement_removals_privilege_key ON public.entitlement_removals USING btree (organization_id, subscription_id, privilege_id) WHERE (privilege_id IS NOT NULL);
@@ -1369,6 +1419,7 @@ create table entitlement_values (
   constraint entitlement_values_entitlement_id_fkey FOREIGN KEY (entitlement_id) REFERENCES entitlements(id) ON DELETE CASCADE DEFERRABLE,
   constraint entitlement_values_privilege_id_fkey FOREIGN KEY (privilege_id) REFERENCES privileges(id) ON DELETE CASCADE DEFERRABLE
 );
+comment on table entitlement_values is 'Values of the privileges of an entitlement.';
 CREATE INDEX entitlement_values_entitlement ON public.entitlement_values USING btree (entitlement_id);
 CREATE INDEX entitlement_values_privilege ON public.entitlement_values USING btree (privilege_id);
 CREATE TRIGGER entitlement_values_tell_access AFTER INSERT OR DELETE OR UPDATE ON public.entitlement_values FOR EACH ROW EXECUTE FUNCTION tell_access_of_entitlement_value();
@@ -1387,6 +1438,7 @@ create table entitlements (
   constraint entitlements_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE,
   constraint entitlements_one_holder CHECK (((plan_id IS NULL) <> (subscription_id IS NULL)))
 );
+comment on table entitlements is 'Features granted by a plan, or by a single subscription beside its plan.';
 CREATE INDEX entitlements_feature ON public.entitlements USING btree (organization_id, feature_id);
 CREATE UNIQUE INDEX entitlements_plan_key ON public.entitlements USING btree (organization_id, plan_id, feature_id) WHERE (plan_id IS NOT NULL);
 CREATE UNIQUE INDEX entitlements_subscription_key ON public.entitlements USING btree (organization_id, subscription_id, feature_id) WHERE (subscription_id IS NOT NULL);
@@ -1400,6 +1452,7 @@ create table event_batches (
   enqueued_at timestamp with time zone not null,
   constraint event_batches_pkey PRIMARY KEY (id)
 );
+comment on table event_batches is 'Stored batches whose asynchronous steps are not done yet; a sweep finds those whose job was lost.';
 CREATE INDEX event_batches_enqueued ON public.event_batches USING btree (enqueued_at);
 
 create table event_checks (
@@ -1407,6 +1460,7 @@ create table event_checks (
   checked_until timestamp with time zone not null,
   constraint event_checks_pkey PRIMARY KEY (organization_id)
 );
+comment on table event_checks is 'The instant up to which the hourly check has looked at an organization''s events.';
 
 create table event_correction_events (
   organization_id uuid not null,
@@ -1415,6 +1469,7 @@ create table event_correction_events (
   constraint event_correction_events_pkey PRIMARY KEY (correction_id, event_id),
   constraint event_correction_events_correction_id_fkey FOREIGN KEY (correction_id) REFERENCES event_corrections(id) DEFERRABLE
 );
+comment on table event_correction_events is 'Events of a range that are still to be corrected: those found when the correction was asked for, and no others.';
 
 create table event_corrections (
   id uuid not null,
@@ -1444,6 +1499,7 @@ create table event_corrections (
   constraint event_corrections_policy_check CHECK ((policy = ANY (ARRAY['next_invoice'::text, 'debit_invoice'::text, 'credit_note'::text, 'ignore'::text]))),
   constraint event_corrections_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'applied'::text, 'settled'::text, 'failed'::text, 'previewed'::text])))
 );
+comment on table event_corrections is 'Corrections of events with their reason, policy and progress.';
 CREATE INDEX event_corrections_newest ON public.event_corrections USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX event_corrections_subscription ON public.event_corrections USING btree (organization_id, external_subscription_id);
 
@@ -1459,6 +1515,7 @@ create table event_versions (
   recorded_at timestamp with time zone not null,
   constraint event_versions_pkey PRIMARY KEY (event_id, version)
 );
+comment on table event_versions is 'Earlier versions of corrected events.';
 CREATE INDEX event_versions_correction ON public.event_versions USING btree (organization_id, correction_id);
 
 create table events (
@@ -1478,6 +1535,7 @@ create table events (
   created_at timestamp with time zone not null,
   constraint events_pkey PRIMARY KEY (id)
 );
+comment on table events is 'Usage events as received, each transaction_id once per subscription.';
 CREATE INDEX events_aggregation ON public.events USING btree (organization_id, external_subscription_id, code, "timestamp");
 CREATE INDEX events_code ON public.events USING btree (organization_id, code, "timestamp" DESC, transaction_id);
 CREATE INDEX events_newest ON public.events USING btree (organization_id, "timestamp" DESC, transaction_id);
@@ -1498,6 +1556,7 @@ create table feature_usage_limits (
   constraint feature_usage_limits_privilege_id_fkey FOREIGN KEY (privilege_id) REFERENCES privileges(id) ON DELETE CASCADE DEFERRABLE,
   constraint feature_usage_limits_period_check CHECK ((period = ANY (ARRAY['billing_period'::text, 'day'::text, 'month'::text, 'lifetime'::text])))
 );
+comment on table feature_usage_limits is 'Which metric counts against which privilege of a feature, and over which period.';
 CREATE INDEX feature_usage_limits_privilege ON public.feature_usage_limits USING btree (privilege_id);
 CREATE TRIGGER feature_usage_limits_tell_access AFTER INSERT OR DELETE OR UPDATE ON public.feature_usage_limits FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
 
@@ -1513,6 +1572,7 @@ create table features (
   constraint features_pkey PRIMARY KEY (id),
   constraint features_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
 );
+comment on table features is 'Features that plans and subscriptions can grant.';
 CREATE UNIQUE INDEX features_code_key ON public.features USING btree (organization_id, code) WHERE (deleted_at IS NULL);
 CREATE INDEX features_newest ON public.features USING btree (organization_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE TRIGGER features_tell_access AFTER DELETE OR UPDATE ON public.features FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
@@ -1535,6 +1595,7 @@ create table fee_applied_taxes (
   constraint fee_applied_taxes_fee_id_fkey FOREIGN KEY (fee_id) REFERENCES fees(id) ON DELETE CASCADE DEFERRABLE,
   constraint fee_applied_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
 );
+comment on table fee_applied_taxes is 'Taxes of a fee with their rate at that time.';
 
 create table fee_inputs (
   fee_id uuid not null,
@@ -1547,13 +1608,15 @@ create table fee_inputs (
   constraint fee_inputs_pkey PRIMARY KEY (fee_id),
   constraint fee_inputs_fee_id_fkey FOREIGN KEY (fee_id) REFERENCES fees(id) ON DELETE CASCADE DEFERRABLE
 );
+comment on table fee_inputs is 'What a fee was computed from, so that it can be verified.';
 
 create table feed_heads (
   organization_id uuid not null,
-  last bigint not null default 0,
   first bigint not null default 1,
+  last bigint not null default 0,
   constraint feed_heads_pkey PRIMARY KEY (organization_id)
 );
+comment on table feed_heads is 'First and last sequence number of an organization''s event feed.';
 
 create table fees (
   id uuid not null,
@@ -1564,8 +1627,10 @@ create table fees (
   subscription_id uuid,
   charge_id uuid,
   charge_filter_id uuid,
+  fixed_charge_id uuid,
   original_fee_id uuid,
   true_up_parent_fee_id uuid,
+  correction_id uuid,
   fee_type text not null,
   item_id uuid not null,
   item_code text not null,
@@ -1603,8 +1668,6 @@ create table fees (
   deleted_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  fixed_charge_id uuid,
-  correction_id uuid,
   constraint fees_pkey PRIMARY KEY (id),
   constraint fees_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
   constraint fees_charge_filter_id_fkey FOREIGN KEY (charge_filter_id) REFERENCES charge_filters(id) DEFERRABLE,
@@ -1619,6 +1682,7 @@ create table fees (
   constraint fees_fee_type_check CHECK ((fee_type = ANY (ARRAY['charge'::text, 'add_on'::text, 'subscription'::text, 'credit'::text, 'commitment'::text, 'fixed_charge'::text]))),
   constraint fees_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'refunded'::text])))
 );
+comment on table fees is 'What is charged: one item with its units, amount and taxes, on an invoice or on its own.';
 CREATE INDEX fees_fixed_charge ON public.fees USING btree (organization_id, subscription_id, fixed_charge_id) WHERE (fixed_charge_id IS NOT NULL);
 CREATE UNIQUE INDEX fees_in_advance_key ON public.fees USING btree (organization_id, external_subscription_id, event_transaction_id, charge_id) WHERE ((event_transaction_id IS NOT NULL) AND (original_fee_id IS NULL) AND (deleted_at IS NULL));
 CREATE INDEX fees_invoice ON public.fees USING btree (organization_id, invoice_id);
@@ -1637,6 +1701,7 @@ create table fixed_charge_taxes (
   constraint fixed_charge_taxes_fixed_charge_id_fkey FOREIGN KEY (fixed_charge_id) REFERENCES fixed_charges(id) DEFERRABLE,
   constraint fixed_charge_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
 );
+comment on table fixed_charge_taxes is 'Taxes on the fees of a fixed charge.';
 
 create table fixed_charge_units (
   id uuid not null,
@@ -1650,6 +1715,7 @@ create table fixed_charge_units (
   constraint fixed_charge_units_fixed_charge_id_fkey FOREIGN KEY (fixed_charge_id) REFERENCES fixed_charges(id) DEFERRABLE,
   constraint fixed_charge_units_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
 );
+comment on table fixed_charge_units is 'Units of a fixed charge for one subscription over time: a log in the order of its ids.';
 CREATE INDEX fixed_charge_units_subscription ON public.fixed_charge_units USING btree (organization_id, subscription_id, fixed_charge_id, id);
 
 create table fixed_charge_units_overrides (
@@ -1664,6 +1730,7 @@ create table fixed_charge_units_overrides (
   constraint fixed_charge_units_overrides_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE,
   constraint fixed_charge_units_overrides_units_check CHECK ((units >= (0)::numeric))
 );
+comment on table fixed_charge_units_overrides is 'Units that one subscription has instead of its plan''s.';
 CREATE INDEX fixed_charge_units_overrides_charge ON public.fixed_charge_units_overrides USING btree (organization_id, fixed_charge_id);
 
 create table fixed_charges (
@@ -1689,6 +1756,7 @@ create table fixed_charges (
   constraint fixed_charges_charge_model_check CHECK ((charge_model = ANY (ARRAY['standard'::text, 'graduated'::text, 'volume'::text]))),
   constraint fixed_charges_units_check CHECK ((units >= (0)::numeric))
 );
+comment on table fixed_charges is 'Prices of units that do not come from events: an add-on on a plan with a charge model.';
 CREATE INDEX fixed_charges_add_on ON public.fixed_charges USING btree (organization_id, add_on_id) WHERE (deleted_at IS NULL);
 CREATE UNIQUE INDEX fixed_charges_code_key ON public.fixed_charges USING btree (organization_id, plan_id, code) WHERE (deleted_at IS NULL);
 CREATE INDEX fixed_charges_parent ON public.fixed_charges USING btree (organization_id, parent_id) WHERE (parent_id IS NOT NULL);
@@ -1701,11 +1769,12 @@ create table idempotency_keys (
   http_status integer,
   body text,
   headers jsonb,
+  is_digest boolean not null default false,
   created_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
-  is_digest boolean not null default false,
   constraint idempotency_keys_pkey PRIMARY KEY (organization_id, scope_hash)
 );
+comment on table idempotency_keys is 'Answers already given under an Idempotency-Key: a repeated request gets the first answer again.';
 CREATE INDEX idempotency_keys_expiry ON public.idempotency_keys USING btree (expires_at);
 
 create table in_advance_records (
@@ -1726,6 +1795,7 @@ create table in_advance_records (
   constraint in_advance_records_charge_filter_id_fkey FOREIGN KEY (charge_filter_id) REFERENCES charge_filters(id) DEFERRABLE,
   constraint in_advance_records_charge_id_fkey FOREIGN KEY (charge_id) REFERENCES charges(id) DEFERRABLE
 );
+comment on table in_advance_records is 'What was billed in advance in a period per charge, filter and group. One row per event and charge: no event is billed twice.';
 CREATE INDEX in_advance_records_newest ON public.in_advance_records USING btree (organization_id, external_subscription_id, charge_id, id DESC);
 
 create table inbound_events (
@@ -1746,6 +1816,7 @@ create table inbound_events (
   constraint inbound_events_connection_id_fkey FOREIGN KEY (connection_id) REFERENCES payment_providers(id) DEFERRABLE,
   constraint inbound_events_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'succeeded'::text, 'failed'::text])))
 );
+comment on table inbound_events is 'Events received from payment providers, each once per connection.';
 CREATE INDEX inbound_events_open ON public.inbound_events USING btree (created_at) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 
 create table invoice_applied_taxes (
@@ -1766,18 +1837,20 @@ create table invoice_applied_taxes (
   constraint invoice_applied_taxes_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE,
   constraint invoice_applied_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
 );
+comment on table invoice_applied_taxes is 'Taxes of an invoice, summed over its fees.';
 
 create table invoice_custom_section_selections (
+  id uuid not null,
   organization_id uuid not null,
   owner_type text not null,
   owner_id uuid not null,
   section_id uuid not null,
   created_at timestamp with time zone not null,
-  id uuid not null,
   constraint invoice_custom_section_selections_pkey PRIMARY KEY (organization_id, owner_type, owner_id, section_id),
   constraint invoice_custom_section_selections_section_id_fkey FOREIGN KEY (section_id) REFERENCES invoice_custom_sections(id) DEFERRABLE,
   constraint invoice_custom_section_selections_owner_type_check CHECK ((owner_type = ANY (ARRAY['billing_entity'::text, 'customer'::text, 'subscription'::text, 'wallet'::text, 'recurring_transaction_rule'::text, 'wallet_transaction'::text])))
 );
+comment on table invoice_custom_section_selections is 'Who selects a section. Owners of all kinds share one table, since all select in the same way.';
 CREATE INDEX invoice_custom_section_selections_section ON public.invoice_custom_section_selections USING btree (organization_id, section_id);
 
 create table invoice_custom_sections (
@@ -1796,6 +1869,7 @@ create table invoice_custom_sections (
   constraint invoice_custom_sections_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint invoice_custom_sections_section_type_check CHECK ((section_type = ANY (ARRAY['manual'::text, 'system_generated'::text])))
 );
+comment on table invoice_custom_sections is 'Texts that organizations add to their invoices.';
 CREATE UNIQUE INDEX invoice_custom_sections_code_key ON public.invoice_custom_sections USING btree (organization_id, code) WHERE (deleted_at IS NULL);
 CREATE INDEX invoice_custom_sections_newest ON public.invoice_custom_sections USING btree (organization_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 
@@ -1810,6 +1884,7 @@ create table invoice_error_details (
   constraint invoice_error_details_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE,
   constraint invoice_error_details_error_code_check CHECK ((error_code = ANY (ARRAY['not_provided'::text, 'tax_error'::text, 'tax_voiding_error'::text, 'invoice_generation_error'::text])))
 );
+comment on table invoice_error_details is 'Why an invoice failed.';
 CREATE INDEX invoice_error_details_invoice ON public.invoice_error_details USING btree (organization_id, invoice_id);
 
 create table invoice_inputs (
@@ -1822,6 +1897,7 @@ create table invoice_inputs (
   constraint invoice_inputs_pkey PRIMARY KEY (invoice_id),
   constraint invoice_inputs_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE
 );
+comment on table invoice_inputs is 'What an invoice was computed from, so that it can be verified.';
 
 create table invoice_metadata (
   id uuid not null,
@@ -1835,6 +1911,7 @@ create table invoice_metadata (
   constraint invoice_metadata_key_key UNIQUE (organization_id, invoice_id, key),
   constraint invoice_metadata_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE
 );
+comment on table invoice_metadata is 'Free key-value pairs of an invoice.';
 
 create table invoice_settlements (
   id uuid not null,
@@ -1842,12 +1919,12 @@ create table invoice_settlements (
   invoice_id uuid not null,
   settlement_type text not null,
   credit_note_id uuid,
+  payment_id uuid,
   amount_cents bigint not null,
   amount_currency text not null,
-  created_at timestamp with time zone not null,
   reason text,
   reversed_at timestamp with time zone,
-  payment_id uuid,
+  created_at timestamp with time zone not null,
   constraint invoice_settlements_pkey PRIMARY KEY (id),
   constraint invoice_settlements_note_key UNIQUE (organization_id, credit_note_id),
   constraint invoice_settlements_credit_note_id_fkey FOREIGN KEY (credit_note_id) REFERENCES credit_notes(id) DEFERRABLE,
@@ -1857,6 +1934,7 @@ create table invoice_settlements (
   constraint invoice_settlements_note_check CHECK (((settlement_type = 'credit_note'::text) = (credit_note_id IS NOT NULL))),
   constraint invoice_settlements_settlement_type_check CHECK ((settlement_type = ANY (ARRAY['credit_note'::text, 'write_off'::text])))
 );
+comment on table invoice_settlements is 'What settled an invoice without money: offsets of credit notes and write-offs.';
 CREATE INDEX invoice_settlements_invoice ON public.invoice_settlements USING btree (organization_id, invoice_id);
 CREATE INDEX invoice_settlements_payment ON public.invoice_settlements USING btree (organization_id, payment_id) WHERE (payment_id IS NOT NULL);
 
@@ -1867,6 +1945,7 @@ create table invoice_subscriptions (
   subscription_id uuid not null,
   invoicing_reason text not null,
   recurring boolean not null default false,
+  ends_trial boolean not null default false,
   regenerated boolean not null default false,
   billed_at timestamp with time zone not null,
   billed_on date not null,
@@ -1877,7 +1956,6 @@ create table invoice_subscriptions (
   fixed_charges_from_datetime timestamp with time zone,
   fixed_charges_to_datetime timestamp with time zone,
   created_at timestamp with time zone not null,
-  ends_trial boolean not null default false,
   constraint invoice_subscriptions_pkey PRIMARY KEY (id),
   constraint invoice_subscriptions_line_key UNIQUE (organization_id, invoice_id, subscription_id),
   constraint invoice_subscriptions_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE,
@@ -1885,6 +1963,7 @@ create table invoice_subscriptions (
   constraint invoice_subscriptions_invoicing_reason_check CHECK ((invoicing_reason = ANY (ARRAY['subscription_starting'::text, 'subscription_periodic'::text, 'subscription_terminating'::text, 'in_advance_charge'::text, 'in_advance_charge_periodic'::text, 'progressive_billing'::text]))),
   constraint invoice_subscriptions_trial_end_starts CHECK (((NOT ends_trial) OR (invoicing_reason = 'subscription_starting'::text)))
 );
+comment on table invoice_subscriptions is 'The line of a subscription on an invoice: its three windows, [from, to) half-open.';
 CREATE UNIQUE INDEX invoice_subscriptions_billing_day_key ON public.invoice_subscriptions USING btree (organization_id, subscription_id, billed_on) WHERE (recurring AND (NOT regenerated));
 CREATE UNIQUE INDEX invoice_subscriptions_charges_window_key ON public.invoice_subscriptions USING btree (organization_id, subscription_id, charges_from_datetime, charges_to_datetime) WHERE (recurring AND (NOT regenerated) AND (charges_from_datetime IS NOT NULL));
 CREATE UNIQUE INDEX invoice_subscriptions_fixed_charges_window_key ON public.invoice_subscriptions USING btree (organization_id, subscription_id, fixed_charges_from_datetime, fixed_charges_to_datetime) WHERE (recurring AND (NOT regenerated) AND (fixed_charges_from_datetime IS NOT NULL));
@@ -1900,9 +1979,11 @@ create table invoices (
   invoice_type text not null,
   status text not null,
   payment_status text not null default 'pending'::text,
+  payment_attempts integer not null default 0,
   payment_overdue boolean not null default false,
   payment_dispute_lost_at timestamp with time zone,
   ready_for_payment_processing boolean not null default true,
+  skip_psp boolean not null default false,
   ready_to_be_refreshed boolean not null default false,
   tax_status text,
   self_billed boolean not null default false,
@@ -1917,6 +1998,8 @@ create table invoices (
   payment_due_date date not null,
   net_payment_term integer not null,
   purchase_order_number text,
+  payment_method_type text,
+  payment_method_id uuid,
   fees_amount_cents bigint not null default 0,
   progressive_billing_credit_amount_cents bigint not null default 0,
   coupons_amount_cents bigint not null default 0,
@@ -1931,19 +2014,15 @@ create table invoices (
   total_amount_cents bigint not null default 0,
   total_paid_amount_cents bigint not null default 0,
   total_offsetted_credit_note_amount_cents bigint not null default 0,
+  total_written_off_amount_cents bigint not null default 0,
   customer_snapshot jsonb,
+  issuer_snapshot jsonb,
   voided_invoice_id uuid,
   voided_at timestamp with time zone,
   finalized_at timestamp with time zone,
   version_number integer not null default 4,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  skip_psp boolean not null default false,
-  payment_method_type text,
-  payment_method_id uuid,
-  payment_attempts integer not null default 0,
-  issuer_snapshot jsonb,
-  total_written_off_amount_cents bigint not null default 0,
   constraint invoices_pkey PRIMARY KEY (id),
   constraint invoices_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
   constraint invoices_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
@@ -1955,6 +2034,7 @@ create table invoices (
   constraint invoices_tax_status_check CHECK ((tax_status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text]))),
   constraint invoices_total_amount_cents_check CHECK ((total_amount_cents >= 0))
 );
+comment on table invoices is 'Invoices of all types, from draft to voided.';
 CREATE INDEX invoices_awaiting_taxes ON public.invoices USING btree (organization_id, customer_id) WHERE ((status = 'pending'::text) AND (tax_status = 'pending'::text));
 CREATE INDEX invoices_customer ON public.invoices USING btree (organization_id, customer_id, issuing_date DESC);
 CREATE UNIQUE INDEX invoices_customer_sequence_key ON public.invoices USING btree (organization_id, customer_id, billing_entity_id, sequential_id) WHERE (sequential_id IS NOT NULL);
@@ -1979,6 +2059,7 @@ create table late_event_cursors (
   constraint late_event_cursors_pkey PRIMARY KEY (organization_id),
   constraint late_event_cursors_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
 );
+comment on table late_event_cursors is 'The newest event that the job for late events has looked at, per organization.';
 
 create table ledger_daily (
   organization_id uuid not null,
@@ -1992,6 +2073,7 @@ create table ledger_daily (
   through_position bigint not null,
   constraint ledger_daily_pkey PRIMARY KEY (organization_id, booked_on, document_date, billing_entity_id, account_code, currency)
 );
+comment on table ledger_daily is 'Sums of the ledger by day and account, for reports.';
 
 create table ledger_entries (
   id uuid not null,
@@ -2018,6 +2100,7 @@ create table ledger_entries (
   constraint ledger_entries_amount_cents_check CHECK ((amount_cents > 0)),
   constraint ledger_entries_side_check CHECK ((side = ANY (ARRAY['debit'::text, 'credit'::text])))
 );
+comment on table ledger_entries is 'Debits and credits of a ledger transaction; they balance at commit.';
 CREATE INDEX ledger_entries_account ON public.ledger_entries USING btree (organization_id, account_code, booked_on);
 CREATE INDEX ledger_entries_booked_on ON public.ledger_entries USING btree (organization_id, booked_on);
 CREATE INDEX ledger_entries_credit_note ON public.ledger_entries USING btree (organization_id, credit_note_id) WHERE (credit_note_id IS NOT NULL);
@@ -2036,6 +2119,7 @@ create table ledger_tail (
   constraint ledger_tail_pkey PRIMARY KEY (organization_id, transaction_id),
   constraint ledger_tail_transaction_id_fkey FOREIGN KEY (transaction_id) REFERENCES ledger_transactions(id) DEFERRABLE
 );
+comment on table ledger_tail is 'Ledger transactions that are not in the daily sums yet. A transaction waits here from its posting until the job adds it: who reads both tables in one statement sees each entry once. A position would not do, since positions commit out of order.';
 
 create table ledger_transactions (
   id uuid not null,
@@ -2054,6 +2138,7 @@ create table ledger_transactions (
   constraint ledger_transactions_source_key UNIQUE (organization_id, rule, source_type, source_id, ordinal),
   constraint ledger_transactions_reverses_id_fkey FOREIGN KEY (reverses_id) REFERENCES ledger_transactions(id) DEFERRABLE
 );
+comment on table ledger_transactions is 'Double-entry journal: written in the transaction that changes the state, never changed afterwards.';
 CREATE TRIGGER ledger_transactions_frozen BEFORE DELETE OR UPDATE ON public.ledger_transactions FOR EACH ROW EXECUTE FUNCTION refuse_change();
 
 create table lifetime_usages (
@@ -2067,6 +2152,7 @@ create table lifetime_usages (
   constraint lifetime_usages_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint lifetime_usages_historical_usage_amount_cents_check CHECK ((historical_usage_amount_cents >= 0))
 );
+comment on table lifetime_usages is 'Usage imported from before a chain of subscriptions: same external id, same subscription_at.';
 
 create table mails (
   id uuid not null,
@@ -2087,13 +2173,14 @@ create table mails (
   error text,
   next_attempt_at timestamp with time zone,
   sent_at timestamp with time zone,
-  created_at timestamp with time zone not null,
   recipient_states jsonb not null default '[]'::jsonb,
+  created_at timestamp with time zone not null,
   constraint mails_pkey PRIMARY KEY (id),
   constraint mails_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint mails_kind_check CHECK ((kind = ANY (ARRAY['invoice'::text, 'credit_note'::text, 'payment_receipt'::text]))),
   constraint mails_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'pending'::text, 'sent'::text, 'failed'::text, 'unsent'::text])))
 );
+comment on table mails is 'Mails to customers with a state for each recipient. A row waits for its document, then for the mail server.';
 comment on column mails.recipient_states is 'What the mail server said of each address: [{address, state: accepted | refused | deferred, error}]';
 CREATE UNIQUE INDEX mails_automatic_key ON public.mails USING btree (organization_id, kind, subject_id) WHERE is_automatic;
 CREATE INDEX mails_due ON public.mails USING btree (next_attempt_at) WHERE (status = 'pending'::text);
@@ -2113,6 +2200,7 @@ create table minimum_commitments (
   constraint minimum_commitments_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id) DEFERRABLE,
   constraint minimum_commitments_amount_cents_check CHECK ((amount_cents > 0))
 );
+comment on table minimum_commitments is 'The least that a subscription of the plan pays per interval.';
 
 create table order_forms (
   id uuid not null,
@@ -2138,6 +2226,7 @@ create table order_forms (
   constraint order_forms_status_check CHECK ((status = ANY (ARRAY['generated'::text, 'signed'::text, 'expired'::text, 'voided'::text]))),
   constraint order_forms_void_reason_check CHECK ((void_reason = ANY (ARRAY['manual'::text, 'expired'::text, 'invalid'::text])))
 );
+comment on table order_forms is 'Approved versions of quotes, to be signed.';
 CREATE INDEX order_forms_expiring ON public.order_forms USING btree (expires_at) WHERE ((status = 'generated'::text) AND (expires_at IS NOT NULL));
 CREATE INDEX order_forms_newest ON public.order_forms USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX order_forms_quote ON public.order_forms USING btree (organization_id, quote_id);
@@ -2150,6 +2239,7 @@ create table order_sequences (
   constraint order_sequences_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint order_sequences_document_check CHECK ((document = ANY (ARRAY['quote'::text, 'order_form'::text, 'order'::text])))
 );
+comment on table order_sequences is 'Last number given to a quote, order form or order.';
 
 create table orders (
   id uuid not null,
@@ -2179,6 +2269,7 @@ create table orders (
   constraint orders_scheduled CHECK (((execute_at IS NULL) OR (execution_mode IS NOT NULL))),
   constraint orders_status_check CHECK ((status = ANY (ARRAY['created'::text, 'executed'::text, 'failed'::text])))
 );
+comment on table orders is 'Signed order forms and their execution.';
 CREATE INDEX orders_newest ON public.orders USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX orders_scheduled ON public.orders USING btree (execute_at) WHERE ((status = 'created'::text) AND (execute_at IS NOT NULL));
 
@@ -2187,6 +2278,8 @@ create table organizations (
   name text not null,
   slug text not null,
   hmac_key text not null,
+  former_hmac_key text,
+  former_hmac_key_expires_at timestamp with time zone,
   sandbox boolean not null default false,
   document_number_prefix text not null,
   document_numbering text not null default 'per_customer'::text,
@@ -2212,17 +2305,15 @@ create table organizations (
   rate_limit_default integer,
   rate_limit_events_bulk integer,
   rate_limit_access integer,
+  wallet_limit integer not null default 6,
   usage_policies jsonb,
   shapes_version bigint not null default 0,
   customers_count bigint not null default 0,
-  created_at timestamp with time zone not null,
-  updated_at timestamp with time zone not null,
-  wallet_limit integer not null default 6,
   hosted_page_wait_minutes integer not null default 0,
   deny_when_overdue boolean not null default false,
   personal_properties jsonb not null default '[]'::jsonb,
-  former_hmac_key text,
-  former_hmac_key_expires_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
   constraint organizations_pkey PRIMARY KEY (id),
   constraint organizations_slug_key UNIQUE (slug),
   constraint organizations_audit_logs_period_days CHECK (((audit_logs_period_days >= 1) AND (audit_logs_period_days <= 400))),
@@ -2235,6 +2326,7 @@ create table organizations (
   constraint organizations_rate_limit_events_check CHECK ((rate_limit_events > 0)),
   constraint organizations_wallet_limit_check CHECK (((wallet_limit >= 1) AND (wallet_limit <= 100)))
 );
+comment on table organizations is 'A tenant. Every other row of a tenant carries its id, which comes from the API key alone.';
 CREATE TRIGGER organizations_tell_access AFTER UPDATE OF deny_when_overdue ON public.organizations FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
 
 create table owners (
@@ -2246,6 +2338,7 @@ create table owners (
   constraint owners_email_key UNIQUE (organization_id, email),
   constraint owners_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
 );
+comment on table owners is 'People who look after quotes, known by their mail address.';
 
 create table payment_invoices (
   organization_id uuid not null,
@@ -2257,6 +2350,7 @@ create table payment_invoices (
   constraint payment_invoices_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id) DEFERRABLE,
   constraint payment_invoices_amount_cents_check CHECK ((amount_cents >= 0))
 );
+comment on table payment_invoices is 'What a payment settled of each invoice.';
 CREATE INDEX payment_invoices_invoice ON public.payment_invoices USING btree (organization_id, invoice_id);
 
 create table payment_methods (
@@ -2276,6 +2370,7 @@ create table payment_methods (
   constraint payment_methods_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
   constraint payment_methods_payment_provider_id_fkey FOREIGN KEY (payment_provider_id) REFERENCES payment_providers(id) DEFERRABLE
 );
+comment on table payment_methods is 'Stored payment methods of customers, as references to their provider.';
 CREATE UNIQUE INDEX payment_methods_default_key ON public.payment_methods USING btree (organization_id, customer_id) WHERE (is_default AND (deleted_at IS NULL));
 CREATE UNIQUE INDEX payment_methods_method_key ON public.payment_methods USING btree (organization_id, payment_provider_id, provider_customer_id, provider_method_id) WHERE (deleted_at IS NULL);
 
@@ -2292,14 +2387,15 @@ create table payment_pages (
   provider_page_id text,
   expires_at timestamp with time zone not null,
   closed_at timestamp with time zone,
-  created_at timestamp with time zone not null,
   error jsonb,
+  created_at timestamp with time zone not null,
   constraint payment_pages_pkey PRIMARY KEY (id),
   constraint payment_pages_token_key UNIQUE (token),
   constraint payment_pages_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
   constraint payment_pages_payment_provider_id_fkey FOREIGN KEY (payment_provider_id) REFERENCES payment_providers(id) DEFERRABLE,
   constraint payment_pages_payable_type_check CHECK ((payable_type = ANY (ARRAY['Invoice'::text, 'PaymentRequest'::text])))
 );
+comment on table payment_pages is 'Hosted pages on which a customer pays, or stores a payment method.';
 CREATE INDEX payment_pages_payable ON public.payment_pages USING btree (organization_id, payable_id) WHERE (closed_at IS NULL);
 
 create table payment_providers (
@@ -2323,6 +2419,7 @@ create table payment_providers (
   constraint payment_providers_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint payment_providers_status_check CHECK ((status = ANY (ARRAY['connected'::text, 'unverified'::text, 'failing'::text])))
 );
+comment on table payment_providers is 'Connections to payment providers. Secrets are sealed.';
 CREATE UNIQUE INDEX payment_providers_code_key ON public.payment_providers USING btree (organization_id, code) WHERE (deleted_at IS NULL);
 
 create table payment_receipts (
@@ -2340,6 +2437,7 @@ create table payment_receipts (
   constraint payment_receipts_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
   constraint payment_receipts_payment_id_fkey FOREIGN KEY (payment_id) REFERENCES payments(id) DEFERRABLE
 );
+comment on table payment_receipts is 'Receipts of payments.';
 CREATE INDEX payment_receipts_customer ON public.payment_receipts USING btree (organization_id, customer_id, created_at DESC, id DESC);
 CREATE INDEX payment_receipts_newest ON public.payment_receipts USING btree (organization_id, created_at DESC, id DESC);
 
@@ -2351,6 +2449,7 @@ create table payment_request_invoices (
   constraint payment_request_invoices_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) DEFERRABLE,
   constraint payment_request_invoices_payment_request_id_fkey FOREIGN KEY (payment_request_id) REFERENCES payment_requests(id) DEFERRABLE
 );
+comment on table payment_request_invoices is 'Invoices of a payment request.';
 CREATE INDEX payment_request_invoices_invoice ON public.payment_request_invoices USING btree (organization_id, invoice_id);
 
 create table payment_requests (
@@ -2375,6 +2474,7 @@ create table payment_requests (
   constraint payment_requests_dunning_campaign_id_fkey FOREIGN KEY (dunning_campaign_id) REFERENCES dunning_campaigns(id) DEFERRABLE,
   constraint payment_requests_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text])))
 );
+comment on table payment_requests is 'Requests to pay several overdue invoices at once.';
 CREATE INDEX payment_requests_newest ON public.payment_requests USING btree (organization_id, created_at DESC, id DESC);
 
 create table payments (
@@ -2386,6 +2486,8 @@ create table payments (
   payment_type text not null,
   amount_cents bigint not null,
   amount_currency text not null,
+  wire_amount bigint,
+  wire_currency text,
   status text not null,
   payment_status text not null,
   reference text,
@@ -2397,11 +2499,9 @@ create table payments (
   error jsonb,
   charge_attempts integer not null default 0,
   charged_at timestamp with time zone,
+  cancel_owed_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  cancel_owed_at timestamp with time zone,
-  wire_amount bigint,
-  wire_currency text,
   constraint payments_pkey PRIMARY KEY (id),
   constraint payments_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
   constraint payments_payment_method_id_fkey FOREIGN KEY (payment_method_id) REFERENCES payment_methods(id) DEFERRABLE,
@@ -2411,6 +2511,7 @@ create table payments (
   constraint payments_payment_status_check CHECK ((payment_status = ANY (ARRAY['pending'::text, 'processing'::text, 'succeeded'::text, 'failed'::text]))),
   constraint payments_payment_type_check CHECK ((payment_type = ANY (ARRAY['manual'::text, 'provider'::text])))
 );
+comment on table payments is 'Payments by hand and at providers; at most one per payable is under way.';
 CREATE INDEX payments_cancel_owed ON public.payments USING btree (cancel_owed_at) WHERE (cancel_owed_at IS NOT NULL);
 CREATE INDEX payments_newest ON public.payments USING btree (organization_id, created_at DESC, id DESC);
 CREATE INDEX payments_payable ON public.payments USING btree (organization_id, payable_id);
@@ -2427,6 +2528,7 @@ create table plan_cascades (
   constraint plan_cascades_pkey PRIMARY KEY ("position"),
   constraint plan_cascades_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id) DEFERRABLE
 );
+comment on table plan_cascades is 'Changes of a plan that one of its overrides has yet to follow, in order.';
 CREATE INDEX plan_cascades_plan ON public.plan_cascades USING btree (organization_id, plan_id, "position");
 
 create table plan_taxes (
@@ -2437,6 +2539,7 @@ create table plan_taxes (
   constraint plan_taxes_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans(id) DEFERRABLE,
   constraint plan_taxes_tax_id_fkey FOREIGN KEY (tax_id) REFERENCES taxes(id) DEFERRABLE
 );
+comment on table plan_taxes is 'Taxes on the fees of a plan.';
 
 create table plans (
   id uuid not null,
@@ -2466,6 +2569,7 @@ create table plans (
   constraint plans_interval_check CHECK (("interval" = ANY (ARRAY['weekly'::text, 'monthly'::text, 'quarterly'::text, 'semiannual'::text, 'yearly'::text]))),
   constraint plans_trial_period_check CHECK ((trial_period >= (0)::numeric))
 );
+comment on table plans is 'Prices of a subscription. A plan with parent_id is the override of one subscription.';
 CREATE UNIQUE INDEX plans_code_key ON public.plans USING btree (organization_id, code) WHERE ((deleted_at IS NULL) AND (parent_id IS NULL));
 CREATE INDEX plans_parent ON public.plans USING btree (organization_id, parent_id) WHERE (parent_id IS NOT NULL);
 CREATE TRIGGER plans_tell_access AFTER UPDATE OF parent_id, "interval", bill_charges_monthly, pay_in_advance, amount_currency, deleted_at ON public.plans FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
@@ -2483,6 +2587,7 @@ create table pricing_units (
   constraint pricing_units_pkey PRIMARY KEY (id),
   constraint pricing_units_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE
 );
+comment on table pricing_units is 'Units other than money in which charges can be priced, such as credits or tokens.';
 CREATE UNIQUE INDEX pricing_units_code_key ON public.pricing_units USING btree (organization_id, code) WHERE (deleted_at IS NULL);
 
 create table privileges (
@@ -2501,6 +2606,7 @@ create table privileges (
   constraint privileges_options CHECK (((value_type = 'select'::text) = (cardinality(select_options) > 0))),
   constraint privileges_value_type_check CHECK ((value_type = ANY (ARRAY['integer'::text, 'boolean'::text, 'string'::text, 'select'::text])))
 );
+comment on table privileges is 'Typed values of a feature, such as a number of seats.';
 CREATE TRIGGER privileges_tell_access AFTER INSERT OR DELETE OR UPDATE ON public.privileges FOR EACH STATEMENT EXECUTE FUNCTION tell_access_of_organization();
 
 create table progressive_runs (
@@ -2517,6 +2623,7 @@ create table progressive_runs (
   constraint progressive_runs_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE,
   constraint progressive_runs_previous_invoice_id_fkey FOREIGN KEY (previous_invoice_id) REFERENCES invoices(id) DEFERRABLE
 );
+comment on table progressive_runs is 'The crossing that a progressive invoice answers: the same crossing makes one invoice.';
 
 create table quote_owners (
   organization_id uuid not null,
@@ -2527,6 +2634,7 @@ create table quote_owners (
   constraint quote_owners_owner_id_fkey FOREIGN KEY (owner_id) REFERENCES owners(id) DEFERRABLE,
   constraint quote_owners_quote_id_fkey FOREIGN KEY (quote_id) REFERENCES quotes(id) DEFERRABLE
 );
+comment on table quote_owners is 'Owners of a quote, in order.';
 CREATE INDEX quote_owners_owner ON public.quote_owners USING btree (organization_id, owner_id);
 
 create table quote_versions (
@@ -2554,6 +2662,7 @@ create table quote_versions (
   constraint quote_versions_void_reason_check CHECK ((void_reason = ANY (ARRAY['manual'::text, 'superseded'::text, 'cascade_of_expired'::text, 'cascade_of_voided'::text]))),
   constraint quote_versions_voided CHECK ((((status = 'voided'::text) = (voided_at IS NOT NULL)) AND ((status = 'voided'::text) = (void_reason IS NOT NULL))))
 );
+comment on table quote_versions is 'Versions of a quote; an approved one becomes an order form.';
 CREATE UNIQUE INDEX quote_versions_alive_key ON public.quote_versions USING btree (organization_id, quote_id) WHERE (status = ANY (ARRAY['draft'::text, 'approved'::text]));
 
 create table quotes (
@@ -2573,6 +2682,7 @@ create table quotes (
   constraint quotes_order_type_check CHECK ((order_type = ANY (ARRAY['subscription_creation'::text, 'subscription_amendment'::text, 'one_off'::text]))),
   constraint quotes_target CHECK (((order_type = 'subscription_amendment'::text) = (subscription_id IS NOT NULL)))
 );
+comment on table quotes is 'Quotes, whose content stands in their versions.';
 CREATE INDEX quotes_customer ON public.quotes USING btree (organization_id, customer_id);
 CREATE INDEX quotes_newest ON public.quotes USING btree (organization_id, created_at DESC, id DESC);
 
@@ -2598,11 +2708,11 @@ create table recurring_transaction_rules (
   payment_method_type text,
   payment_method_id uuid,
   purchase_order_number text,
+  skip_invoice_custom_sections boolean,
   next_top_up_on date,
   terminated_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  skip_invoice_custom_sections boolean,
   constraint recurring_transaction_rules_pkey PRIMARY KEY (id),
   constraint recurring_transaction_rules_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint recurring_transaction_rules_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id) DEFERRABLE,
@@ -2611,6 +2721,7 @@ create table recurring_transaction_rules (
   constraint recurring_transaction_rules_status_check CHECK ((status = ANY (ARRAY['active'::text, 'terminated'::text]))),
   constraint recurring_transaction_rules_trigger_check CHECK ((trigger = ANY (ARRAY['interval'::text, 'threshold'::text])))
 );
+comment on table recurring_transaction_rules is 'Rules by which a wallet is topped up: by interval or below a threshold.';
 CREATE UNIQUE INDEX recurring_transaction_rules_active_key ON public.recurring_transaction_rules USING btree (organization_id, wallet_id) WHERE (status = 'active'::text);
 CREATE INDEX recurring_transaction_rules_due ON public.recurring_transaction_rules USING btree (next_top_up_on) WHERE ((status = 'active'::text) AND (next_top_up_on IS NOT NULL));
 CREATE INDEX recurring_transaction_rules_expiring ON public.recurring_transaction_rules USING btree (expiration_at) WHERE ((status = 'active'::text) AND (expiration_at IS NOT NULL));
@@ -2624,6 +2735,7 @@ create table retention_rules (
   constraint retention_rules_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint retention_rules_days_check CHECK ((days > 0))
 );
+comment on table retention_rules is 'Days that rows of a class are kept where an organization chose other than the default; null keeps them for ever.';
 CREATE INDEX retention_rules_class ON public.retention_rules USING btree (class, days);
 
 create table runs (
@@ -2645,6 +2757,7 @@ create table runs (
   constraint runs_pkey PRIMARY KEY (id),
   constraint runs_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])))
 );
+comment on table runs is 'Work longer than a request, with its progress and its result.';
 CREATE INDEX runs_open ON public.runs USING btree (lease_until) WHERE (status = ANY (ARRAY['pending'::text, 'running'::text]));
 CREATE INDEX runs_organization ON public.runs USING btree (organization_id, kind, created_at DESC);
 
@@ -2659,6 +2772,7 @@ create table sandbox_mails (
   created_at timestamp with time zone not null,
   constraint sandbox_mails_pkey PRIMARY KEY (id)
 );
+comment on table sandbox_mails is 'Mails of sandbox organizations: they are kept here instead of being sent.';
 CREATE INDEX sandbox_mails_newest ON public.sandbox_mails USING btree (organization_id, created_at DESC, id DESC);
 
 create table schedule_ticks (
@@ -2669,6 +2783,7 @@ create table schedule_ticks (
   error text,
   constraint schedule_ticks_pkey PRIMARY KEY (job, tick_at)
 );
+comment on table schedule_ticks is 'One row per tick of a periodic job. Whoever inserts the row enqueues the job, so that a tick runs once.';
 CREATE INDEX schedule_ticks_age ON public.schedule_ticks USING btree (tick_at);
 
 create table schema_migrations (
@@ -2691,6 +2806,7 @@ create table security_logs (
   created_at timestamp with time zone not null,
   constraint security_logs_pkey PRIMARY KEY (id, created_at)
 ) partition by RANGE (created_at);
+comment on table security_logs is 'Changes of keys, endpoints and other security settings. Partitioned by month of real time.';
 CREATE INDEX security_logs_newest ON ONLY public.security_logs USING btree (organization_id, logged_at DESC, id DESC);
 
 create table security_logs_2026_11 partition of security_logs FOR VALUES FROM ('2026-11-01 00:00:00+00') TO ('2026-12-01 00:00:00+00');
@@ -2717,6 +2833,7 @@ create table subscription_activation_rules (
   constraint subscription_activation_rules_status_check CHECK ((status = ANY (ARRAY['inactive'::text, 'pending'::text, 'satisfied'::text, 'declined'::text, 'failed'::text, 'expired'::text, 'not_applicable'::text]))),
   constraint subscription_activation_rules_timeout_hours_check CHECK ((timeout_hours >= 0))
 );
+comment on table subscription_activation_rules is 'What a subscription waits for before it becomes active, such as the payment of its first invoice.';
 CREATE INDEX subscription_activation_rules_expiring ON public.subscription_activation_rules USING btree (expires_at) WHERE (status = 'pending'::text);
 
 create table subscriptions (
@@ -2749,9 +2866,10 @@ create table subscriptions (
   last_received_event_on date,
   usage_may_have_changed boolean not null default false,
   next_billing_at timestamp with time zone,
+  termination_alerted_on date,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  termination_alerted_on date,
+  switch_kind text,
   constraint subscriptions_pkey PRIMARY KEY (id),
   constraint subscriptions_billing_entity_id_fkey FOREIGN KEY (billing_entity_id) REFERENCES billing_entities(id) DEFERRABLE,
   constraint subscriptions_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE,
@@ -2762,8 +2880,11 @@ create table subscriptions (
   constraint subscriptions_cancellation_reason_check CHECK ((cancellation_reason = ANY (ARRAY['payment_failed'::text, 'timeout'::text]))),
   constraint subscriptions_on_termination_credit_note_check CHECK ((on_termination_credit_note = ANY (ARRAY['credit'::text, 'refund'::text, 'offset'::text, 'skip'::text]))),
   constraint subscriptions_on_termination_invoice_check CHECK ((on_termination_invoice = ANY (ARRAY['generate'::text, 'skip'::text]))),
-  constraint subscriptions_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'incomplete'::text, 'active'::text, 'terminated'::text, 'canceled'::text])))
+  constraint subscriptions_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'incomplete'::text, 'active'::text, 'terminated'::text, 'canceled'::text]))),
+  constraint subscriptions_switch_has_kind CHECK (((switch_kind IS NULL) = (previous_subscription_id IS NULL))),
+  constraint subscriptions_switch_kind_known CHECK ((switch_kind = ANY (ARRAY['upgrade'::text, 'downgrade'::text])))
 );
+comment on table subscriptions is 'A plan used by a customer. Records with the same external_id follow each other when the plan changes.';
 CREATE UNIQUE INDEX subscriptions_active_key ON public.subscriptions USING btree (organization_id, external_id) WHERE (status = 'active'::text);
 CREATE INDEX subscriptions_customer ON public.subscriptions USING btree (organization_id, customer_id);
 CREATE INDEX subscriptions_due ON public.subscriptions USING btree (next_billing_at) WHERE (status = 'active'::text);
@@ -2782,6 +2903,7 @@ create table taken_late_events (
   taken_at timestamp with time zone not null,
   constraint taken_late_events_pkey PRIMARY KEY (organization_id, event_id)
 );
+comment on table taken_late_events is 'Late events that a correction has already priced.';
 
 create table taxes (
   id uuid not null,
@@ -2798,6 +2920,7 @@ create table taxes (
   constraint taxes_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint taxes_rate_check CHECK ((rate >= (0)::numeric))
 );
+comment on table taxes is 'Tax rates in percent. Those with auto_generated were made by the EU tax management.';
 CREATE UNIQUE INDEX taxes_code_key ON public.taxes USING btree (organization_id, code) WHERE (deleted_at IS NULL);
 
 create table test_clock_leases (
@@ -2807,6 +2930,7 @@ create table test_clock_leases (
   constraint test_clock_leases_pkey PRIMARY KEY (organization_id),
   constraint test_clock_leases_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES test_clocks(organization_id) ON DELETE CASCADE DEFERRABLE
 );
+comment on table test_clock_leases is 'Which worker advances a clock, and the real time until which it is believed alive. A row of its own: on the clock''s row the heartbeat waited for every job that held the clock.';
 CREATE INDEX test_clock_leases_until ON public.test_clock_leases USING btree (until);
 
 create table test_clock_timeline (
@@ -2823,6 +2947,7 @@ create table test_clock_timeline (
   constraint test_clock_timeline_pkey PRIMARY KEY (organization_id, sequence),
   constraint test_clock_timeline_kind_check CHECK ((kind = ANY (ARRAY['clock'::text, 'job'::text, 'activity'::text, 'webhook'::text, 'payment'::text])))
 );
+comment on table test_clock_timeline is 'What happened while a clock advanced, in order: jobs, activities, webhooks, payments.';
 
 create table test_clock_timelines (
   organization_id uuid not null,
@@ -2831,6 +2956,7 @@ create table test_clock_timelines (
   clock_deleted_at timestamp with time zone,
   constraint test_clock_timelines_pkey PRIMARY KEY (organization_id)
 );
+comment on table test_clock_timelines is 'Counter of a clock''s timeline. A row of its own, locked last in every transaction that writes lines, so that writers which share the clock''s row never wait for each other in a circle. It outlives the clock.';
 
 create table test_clocks (
   organization_id uuid not null,
@@ -2849,6 +2975,7 @@ create table test_clocks (
   constraint test_clocks_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES organizations(id) DEFERRABLE,
   constraint test_clocks_status_check CHECK ((status = ANY (ARRAY['ready'::text, 'advancing'::text, 'failed'::text])))
 );
+comment on table test_clocks is 'The clock of a sandbox organization: its frozen time and the advance under way.';
 
 create table triggered_alerts (
   id uuid not null,
@@ -2867,6 +2994,7 @@ create table triggered_alerts (
   constraint triggered_alerts_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE,
   constraint triggered_alerts_wallet_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id) DEFERRABLE
 );
+comment on table triggered_alerts is 'Evaluations that crossed a threshold. The key makes a crossing count once, however often it is evaluated.';
 
 create table unmatched_events (
   organization_id uuid not null,
@@ -2883,6 +3011,7 @@ create table unmatched_events (
   constraint unmatched_events_pkey PRIMARY KEY (organization_id, event_id),
   constraint unmatched_events_status_check CHECK ((status = ANY (ARRAY['open'::text, 'healed'::text, 'ignored'::text])))
 );
+comment on table unmatched_events is 'Events without a metric or subscription. They heal when the missing one is made.';
 CREATE INDEX unmatched_events_newest ON public.unmatched_events USING btree (organization_id, status, first_seen_at DESC, event_id DESC);
 CREATE INDEX unmatched_events_open_code ON public.unmatched_events USING btree (organization_id, code, event_id) WHERE (status = 'open'::text);
 CREATE INDEX unmatched_events_open_subscription ON public.unmatched_events USING btree (organization_id, external_subscription_id, event_id) WHERE (status = 'open'::text);
@@ -2893,11 +3022,12 @@ create table unmatched_totals (
   reason text not null,
   code text not null,
   count bigint not null,
+  kept bigint not null default 0,
   first_seen_at timestamp with time zone not null,
   last_seen_at timestamp with time zone not null,
-  kept bigint not null default 0,
   constraint unmatched_totals_pkey PRIMARY KEY (organization_id, reason, code)
 );
+comment on table unmatched_totals is 'How many events were found unmatched per reason and code; beyond a limit only these counters grow.';
 CREATE INDEX unmatched_totals_empty ON public.unmatched_totals USING btree (organization_id) WHERE (count <= 0);
 CREATE INDEX unmatched_totals_overflown ON public.unmatched_totals USING btree (organization_id, code) WHERE (kept < count);
 
@@ -2911,17 +3041,18 @@ create table usage_buckets (
   valid_count bigint not null,
   sum numeric not null default 0,
   moment numeric not null default 0,
+  amount numeric not null default 0,
   max numeric,
   last_ts timestamp with time zone,
   last_created_at timestamp with time zone,
   last_id uuid,
   last_value numeric,
-  amount numeric not null default 0,
   digest numeric not null default 0,
   max_id uuid,
   constraint usage_buckets_pkey PRIMARY KEY (organization_id, external_subscription_id, shape_id, hour, group_hash)
 ) with (fillfactor=70);
-comment on column usage_buckets.digest is 'sum over the events of 10^83 + the first 240 bits of a SHA-256: src/resources/usage-shapes/event-digest.ts';
+comment on table usage_buckets is 'Usage per subscription, shape, hour and group: what reads and invoices add up instead of events.';
+comment on column usage_buckets.digest is 'sum over the events of 10^83 + the first 240 bits of a SHA-256: src/areas/catalog/usage-shapes/event-digest.ts';
 comment on column usage_buckets.max_id is 'no event that was ever in here has a greater id';
 
 create table usage_days (
@@ -2939,6 +3070,7 @@ create table usage_days (
   max_id uuid,
   constraint usage_days_pkey PRIMARY KEY (organization_id, external_subscription_id, shape_id, day, group_hash)
 ) with (fillfactor=70);
+comment on table usage_days is 'Sums of the buckets of one UTC day, of shapes that keep days; greatest and last values stay with the hours.';
 comment on column usage_days.digest is 'sum of the digests of the hours of the day';
 comment on column usage_days.max_id is 'greatest max_id of the hours of the day';
 
@@ -2950,6 +3082,7 @@ create table usage_dirty_hours (
   marks integer not null default 1,
   constraint usage_dirty_hours_pkey PRIMARY KEY (organization_id, shape_id, external_subscription_id, hour)
 );
+comment on table usage_dirty_hours is '(subscription, hour) keys touched while a shape is being built, drained before it goes live; of a live shape, hours whose repair is pending. A writer always updates the row, so that draining waits for writers under way.';
 
 create table usage_groups (
   organization_id uuid not null,
@@ -2958,6 +3091,7 @@ create table usage_groups (
   properties jsonb not null,
   constraint usage_groups_pkey PRIMARY KEY (organization_id, shape_id, group_hash)
 );
+comment on table usage_groups is 'Values of the grouping properties behind each group hash of a shape.';
 
 create table usage_marks (
   id uuid not null,
@@ -2967,6 +3101,7 @@ create table usage_marks (
   constraint usage_marks_pkey PRIMARY KEY (id),
   constraint usage_marks_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES subscriptions(id) DEFERRABLE
 );
+comment on table usage_marks is 'Subscriptions whose usage, alerts or thresholds changed. Rows are only added, so that writers never wait for the worker.';
 CREATE INDEX usage_marks_oldest ON public.usage_marks USING btree (marked_at);
 CREATE INDEX usage_marks_subscription ON public.usage_marks USING btree (organization_id, subscription_id);
 
@@ -2977,6 +3112,7 @@ create table usage_raw_subscriptions (
   marked_at timestamp with time zone not null,
   constraint usage_raw_subscriptions_pkey PRIMARY KEY (organization_id, shape_id, external_subscription_id)
 );
+comment on table usage_raw_subscriptions is '(shape, subscription) pairs with too many combinations of groups: reads scan their events.';
 
 create table usage_shapes (
   id uuid not null,
@@ -2988,13 +3124,14 @@ create table usage_shapes (
   property_names text[] not null,
   state text not null,
   built_through text,
-  created_at timestamp with time zone not null,
   keeps_days boolean not null default false,
   keeps_amounts boolean not null default true,
+  created_at timestamp with time zone not null,
   constraint usage_shapes_pkey PRIMARY KEY (id),
   constraint usage_shapes_billable_metric_id_fkey FOREIGN KEY (billable_metric_id) REFERENCES billable_metrics(id) DEFERRABLE,
   constraint usage_shapes_state_check CHECK ((state = ANY (ARRAY['building'::text, 'live'::text, 'retired'::text])))
 );
+comment on table usage_shapes is 'What is rolled up of a metric''s events: aggregation, field and grouping properties. Charges that need the same share one.';
 CREATE UNIQUE INDEX usage_shapes_building_key ON public.usage_shapes USING btree (organization_id, billable_metric_id) WHERE (state = 'building'::text);
 CREATE UNIQUE INDEX usage_shapes_live_key ON public.usage_shapes USING btree (organization_id, billable_metric_id) WHERE (state = 'live'::text);
 
@@ -3016,6 +3153,7 @@ create table usage_thresholds (
   constraint usage_thresholds_amount_cents_check CHECK ((amount_cents > 0)),
   constraint usage_thresholds_one_owner CHECK (((plan_id IS NULL) <> (subscription_id IS NULL)))
 );
+comment on table usage_thresholds is 'Amounts of usage, on a plan or a subscription, at which a progressive invoice is made.';
 CREATE UNIQUE INDEX usage_thresholds_plan_key ON public.usage_thresholds USING btree (organization_id, plan_id, amount_cents, recurring) WHERE ((deleted_at IS NULL) AND (plan_id IS NOT NULL));
 CREATE UNIQUE INDEX usage_thresholds_plan_recurring_key ON public.usage_thresholds USING btree (organization_id, plan_id) WHERE ((deleted_at IS NULL) AND (plan_id IS NOT NULL) AND recurring);
 CREATE UNIQUE INDEX usage_thresholds_subscription_key ON public.usage_thresholds USING btree (organization_id, subscription_id, amount_cents, recurring) WHERE ((deleted_at IS NULL) AND (subscription_id IS NOT NULL));
@@ -3035,6 +3173,7 @@ create table usage_uniques (
   last_id uuid not null,
   constraint usage_uniques_pkey PRIMARY KEY (organization_id, external_subscription_id, shape_id, hour, group_hash, value_hash)
 ) with (fillfactor=80);
+comment on table usage_uniques is 'Of each value and hour of a unique count: whether it was added, and what its last operation left. Can be computed again in any order and any number of times. Values are kept as hashes.';
 
 create table verifications (
   id uuid not null,
@@ -3050,6 +3189,7 @@ create table verifications (
   constraint verifications_level_check CHECK ((level = ANY (ARRAY['inputs'::text, 'events'::text]))),
   constraint verifications_status_check CHECK ((status = ANY (ARRAY['equal'::text, 'different'::text, 'not_verifiable'::text])))
 );
+comment on table verifications is 'Results of invoice verifications.';
 CREATE INDEX verifications_invoice ON public.verifications USING btree (organization_id, invoice_id, created_at DESC, id DESC);
 
 create table vies_checks (
@@ -3071,6 +3211,7 @@ create table vies_checks (
   constraint vies_checks_pending CHECK (((status = 'pending'::text) = (next_attempt_at IS NOT NULL))),
   constraint vies_checks_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'valid'::text, 'invalid'::text])))
 );
+comment on table vies_checks is 'Checks of VAT numbers in the EU register, tried again until the register answers.';
 CREATE INDEX vies_checks_due ON public.vies_checks USING btree (next_attempt_at) WHERE (status = 'pending'::text);
 
 create table wallet_held (
@@ -3083,6 +3224,7 @@ create table wallet_held (
   constraint wallet_held_wallet_id_fkey FOREIGN KEY (wallet_id) REFERENCES wallets(id) ON DELETE CASCADE DEFERRABLE,
   constraint wallet_held_not_negative CHECK ((held_cents >= 0))
 ) with (fillfactor=50);
+comment on table wallet_held is 'Sum of the holds that count against a wallet. A trigger keeps it in step; it cannot become negative.';
 
 create table wallet_holds (
   id uuid not null,
@@ -3110,6 +3252,7 @@ create table wallet_holds (
   constraint wallet_holds_covered CHECK ((amount_cents <= available_cents)),
   constraint wallet_holds_status_check CHECK ((status = ANY (ARRAY['open'::text, 'settled'::text, 'released'::text, 'expired'::text])))
 );
+comment on table wallet_holds is 'Credit of a wallet that is set aside before it is used.';
 CREATE INDEX wallet_holds_awaited ON public.wallet_holds USING btree (wallet_id) WHERE awaits_refresh;
 CREATE INDEX wallet_holds_ending ON public.wallet_holds USING btree (organization_id, wallet_id, expires_at) WHERE (status = 'open'::text);
 CREATE INDEX wallet_holds_expiring ON public.wallet_holds USING btree (expires_at) WHERE (status = 'open'::text);
@@ -3126,6 +3269,7 @@ create table wallet_marks (
   constraint wallet_marks_pkey PRIMARY KEY (id),
   constraint wallet_marks_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id) DEFERRABLE
 );
+comment on table wallet_marks is 'Customers whose usage, invoices or wallets changed. Rows are only added, so that writers never wait for the worker.';
 CREATE INDEX wallet_marks_customer ON public.wallet_marks USING btree (organization_id, customer_id);
 CREATE INDEX wallet_marks_oldest ON public.wallet_marks USING btree (marked_at);
 
@@ -3144,6 +3288,7 @@ create table wallet_transaction_consumptions (
   constraint wallet_transaction_consumptions_check CHECK (((consumed_purchased_cents >= 0) AND (consumed_purchased_cents <= consumed_amount_cents))),
   constraint wallet_transaction_consumptions_consumed_amount_cents_check CHECK ((consumed_amount_cents > 0))
 );
+comment on table wallet_transaction_consumptions is 'Which inbound credits paid for which outbound ones.';
 CREATE INDEX wallet_transaction_consumptions_outbound ON public.wallet_transaction_consumptions USING btree (organization_id, outbound_wallet_transaction_id);
 
 create table wallet_transactions (
@@ -3191,6 +3336,7 @@ create table wallet_transactions (
   constraint wallet_transactions_transaction_status_check CHECK ((transaction_status = ANY (ARRAY['purchased'::text, 'granted'::text, 'invoiced'::text, 'voided'::text]))),
   constraint wallet_transactions_transaction_type_check CHECK ((transaction_type = ANY (ARRAY['inbound'::text, 'outbound'::text])))
 );
+comment on table wallet_transactions is 'Credits that came into a wallet or left it.';
 CREATE UNIQUE INDEX wallet_transactions_interval_key ON public.wallet_transactions USING btree (organization_id, wallet_id, top_up_on, transaction_status) WHERE (top_up_on IS NOT NULL);
 CREATE INDEX wallet_transactions_invoice ON public.wallet_transactions USING btree (organization_id, invoice_id) WHERE (invoice_id IS NOT NULL);
 CREATE UNIQUE INDEX wallet_transactions_invoiced_key ON public.wallet_transactions USING btree (organization_id, invoice_id, wallet_id) WHERE (transaction_status = 'invoiced'::text);
@@ -3246,6 +3392,7 @@ create table wallets (
   constraint wallets_rate_amount_check CHECK ((rate_amount > (0)::numeric)),
   constraint wallets_status_check CHECK ((status = ANY (ARRAY['active'::text, 'terminated'::text])))
 );
+comment on table wallets is 'Prepaid credits of customers.';
 CREATE UNIQUE INDEX wallets_code_key ON public.wallets USING btree (organization_id, customer_id, code) WHERE (status = 'active'::text);
 CREATE INDEX wallets_customer ON public.wallets USING btree (organization_id, customer_id, status);
 CREATE INDEX wallets_expiring ON public.wallets USING btree (expiration_at) WHERE ((status = 'active'::text) AND (expiration_at IS NOT NULL));
@@ -3266,14 +3413,15 @@ create table webhook_deliveries (
   response text,
   next_attempt_at timestamp with time zone,
   last_retried_at timestamp with time zone,
+  replay_id uuid,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  replay_id uuid,
   constraint webhook_deliveries_pkey PRIMARY KEY (id),
   constraint webhook_deliveries_event_id_fkey FOREIGN KEY (event_id) REFERENCES webhook_events(id) ON DELETE CASCADE DEFERRABLE,
   constraint webhook_deliveries_webhook_endpoint_id_fkey FOREIGN KEY (webhook_endpoint_id) REFERENCES webhook_endpoints(id) ON DELETE CASCADE DEFERRABLE,
   constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'retrying'::text, 'succeeded'::text, 'failed'::text])))
 );
+comment on table webhook_deliveries is 'One event on its way to one endpoint: attempts made, last answer, next attempt.';
 CREATE INDEX webhook_deliveries_endpoint ON public.webhook_deliveries USING btree (webhook_endpoint_id, organization_id, updated_at DESC);
 CREATE INDEX webhook_deliveries_event ON public.webhook_deliveries USING btree (event_id);
 CREATE INDEX webhook_deliveries_replay ON public.webhook_deliveries USING btree (replay_id) WHERE (replay_id IS NOT NULL);
@@ -3303,6 +3451,7 @@ create table webhook_endpoints (
   constraint webhook_endpoints_signature_algo_check CHECK ((signature_algo = ANY (ARRAY['jwt'::text, 'hmac'::text]))),
   constraint webhook_endpoints_status_check CHECK ((status = ANY (ARRAY['enabled'::text, 'disabled'::text])))
 );
+comment on table webhook_endpoints is 'Addresses that receive an organization''s webhooks, with their secret, their circuit breaker and the types they want.';
 
 create table webhook_events (
   id uuid not null,
@@ -3319,4 +3468,5 @@ create table webhook_events (
   constraint webhook_events_pkey PRIMARY KEY (id),
   constraint webhook_events_sequence_key UNIQUE (organization_id, sequence)
 );
+comment on table webhook_events is 'Every outgoing event once, whether or not an endpoint listens. The sequencer numbers rows after their commit.';
 CREATE INDEX webhook_events_unnumbered ON public.webhook_events USING btree (organization_id, "position") WHERE (sequence IS NULL);
