@@ -1,5 +1,5 @@
 // One pm2 process per row: the ingress as a cluster, each worker pool by itself. `npm run build` first; the settings come
-// from the environment (README "Settings"), DATABASE_URL, REDIS_URL and SECRETS_KEYS at least.
+// from the environment (docs/operations.md "Settings"), DATABASE_URL, REDIS_URL and SECRETS_KEYS at least.
 // pm2 reload <name> replaces the copies one by one; a copy stops taking requests or jobs, finishes those it has and leaves
 // well within kill_timeout. pm2 finds `apps` only as a named export here: with a default export it says "No script path".
 

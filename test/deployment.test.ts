@@ -86,11 +86,11 @@ test('docker compose builds every process from the Dockerfile, and each names a 
 
 const run = promisify(execFile);
 
-test('what the README says that ships installs and runs by itself, with the driver mended', {
+test('what docs/operations.md says that ships installs and runs by itself, with the driver mended', {
   timeout: 300_000,
 }, async () => {
-  const readme = readFileSync(join(projectRoot(), 'README.md'), 'utf8');
-  const [, sentence] = /^What ships is (.+) and what `npm ci --omit=dev` installs there/m.exec(readme)!;
+  const page = readFileSync(join(projectRoot(), 'docs/operations.md'), 'utf8');
+  const [, sentence] = /^What ships is (.+) and what `npm ci --omit=dev` installs there/m.exec(page)!;
   const shipped = [...sentence!.matchAll(/`(.+?)`/g)].map(([, name]) => name!);
   expect(shipped).toContain('package-lock.json');
   const folder = mkdtempSync(join(tmpdir(), 'meterstone-shipped-'));

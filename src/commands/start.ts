@@ -3,7 +3,9 @@ import { launch } from './start/launch.ts';
 import { untilSignal } from './start/signals.ts';
 
 new Command('start')
-  .description('the whole service, from nothing; it is set by the environment (README "Settings") and Ctrl-C stops it')
+  .description(
+    'the whole service, from nothing; it is set by the environment (docs/operations.md "Settings") and Ctrl-C stops it',
+  )
   .parse();
 
 // The terminal may be gone while everything is being stopped.

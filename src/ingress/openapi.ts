@@ -34,7 +34,7 @@ const ERRORS: Record<number, string> = {
 
 /**
  * The OpenAPI document of all operations, made from the same table that mounts them: what an API key can call. Routes of the
- * operator, who has a token of another kind, are told in the README.
+ * operator, who has a token of another kind, are told in docs/operations.md.
  */
 export function openApiDocument(operations: readonly Operation[], facts: { url: string; version: string }): object {
   const registry = new OpenAPIRegistry();

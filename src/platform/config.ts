@@ -53,7 +53,7 @@ function readSecretsKeys(text: string, refuse: (message: string) => void): { id:
 
 /**
  * Every setting of the service: environment variable, unit, default, meaning. The process refuses to start on a bad
- * value and names it. README.md prints this table; `npm start` fills DATABASE_URL and REDIS_URL in by itself.
+ * value and names it. docs/operations.md prints this table; `npm start` fills DATABASE_URL and REDIS_URL in by itself.
  */
 const Settings = z.object({
   PORT: whole(3000, 0).pipe(z.number().max(HIGHEST_PORT)).describe('Port of the ingress; 0 takes a free one'),
@@ -208,7 +208,7 @@ export const doubtfulSettings = (environment: Record<string, string | undefined>
     ({ given, meant }) => `${given} is no setting and has no effect: is ${meant} meant?`,
   );
 
-/** The settings as rows of name, default and meaning, for the README and `--help`. */
+/** The settings as rows of name, default and meaning, for docs/operations.md and `--help`. */
 export function describeSettings(): { name: string; fallback: string; meaning: string }[] {
   const defaults = Settings.parse({}) as Record<string, unknown>;
   return Object.entries(Settings.shape).map(([name, schema]) => {

@@ -1,9 +1,9 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createOrganization } from '../../src/areas/tenancy/organizations/commands.ts';
 import { connectDatabase } from '../../src/platform/db/connect.ts';
 import { projectRoot } from '../../src/platform/project-root.ts';
@@ -11,9 +11,8 @@ import { birthOf, isAlive } from '../../src/platform/services/processes.ts';
 import { type Running, whyNotTwice } from '../../src/platform/services/run-file.ts';
 import { filesOf, killHard, newDataFolder } from '../platform/services/data-folder.ts';
 import { createTestDatabase } from '../support/database.ts';
+import { keyIn, spawnStart, startUp, stop } from '../support/launcher.ts';
 import { until } from '../support/until.ts';
-
-const UP_WITHIN_MS = 180_000;
 
 test('one command brings everything up, a second one disturbs nothing, Ctrl-C stops all and keeps the data', async () => {
   const dataDir = await newDataFolder();
@@ -80,49 +79,12 @@ test('a second start says so before anything is compiled', async () => {
   expect(scripts.prestart).toMatch(/^node src\/commands\/start\/not-twice.mjs && /);
 });
 
-/** The launcher in a folder of its own, run from the sources. */
-function spawnStart(dataDir: string, more: NodeJS.ProcessEnv = {}): { process: ChildProcess; output(): string } {
-  const { DATABASE_URL: _database, REDIS_URL: _redis, ...environment } = process.env;
-  const child = spawn(process.execPath, ['--import', 'tsx', join(projectRoot(), 'src/commands/start.ts')], {
-    cwd: projectRoot(),
-    env: { ...environment, DATA_DIR: dataDir, PORT: '0', ...more },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let text = '';
-  child.stdout.on('data', (chunk) => {
-    text += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    text += chunk;
-  });
-  return { process: child, output: () => text };
-}
-
-async function startUp(dataDir: string, more: NodeJS.ProcessEnv = {}): Promise<ReturnType<typeof spawnStart>> {
-  const started = spawnStart(dataDir, more);
-  onTestFinished(() => stop(started.process));
-  await until(() => {
-    if (started.process.exitCode !== null) throw new Error(started.output());
-    return started.output().includes('Ctrl-C stops everything');
-  }, UP_WITHIN_MS);
-  return started;
-}
-
-async function stop(launcher: ChildProcess): Promise<void> {
-  if (launcher.exitCode !== null || launcher.signalCode !== null) return;
-  launcher.kill('SIGINT');
-  await once(launcher, 'exit');
-  expect(launcher.exitCode).toBe(0);
-}
-
 /** Does what a person does with the printed line. */
 async function paste(output: string): Promise<{ customer: { svc_id: string; external_id: string } }> {
   const line = /^curl .*$/m.exec(output)![0];
   const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line]);
   return JSON.parse(stdout);
 }
-
-const keyIn = (output: string): string | undefined => /API key +(\S+)/.exec(output)?.[1];
 
 const readRunFile = async (dataDir: string): Promise<Running> =>
   JSON.parse(await readFile(join(dataDir, 'run.json'), 'utf8'));

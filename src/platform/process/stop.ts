@@ -1,6 +1,6 @@
 import type { Log } from '../log/log.ts';
 
-// Longer than the write timeout plus one job, shorter than what process managers grant (README "Operating").
+// Longer than the write timeout plus one job, shorter than what process managers grant (docs/operations.md).
 const STOP_WITHIN_MS = 14_000;
 
 /**
