@@ -23,6 +23,7 @@ import { periodicTickHandlers, periodicWorkHandlers } from '../src/jobs/run-peri
 import { registryOf } from '../src/jobs/run-periodic/registry.ts';
 import { startScheduler } from '../src/jobs/run-periodic/scheduler.ts';
 import { stepRunHandlers } from '../src/jobs/run-steps/jobs.ts';
+import { stepRegistry } from '../src/jobs/run-steps/registry.ts';
 import { watchOwed } from '../src/jobs/sweep-rows/watch-owed.ts';
 import { operationsByName } from '../src/operations.ts';
 import type { Config } from '../src/platform/config.ts';
@@ -122,7 +123,7 @@ export const pools = {
   ],
   billing: (runtime) => [
     serve(runtime, 'billing', runtime.config.CONCURRENCY_BILLING, {
-      ...stepRunHandlers(runtime),
+      ...stepRunHandlers(runtime, stepRegistry()),
       ...periodicWorkHandlers(runtime, registryOf(runtime.config)),
     }),
   ],

@@ -1,5 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Temporal } from 'temporal-polyfill';
+import type { JobName, JobPayload } from '../queues.ts';
+import type { StepName, StepPayload } from '../steps.ts';
 import type { Config } from './config.ts';
 import type { Db } from './db/connect.ts';
 import type { Log } from './log/log.ts';
@@ -45,18 +47,31 @@ export interface SecurityEvent {
   resources: object;
 }
 
-/** Work that the transaction still owes: a row of its own, nudged after commit (README decision 7). */
-export interface AfterStep {
-  job: string;
-  payload: object;
-  /** Business time before which it must not run; absent = at once. */
-  dueAt?: Temporal.Instant;
-  /**
-   * The work is owed by a row of its own that a sweep of its own finds (a run, an advancing clock): no step is stored,
-   * only the queue's job of this name is nudged after commit, with the payload and the organization's id.
-   */
-  ownRow?: true;
-}
+/**
+ * An after-step that the transaction still owes: stored as a row of its own by the commit and nudged after it (README
+ * decision 7). The table of src/steps.ts ties name and payload.
+ */
+export type OwedStep<Name extends StepName = StepName> = {
+  [Each in Name]: {
+    step: Each;
+    payload: StepPayload<Each>;
+    /** Business time before which it must not run; absent = at once. */
+    dueAt?: Temporal.Instant;
+  };
+}[Name];
+
+/**
+ * Work that another row owes, which a sweep of its own finds (a run, an advancing clock): no step is stored, only the
+ * queue's job of this name is added after the commit, with the payload and the organization's id.
+ */
+export type RowNudge<Name extends JobOfOrganization = JobOfOrganization> = {
+  [Each in Name]: { nudge: Each; payload: Omit<JobPayload<Each>, 'organization_id'> };
+}[Name];
+
+/** Jobs that name the organization whose work they are. */
+type JobOfOrganization = {
+  [Name in JobName]: 'organization_id' extends keyof JobPayload<Name> ? Name : never;
+}[JobName];
 
 /** How a read that may compute much asks to begin. */
 export interface HeavyWork {
@@ -102,8 +117,8 @@ export interface Context {
   readonly pause?: Pause;
   /** Of reads: admission of heavy ones, of which an organization has few at once. */
   readonly heavy?: HeavyWork;
-  /** Adds owed work to the transaction. */
-  after(step: AfterStep): void;
+  /** Adds owed work to the transaction: a step that it stores, or a nudge of a row that it wrote. */
+  after(owed: OwedStep | RowNudge): void;
   /**
    * Whether anything of the organization is open or falls due after the present until `target`. Only in commands, for
    * those of the test clock.

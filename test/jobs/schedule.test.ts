@@ -282,7 +282,7 @@ describe('a tick', () => {
     const { organization_id: id } = await createOrganization(sql, { name: 'Work', sandbox: false });
     const job = periodicJob('bill', {
       async work(ctx, item, tick) {
-        ctx.after({ job: 'next', payload: { item, tick: tick.toString(), actor: ctx.actor.source } });
+        ctx.after({ step: 'next', payload: { item, tick: tick.toString(), actor: ctx.actor.source } } as never);
       },
     });
     await runWork(deps(), registry({ periodicJobs: [job] }), {

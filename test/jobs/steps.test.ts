@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { createOrganization } from '../../src/areas/tenancy/organizations/commands.ts';
 import { stepRunHandlers } from '../../src/jobs/run-steps/jobs.ts';
+import { stepRegistry } from '../../src/jobs/run-steps/registry.ts';
 import { nudgeLostSteps } from '../../src/jobs/sweep-rows/lost-steps.ts';
 import { realNow } from '../../src/platform/clock/real-clock.ts';
 import type { Sql } from '../../src/platform/db/connect.ts';
 import { json } from '../../src/platform/db/values.ts';
 import type { JobInfo } from '../../src/platform/queue/worker.ts';
 import { refuse } from '../../src/platform/refusal.ts';
-import type { StepHandler } from '../../src/steps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { recordingProducer, scratchDeps } from './advance-clock/scratch.ts';
+import { recordingProducer, type ScratchHandler, scratchDeps, scratchRegistry } from './advance-clock/scratch.ts';
 
 let database: TestDatabase;
 let sql: Sql;
@@ -22,10 +23,10 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(() => sql`truncate effects, after_steps`);
 
-const steps: Record<string, StepHandler> = {
+const steps: Record<string, ScratchHandler> = {
   tell: async (ctx, { text }) => {
     await ctx.db`insert into effects (organization_id, text) values (${ctx.organizationId}, ${text})`;
-    ctx.after({ job: 'told', payload: { text } });
+    ctx.after({ step: 'told', payload: { text } } as never);
   },
   refuse: async () => {
     throw refuse.notAllowed('not_like_this');
@@ -57,7 +58,7 @@ async function addStep(
 
 const setup = () => {
   const producer = recordingProducer();
-  const handlers = stepRunHandlers({ ...scratchDeps(sql), producer }, steps);
+  const handlers = stepRunHandlers({ ...scratchDeps(sql), producer }, scratchRegistry(steps));
   const run = (organizationId: string, id: string, by: JobInfo = info) =>
     handlers['step.run']({ step_id: id, organization_id: organizationId }, by);
   return { producer, run };
@@ -133,9 +134,48 @@ describe('an after-step', () => {
     expect(step).toMatchObject({ attempts: 0, failed_at: null, unknown_since: expect.anything() });
     await nudgeLostSteps({ sql, producer }, realNow().add({ seconds: 121 }));
     expect(producer.added.map((job) => job.payload)).toEqual([{ step_id: id, organization_id: org }]);
-    const newer = stepRunHandlers({ ...scratchDeps(sql), producer }, { ...steps, 'unheard-of': steps.tell! });
+    const newer = stepRunHandlers(
+      { ...scratchDeps(sql), producer },
+      scratchRegistry({ ...steps, 'unheard-of': steps.tell! }),
+    );
     await newer['step.run']({ step_id: id, organization_id: org }, info);
     expect(await effects()).toEqual(['hello']);
+  });
+
+  test('whose stored payload does not parse waits with what is wrong, and runs once a worker can read it', async () => {
+    const org = await organization();
+    const producer = recordingProducer();
+    const at = (payload: z.ZodType) =>
+      stepRunHandlers(
+        { ...scratchDeps(sql), producer },
+        stepRegistry({ tell: { queue: 'billing', payload } }, { tell: steps.tell! }),
+      );
+    const id = await addStep(org, 'tell', { payload: { text: 7, secret: 'x' } });
+    const older = at(z.object({ text: z.string(), item: z.object({ id: z.guid() }) }));
+    for (let attempt = 1; attempt <= 20; attempt += 1)
+      await older['step.run']({ step_id: id, organization_id: org }, info);
+    expect(await effects()).toEqual([]);
+    expect(await sql`select attempts, failed_at, unknown_since, error from after_steps`).toMatchObject([
+      {
+        attempts: 0,
+        failed_at: null,
+        unknown_since: expect.anything(),
+        error: 'payload of tell not understood: text: invalid_type; item: invalid_type',
+      },
+    ]);
+    await at(z.object({ text: z.coerce.string() }))['step.run']({ step_id: id, organization_id: org }, info);
+    expect(await effects()).toEqual(['7']);
+  });
+
+  test('that a worker understood is no longer shown as unknown when it fails there', async () => {
+    const { run } = setup();
+    const org = await organization();
+    const id = await addStep(org, 'fail');
+    await sql`update after_steps set unknown_since = ${realNow()}`;
+    await expect(run(org, id)).rejects.toThrow('it broke');
+    expect(await sql`select unknown_since, error from after_steps`).toEqual([
+      { unknown_since: null, error: 'it broke' },
+    ]);
   });
 
   test('with a name that this worker does not know is offered to the others before it is left to the sweeper', async () => {
@@ -172,6 +212,21 @@ describe('an after-step', () => {
     await sql`update test_clocks set status = 'ready' where organization_id = ${org}`;
     await run(org, id);
     expect(await effects()).toEqual(['hello']);
+  });
+});
+
+describe('start-up', () => {
+  const spec = { queue: 'billing' as const, payload: z.object({}) };
+
+  test('knows a handler for every row of the table', () => {
+    expect([...stepRegistry().keys()]).toContain('bill-subscriptions');
+  });
+
+  test('refuses a row without a handler and a handler without a row, and names them', () => {
+    const nothing = async () => {};
+    expect(() => stepRegistry({ bill: spec, mail: spec }, { mail: nothing, wash: nothing })).toThrow(
+      'the table of after-steps does not fit: bill has no handler; wash has a handler and no row',
+    );
   });
 });
 

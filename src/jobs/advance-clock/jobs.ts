@@ -3,9 +3,9 @@ import { realNow, realNowMs } from '../../platform/clock/real-clock.ts';
 import { markProgress, PING_EVERY_MS } from '../../platform/queue/progress.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
 import type { SystemDeps } from '../../platform/records/system-transaction.ts';
-import { stepHandlers } from '../../steps.ts';
 import type { CommandDeps } from '../run-command/run-command.ts';
 import type { Registry } from '../run-periodic/registry.ts';
+import { stepRegistry } from '../run-steps/registry.ts';
 import { advance } from './advance.ts';
 import { fallsDue } from './due.ts';
 import { listAbandoned } from './sql.ts';
@@ -24,7 +24,7 @@ export const advanceDeps = (deps: SystemDeps & { redis: Redis }, registry: Regis
   log: deps.log,
   reactions: deps.reactions,
   producer: deps.producer,
-  steps: stepHandlers,
+  steps: stepRegistry(),
   jobs: jobsOfClockB(registry),
   onProgress: progressMarker(deps.redis, deps.config.REDIS_PREFIX),
 });

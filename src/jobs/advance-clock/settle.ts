@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { finishOpenBatches } from '../../areas/usage/ingest-events/finish-batches.ts';
-import { runStep } from '../run-steps/run-step.ts';
+import { realNow } from '../../platform/clock/real-clock.ts';
+import { runStep, StepNotUnderstood } from '../run-steps/run-step.ts';
+import { markUnknown } from '../run-steps/sql.ts';
 import { attempt, JobFailed } from './attempts.ts';
 import { listOpenSteps } from './sql.ts';
 import { instantOf, nudgeDeliveries, type Walker } from './walker.ts';
@@ -36,7 +38,11 @@ export async function settle(walker: Walker): Promise<number> {
       const attempted = { job: step.job };
       if (done >= MOST_STEPS) throw new JobFailed(attempted, 'too_many_steps', `more than ${MOST_STEPS} after-steps`);
       const nudges = await attempt(attempted, () =>
-        runStep(deps, organization, step.id, (tx) => instantOf(tx, lease), deps.steps),
+        runStep(deps, organization, step.id, (tx) => instantOf(tx, lease), deps.steps).catch(async (error: unknown) => {
+          if (error instanceof StepNotUnderstood)
+            await markUnknown(deps.sql, { organizationId: organization.id, id: step.id }, error.message, realNow());
+          throw error;
+        }),
       );
       await nudgeDeliveries(walker, nudges);
       done += 1;

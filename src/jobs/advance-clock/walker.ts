@@ -8,7 +8,7 @@ import { nudge } from '../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../platform/records/system-transaction.ts';
 import type { Nudges } from '../../platform/records/write-records.ts';
 import type { ScheduleRow } from '../../schedule.ts';
-import type { StepHandler } from '../../steps.ts';
+import type { StepRegistry } from '../run-steps/registry.ts';
 import type { Phase } from './phase.ts';
 import { type AdvancingClock, type Lease, LeaseLost, storePosition } from './sql.ts';
 
@@ -18,7 +18,7 @@ const LEASE_SECONDS = 60;
 export interface AdvanceDeps extends SystemDeps {
   /** Jobs of clock B with their rows, in the order of one instant. */
   jobs: readonly { row: ScheduleRow; job: PeriodicJob }[];
-  steps: Readonly<Record<string, StepHandler>>;
+  steps: StepRegistry;
   /** Told whenever an advance has got on by an instant or an item. */
   onProgress?: () => void;
 }

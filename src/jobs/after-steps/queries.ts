@@ -1,7 +1,11 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Sql } from '../../platform/db/connect.ts';
 
-/** failed: given up, by a refusal or at its last attempt; unknown: no worker has a handler of its name; waiting: the rest. */
+/**
+ * failed   given up, by a refusal or at its last attempt
+ * unknown  no worker understands it: its name has no handler, or its payload does not fit the schema; `error` says which
+ * waiting  the rest
+ */
 export type StepState = 'waiting' | 'unknown' | 'failed';
 export const STEP_STATES = ['waiting', 'unknown', 'failed'] as const satisfies readonly StepState[];
 

@@ -162,7 +162,7 @@ async function attempt(deps: CommandDeps, tx: Tx, job: CommandJob, operation: Op
       reactions: deps.reactions,
       now: () => now,
       record: recorder(records),
-      after: (step) => records.steps.push(step),
+      after: (owed) => records.owed.push(owed),
       ...(deps.fallsDue ? { fallsDue: (target) => deps.fallsDue!(tx, job.organization_id, now, target) } : {}),
     };
     const run = deps.flows?.[operation.name] ?? operation.run;

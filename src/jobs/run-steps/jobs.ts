@@ -9,13 +9,13 @@ import { nudge } from '../../platform/records/nudge.ts';
 import type { SystemDeps } from '../../platform/records/system-transaction.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import { queues } from '../../queues.ts';
-import { type StepHandler, stepHandlers } from '../../steps.ts';
-import { runStep, UnknownStep } from './run-step.ts';
+import type { StepRegistry } from './registry.ts';
+import { runStep, StepNotUnderstood } from './run-step.ts';
 import { countFailure, markUnknown, type RunError } from './sql.ts';
 
 /** A step that found another one at its work is tried again after this. */
 const COME_BACK_MS = 500;
-/** A step that this worker does not know is offered to other workers every 2 s, */
+/** A step that this worker does not understand is offered to other workers every 2 s, */
 const OFFER_UNKNOWN_MS = 2000;
 /** and after a minute left to the sweeper, which offers it again every two minutes for as long as it waits. */
 const OFFER_UNKNOWN_FOR_MS = 60_000;
@@ -23,22 +23,19 @@ const OFFER_UNKNOWN_FOR_MS = 60_000;
 /**
  * Handler of `step.run`. While the test clock of a sandbox advances, only the advance runs its steps. A refusal ends a step
  * for good, any other error when its attempts are used; the row then keeps the error until an operator runs it again. A
- * step with a name that no handler has uses up no attempt: it waits for a worker that knows it.
+ * step that this worker does not understand uses up no attempt: it waits for a worker that does.
  */
-export function stepRunHandlers(
-  deps: SystemDeps,
-  handlers: Readonly<Record<string, StepHandler>> = stepHandlers,
-): Pick<Handlers, 'step.run'> {
+export function stepRunHandlers(deps: SystemDeps, registry: StepRegistry): Pick<Handlers, 'step.run'> {
   return {
     async 'step.run'({ step_id: id, organization_id: organizationId }, info) {
       const sandbox = await isSandbox(deps.sql, organizationId);
       try {
         const organization = { id: organizationId, sandbox };
-        const nudges = await runStep(deps, organization, id, (tx) => present(tx, organization), handlers);
+        const nudges = await runStep(deps, organization, id, (tx) => present(tx, organization), registry);
         if (nudges) await nudge(deps.producer, organizationId, nudges);
       } catch (error) {
         if (error instanceof Busy) return info.comeBack(COME_BACK_MS);
-        if (error instanceof UnknownStep) return wait(deps, { organizationId, id }, error, info);
+        if (error instanceof StepNotUnderstood) return wait(deps, { organizationId, id }, error, info);
         if (!isPassing(error)) {
           await countFailure(
             deps.sql,
@@ -62,10 +59,10 @@ export function stepRunHandlers(
 async function wait(
   deps: SystemDeps,
   step: { organizationId: string; id: string },
-  error: UnknownStep,
+  error: StepNotUnderstood,
   info: JobInfo,
 ): Promise<void> {
-  const found = await markUnknown(deps.sql, step, realNow());
+  const found = await markUnknown(deps.sql, step, error.message, realNow());
   if (found) deps.log.warn({ organization_id: step.organizationId, step_id: step.id }, error.message);
   if (realNowMs() - info.addedAtMs < OFFER_UNKNOWN_FOR_MS) await info.comeBack(OFFER_UNKNOWN_MS);
 }

@@ -1,35 +1,48 @@
 import type { Temporal } from 'temporal-polyfill';
+import type { z } from 'zod';
 import type { Tx } from '../../platform/db/connect.ts';
 import { type SystemDeps, systemTransaction } from '../../platform/records/system-transaction.ts';
 import type { Nudges } from '../../platform/records/write-records.ts';
-import { type StepHandler, stepHandlers } from '../../steps.ts';
+import type { StepRegistry } from './registry.ts';
 import { takeStep } from './sql.ts';
 
-/** No handler of this process knows the step: during a rolling deploy another worker may, so the step waits. */
-export class UnknownStep extends Error {
-  constructor(job: string) {
-    super(`no handler for the after-step ${job}`);
-  }
-}
+/**
+ * This process has no handler for the step, or its schema does not accept the stored payload. During a rolling deploy
+ * another worker may understand it, so the step waits.
+ */
+export class StepNotUnderstood extends Error {}
 
 /**
  * Runs one after-step and deletes its row, in one transaction. A step that is gone, not due yet, failed for good or in
  * other hands is left alone. `present` as in systemTransaction.
  *
- * @throws UnknownStep, or whatever its handler throws: the step then stays
+ * @throws StepNotUnderstood, or whatever its handler throws: the step then stays
  */
 export function runStep(
   deps: SystemDeps,
   organization: { id: string; sandbox: boolean },
   stepId: string,
   present: (tx: Tx) => Promise<Temporal.Instant | null>,
-  handlers: Readonly<Record<string, StepHandler>> = stepHandlers,
+  registry: StepRegistry,
 ): Promise<Nudges | null> {
   return systemTransaction(deps, organization, present, async (ctx) => {
     const step = await takeStep(ctx.db, organization.id, stepId, ctx.now());
     if (!step) return;
-    const handler = handlers[step.job];
-    if (!handler) throw new UnknownStep(step.job);
-    await handler(ctx, step.payload);
+    const known = registry.get(step.job);
+    if (!known) throw new StepNotUnderstood(`no handler for the after-step ${step.job}`);
+    const parsed = known.payload.safeParse(step.payload);
+    if (!parsed.success)
+      throw new StepNotUnderstood(`payload of ${step.job} not understood: ${faultsOf(parsed.error)}`);
+    await known.run(ctx, parsed.data as never);
   });
 }
+
+/** Which fields do not fit and why, without their values. */
+const faultsOf = ({ issues }: z.ZodError): string =>
+  issues
+    .slice(0, MOST_FAULTS)
+    .map(({ path, code, message }) => `${path.join('.') || 'payload'}: ${code === 'custom' ? message : code}`)
+    .join('; ');
+
+/** Faults that the row's error names; the first ones tell which field has changed. */
+const MOST_FAULTS = 5;

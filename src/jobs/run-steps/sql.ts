@@ -11,8 +11,8 @@ export async function takeStep(
   organizationId: string,
   stepId: string,
   now: Temporal.Instant,
-): Promise<{ job: string; payload: object } | undefined> {
-  const [step] = await tx<{ job: string; payload: object }[]>`
+): Promise<{ job: string; payload: unknown } | undefined> {
+  const [step] = await tx<{ job: string; payload: unknown }[]>`
     delete from after_steps where id = (
       select id from after_steps
       where organization_id = ${organizationId} and id = ${stepId} and failed_at is null
@@ -23,17 +23,18 @@ export async function takeStep(
 }
 
 /**
- * Notes since when no worker knows the step.
+ * Notes since when no worker understands the step, and why the first one did not.
  *
  * @returns whether this is the first to note it
  */
 export async function markUnknown(
   sql: Sql,
   { organizationId, id }: { organizationId: string; id: string },
+  reason: string,
   realNow: Temporal.Instant,
 ): Promise<boolean> {
   const noted = await sql`
-    update after_steps set unknown_since = ${realNow}
+    update after_steps set unknown_since = ${realNow}, error = ${reason}
     where organization_id = ${organizationId} and id = ${id} and unknown_since is null
     returning 1`;
   return noted.length > 0;
@@ -47,7 +48,7 @@ export interface RunError {
 }
 
 /**
- * Counts a failed attempt; for good when `final` or when it was the last of `mostAttempts`. The run that the step works
+ * Counts a failed attempt of a worker that understood the step; for good when `final` or when it was the last of `mostAttempts`. The run that the step works
  * for, if any, then ends as failed at `now`.
  */
 export const countFailure = (
@@ -63,7 +64,7 @@ export const countFailure = (
   },
 ) => sql`
   with counted as (
-    update after_steps set attempts = attempts + 1, error = ${failure.message},
+    update after_steps set attempts = attempts + 1, error = ${failure.message}, unknown_since = null,
       failed_at = case when ${failure.final} or attempts + 1 >= ${failure.mostAttempts} then ${failure.realNow}::timestamptz end
     where organization_id = ${step.organizationId} and id = ${step.id} and failed_at is null
     returning payload ->> 'run_id' as run_id, failed_at

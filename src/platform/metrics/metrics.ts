@@ -73,7 +73,7 @@ export function createMetrics(processName: string) {
     }),
     stepsOwed: new Gauge({
       name: 'meterstone_after_steps',
-      help: 'After-steps that are owed, by name and state (waiting, unknown to every worker, failed)',
+      help: 'After-steps that are owed, by name and state (waiting, not understood by any worker, failed)',
       labelNames: ['job', 'state'],
       registers,
     }),

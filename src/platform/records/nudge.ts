@@ -1,4 +1,3 @@
-import type { JobName } from '../../queues.ts';
 import type { Producer } from '../queue/producer.ts';
 import type { Nudges } from './write-records.ts';
 
@@ -31,7 +30,7 @@ export async function nudge(producer: Producer, organizationId: string, nudges: 
       : undefined,
     producer.addMany('webhook.deliver', deliveryJobs),
     producer.addMany('step.run', stepJobs),
-    ...(nudges.jobs ?? []).map((job) => producer.add(job.name as JobName, job.payload as never)),
+    ...(nudges.jobs ?? []).map((job) => producer.add(job.name, job.payload as never)),
   ]);
 }
 

@@ -45,7 +45,7 @@ export async function systemTransaction(
       reactions: deps.reactions,
       now: () => now,
       record: recorder(records),
-      after: (step) => records.steps.push(step),
+      after: (owed) => records.owed.push(owed),
     });
     return writeRecords(
       tx,

@@ -1,5 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
-import type { Activity, Actor, AfterStep, Context, SecurityEvent, WebhookEvent } from '../context.ts';
+import type { JobName } from '../../queues.ts';
+import type { Activity, Actor, Context, OwedStep, RowNudge, SecurityEvent, WebhookEvent } from '../context.ts';
 import type { Db } from '../db/connect.ts';
 import { json } from '../db/values.ts';
 import { newId } from '../ids.ts';
@@ -25,7 +26,7 @@ export interface Records {
   webhooks: WebhookEvent[];
   security: SecurityEvent[];
   keysChanged: boolean;
-  steps: AfterStep[];
+  owed: (OwedStep | RowNudge)[];
 }
 
 export interface RecordsMeta {
@@ -52,7 +53,7 @@ export interface Nudges {
   deliveries: { id: string; webhook_endpoint_id: string }[];
   steps: StepToNudge[];
   /** Jobs of owed work that has a row of its own. */
-  jobs?: { name: string; payload: object }[];
+  jobs?: { name: JobName; payload: object }[];
   /** Every ingress is to forget what it knows with the organization's keys. */
   keysChanged?: boolean;
   /** Scopes of which access checks keep nothing any longer: `tell_access` of migration 0067. */
@@ -64,7 +65,7 @@ export const emptyRecords = (): Records => ({
   webhooks: [],
   security: [],
   keysChanged: false,
-  steps: [],
+  owed: [],
 });
 
 /** Collects what a context is told to record. */
@@ -82,10 +83,10 @@ export const recorder =
  * the caller's transaction, and one more for the timeline of a test clock. Comes last: see writeTimeline.
  */
 export async function writeRecords(db: Db, meta: RecordsMeta, records: Records): Promise<Nudges> {
-  const steps = records.steps.filter((step) => !step.ownRow).map((step) => ({ id: newId(), ...step }));
-  const jobs = records.steps
-    .filter((step) => step.ownRow)
-    .map((step) => ({ name: step.job, payload: { organization_id: meta.organizationId, ...step.payload } }));
+  const steps = records.owed.flatMap((owed) => ('step' in owed ? [{ id: newId(), ...owed }] : []));
+  const jobs = records.owed.flatMap((owed) =>
+    'nudge' in owed ? [{ name: owed.nudge, payload: { organization_id: meta.organizationId, ...owed.payload } }] : [],
+  );
   const { keysChanged } = records;
   await writeSecurityLogs(db, meta, records.security);
   if (records.activities.length + records.webhooks.length + steps.length === 0)
@@ -116,7 +117,7 @@ export async function writeRecords(db: Db, meta: RecordsMeta, records: Records):
   }));
   const stepRows = steps.map((step) => ({
     id: step.id,
-    job: step.job,
+    job: step.step,
     payload: step.payload,
     due_at: step.dueAt?.toString() ?? null,
   }));

@@ -22,6 +22,7 @@ import {
   minutesAfter,
   sandboxAt,
   scratchDeps,
+  scratchRegistry,
   scratchSteps,
   setTarget,
   timelineOf,
@@ -198,12 +199,12 @@ describe('an advance that fails', () => {
     const id = await sandboxAt(database.sql, START, [bins]);
     const failing = {
       ...deps,
-      steps: {
+      steps: scratchRegistry({
         ...scratchSteps,
         echo: async () => {
           throw new Error('no voice');
         },
-      },
+      }),
     };
     await advanceTo(failing, id, '2024-03-02T12:00:00Z');
     expect((await clockOf(database.sql, id)).error).toMatchObject({ job: 'echo', message: 'no voice' });
@@ -321,14 +322,14 @@ describe('an advance in several hands', () => {
     let canceled: Promise<unknown> | undefined;
     const canceling: AdvanceDeps = {
       ...deps,
-      steps: {
+      steps: scratchRegistry({
         ...scratchSteps,
         echo: async (ctx, payload) => {
           await scratchSteps.echo!(ctx, payload);
           canceled ??=
             database.sql`update test_clocks set cancel_requested = true where organization_id = ${id}`.execute();
         },
-      },
+      }),
     };
     expect(await advance(canceling, id, () => false)).toBe('ended');
     await canceled;

@@ -1,18 +1,20 @@
 import { Temporal } from 'temporal-polyfill';
+import { z } from 'zod';
 import { createOrganization } from '../../../src/areas/tenancy/organizations/commands.ts';
 import { advance } from '../../../src/jobs/advance-clock/advance.ts';
 import type { START } from '../../../src/jobs/advance-clock/phase.ts';
 import type { AdvanceDeps } from '../../../src/jobs/advance-clock/walker.ts';
+import { type StepRegistry, stepRegistry } from '../../../src/jobs/run-steps/registry.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import type { Tick } from '../../../src/platform/clock/ticks.ts';
 import { loadConfig } from '../../../src/platform/config.ts';
+import type { Context } from '../../../src/platform/context.ts';
 import type { Sql } from '../../../src/platform/db/connect.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import type { PeriodicJob } from '../../../src/platform/periodic-job.ts';
 import type { Producer } from '../../../src/platform/queue/producer.ts';
 import { reactions } from '../../../src/reactions.ts';
 import type { ScheduleRow } from '../../../src/schedule.ts';
-import type { StepHandler } from '../../../src/steps.ts';
 
 /**
  * A small world for the walk: chores that fall due again and again like subscriptions, marks that chores and delayed steps
@@ -78,8 +80,8 @@ export const choresJob: PeriodicJob = {
         externalCustomerId: 'c1',
       },
     });
-    ctx.after({ job: 'echo', payload: { name } });
-    ctx.after({ job: 'late-echo', payload: { name }, dueAt: ctx.now().add({ minutes: 7 }) });
+    ctx.after({ step: 'echo', payload: { name } } as never);
+    ctx.after({ step: 'late-echo', payload: { name }, dueAt: ctx.now().add({ minutes: 7 }) } as never);
     const broken = await db`
       select 1 from broken where organization_id = ${ctx.organizationId} and name = ${name}`;
     if (broken.length > 0) throw new Error(`${name} is broken`);
@@ -119,7 +121,17 @@ export const marksJob: PeriodicJob = {
   },
 };
 
-export const scratchSteps: Record<string, StepHandler> = {
+// biome-ignore lint/suspicious/noExplicitAny: steps of tests take what the test gives them
+export type ScratchHandler = (ctx: Context, payload: any) => Promise<void>;
+
+/** A table of a test's own steps, each with any payload. */
+export const scratchRegistry = (handlers: Record<string, ScratchHandler>): StepRegistry =>
+  stepRegistry(
+    Object.fromEntries(Object.keys(handlers).map((name) => [name, { queue: 'billing', payload: z.looseObject({}) }])),
+    handlers,
+  );
+
+export const scratchSteps: Record<string, ScratchHandler> = {
   echo: (ctx, { name }) => note(ctx.db as Sql, ctx.organizationId, `echo ${name}`, ctx.now()).then(() => {}),
   'late-echo': async (ctx, { name }) => {
     await note(ctx.db as Sql, ctx.organizationId, `late echo ${name}`, ctx.now());
@@ -169,7 +181,7 @@ export const scratchDeps = (sql: Sql, settings: Record<string, string> = {}): Ad
   reactions,
   log: createLog({ level: 'silent', process: 'test' }),
   producer: recordingProducer(),
-  steps: scratchSteps,
+  steps: scratchRegistry(scratchSteps),
   jobs: [
     { row: scratchRows[0]!, job: choresJob },
     { row: scratchRows[1]!, job: marksJob },

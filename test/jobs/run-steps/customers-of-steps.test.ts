@@ -62,7 +62,7 @@ async function makeRecords(): Promise<typeof records> {
 
 async function write(sql: Sql, job: string, payloads: object[]) {
   const records = emptyRecords();
-  records.steps.push(...payloads.map((payload) => ({ job, payload })));
+  records.owed.push(...payloads.map((payload) => ({ step: job, payload }) as never));
   const actor = { source: 'system' as const, apiKeyId: null };
   return writeRecords(sql, { organizationId, actor, now: realNow(), realNow: realNow() }, records);
 }

@@ -16,7 +16,7 @@ test('a statement that fails takes its piece of the work away and nothing else',
     const ctx = { db, record: () => {}, after: (step: unknown) => owed.push(step) } as unknown as Context;
     const piece = (number: number) =>
       attempt(ctx, async (own) => {
-        own.after({ job: `${number}`, payload: {} });
+        own.after({ step: `${number}`, payload: {} } as never);
         await own.db`insert into pieces values (1), (${number})`;
         return number;
       });
@@ -28,7 +28,7 @@ test('a statement that fails takes its piece of the work away and nothing else',
     [1, 1, 2, 3].map((number) => ({ number })),
   );
   expect(owed).toEqual([
-    { job: '2', payload: {} },
-    { job: '3', payload: {} },
+    { step: '2', payload: {} },
+    { step: '3', payload: {} },
   ]);
 });

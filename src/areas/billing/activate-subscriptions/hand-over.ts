@@ -36,7 +36,7 @@ export async function handOver(ctx: Context, successor: SubscriptionRow, zone: s
     lines: [{ subscription_id: former.id, reason: 'subscription_terminating' }],
     at: ctx.now().add({ seconds: 1 }).toString(),
   };
-  ctx.after({ job: BILL_STEP, payload });
+  ctx.after({ step: BILL_STEP, payload });
 }
 
 /** The record goes on as if nothing had been asked for: a run that was put off to the end of its day is due again. */

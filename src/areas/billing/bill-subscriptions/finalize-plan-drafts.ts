@@ -11,5 +11,5 @@ export async function finalizePlanDrafts(ctx: Context, { plan_id }: { plan_id: s
     join subscriptions s on s.organization_id = line.organization_id and s.id = line.subscription_id
     where invoice.organization_id = ${ctx.organizationId} and invoice.status = 'draft' and s.plan_id = ${plan_id}
     order by invoice.id`;
-  for (const { id } of drafts) ctx.after({ job: 'finalize-draft', payload: { invoice_id: id } });
+  for (const { id } of drafts) ctx.after({ step: 'finalize-draft', payload: { invoice_id: id } });
 }

@@ -33,7 +33,7 @@ export async function billStep(ctx: Context, { lines, at }: BillStep): Promise<v
     isGated,
   });
   // With nothing to pay it waits no longer (B.9).
-  if (isGated) ctx.after({ job: GATE_STEP, payload: { subscription_id: lines[0]!.subscription_id } });
+  if (isGated) ctx.after({ step: GATE_STEP, payload: { subscription_id: lines[0]!.subscription_id } });
   const ended = lines.filter(({ reason }) => reason === 'subscription_terminating');
   await gatherPaidFees(
     ctx,
@@ -43,7 +43,7 @@ export async function billStep(ctx: Context, { lines, at }: BillStep): Promise<v
   );
   // The last invoice of a deleted plan knows no grace period (subscriptions-and-invoices A.6).
   if (invoiceId !== undefined && subscriptions.some(({ is_plan_gone }) => is_plan_gone))
-    ctx.after({ job: 'finalize-draft', payload: { invoice_id: invoiceId } });
+    ctx.after({ step: 'finalize-draft', payload: { invoice_id: invoiceId } });
 }
 
 /** Lines of an owed invoice as it is made from them. */

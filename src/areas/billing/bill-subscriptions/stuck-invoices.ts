@@ -39,7 +39,7 @@ export const stuckInvoices: PeriodicJob = {
       select line.subscription_id from invoice_subscriptions line
       join subscriptions s on s.organization_id = line.organization_id and s.id = line.subscription_id
       where line.organization_id = ${ctx.organizationId} and line.invoice_id = ${id} and s.status = 'incomplete'`;
-    for (const payload of gated) ctx.after({ job: GATE_STEP, payload });
+    for (const payload of gated) ctx.after({ step: GATE_STEP, payload });
   },
   async nextDueAt(db, organizationId) {
     const [row] = await db<{ at: Temporal.Instant | null }[]>`

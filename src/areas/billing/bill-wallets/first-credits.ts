@@ -1,17 +1,10 @@
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { StepPayload } from '../../../steps.ts';
 import { lockWallet } from '../../credits/wallets/queries.ts';
-import type { MetadataPair } from '../../credits/wallets/rules-queries.ts';
 import { topUp } from './top-up.ts';
 
-interface FirstCredits {
-  wallet_id: string;
-  paid_credits: string | null;
-  granted_credits: string | null;
-  name: string | null;
-  priority: number | null;
-  metadata: MetadataPair[];
-}
+type FirstCredits = StepPayload<'book-first-credits'>;
 
 /** Step `book-first-credits`: those that a wallet was made with. Rule: credits-and-payments D.3 "first credits". */
 export async function bookFirstCredits(ctx: Context, given: FirstCredits): Promise<void> {

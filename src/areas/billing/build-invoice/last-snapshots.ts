@@ -5,6 +5,6 @@ import type { BilledLine } from './lines.ts';
 export function oweLastSnapshots(ctx: Context, invoiceId: string, lines: readonly BilledLine[]): void {
   for (const { reason, subscription } of lines) {
     if (reason !== 'subscription_terminating') continue;
-    ctx.after({ job: 'snapshot-last-usage', payload: { subscription_id: subscription.id, invoice_id: invoiceId } });
+    ctx.after({ step: 'snapshot-last-usage', payload: { subscription_id: subscription.id, invoice_id: invoiceId } });
   }
 }

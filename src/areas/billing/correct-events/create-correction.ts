@@ -155,7 +155,7 @@ async function correctRange(ctx: Context, asked: CorrectionRow, body: Correction
   }
   const made = await store(ctx, { ...asked, total }, effect, null, []);
   await insertRangeEvents(db, organizationId, made.id, source);
-  ctx.after({ job: 'retract-range', payload: { correction_id: made.id } });
+  ctx.after({ step: 'retract-range', payload: { correction_id: made.id } });
   return made;
 }
 

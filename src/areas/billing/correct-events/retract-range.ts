@@ -28,8 +28,8 @@ export async function retractRange(ctx: Context, { correction_id: id }: { correc
   const after = 'done' in outcome ? outcome.done : { ...started, ...outcome.failure };
   await updateProgress(db, organizationId, id, after);
   await countInvoices(db, organizationId, id);
-  if (after.status === 'pending') ctx.after({ job: 'retract-range', payload: { correction_id: id } });
-  if (after.status === 'applied') ctx.after({ job: 'settle-correction', payload: { correction_id: id } });
+  if (after.status === 'pending') ctx.after({ step: 'retract-range', payload: { correction_id: id } });
+  if (after.status === 'applied') ctx.after({ step: 'settle-correction', payload: { correction_id: id } });
 }
 
 async function retractPage(ctx: Context, correction: CorrectionRow): Promise<CorrectionRow> {

@@ -101,7 +101,7 @@ async function storeFinal(ctx: Context, { invoice, payer, issuer, computation }:
   await storeFeeTaxes(db, owner, draft);
   await insertInvoiceTaxes(db, owner, draft);
   await storeAmounts(db, owner, draft, { status, dates, now: ctx.now(), snapshot });
-  if (gatedId !== undefined) ctx.after({ job: GATE_STEP, payload: { subscription_id: gatedId } });
+  if (gatedId !== undefined) ctx.after({ step: GATE_STEP, payload: { subscription_id: gatedId } });
   if (status === 'closed') return;
   const at = (await readBilledAt(db, organizationId, invoice.id)) ?? invoice.created_at;
   const final = { invoiceId: invoice.id, payer, issuer, currency: invoice.currency, dates, at, computation };

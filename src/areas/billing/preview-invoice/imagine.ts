@@ -35,8 +35,8 @@ export async function imagine<Answer>(
         db,
         now: () => instant,
         record: () => {},
-        after: ({ job, payload }) => {
-          if (job === BILL_STEP) owed.push(payload as BillStep);
+        after: (entry) => {
+          if ('step' in entry && entry.step === BILL_STEP) owed.push(entry.payload);
         },
       });
       await db`set constraints all deferred`;

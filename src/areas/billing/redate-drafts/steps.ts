@@ -24,7 +24,7 @@ export async function redateDrafts(ctx: Context, { after_id: afterId, ...owner }
   }
   const last = drafts.at(-1);
   if (last && drafts.length === DRAFTS_PER_STEP)
-    ctx.after({ job: 'redate-drafts', payload: { ...owner, after_id: last.id } });
+    ctx.after({ step: 'redate-drafts', payload: { ...owner, after_id: last.id } });
 }
 
 /** Step `finalize-customer-drafts`: what a deleted customer has not been billed yet is billed now (platform F.4). */
@@ -38,7 +38,7 @@ export async function finalizeOneDraft(ctx: Context, { invoice_id }: { invoice_i
 }
 
 const finalizeSoon = (ctx: Context, invoiceId: string): void =>
-  ctx.after({ job: 'finalize-draft', payload: { invoice_id: invoiceId } });
+  ctx.after({ step: 'finalize-draft', payload: { invoice_id: invoiceId } });
 
 // Only subscription invoices are drafts, and none of an in-advance charge.
 function newDates({ id, billed_on, is_recurring, customer, entity }: DatedDraft): NewDates {

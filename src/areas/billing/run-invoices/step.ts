@@ -1,6 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import { attempt } from '../../../platform/records/attempt.ts';
 import { Refusal } from '../../../platform/refusal.ts';
+import type { StepPayload } from '../../../steps.ts';
 import { retryInvoice } from '../../invoices/invoices/commands/retry.ts';
 import { type InvoiceRunKind, RUN_STEP } from '../../invoices/invoices/commands/run-many.ts';
 import { countInvoices, listInvoiceIds } from '../../invoices/invoices/queries.ts';
@@ -16,19 +17,13 @@ const ACTIONS: Record<InvoiceRunKind, (ctx: Context, input: { svc_id: string }) 
   invoices_retry_all: retryInvoice,
 };
 
-interface RunStep {
-  run_id: string;
-  /** Id of the invoice that the steps before have come to. */
-  after?: string;
-}
-
 /**
  * Step `run-invoices`: does what a run asks to the next 20 invoices, oldest first, and owes the next step. The first
  * invoice that refuses ends the run, which names it; those before stay done.
  *
  * Rules: beyond 14, subscriptions-and-invoices I.1.
  */
-export async function runInvoices(ctx: Context, { run_id, after }: RunStep): Promise<void> {
+export async function runInvoices(ctx: Context, { run_id, after }: StepPayload<typeof RUN_STEP>): Promise<void> {
   const { db, organizationId } = ctx;
   const run = await lockRun(db, organizationId, run_id);
   if (!run) return;
@@ -43,7 +38,7 @@ export async function runInvoices(ctx: Context, { run_id, after }: RunStep): Pro
   }
   const isOver = ids.length < PAGE;
   await moveRun(db, organizationId, run_id, { done, total, isOver, error }, ctx.now());
-  if (!isOver && !error) ctx.after({ job: RUN_STEP, payload: { run_id, after: ids.at(-1)! } });
+  if (!isOver && !error) ctx.after({ step: RUN_STEP, payload: { run_id, after: ids.at(-1)! } });
 }
 
 /** One invoice: whatever it wrote and recorded is gone when it refuses. One that others dealt with meanwhile is done. */

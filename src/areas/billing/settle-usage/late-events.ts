@@ -4,7 +4,7 @@ import type { Context } from '../../../platform/context.ts';
 import type { Tx } from '../../../platform/db/connect.ts';
 import { firstIdAt, newId } from '../../../platform/ids.ts';
 import type { PeriodicJob } from '../../../platform/periodic-job.ts';
-import type { Policy } from '../../catalog/usage-policies/schema.ts';
+import type { StepPayload } from '../../../steps.ts';
 import { announceSettled, lockForCorrection } from '../../usage/event-corrections/apply.ts';
 import { eventsOfIds } from '../../usage/event-corrections/events.ts';
 import { listConcernedCharges } from '../../usage/event-corrections/periods.ts';
@@ -12,7 +12,7 @@ import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
 import { takeLateEvents } from '../../usage/event-corrections/taken-late-events.ts';
 import { correctionView } from '../../usage/event-corrections/view.ts';
 import { insertCorrection, updateProgress } from '../../usage/event-corrections/writes.ts';
-import { type LateGroup, listLateGroups, listLateOrganizations, lockCursor, moveCursor } from './late-sql.ts';
+import { listLateGroups, listLateOrganizations, lockCursor, moveCursor } from './late-sql.ts';
 import { settlePeriods } from './settle-periods.ts';
 import { insertPeriods } from './sql.ts';
 
@@ -47,7 +47,7 @@ export const lateEvents: PeriodicJob = {
     for (const { external_subscription_id, window_from, policy, event_ids } of groups)
       for (let n = 0; n < event_ids.length; n += EVENTS_A_STEP)
         ctx.after({
-          job: 'settle-late-events',
+          step: 'settle-late-events',
           payload: {
             external_subscription_id,
             window_from: window_from.toString(),
@@ -71,7 +71,7 @@ function before(id: string): string {
   return firstIdAt(Temporal.Instant.fromEpochMilliseconds(made - OVERLAP_MS));
 }
 
-type LateEvents = Omit<LateGroup, 'window_from'> & { window_from: string };
+type LateEvents = StepPayload<'settle-late-events'>;
 
 /**
  * Step `settle-late-events`: settles late events of one subscription and window as a correction of kind `late_events`.
@@ -135,7 +135,7 @@ const lateCorrection = (ctx: Context, late: LateEvents, invoices: number): Corre
   id: newId(),
   kind: 'late_events',
   status: 'applied',
-  policy: late.policy as Policy,
+  policy: late.policy,
   credit_note_part: 'credit',
   reason: REASON,
   dry_run: false,

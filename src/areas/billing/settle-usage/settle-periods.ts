@@ -36,7 +36,7 @@ export async function settlePeriods(
     const isMade = await isIssued(db, organizationId, invoiceId);
     if (n >= most || !isMade) {
       const dueAt = isMade ? {} : { dueAt: ctx.now().add({ minutes: AGAIN_AFTER_MINUTES }) };
-      ctx.after({ job: 'settle-correction', payload: { correction_id: correction.id }, ...dueAt });
+      ctx.after({ step: 'settle-correction', payload: { correction_id: correction.id }, ...dueAt });
       return { isSettled: false, adjustments };
     }
     const made = await inRange(() => settleInvoice(ctx, correction, concerned));
@@ -46,7 +46,7 @@ export async function settlePeriods(
   }
   if (!chains.isSettled) {
     ctx.after({
-      job: 'settle-correction',
+      step: 'settle-correction',
       payload: { correction_id: correction.id },
       dueAt: ctx.now().add({ minutes: AGAIN_AFTER_MINUTES }),
     });

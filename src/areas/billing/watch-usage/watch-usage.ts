@@ -64,5 +64,5 @@ async function compare(ctx: Context, subscriptionId: string): Promise<void> {
   }
 
   const { passed } = await passedByUsage(ctx, subscription, thresholds, usage);
-  if (passed.length > 0) ctx.after({ job: BILL_PROGRESSIVELY, payload: { subscription_id: subscription.id } });
+  if (passed.length > 0) ctx.after({ step: BILL_PROGRESSIVELY, payload: { subscription_id: subscription.id } });
 }

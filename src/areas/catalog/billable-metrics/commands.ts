@@ -88,7 +88,7 @@ export async function deleteBillableMetric(ctx: Context, { code }: { code: strin
   await markBillableMetricDeleted(ctx.db, ctx.organizationId, metric.id, ctx.now());
   await announce(ctx, metricDeleted, { billable_metric_id: metric.id });
   ctx.after({
-    job: 'delete-metric-events',
+    step: 'delete-metric-events',
     payload: { billable_metric_id: metric.id, code, before_event_id: newId() },
   });
   return record(ctx, 'deleted', metric);

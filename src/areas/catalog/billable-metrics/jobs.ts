@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { StepPayload } from '../../../steps.ts';
 import { refreshShapes, retireShapes } from '../usage-shapes/commands.ts';
 import { listShapes } from '../usage-shapes/queries.ts';
 import { findBillableMetricByCode } from './queries.ts';
@@ -7,18 +8,11 @@ import { markEventsOfMetricDeleted } from './writes.ts';
 /** Events per statement, so that none runs for long. */
 const BATCH = 5_000;
 
-interface Payload {
-  billable_metric_id: string;
-  code: string;
-  /** Events stored later belong to a new metric of the same code. */
-  before_event_id: string;
-}
-
 /**
  * Step `delete-metric-events`: marks the events of a deleted metric deleted, on the subscriptions of the plans that lost
  * a charge with it. Safe to run twice. Rule: usage-and-charges B.4.
  */
-export async function deleteMetricEvents(ctx: Context, payload: Payload): Promise<void> {
+export async function deleteMetricEvents(ctx: Context, payload: StepPayload<'delete-metric-events'>): Promise<void> {
   let [total, marked] = [0, 0];
   do {
     marked = await markEventsOfMetricDeleted(ctx.db, ctx.organizationId, payload.billable_metric_id, {

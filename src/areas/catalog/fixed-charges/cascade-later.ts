@@ -1,23 +1,14 @@
-import type { Properties } from '../../../engine/pricing/charge-model.ts';
 import type { Context } from '../../../platform/context.ts';
+import type { StepPayload } from '../../../steps.ts';
 import type { PreparedFixedCharge } from './prepare.ts';
 import type { FixedChargeRow } from './queries.ts';
 
 const CASCADE_STEP = 'cascade-fixed-charges';
 
-interface Figures {
-  charge_model: string;
-  units: string;
-  properties: Properties;
-}
-
 /** Payload of the step: what changed in a plan and is to change in its overrides. */
-export interface CascadeFixedChargesStep {
-  plan_id: string;
-  changes: { id: string; former: Figures | null; is_immediate: boolean }[];
-  removed_ids: string[];
-  bills: boolean;
-}
+export type CascadeFixedChargesStep = StepPayload<typeof CASCADE_STEP>;
+
+type Figures = NonNullable<CascadeFixedChargesStep['changes'][number]['former']>;
 
 /** Leaves the changes of a plan's fixed charges to be made in its overrides. */
 export function cascadeLater(
@@ -35,7 +26,7 @@ export function cascadeLater(
     removed_ids: [...changed.removedIds],
     bills: changed.billsCopies,
   };
-  ctx.after({ job: CASCADE_STEP, payload });
+  ctx.after({ step: CASCADE_STEP, payload });
 }
 
 const figuresOf = ({ charge_model, units, properties }: FixedChargeRow): Figures => ({

@@ -7,20 +7,14 @@ import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { newId } from '../../../platform/ids.ts';
+import type { StepPayload } from '../../../steps.ts';
 import type { FixedChargeRow } from './queries.ts';
 import { insertUnits, type NewUnits } from './writes.ts';
 
 /** Name of the owed work that bills changes of units at once. */
 const BILL_FIXED_CHARGES_STEP = 'bill-fixed-charges';
 
-/** Payload of that step: the fixed charges of a subscription whose units changed at an instant. */
-export interface BillFixedChargesStep {
-  subscription_id: string;
-  fixed_charge_ids: string[];
-  /** The records of these changes: what was recorded after them is billed by steps of its own. */
-  record_ids?: string[];
-  at: string;
-}
+export type BillFixedChargesStep = StepPayload<typeof BILL_FIXED_CHARGES_STEP>;
 
 /** A fixed charge whose units are new. */
 export interface UnitsChange {
@@ -133,7 +127,7 @@ function unitsFrom(
     record_ids: billed.map(({ id }) => id),
     at: ctx.now().toString(),
   };
-  ctx.after({ job: BILL_FIXED_CHARGES_STEP, payload });
+  ctx.after({ step: BILL_FIXED_CHARGES_STEP, payload });
   return records;
 }
 

@@ -38,7 +38,7 @@ export async function cascadeChanges(ctx: Context, before: PlanShown, after: Pla
   const changes = changesBetween(before, after);
   if (changes.length === 0) return;
   const copies = await insertCascades(ctx.db, ctx.organizationId, before.plan.id, changes, ctx.now());
-  for (const { plan_id } of copies) ctx.after({ job: 'cascade-plan-changes', payload: { plan_id } });
+  for (const { plan_id } of copies) ctx.after({ step: 'cascade-plan-changes', payload: { plan_id } });
 }
 
 function changesBetween(before: PlanShown, after: PlanShown): PlanChange[] {

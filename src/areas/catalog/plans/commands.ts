@@ -157,7 +157,7 @@ export async function deletePlan(ctx: Context, { code }: { code: string }) {
   if (plan.pending_deletion) return { plan: planView(shown) };
 
   await markPendingDeletion(ctx.db, ctx.organizationId, plan.id, ctx.now());
-  ctx.after({ job: 'finish-plan-deletion', payload: { plan_id: plan.id } });
+  ctx.after({ step: 'finish-plan-deletion', payload: { plan_id: plan.id } });
   announcePlan(ctx, 'deleted', shown);
   return { plan: planView(shown) };
 }

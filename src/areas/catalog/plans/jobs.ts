@@ -19,7 +19,7 @@ export async function finishPlanDeletion(ctx: Context, { plan_id }: { plan_id: s
   await markPlanDeleted(ctx.db, ctx.organizationId, plan_id, ctx.now());
   // Marked, and so locked, first: whoever still granted something has committed by now.
   await deleteEntitlementsOfPlan(ctx.db, ctx.organizationId, plan_id);
-  for (const id of planIds) ctx.after({ job: 'finalize-plan-drafts', payload: { plan_id: id } });
+  for (const id of planIds) ctx.after({ step: 'finalize-plan-drafts', payload: { plan_id: id } });
   const charges = await listChargesOfPlans(ctx.db, ctx.organizationId, planIds);
   await refreshShapes(ctx, [...new Set(charges.map(({ billable_metric_id }) => billable_metric_id))], 'charges');
 }

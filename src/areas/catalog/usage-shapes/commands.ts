@@ -44,7 +44,7 @@ export async function refreshShapes(
   for (const definition of built) {
     const id = newId();
     await insertBuildingShape(ctx.db, ctx.organizationId, id, definition, ctx.now());
-    ctx.after({ job: 'build-shape', payload: { shape_id: id } });
+    ctx.after({ step: 'build-shape', payload: { shape_id: id } });
   }
 }
 

@@ -12,4 +12,4 @@ export interface HealSelection {
  * filters (`refreshShapes` does), and when a subscription starts. Rule: beyond 3.2 "healing".
  */
 export const requestHeal = (ctx: Context, selection: HealSelection): void =>
-  ctx.after({ job: 'heal-events', payload: selection });
+  ctx.after({ step: 'heal-events', payload: selection });

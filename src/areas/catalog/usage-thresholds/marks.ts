@@ -27,9 +27,8 @@ export async function markUsage(ctx: Context, subscriptions: MarkedSubscriptions
     returning subscription_id`;
   for (const { subscription_id } of marked.slice(0, MOST_NUDGED)) {
     ctx.after({
-      job: 'periodic.work',
+      nudge: 'periodic.work',
       payload: { job: USAGE_ACTIVITY, at: ctx.now().toString(), item: { subscription_id } },
-      ownRow: true,
     });
   }
 }

@@ -45,8 +45,8 @@ export async function oweRefund(
     on conflict do nothing returning credit_note_id`;
   if (owed.length === 0) return;
   const payload = { credit_note_id: note.id };
-  if (payment.provider_type === 'sandbox') ctx.after({ job: REFUND_STEP, payload });
-  else ctx.after({ job: REFUND_JOB, payload, ownRow: true });
+  if (payment.provider_type === 'sandbox') ctx.after({ step: REFUND_STEP, payload });
+  else ctx.after({ nudge: REFUND_JOB, payload });
 }
 
 /** The step of what can be refunded of an invoice: that of the provider which would do it. Rule: finance 1.1 "refund". */

@@ -72,7 +72,7 @@ export async function failTopUp(ctx: Context, invoiceId: string): Promise<void> 
   await recordTransaction(ctx, 'wallet_transaction.updated', transaction.id, wallet!, transaction);
   if (transaction.source !== 'manual')
     ctx.after({
-      job: 'refresh-wallets',
+      step: 'refresh-wallets',
       payload: { customer_id: wallet!.customer_id },
       dueAt: ctx.now().add({ hours: PAUSE_HOURS }),
     });

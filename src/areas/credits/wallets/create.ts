@@ -132,7 +132,7 @@ async function create(ctx: Context, customer: CustomerRow, body: CustomerWalletC
   for (const rule of rules as ReadRule[]) await storeRule(ctx, wallet, rule);
   if (body.paid_credits || body.granted_credits)
     ctx.after({
-      job: FIRST_CREDITS,
+      step: FIRST_CREDITS,
       payload: {
         wallet_id: id,
         paid_credits: body.paid_credits,

@@ -101,7 +101,7 @@ export async function changeBillingEntity(
   if (fields.net_payment_term !== undefined && fields.net_payment_term !== entity.net_payment_term)
     await moveDueDatesOfEntity(db, organizationId, entity.id, fields.net_payment_term);
   if (DRAFT_DATING.some((key) => fields[key] !== undefined && fields[key] !== entity[key]))
-    ctx.after({ job: 'redate-drafts', payload: { billing_entity_id: entity.id } });
+    ctx.after({ step: 'redate-drafts', payload: { billing_entity_id: entity.id } });
   if (fields.timezone !== undefined && fields.timezone !== entity.timezone)
     await announce(ctx, timezoneChanged, { billing_entity_id: entity.id });
   if (fields.document_numbering === 'per_billing_entity' && entity.document_numbering !== 'per_billing_entity')

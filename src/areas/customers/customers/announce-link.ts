@@ -26,7 +26,7 @@ export async function announceLink(ctx: Context, customer: CustomerRow, link: Pr
   if (link.endsFormer) await announce(ctx, customerLeftProvider, { customer_id: customer.id });
   if (!link.madeAt) return;
   if (customer.provider_customer_id === null)
-    return ctx.after({ job: CREATE_CUSTOMER_JOB, payload: { customer_id: customer.id }, ownRow: true });
+    return ctx.after({ nudge: CREATE_CUSTOMER_JOB, payload: { customer_id: customer.id } });
   recordMade(ctx, customer);
   if (!needsSetup(customer)) return;
   await announce(ctx, paymentMethodWanted, { customer, provider: link.madeAt });

@@ -90,7 +90,7 @@ export async function deleteCustomer(ctx: Context, { external_id }: { external_i
   if (!customer) throw refuse.notFound('customer');
   const taxes = await listTaxesOfCustomers(ctx.db, ctx.organizationId, [customer.id]);
   await markCustomerDeleted(ctx.db, ctx.organizationId, customer.id, ctx.now());
-  ctx.after({ job: 'finish-customer-deletion', payload: { customer_id: customer.id } });
+  ctx.after({ step: 'finish-customer-deletion', payload: { customer_id: customer.id } });
   const sections = await listApplicableSections(ctx.db, ctx.organizationId, customer);
   const object = customerView({ ...customer, updated_at: ctx.now() }, taxes, sections);
   ctx.record({ activity: activityOf('deleted', customer, object) });
@@ -176,7 +176,7 @@ async function change(ctx: Context, { stored, body, entity, fields, link, taxes 
   if (fields.net_payment_term !== undefined && fields.net_payment_term !== stored.net_payment_term)
     await moveDueDatesOfCustomer(db, organizationId, stored.id);
   if (DRAFT_DATING.some((key) => fields[key] !== undefined && fields[key] !== stored[key]))
-    ctx.after({ job: 'redate-drafts', payload: { customer_id: stored.id } });
+    ctx.after({ step: 'redate-drafts', payload: { customer_id: stored.id } });
   await saveSections(ctx, stored.id, body);
   const customer = await readCustomer(db, organizationId, stored.id);
   const euTaxes = await applyEuTaxes(ctx, { customer, before: { customer: stored, taxes: formerTaxes }, sent: taxes });

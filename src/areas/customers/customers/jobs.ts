@@ -13,5 +13,5 @@ const MINUTES_TO_DRAFTS = 5;
 export async function finishCustomerDeletion(ctx: Context, { customer_id }: { customer_id: string }): Promise<void> {
   await announce(ctx, customerDeleted, { customer_id });
   const dueAt = ctx.now().add({ minutes: MINUTES_TO_DRAFTS });
-  ctx.after({ job: 'finalize-customer-drafts', payload: { customer_id }, dueAt });
+  ctx.after({ step: 'finalize-customer-drafts', payload: { customer_id }, dueAt });
 }

@@ -113,8 +113,8 @@ export async function askRegister(ctx: Context, customer: CustomerRow, taxIds: r
     { customerId: customer.id, number: customer.tax_identification_number!, taxIds },
     ctx.now(),
   );
-  if (ctx.sandbox) ctx.after({ job: CHECK_STEP, payload: { check_id } });
-  else ctx.after({ job: CHECK_JOB, payload: { check_id }, ownRow: true });
+  if (ctx.sandbox) ctx.after({ step: CHECK_STEP, payload: { check_id } });
+  else ctx.after({ nudge: CHECK_JOB, payload: { check_id } });
 }
 
 /** There is nothing to ask any more: invoices that waited go on. */
@@ -125,5 +125,5 @@ async function endCheck(ctx: Context, customerId: string): Promise<void> {
 /** Invoices that waited for the taxes of a customer go on. Rule: credits-and-payments A.6. */
 export async function releaseInvoices(ctx: Context, customerId: string): Promise<void> {
   for (const { id } of await listAwaitingInvoices(ctx.db, ctx.organizationId, customerId))
-    ctx.after({ job: TAX_STEP, payload: { invoice_id: id } });
+    ctx.after({ step: TAX_STEP, payload: { invoice_id: id } });
 }

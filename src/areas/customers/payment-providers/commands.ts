@@ -160,7 +160,7 @@ const changesConsent = ({ settings }: ProviderRow, body: ProviderUpdate): boolea
   body.require_terms_of_service_consent !== (settings.require_terms_of_service_consent ?? false);
 
 const connect = (ctx: Context, id: string): void =>
-  ctx.after({ job: CONNECT_JOB, payload: { payment_provider_id: id }, ownRow: true });
+  ctx.after({ nudge: CONNECT_JOB, payload: { payment_provider_id: id } });
 
 const answer = (ctx: Context, provider: ProviderRow) => ({
   payment_provider: providerView(provider, ctx.config, ctx.organizationId),

@@ -69,7 +69,7 @@ async function verifyLater(ctx: Context, input: VerificationRun, fees: number) {
   const id = newId();
   await insertRun(ctx.db, ctx.organizationId, { id, kind: VERIFICATION_RUN, input, created_at: ctx.now() });
   await countOnRun(ctx.db, ctx.organizationId, id, fees);
-  ctx.after({ job: VERIFY_STEP, payload: { run_id: id } });
+  ctx.after({ step: VERIFY_STEP, payload: { run_id: id } });
   return runningView(await getRun(ctx.db, ctx.organizationId, id), input);
 }
 

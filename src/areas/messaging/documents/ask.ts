@@ -28,6 +28,6 @@ export async function askForDocument(
     { organizationId: ctx.organizationId, kind, subjectId, fileName: `${number}.${suffix}`, contentType },
     realNow(),
   );
-  if (isNew) ctx.after({ job: 'document.render', payload: { document_id: id }, ownRow: true });
+  if (isNew) ctx.after({ nudge: 'document.render', payload: { document_id: id } });
   return id;
 }

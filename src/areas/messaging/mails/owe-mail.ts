@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import type { StepPayload } from '../../../steps.ts';
 
 /** What a billing entity may have mailed by itself. Rule: platform A.6. */
 export type MailSetting = 'invoice.finalized' | 'credit_note.created' | 'payment_receipt.created';
@@ -6,13 +7,10 @@ export type MailSetting = 'invoice.finalized' | 'credit_note.created' | 'payment
 /** Mails a document that became final, where its billing entity says so. */
 export const MAIL_DOCUMENT_STEP = 'mail-document';
 
-export interface MailDocument {
-  kind: 'invoice' | 'credit_note' | 'payment_receipt';
-  subject_id: string;
-}
+export type MailDocument = StepPayload<typeof MAIL_DOCUMENT_STEP>;
 
 /** Owes the mail of a document that became final. */
-export const oweMail = (ctx: Context, payload: MailDocument): void => ctx.after({ job: MAIL_DOCUMENT_STEP, payload });
+export const oweMail = (ctx: Context, payload: MailDocument): void => ctx.after({ step: MAIL_DOCUMENT_STEP, payload });
 
 /** Whether the billing entity has documents of this kind mailed. */
 export async function isMailed(ctx: Context, billingEntityId: string, setting: MailSetting): Promise<boolean> {

@@ -93,7 +93,7 @@ async function release(ctx: Context, ids: readonly string[]): Promise<void> {
   const mails = released.map(({ id }) => id);
   if (status === 'sent') await keep(ctx, mails);
   for (const id of mails) {
-    if (status === 'pending') ctx.after({ job: SEND_MAIL_JOB, payload: { mail_id: id }, ownRow: true });
+    if (status === 'pending') ctx.after({ nudge: SEND_MAIL_JOB, payload: { mail_id: id } });
     if (status === 'unsent') ctx.log.warn({ organizationId, mailId: id }, 'mail not sent: no SMTP_URL');
   }
 }

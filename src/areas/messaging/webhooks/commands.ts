@@ -79,7 +79,6 @@ export async function rotateHmacKey(ctx: Context, { body }: { body?: SecretRotat
 // The delivery's own row owes the work; the sweeper of deliveries makes up for a lost job.
 const nudge = (ctx: Context, endpointId: string, deliveryId: string): void =>
   ctx.after({
-    job: 'webhook.deliver',
+    nudge: 'webhook.deliver',
     payload: { webhook_endpoint_id: endpointId, delivery_ids: [deliveryId] },
-    ownRow: true,
   });

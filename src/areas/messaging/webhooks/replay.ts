@@ -35,9 +35,8 @@ export async function replayWebhooks(ctx: Context, { svc_id, body }: { svc_id: s
   });
   if (count > 0)
     ctx.after({
-      job: 'webhook.replay',
-      payload: { webhook_endpoint_id: endpoint.id, replay_id: runId },
-      ownRow: true, // of each delivery, for the sweeper of deliveries
+      nudge: 'webhook.replay',
+      payload: { webhook_endpoint_id: endpoint.id, replay_id: runId }, // of each delivery, for the sweeper of deliveries
     });
   return { replay: { count, svc_run_id: runId } };
 }

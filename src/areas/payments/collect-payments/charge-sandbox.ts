@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
-import { type LaterEvent, sandboxCharge } from '../../../platform/payments/sandbox.ts';
+import { sandboxCharge } from '../../../platform/payments/sandbox.ts';
+import type { StepPayload } from '../../../steps.ts';
 import { readMethod } from '../../customers/payment-methods/queries.ts';
 import { storeInboundEvent } from '../inbound-events/store.ts';
 import { type PaymentRow, readPayment } from '../payments/queries.ts';
@@ -38,8 +39,8 @@ export async function chargeSandboxPayment(ctx: Context, { payment_id: id }: { p
   else await tryLater(ctx, payment, tries);
   for (const event of later) {
     ctx.after({
-      job: TELL_STEP,
-      payload: { connection_id: payment.payment_provider_id, payment_id: payment.id, event },
+      step: TELL_STEP,
+      payload: { connection_id: payment.payment_provider_id!, payment_id: payment.id, event },
       dueAt: ctx.now().add({ seconds: event.afterSeconds }),
     });
   }
@@ -54,7 +55,7 @@ async function tryLater(ctx: Context, payment: PaymentRow, tries: number): Promi
 /** Step `tell-sandbox-event`: the sandbox tells what became of a payment that was not given up, by the way of every provider's events. */
 export async function tellSandboxEvent(
   ctx: Context,
-  { connection_id, payment_id, event }: { connection_id: string; payment_id: string; event: LaterEvent },
+  { connection_id, payment_id, event }: StepPayload<typeof TELL_STEP>,
 ): Promise<void> {
   if ((await readPayment(ctx.db, ctx.organizationId, payment_id)).status === 'canceled') return;
   await storeInboundEvent(ctx, {

@@ -35,7 +35,7 @@ export async function collectInvoice(
   if (facts.skip_psp) return;
   if (hasWaited || facts.wait_minutes === 0) return charge(ctx, invoice, facts, []);
   const dueAt = ctx.now().add({ minutes: facts.wait_minutes });
-  ctx.after({ job: COLLECT_STEP, payload: { invoice_id: id, has_waited: true }, dueAt });
+  ctx.after({ step: COLLECT_STEP, payload: { invoice_id: id, has_waited: true }, dueAt });
 }
 
 /**

@@ -37,7 +37,7 @@ export async function retryInboundEvent(ctx: Context, { svc_id }: { svc_id: stri
   const owed = await db`
     select from after_steps
     where organization_id = ${organizationId} and job = ${HANDLE_STEP} and payload ->> 'inbound_event_id' = ${id}`;
-  if (owed.length === 0) ctx.after({ job: HANDLE_STEP, payload: { inbound_event_id: id } });
+  if (owed.length === 0) ctx.after({ step: HANDLE_STEP, payload: { inbound_event_id: id } });
   return showInboundEvent(ctx, { svc_id: id });
 }
 

@@ -23,6 +23,6 @@ export async function storeInboundEvent(
       ${json(event.payload)}, ${ctx.now()}, ${ctx.now()})
     on conflict do nothing returning id`;
   if (stored.length === 0) return false;
-  ctx.after({ job: HANDLE_STEP, payload: { inbound_event_id: id } });
+  ctx.after({ step: HANDLE_STEP, payload: { inbound_event_id: id } });
   return true;
 }

@@ -51,7 +51,7 @@ export async function makeRequest(
     from unnest(${invoices.map((invoice) => invoice.id)}::uuid[]) as invoice_id`;
   const request = await getRequest(db, organizationId, id);
   await recordRequest(ctx, 'payment_request.created', request);
-  ctx.after({ job: COLLECT_REQUEST_STEP, payload: { payment_request_id: id } });
+  ctx.after({ step: COLLECT_REQUEST_STEP, payload: { payment_request_id: id } });
   return request;
 }
 

@@ -38,4 +38,4 @@ export async function endRefusedCharges(ctx: Context, { invoice, status }: Payme
 }
 
 export const oweCancel = (ctx: Context, paymentId: string): void =>
-  ctx.after({ job: CANCEL_JOB, payload: { payment_id: paymentId }, ownRow: true });
+  ctx.after({ nudge: CANCEL_JOB, payload: { payment_id: paymentId } });

@@ -15,5 +15,5 @@ export function oweCollection(
   customer: { billing_configuration: { provider_customer_id?: string | undefined } } | null,
 ): void {
   if (customer?.billing_configuration.provider_customer_id === undefined) return;
-  ctx.after({ job: COLLECT_STEP, payload: { invoice_id: invoiceId } });
+  ctx.after({ step: COLLECT_STEP, payload: { invoice_id: invoiceId } });
 }

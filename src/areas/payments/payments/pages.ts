@@ -82,7 +82,7 @@ async function openPage(
         created_at: ctx.now(),
       }),
     )}`;
-  if (page.url === '') ctx.after({ job: OPEN_PAGE_JOB, payload: { page_id: page.id }, ownRow: true });
+  if (page.url === '') ctx.after({ nudge: OPEN_PAGE_JOB, payload: { page_id: page.id } });
   return page;
 }
 
@@ -119,7 +119,7 @@ export async function closePagesOfProvider(
 
 function oweEnds(ctx: Context, closed: readonly ClosedPage[]): void {
   for (const page of closed) {
-    if (page.provider_page_id !== null) ctx.after({ job: OPEN_PAGE_JOB, payload: { page_id: page.id }, ownRow: true });
+    if (page.provider_page_id !== null) ctx.after({ nudge: OPEN_PAGE_JOB, payload: { page_id: page.id } });
   }
 }
 

@@ -96,6 +96,6 @@ export async function oweCharge(
 ): Promise<void> {
   const provider = await findProviderById(ctx.db, ctx.organizationId, providerId);
   const payload = { payment_id: paymentId };
-  if (provider?.provider_type === 'sandbox') ctx.after({ job: CHARGE_STEP, payload, ...(dueAt ? { dueAt } : {}) });
-  else ctx.after({ job: CHARGE_JOB, payload, ownRow: true });
+  if (provider?.provider_type === 'sandbox') ctx.after({ step: CHARGE_STEP, payload, ...(dueAt ? { dueAt } : {}) });
+  else ctx.after({ nudge: CHARGE_JOB, payload });
 }

@@ -32,7 +32,7 @@ export async function refundSandboxNote(
   await applyRefund(ctx, refund, { providerRefundId, status, refundStatus: refundStatusOf(provider, status) });
   if (!later) return;
   ctx.after({
-    job: TELL_REFUND_STEP,
+    step: TELL_REFUND_STEP,
     payload: { connection_id: refund.payment_provider_id, provider_refund_id: providerRefundId, status: later.status },
     dueAt: ctx.now().add({ seconds: later.afterSeconds }),
   });

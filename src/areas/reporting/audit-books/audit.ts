@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import type { Tx } from '../../../platform/db/connect.ts';
+import type { StepPayload } from '../../../steps.ts';
 import { getAudit } from '../audits/queries.ts';
 import type { AuditMode } from '../audits/schema.ts';
 import { auditView } from '../audits/view.ts';
@@ -51,10 +52,8 @@ export async function auditBooks(ctx: Context, run: AuditRun): Promise<void> {
 }
 
 /** After-step `audit-books`: a run that somebody asked for. */
-export const auditStep = (
-  ctx: Context,
-  { run_id, checks }: { run_id: string; checks: string[] | null },
-): Promise<void> => auditBooks(ctx, { id: run_id, mode: 'manual', checks });
+export const auditStep = (ctx: Context, { run_id, checks = null }: StepPayload<'audit-books'>): Promise<void> =>
+  auditBooks(ctx, { id: run_id, mode: 'manual', checks });
 
 const checksOf = ({ mode, checks }: AuditRun): Check[] =>
   CHECKS.filter(({ code, isSlow }) => (checks ? checks.includes(code) : mode !== 'incremental' || !isSlow));

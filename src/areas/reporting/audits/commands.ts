@@ -29,7 +29,7 @@ export async function createAudit(ctx: Context, { body }: { body?: AuditCreate }
     throw refuse.invalid({ base: ['value_is_out_of_range'] });
   const id = newId();
   await insertAudit(db, organizationId, id, ctx.now());
-  ctx.after({ job: 'audit-books', payload: { run_id: id, checks: body?.checks ?? null } });
+  ctx.after({ step: 'audit-books', payload: { run_id: id, checks: body?.checks ?? null } });
   return { audit: auditView(await getAudit(db, organizationId, id)) };
 }
 

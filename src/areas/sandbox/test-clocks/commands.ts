@@ -143,7 +143,7 @@ const before = (a: Temporal.Instant, b: Temporal.Instant): boolean => a.epochNan
 const outOfRange = () => refuse.invalid({ frozen_time: [OUT_OF_RANGE] });
 const takenBy = (): Temporal.Instant => realNow().add({ seconds: TAKEN_WITHIN_SECONDS });
 
-const nudgeWorker = (ctx: Context): void => ctx.after({ job: 'clock.advance', payload: {}, ownRow: true });
+const nudgeWorker = (ctx: Context): void => ctx.after({ nudge: 'clock.advance', payload: {} });
 
 const writeClockLine = (ctx: Context, name: string, at: Temporal.Instant, summary: object = {}) =>
   writeTimeline(ctx.db, { organizationId: ctx.organizationId, at, realNow: realNow() }, [

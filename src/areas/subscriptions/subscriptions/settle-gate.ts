@@ -23,5 +23,5 @@ export async function followGatedPayment(
   const lines = await ctx.db<{ subscription_id: string }[]>`
     select subscription_id from invoice_subscriptions
     where organization_id = ${ctx.organizationId} and invoice_id = ${invoice.id}`;
-  for (const { subscription_id } of lines) ctx.after({ job: GATE_STEP, payload: { subscription_id } });
+  for (const { subscription_id } of lines) ctx.after({ step: GATE_STEP, payload: { subscription_id } });
 }

@@ -63,7 +63,7 @@ export async function applyCorrection(
   await markSubscriptions(db, organizationId, externalId);
   await markUsage(ctx, { external_id: externalId });
   if (effect.draftIds.length > 0) await flagDrafts(db, organizationId, effect.draftIds);
-  ctx.after({ job: 'rematch-events', payload: { correction_id: correctionId, event_ids: ids } });
+  ctx.after({ step: 'rematch-events', payload: { correction_id: correctionId, event_ids: ids } });
   return effect;
 }
 

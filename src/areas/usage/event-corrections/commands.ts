@@ -17,6 +17,6 @@ export async function retryCorrection(ctx: Context, { svc_id }: { svc_id: string
   const status = isApplied ? ('applied' as const) : ('pending' as const);
   const again: CorrectionRow = { ...correction, status, error: null, finished_at: null };
   await updateProgress(ctx.db, ctx.organizationId, again.id, again);
-  ctx.after({ job: isApplied ? 'settle-correction' : 'retract-range', payload: { correction_id: again.id } });
+  ctx.after({ step: isApplied ? 'settle-correction' : 'retract-range', payload: { correction_id: again.id } });
   return { correction: correctionView(again) };
 }

@@ -60,7 +60,7 @@ async function store(ctx: Context, batch: IncomingBatch, now: string): Promise<V
     const { verdicts, batchId, limitedUsage } = await within(ctx.db, (db) => storeBatches(db, [batch], catalogs, now));
     if (!verdicts[0]) continue;
     if (limitedUsage) await tellAccess(ctx.db, limitedUsage);
-    if (batchId !== null) ctx.after({ job: 'finish-event-batch', payload: { batch_id: batchId } });
+    if (batchId !== null) ctx.after({ step: 'finish-event-batch', payload: { batch_id: batchId } });
     return verdicts[0];
   }
   throw new Error('a catalog read under the shared lock is of the present version');

@@ -60,8 +60,8 @@ export async function finishOpenBatches(sql: Sql, organizationId: string): Promi
 export async function finishBatchStep(ctx: Context, { batch_id }: { batch_id: string }): Promise<void> {
   const owed = createOwed();
   for (const watched of await finishBatches(ctx.db, [batch_id], owed))
-    ctx.after({ job: 'periodic.work', payload: workOf(watched, ctx.now()), ownRow: true });
-  for (const step of owed.steps) ctx.after({ job: 'step.run', payload: stepJob(step).payload, ownRow: true });
+    ctx.after({ nudge: 'periodic.work', payload: workOf(watched, ctx.now()) });
+  for (const step of owed.steps) ctx.after({ nudge: 'step.run', payload: stepJob(step).payload });
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
+import { steps } from '../../../steps.ts';
 import type { HealSelection } from '../../catalog/usage-shapes/request-heal.ts';
 import { plainArray, textArray } from '../events/storage/array-literal.ts';
 import type { EventToMatch, UnmatchedReason } from '../match-events/match-event.ts';
@@ -18,16 +19,22 @@ export interface OpenSelection {
   either?: boolean | undefined;
 }
 
-/** Takes the requests to heal of an organization that wait and that nobody watches. */
+/** Takes the requests to heal of an organization that wait and of which no run tells; those it cannot read stay. */
 export async function takeRequests(db: Db, organizationId: string): Promise<HealSelection[]> {
-  const rows = await db<{ payload: HealSelection }[]>`
-    delete from after_steps where id in (
-      select id from after_steps
-      where organization_id = ${organizationId} and job = 'heal-events' and failed_at is null
-        and not payload ?| array['run_id', 'page']
-      for update skip locked)
-    returning payload`;
-  return rows.map(({ payload }) => payload);
+  const rows = await db<{ id: string; payload: unknown }[]>`
+    select id, payload from after_steps
+    where organization_id = ${organizationId} and job = 'heal-events' and failed_at is null
+      and not payload ?| array['run_id', 'page']
+    for update skip locked`;
+  const read = rows.flatMap(({ id, payload }) => {
+    const { data } = steps['heal-events'].payload.safeParse(payload);
+    return data === undefined ? [] : [{ id, data }];
+  });
+  if (read.length === 0) return [];
+  await db`
+    delete from after_steps
+    where organization_id = ${organizationId} and id = any (${read.map(({ id }) => id)}::uuid[])`;
+  return read.map(({ data }) => data);
 }
 
 /** The ids of a page of open unmatched events `u` whose event is live, of those that `own` selects. */

@@ -1,6 +1,7 @@
 import { InOtherHands } from '../../../platform/busy.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
+import type { StepPayload } from '../../../steps.ts';
 import type { HealSelection } from '../../catalog/usage-shapes/request-heal.ts';
 import { markUsage } from '../../catalog/usage-thresholds/marks.ts';
 import { beginHealing, lockMatching, tryHealing } from '../unmatched-events/lock.ts';
@@ -23,12 +24,7 @@ import { marksOf, matchAll } from './match-all.ts';
 /** Open events looked at in one transaction (beyond 3.2). */
 const PAGE = 1000;
 
-interface HealStep extends HealSelection {
-  /** The run that tells of it, when somebody asked for it. */
-  run_id?: string;
-  /** What the first page came to look for, and where the pages before have come to. */
-  page?: { selection: OpenSelection; after: string; total: number; examined: number; healed: number };
-}
+type HealStep = StepPayload<'heal-events'>;
 
 /**
  * Step `heal-events`: matches open unmatched events again. One that a charge takes now is healed and its subscription
@@ -67,7 +63,7 @@ export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
     await moveRun(ctx.db, ctx.organizationId, step.run_id, runProgress(result, total, isOver), now);
   if (!isOver)
     ctx.after({
-      job: 'heal-events',
+      step: 'heal-events',
       payload: { ...step, page: { selection, after: events.at(-1)!.id, total, ...result } },
     });
   else await scanOverflown(ctx, selection);
@@ -76,20 +72,14 @@ export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
 /** Owes a scan of the events that only totals tell of (beyond 3.2). */
 async function scanOverflown(ctx: Context, { codes: wanted, external_subscription_ids: ids, either }: OpenSelection) {
   const codes = await takeOverflown(ctx.db, ctx.organizationId, ids && either ? undefined : wanted);
-  if (codes.length > 0) ctx.after({ job: 'recount-unmatched', payload: { codes, after: null, until: newId() } });
-}
-
-interface RecountStep {
-  codes: string[];
-  after: string | null;
-  until: string;
+  if (codes.length > 0) ctx.after({ step: 'recount-unmatched', payload: { codes, after: null, until: newId() } });
 }
 
 /**
  * Step `recount-unmatched`: matches the events of codes that have no row, as if they had just been stored. Each page of
  * 1 000 owes the next; events stored meanwhile are left to their own batches.
  */
-export async function recountUnmatched(ctx: Context, step: RecountStep): Promise<void> {
+export async function recountUnmatched(ctx: Context, step: StepPayload<'recount-unmatched'>): Promise<void> {
   const found = await listRowless(ctx.db, ctx.organizationId, step, PAGE);
   if (found.length === 0) return;
   await beginHealing(ctx.db, ctx.organizationId);
@@ -100,7 +90,7 @@ export async function recountUnmatched(ctx: Context, step: RecountStep): Promise
   const marks = marksOf(matched);
   if (events.length > 0) await finishBatches(ctx.db, [], marks, unmatched);
   if (marks.length > 0) await markUsage(ctx, { ids: marks.map((mark) => mark.subscription_id) });
-  if (found.length === PAGE) ctx.after({ job: 'recount-unmatched', payload: { ...step, after: ids.at(-1)! } });
+  if (found.length === PAGE) ctx.after({ step: 'recount-unmatched', payload: { ...step, after: ids.at(-1)! } });
 }
 
 async function selectionOf(ctx: Context, step: HealStep): Promise<OpenSelection> {

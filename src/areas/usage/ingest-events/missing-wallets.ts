@@ -1,5 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import type { StepPayload } from '../../../steps.ts';
 import { listEventsById } from '../events/queries.ts';
 import { plainArray, textArray } from '../events/storage/array-literal.ts';
 import { eventText } from '../events/view.ts';
@@ -11,9 +12,7 @@ export const TELL_MISSING_WALLETS_STEP = 'tell-missing-wallets';
 const UNPROCESSABLE = 422;
 
 /** Payload of that step: stored events of one organization. */
-export interface MissingWallets {
-  event_ids: string[];
-}
+export type MissingWallets = StepPayload<typeof TELL_MISSING_WALLETS_STEP>;
 
 /** A stored event with the wallet it is meant for. */
 export interface EventForWallet extends EventToMatch {

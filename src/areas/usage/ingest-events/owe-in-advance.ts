@@ -4,6 +4,7 @@ import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { stepJob } from '../../../platform/records/nudge.ts';
+import type { StepPayload } from '../../../steps.ts';
 import type { EventToMatch } from '../match-events/match-event.ts';
 import type { MatchedEvent } from './match-all.ts';
 import {
@@ -18,11 +19,7 @@ const BILL_IN_ADVANCE_STEP = 'bill-in-advance';
 /** Events of one step: it is one transaction, in which the customer's row is locked. */
 const MOST_EVENTS = 20;
 
-/** Payload of that step: stored events of one subscription, in the order of arrival. */
-export interface BillInAdvance {
-  subscription_id: string;
-  event_ids: string[];
-}
+export type BillInAdvance = StepPayload<typeof BILL_IN_ADVANCE_STEP>;
 
 /** A step as it was stored, with the customer whose rows it locks. */
 interface StoredStep {
@@ -63,12 +60,10 @@ export function createOwed(): OwedInAdvance {
   };
 }
 
-interface NewStep {
-  id: string;
-  organization_id: string;
-  job: string;
-  payload: BillInAdvance | MissingWallets;
-}
+type NewStep = { id: string; organization_id: string } & (
+  | { job: typeof BILL_IN_ADVANCE_STEP; payload: BillInAdvance }
+  | { job: typeof TELL_MISSING_WALLETS_STEP; payload: MissingWallets }
+);
 
 /** One step for some events of a subscription. */
 function stepsOf(matched: readonly MatchedEvent<EventToMatch>[]): NewStep[] {

@@ -17,7 +17,7 @@ export async function healUnmatched(ctx: Context, { body }: { body: HealCreate |
     ...(body?.external_subscription_id ? { external_subscription_id: body.external_subscription_id } : {}),
   };
   await insertRun(ctx.db, ctx.organizationId, { id, kind: 'heal', input: selection, created_at: ctx.now() });
-  ctx.after({ job: 'heal-events', payload: { ...selection, run_id: id } });
+  ctx.after({ step: 'heal-events', payload: { ...selection, run_id: id } });
   return { heal: runView(await getRun(ctx.db, ctx.organizationId, id)) };
 }
 

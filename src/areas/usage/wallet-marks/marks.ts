@@ -20,9 +20,8 @@ export async function markWallets(ctx: Context, customerId: string): Promise<voi
         and wallet.status = 'active')`;
   if (count === 0) return;
   ctx.after({
-    job: 'periodic.work',
+    nudge: 'periodic.work',
     payload: { job: WALLET_ONGOING, at: ctx.now().toString(), item: { customer_id: customerId } },
-    ownRow: true,
   });
 }
 

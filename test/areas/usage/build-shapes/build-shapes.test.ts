@@ -25,20 +25,20 @@ beforeEach(async () => {
 
 /** Runs `refreshShapes` as a command would, and answers the builds that it owes. */
 async function refresh(metricIds: string[], change?: 'charges') {
-  const steps: { job: string; payload: object }[] = [];
+  const steps: { step: string; payload: object }[] = [];
   await database.sql.begin((tx) =>
     refreshShapes(
       {
         organizationId,
         db: tx,
         now: () => Temporal.Instant.from(RECEIVED),
-        after: (step: { job: string; payload: object }) => steps.push(step),
+        after: (step: { step: string; payload: object }) => steps.push(step),
       } as never,
       metricIds,
       change,
     ),
   );
-  return steps.filter(({ job }) => job === 'build-shape');
+  return steps.filter(({ step }) => step === 'build-shape');
 }
 
 async function charge(metricId: string, properties: object, filters: { values: object; properties?: object }[] = []) {
@@ -88,7 +88,7 @@ describe('what a shape is made of', () => {
       field_name: 'v',
       property_names: ['cloud', 'project', 'region', 'team', 'zone'],
     });
-    expect(steps).toEqual([{ job: 'build-shape', payload: { shape_id: shape!.id } }]);
+    expect(steps).toEqual([{ step: 'build-shape', payload: { shape_id: shape!.id } }]);
   });
 
   test('a metric that no live charge uses has none; one that cannot be rolled up neither', async () => {

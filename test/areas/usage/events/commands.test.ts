@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createOrganization } from '../../../../src/areas/tenancy/organizations/commands.ts';
 import { storeInCommand } from '../../../../src/areas/usage/events/commands.ts';
 import type { EventsForm } from '../../../../src/areas/usage/events/requests.ts';
-import type { AfterStep, Context } from '../../../../src/platform/context.ts';
+import type { Context, OwedStep } from '../../../../src/platform/context.ts';
 import type { Tx } from '../../../../src/platform/db/connect.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import type { Answer } from '../../../../src/platform/operation.ts';
@@ -30,7 +30,7 @@ async function store(form: EventsForm, events: { id: string; isBad?: boolean }[]
   );
   for (const [index, { isBad }] of events.entries())
     if (isBad) batch.events[index]!.timestamp = '99999999-01-01T00:00:00Z';
-  const steps: AfterStep[] = [];
+  const steps: OwedStep[] = [];
   const run = async (tx: Tx) => {
     const context = {
       organizationId,
@@ -38,7 +38,7 @@ async function store(form: EventsForm, events: { id: string; isBad?: boolean }[]
       db: tx,
       log: createLog({ level: 'silent', process: 'test' }),
       now: () => Temporal.Instant.from('2024-03-10T12:00:00Z'),
-      after: (step: AfterStep) => steps.push(step),
+      after: (step: OwedStep) => steps.push(step),
     } as unknown as Context;
     await tx.unsafe('savepoint command');
     return storeInCommand(context, { form, batch, faults: events.map(() => null) });
@@ -68,12 +68,12 @@ test('a value that cannot be stored is refused', async () => {
 });
 
 test('a tolerant batch is stored without it', async () => {
-  const { results, steps }: { results: { status: string; error_details: object }[]; steps: AfterStep[] } = await store(
+  const { results, steps }: { results: { status: string; error_details: object }[]; steps: OwedStep[] } = await store(
     'tolerant',
     [{ id: 'a' }, { id: 'b', isBad: true }, { id: 'c' }],
   );
   expect(results.map(({ status }) => status)).toEqual(['stored', 'rejected', 'stored']);
   expect(results[1]!.error_details).toEqual(REFUSED);
   expect(await stored()).toEqual(['a', 'c']);
-  expect(steps.map(({ job }) => job)).toEqual(['finish-event-batch', 'finish-event-batch']);
+  expect(steps.map(({ step }) => step)).toEqual(['finish-event-batch', 'finish-event-batch']);
 });

@@ -6,7 +6,7 @@ import { healEvents, recountUnmatched } from '../../../../src/areas/usage/ingest
 import { tryHealing } from '../../../../src/areas/usage/unmatched-events/lock.ts';
 import { MOST_TOTALS } from '../../../../src/areas/usage/unmatched-events/totals.ts';
 import { InOtherHands } from '../../../../src/platform/busy.ts';
-import type { AfterStep, Context } from '../../../../src/platform/context.ts';
+import type { Context, OwedStep } from '../../../../src/platform/context.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { incoming, makeMetric, storage } from './build.ts';
@@ -21,12 +21,12 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 /** Runs a step and all that it owes. */
-async function run(first: AfterStep, owner = organizationId): Promise<string[]> {
+async function run(first: OwedStep, owner = organizationId): Promise<string[]> {
   const handlers = { 'heal-events': healEvents, 'recount-unmatched': recountUnmatched };
   const owed = [first];
   const ran: string[] = [];
   for (let step = owed.shift(); step; step = owed.shift()) {
-    const { job, payload } = step;
+    const { step: job, payload } = step;
     ran.push(job);
     await database.sql.begin((tx) =>
       handlers[job as keyof typeof handlers](
@@ -35,7 +35,7 @@ async function run(first: AfterStep, owner = organizationId): Promise<string[]> 
           db: tx,
           log: createLog({ level: 'silent', process: 'test' }),
           now: () => Temporal.Instant.from('2024-04-01T00:00:00Z'),
-          after: (next: AfterStep) => owed.push(next),
+          after: (next: OwedStep) => owed.push(next),
         } as unknown as Context,
         payload as never,
       ),
@@ -61,12 +61,12 @@ test('events that only the totals tell of are found again by their code', async 
   await database.sql`update unmatched_totals set kept = 1 where organization_id = ${organizationId}`;
   expect(await totals()).toEqual([{ reason: 'metric_not_found', count: 3, kept: 1, rows: 1 }]);
   const metric = await makeMetric(database.sql, organizationId);
-  expect(await run({ job: 'heal-events', payload: { metric_ids: [metric.id] } })).toEqual([
+  expect(await run({ step: 'heal-events', payload: { metric_ids: [metric.id] } })).toEqual([
     'heal-events',
     'recount-unmatched',
   ]);
   expect(await totals()).toEqual([{ reason: 'subscription_not_found', count: 3, kept: 3, rows: 3 }]);
-  expect(await run({ job: 'heal-events', payload: { metric_ids: [metric.id] } })).toEqual(['heal-events']);
+  expect(await run({ step: 'heal-events', payload: { metric_ids: [metric.id] } })).toEqual(['heal-events']);
 });
 
 test('one step serves all requests that wait, and nobody stands in line behind it', async () => {
@@ -79,7 +79,7 @@ test('one step serves all requests that wait, and nobody stands in line behind i
   const left = () => database.sql`select payload from after_steps where organization_id = ${organizationId}`;
   await database.sql.begin(async (tx) => {
     expect(await tryHealing(tx, organizationId)).toBe(true);
-    await expect(run({ job: 'heal-events', payload: {} })).rejects.toThrow(InOtherHands);
+    await expect(run({ step: 'heal-events', payload: {} })).rejects.toThrow(InOtherHands);
   });
   expect(await left()).toHaveLength(3);
 
@@ -92,7 +92,7 @@ test('one step serves all requests that wait, and nobody stands in line behind i
   );
   await finishOpenBatches(database.sql, organizationId);
   await makeMetric(database.sql, organizationId, { code: 'other' });
-  await run({ job: 'heal-events', payload: { metric_ids: [metric.id] } });
+  await run({ step: 'heal-events', payload: { metric_ids: [metric.id] } });
   expect(await left()).toEqual([{ payload: { run_id: '0192d1f0-0000-7000-8000-000000000001' } }]);
   const reasons = await database.sql`
     select external_subscription_id as id, reason from unmatched_events
@@ -136,7 +136,7 @@ test('codes beyond a limit share one total, which healing follows', async () => 
   expect(rows.map((row) => row.shares_total)).toEqual([false, false, true, true, true, true]);
 
   const metric = await makeMetric(sql, id, { code: 'third' });
-  await run({ job: 'heal-events', payload: { metric_ids: [metric.id] } }, id);
+  await run({ step: 'heal-events', payload: { metric_ids: [metric.id] } }, id);
   expect(await shared()).toEqual([
     { reason: 'metric_not_found', code: '', count: 2, kept: 2 },
     { reason: 'metric_not_found', code: 'first', count: 2, kept: 2 },
@@ -150,7 +150,7 @@ test('a place that healing empties is free for another code', async () => {
   await storage(sql).store(incoming(id, [{}, {}]));
   await finishOpenBatches(sql, id);
   const metric = await makeMetric(sql, id);
-  await run({ job: 'heal-events', payload: { metric_ids: [metric.id] } }, id);
+  await run({ step: 'heal-events', payload: { metric_ids: [metric.id] } }, id);
   expect(await sql`select reason, count from unmatched_totals where organization_id = ${id}`).toEqual([
     { reason: 'subscription_not_found', count: 2 },
   ]);
@@ -164,9 +164,9 @@ test('healing waits neither for another, also in a sandbox, nor long for those w
   await sql.begin(async (tx) => {
     expect(await tryHealing(tx, id)).toBe(true);
     for (const step of [
-      { job: 'heal-events', payload: {} },
-      { job: 'recount-unmatched', payload: recount },
-    ])
+      { step: 'heal-events', payload: {} },
+      { step: 'recount-unmatched', payload: recount },
+    ] as const)
       await expect(run(step, id)).rejects.toThrow(InOtherHands);
   });
 });

@@ -53,7 +53,7 @@ export async function markChains(
   for (const { subscription_id, event_id } of await listUnbilled(db, organizationId, eventIds))
     unbilled.set(subscription_id, [...(unbilled.get(subscription_id) ?? []), event_id]);
   for (const [subscription_id, event_ids] of unbilled)
-    ctx.after({ job: 'bill-in-advance', payload: { subscription_id, event_ids } });
+    ctx.after({ step: 'bill-in-advance', payload: { subscription_id, event_ids } });
 }
 
 /** Of recurring metrics: the chains of this period and the next ones, which go on from the events. */

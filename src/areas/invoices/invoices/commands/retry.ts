@@ -19,6 +19,6 @@ export async function retryInvoice(ctx: Context, { svc_id }: { svc_id: string })
     throw refuse.notAllowed('invalid_status');
   await clearErrors(ctx.db, ctx.organizationId, invoice.id, ['tax_error', 'invoice_generation_error']);
   await changeInvoice(ctx, invoice.id, { status: 'pending', tax_status: 'pending' });
-  ctx.after({ job: TAX_STEP, payload: { invoice_id: invoice.id } });
+  ctx.after({ step: TAX_STEP, payload: { invoice_id: invoice.id } });
   return showInvoice(ctx, invoice.id);
 }

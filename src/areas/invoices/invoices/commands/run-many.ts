@@ -36,7 +36,7 @@ async function startRun(ctx: Context, kind: InvoiceRunKind, query: InvoicesQuery
   await checkBillingEntityCodes(ctx.db, ctx.organizationId, query.billing_entity_codes ?? []);
   const id = newId();
   await insertRun(ctx.db, ctx.organizationId, { id, kind, input, created_at: ctx.now() });
-  ctx.after({ job: RUN_STEP, payload: { run_id: id } });
+  ctx.after({ step: RUN_STEP, payload: { run_id: id } });
   return { run: runView(await getRun(ctx.db, ctx.organizationId, id)) };
 }
 

@@ -115,7 +115,7 @@ async function billUpgrade(
     currentPlan.amount_currency === plan.amount_currency;
   const invoices = isOne ? [[...closing, ...opening]] : [closing, opening];
   for (const lines of invoices) {
-    if (lines.length > 0) ctx.after({ job: BILL_STEP, payload: { lines, at } satisfies BillStep });
+    if (lines.length > 0) ctx.after({ step: BILL_STEP, payload: { lines, at } });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import { isInTrial } from '../../../../engine/subscriptions/trial.ts';
 import type { Context } from '../../../../platform/context.ts';
+import type { StepPayload } from '../../../../steps.ts';
 import { hasFixedChargesInAdvance } from '../../../catalog/fixed-charges/queries.ts';
 import { recordStartUnits } from '../../../catalog/fixed-charges/units.ts';
 import { evaluateRules } from '../activation-rules.ts';
@@ -59,7 +60,7 @@ export async function announceStart(
   }
   await recordSubscription(ctx, waits ? 'subscription.incomplete' : 'subscription.started', subscription.id);
   await recordStartUnits(ctx, subscription, startedAt, zone);
-  if (lines.length > 0) ctx.after({ job: BILL_STEP, payload: { lines, at: billedAt.toString() } satisfies BillStep });
+  if (lines.length > 0) ctx.after({ step: BILL_STEP, payload: { lines, at: billedAt.toString() } });
 }
 
 /**
@@ -83,7 +84,7 @@ export async function waitForPayment(
   await changeSubscription(ctx.db, ctx.organizationId, successor.id, change, ctx.now());
   await recordSubscription(ctx, 'subscription.incomplete', successor.id);
   await recordStartUnits(ctx, successor, at, zone);
-  ctx.after({ job: BILL_STEP, payload: { lines, at: at.toString() } satisfies BillStep });
+  ctx.after({ step: BILL_STEP, payload: { lines, at: at.toString() } });
   return true;
 }
 
@@ -117,15 +118,7 @@ export const bearsOpeningLine = async (
 export const BILL_STEP = 'bill-subscriptions';
 
 /** Payload of that step: one invoice with these lines, billed at an instant. */
-export interface BillStep {
-  lines: {
-    subscription_id: string;
-    reason: 'subscription_starting' | 'subscription_terminating' | 'in_advance_charge';
-    /** Of a line in advance: those with which a subscription starts. */
-    fixed_charges?: 'opening';
-  }[];
-  at: string;
-}
+export type BillStep = StepPayload<'bill-subscriptions'>;
 
 /** Whether a subscription that starts at `at` is billed its fee at once. Rule: subscriptions-and-invoices B.4. */
 async function bearsStartInvoice(

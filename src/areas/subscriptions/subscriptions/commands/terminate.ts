@@ -98,9 +98,9 @@ export async function terminateSubscription(
     on_termination_invoice: invoice,
   });
   await recordSubscription(ctx, 'subscription.terminated', subscription.id);
-  if (invoice === 'generate') ctx.after({ job: BILL_STEP, payload: closingStep(subscription.id, ctx.now()) });
+  if (invoice === 'generate') ctx.after({ step: BILL_STEP, payload: closingStep(subscription.id, ctx.now()) });
   // Corrected usage of earlier periods waits for the next invoice: there will be none.
-  else ctx.after({ job: 'invoice-differences', payload: { subscription_id: subscription.id } });
+  else ctx.after({ step: 'invoice-differences', payload: { subscription_id: subscription.id } });
 }
 
 const closingStep = (subscriptionId: string, at: Temporal.Instant): BillStep => ({
@@ -158,6 +158,6 @@ async function endSubscriptionsOf(ctx: Context, owner: { customerId: string } | 
     if (row.status === 'pending') await cancelPending(ctx, row);
     if (row.status === 'active') await terminateSubscription(ctx, row);
     if (row.status === 'incomplete' && 'customerId' in owner)
-      ctx.after({ job: GATE_STEP, payload: { subscription_id: row.id } });
+      ctx.after({ step: GATE_STEP, payload: { subscription_id: row.id } });
   }
 }

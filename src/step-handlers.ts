@@ -1,0 +1,86 @@
+import { settleGateStep } from './areas/billing/activate-subscriptions/settle-gate.ts';
+import { billFixedChargesStep } from './areas/billing/bill-fixed-charges/step.ts';
+import { billInAdvance } from './areas/billing/bill-in-advance/step.ts';
+import { billProgressively } from './areas/billing/bill-progressively/bill-progressively.ts';
+import { finalizePlanDrafts } from './areas/billing/bill-subscriptions/finalize-plan-drafts.ts';
+import { billStep } from './areas/billing/bill-subscriptions/step.ts';
+import { bookFirstCredits } from './areas/billing/bill-wallets/first-credits.ts';
+import { refreshWalletsStep } from './areas/billing/bill-wallets/refresh.ts';
+import { rematchEvents } from './areas/billing/correct-events/rematch-events.ts';
+import { retractRange, settleCorrection } from './areas/billing/correct-events/retract-range.ts';
+import { finalizePendingInvoice } from './areas/billing/finalize-invoice/pending.ts';
+import { finalizeCustomerDrafts, finalizeOneDraft, redateDrafts } from './areas/billing/redate-drafts/steps.ts';
+import { runInvoices } from './areas/billing/run-invoices/step.ts';
+import { invoiceWaiting } from './areas/billing/settle-usage/invoice-differences.ts';
+import { settleLateEvents } from './areas/billing/settle-usage/late-events.ts';
+import { deleteMetricEvents } from './areas/catalog/billable-metrics/jobs.ts';
+import { cascadeFixedCharges } from './areas/catalog/plan-fixed-charges/cascade.ts';
+import { followPlanChanges } from './areas/catalog/plans/follow-changes.ts';
+import { finishPlanDeletion } from './areas/catalog/plans/jobs.ts';
+import { checkVatNumberStep } from './areas/customers/check-vat-numbers/sandbox-step.ts';
+import { finishCustomerDeletion } from './areas/customers/customers/jobs.ts';
+import { mailDocument } from './areas/documents/document-mails/commands.ts';
+import { verifyInvoiceStep } from './areas/invoices/invoice-verifications/commands.ts';
+import { chargeSandboxPayment, tellSandboxEvent } from './areas/payments/collect-payments/charge-sandbox.ts';
+import { collectInvoice } from './areas/payments/collect-payments/collect-invoice.ts';
+import { collectRequest } from './areas/payments/collect-payments/collect-request.ts';
+import { handleProviderEvent } from './areas/payments/collect-payments/handle-event.ts';
+import { refundSandboxNote, tellSandboxRefund } from './areas/payments/refund-notes/refund-sandbox.ts';
+import { auditStep } from './areas/reporting/audit-books/audit.ts';
+import { buildShapeStep } from './areas/usage/build-shapes/build-shape.ts';
+import { finishBatchStep } from './areas/usage/ingest-events/finish-batches.ts';
+import { healEvents, recountUnmatched } from './areas/usage/ingest-events/heal.ts';
+import { tellMissingWalletsStep } from './areas/usage/ingest-events/missing-wallets.ts';
+import { snapshotLastUsage } from './areas/usage/snapshot-usage/last-usage.ts';
+import type { Context } from './platform/context.ts';
+import type { StepName, StepPayload } from './steps.ts';
+
+/**
+ * Runs one after-step in a transaction of its own that also deletes its row; safe to run twice, since a step whose
+ * transaction was lost is run again. `ctx.now()` is the organization's present, its actor the service.
+ */
+export type StepHandler<Name extends StepName> = (ctx: Context, payload: StepPayload<Name>) => Promise<void>;
+
+/** What runs each row of src/steps.ts. */
+export const stepHandlers: { readonly [Name in StepName]: StepHandler<Name> } = {
+  'audit-books': auditStep,
+  'build-shape': buildShapeStep,
+  'finish-event-batch': finishBatchStep,
+  'tell-missing-wallets': tellMissingWalletsStep,
+  'heal-events': healEvents,
+  'recount-unmatched': recountUnmatched,
+  'finish-customer-deletion': finishCustomerDeletion,
+  'finalize-customer-drafts': finalizeCustomerDrafts,
+  'finish-plan-deletion': finishPlanDeletion,
+  'cascade-plan-changes': followPlanChanges,
+  'finalize-plan-drafts': finalizePlanDrafts,
+  'delete-metric-events': deleteMetricEvents,
+  'retract-range': retractRange,
+  'settle-correction': settleCorrection,
+  'settle-late-events': settleLateEvents,
+  'invoice-differences': invoiceWaiting,
+  'rematch-events': rematchEvents,
+  'bill-subscriptions': billStep,
+  'settle-gate': settleGateStep,
+  'bill-progressively': billProgressively,
+  'snapshot-last-usage': snapshotLastUsage,
+  'bill-fixed-charges': billFixedChargesStep,
+  'cascade-fixed-charges': cascadeFixedCharges,
+  'bill-in-advance': billInAdvance,
+  'redate-drafts': redateDrafts,
+  'finalize-draft': finalizeOneDraft,
+  'run-invoices': runInvoices,
+  'verify-invoice': verifyInvoiceStep,
+  'finalize-pending-invoice': finalizePendingInvoice,
+  'check-vat-number': checkVatNumberStep,
+  'book-first-credits': bookFirstCredits,
+  'refresh-wallets': refreshWalletsStep,
+  'collect-invoice': collectInvoice,
+  'collect-payment-request': collectRequest,
+  'charge-sandbox-payment': chargeSandboxPayment,
+  'tell-sandbox-event': tellSandboxEvent,
+  'mail-document': mailDocument,
+  'handle-provider-event': handleProviderEvent,
+  'refund-sandbox-note': refundSandboxNote,
+  'tell-sandbox-refund': tellSandboxRefund,
+};
