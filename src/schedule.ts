@@ -1,3 +1,4 @@
+import { assert } from './engine/assert.ts';
 import type { Tick } from './platform/clock/ticks.ts';
 import type { Config } from './platform/config.ts';
 
@@ -21,11 +22,15 @@ export interface ScheduleRow {
   worksOffMarks?: true;
 }
 
+/** A row as it stands in the table: its interval may be a setting. */
+type TableRow = Omit<ScheduleRow, 'tick'> & { tick: Tick | { everySecondsOf: IntervalSetting } };
+type IntervalSetting = 'USAGE_ACTIVITY_SECONDS' | 'LIFETIME_USAGE_SECONDS' | 'WALLET_REFRESH_SECONDS';
+
 /**
  * The table of periodic jobs (platform L), in the order in which jobs of one instant run under a test clock. Implementations
  * stand in src/periodic-jobs.ts; a row without one, or one without a row, stops the start of the scheduler.
  */
-export const schedule = (config: Config): ScheduleRow[] => [
+const rows = [
   { job: 'activate', tick: { everySeconds: 300 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },
   {
     job: 'terminate-ended',
@@ -133,7 +138,7 @@ export const schedule = (config: Config): ScheduleRow[] => [
   },
   {
     job: 'usage-activity',
-    tick: { everySeconds: config.USAGE_ACTIVITY_SECONDS },
+    tick: { everySecondsOf: 'USAGE_ACTIVITY_SECONDS' },
     clock: 'B',
     catchUp: 'latest',
     afterMissedTicks: 'marks stay',
@@ -141,7 +146,7 @@ export const schedule = (config: Config): ScheduleRow[] => [
   },
   {
     job: 'lifetime-usage',
-    tick: { everySeconds: config.LIFETIME_USAGE_SECONDS },
+    tick: { everySecondsOf: 'LIFETIME_USAGE_SECONDS' },
     clock: 'B',
     catchUp: 'latest',
     afterMissedTicks: 'flags stay',
@@ -149,7 +154,7 @@ export const schedule = (config: Config): ScheduleRow[] => [
   },
   {
     job: 'wallet-ongoing',
-    tick: { everySeconds: config.WALLET_REFRESH_SECONDS },
+    tick: { everySecondsOf: 'WALLET_REFRESH_SECONDS' },
     clock: 'B',
     catchUp: 'latest',
     afterMissedTicks: 'flags stay',
@@ -234,4 +239,20 @@ export const schedule = (config: Config): ScheduleRow[] => [
     afterMissedTicks: 'by selection',
   },
   { job: 'audit-full', tick: { timeOfDay: '03:30' }, clock: 'R', catchUp: 'skip', afterMissedTicks: 'next day' },
-];
+] as const satisfies readonly TableRow[];
+
+/** The table with the intervals that the settings give. */
+export const schedule = (config: Config): ScheduleRow[] =>
+  rows.map((row: TableRow) => ({ ...row, tick: tickOf(row, config) }));
+
+const tickOf = ({ tick }: TableRow, config: Config): Tick =>
+  'everySecondsOf' in tick ? { everySeconds: config[tick.everySecondsOf] } : tick;
+
+type HourlyJob = Extract<(typeof rows)[number], { tick: { minuteOfHour: number } }>['job'];
+
+/** Minute of the hour at which a job ticks: what a made-up or previewed run bills carries the instant of its tick. */
+export function minuteOf(job: HourlyJob): number {
+  const { tick }: TableRow = rows.find((row) => row.job === job)!;
+  assert('minuteOfHour' in tick, `${job} ticks every hour`);
+  return tick.minuteOfHour;
+}

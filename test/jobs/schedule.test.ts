@@ -17,7 +17,7 @@ import { loadConfig } from '../../src/platform/config.ts';
 import type { Sql } from '../../src/platform/db/connect.ts';
 import { firstIdAt } from '../../src/platform/ids.ts';
 import type { DueItem, PeriodicJob, SweepDeps, SweepJob } from '../../src/platform/periodic-job.ts';
-import type { ScheduleRow } from '../../src/schedule.ts';
+import { minuteOf, type ScheduleRow, schedule } from '../../src/schedule.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { gate, recordingProducer, scratchDeps } from './advance-clock/scratch.ts';
@@ -125,6 +125,17 @@ describe('the table of periodic jobs', () => {
     audit-full             R  03:30`;
   /** Rows of ours beside it: rates of the register, sums by day, what organizations chose to keep, secrets (finance 1.3). */
   const OURS = ['eu-tax-rates', 'ledger-daily', 'clean-secrets', 'retention'];
+
+  test('gives the minute of an hourly job, and the intervals that settings choose', () => {
+    expect([minuteOf('bill'), minuteOf('terminate-ended')]).toEqual([10, 5]);
+    const chosen = schedule(loadConfig({ USAGE_ACTIVITY_SECONDS: '7', LIFETIME_USAGE_SECONDS: '8' }));
+    const tickOf = (name: string) => chosen.find(({ job }) => job === name)!.tick;
+    expect(['usage-activity', 'lifetime-usage', 'wallet-ongoing'].map(tickOf)).toEqual([
+      { everySeconds: 7 },
+      { everySeconds: 8 },
+      { everySeconds: 300 },
+    ]);
+  });
 
   test('holds the rows of the specification with their ticks and clocks', () => {
     const tickText = (tick: Tick): string => {

@@ -12,6 +12,7 @@ import { dayStart, localDate } from '../../../engine/calendar/local-day.ts';
 import { gridsOf } from '../../../engine/calendar/terms.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { minuteOf } from '../../../schedule.ts';
 import { markWatched } from '../../catalog/usage-thresholds/marks.ts';
 import { changeSubscription } from '../../subscriptions/subscriptions/writes.ts';
 import { gatherPaidFees } from '../bill-in-advance/gather-paid-fees.ts';
@@ -21,8 +22,8 @@ import { applyDowngrade } from './downgrade.ts';
 import { invoiceGroups } from './groups.ts';
 import { type DueSubscription, dueCustomer, earliestBilling, listDueCustomers, lockDueSubscriptions } from './sql.ts';
 
-/** Minute of the hour at which the run ticks; the timestamp of a run that is made up has it too (platform L). */
-const TICK_MINUTE = 10;
+/** The timestamp of a run that is made up has the minute of its tick too (platform L). */
+const TICK_MINUTE = minuteOf('bill');
 
 /**
  * The periodic run: a piece of work is one customer, whose subscriptions that are due together share invoices. Days that

@@ -5,6 +5,7 @@ import { isDateBefore, later, type PlainDate } from '../../../engine/calendar/in
 import { dayStart, localDate } from '../../../engine/calendar/local-day.ts';
 import { gridsOf } from '../../../engine/calendar/terms.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { minuteOf } from '../../../schedule.ts';
 import { terminateSubscription } from '../../subscriptions/subscriptions/commands/terminate.ts';
 import type { SubscriptionRow } from '../../subscriptions/subscriptions/queries.ts';
 import { getPlanFacts, type PlanFacts } from '../../subscriptions/subscriptions/writes.ts';
@@ -20,7 +21,7 @@ export interface ComingInvoice {
 }
 
 /** Minute of the tick that ends subscriptions (platform L `terminate-ended`). */
-const ENDING_TICK_MINUTE = 5;
+const ENDING_TICK_MINUTE = minuteOf('terminate-ended');
 
 interface Running {
   subscription: SubscriptionRow;
