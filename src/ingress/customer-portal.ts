@@ -8,11 +8,11 @@ import { admit, pagesOf, readPortal } from '../areas/reporting/customer-portal/r
 import { getPortalSubject, type PortalSubject } from '../areas/reporting/customer-portal/subject.ts';
 import { languageOf, languageOfBrowser, PORTAL_LOCALES } from '../areas/reporting/customer-portal/texts/by-locale.ts';
 import type { PortalTexts } from '../areas/reporting/customer-portal/texts/texts.ts';
+import { assert } from '../engine/assert.ts';
 import type { Context } from '../platform/context.ts';
 import { NO_REACTIONS } from '../platform/reactions.ts';
 import { nudge } from '../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../platform/records/system-transaction.ts';
-import { assert } from '../platform/refusal.ts';
 import type { Turns } from '../platform/turns/turns.ts';
 import { READ_TIMEOUT_MS } from './answer-request.ts';
 import { answeredInTime } from './answered-in-time.ts';

@@ -1,9 +1,10 @@
 import type { Request, Response } from 'express';
+import { assert } from '../engine/assert.ts';
 import { readOrganizationNow } from '../platform/clock/organization-clock.ts';
 import type { Context } from '../platform/context.ts';
 import { Answer, type Operation } from '../platform/operation.ts';
 import { NO_REACTIONS } from '../platform/reactions.ts';
-import { assert, refuse } from '../platform/refusal.ts';
+import { refuse } from '../platform/refusal.ts';
 import { holdsSecret } from '../platform/schema/secret-field.ts';
 import { jsonInSlices } from '../platform/turns/json-in-slices.ts';
 import type { Pause } from '../platform/turns/turns.ts';

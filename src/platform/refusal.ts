@@ -74,8 +74,3 @@ const onceEach = (details: FieldErrors): FieldErrors =>
   Object.fromEntries(
     Object.entries(details).map(([field, codes]) => [field, Array.isArray(codes) ? [...new Set(codes)] : codes]),
   );
-
-/** Belief about our own state; a failure is a defect, logged with its stack (style 5). */
-export function assert(condition: unknown, sentence: string): asserts condition {
-  if (!condition) throw new Error(`assertion failed: ${sentence}`);
-}

@@ -1,6 +1,6 @@
+import { assert } from '../../engine/assert.ts';
 import type { Context } from '../../platform/context.ts';
 import { Answer, type Operation } from '../../platform/operation.ts';
-import { assert } from '../../platform/refusal.ts';
 
 /** Answers of more bytes are not kept (beyond 2). */
 const MOST_STORED_BYTES = 1024 * 1024;

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { assert } from '../../engine/assert.ts';
 import { AmountOutOfRange } from '../../engine/money/cents.ts';
 import { readOrganizationNow } from '../../platform/clock/organization-clock.ts';
 import { realNowMs } from '../../platform/clock/real-clock.ts';
@@ -7,7 +8,7 @@ import type { Tx } from '../../platform/db/connect.ts';
 import { isPassing, refusalOfDatabase } from '../../platform/db/refusal-of-database.ts';
 import { withoutLocks } from '../../platform/db/without-locks.ts';
 import type { Handlers } from '../../platform/queue/worker.ts';
-import { assert, Refusal, refuse } from '../../platform/refusal.ts';
+import { Refusal, refuse } from '../../platform/refusal.ts';
 import { publishReply } from '../../platform/replies/replies.ts';
 import { OUT_OF_RANGE } from '../../platform/schema/fields.ts';
 import { Turns } from '../../platform/turns/turns.ts';

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Temporal } from 'temporal-polyfill';
+import { assert } from '../../engine/assert.ts';
 import { AmountOutOfRange } from '../../engine/money/cents.ts';
 import { redactedText } from '../../platform/api-log/redact.ts';
 import { writeApiLogs } from '../../platform/api-log/write-api-logs.ts';
@@ -21,7 +22,7 @@ import {
   recorder,
   writeRecords,
 } from '../../platform/records/write-records.ts';
-import { assert, Refusal, refuse } from '../../platform/refusal.ts';
+import { Refusal, refuse } from '../../platform/refusal.ts';
 import { bodyWithPlaces } from '../../platform/schema/error-places.ts';
 import { OUT_OF_RANGE } from '../../platform/schema/fields.ts';
 import { answerPlace, inputPlace, type SealedInput } from '../../platform/secrets/places.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { showCurrentUsage } from '../../../src/areas/usage/usage/current-usage.ts';
 import { showProjectedUsage } from '../../../src/areas/usage/usage/projected-usage.ts';
+import { assert } from '../../../src/engine/assert.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import type { Context } from '../../../src/platform/context.ts';
 import { NO_REACTIONS } from '../../../src/platform/reactions.ts';
-import { assert } from '../../../src/platform/refusal.ts';
 import { type Pause, Turns } from '../../../src/platform/turns/turns.ts';
 import type { Client } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';

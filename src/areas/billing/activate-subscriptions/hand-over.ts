@@ -1,8 +1,9 @@
 import type { Temporal } from 'temporal-polyfill';
+import { assert } from '../../../engine/assert.ts';
 import { dayStart, localDate } from '../../../engine/calendar/local-day.ts';
 import { Busy } from '../../../platform/busy.ts';
 import type { Context } from '../../../platform/context.ts';
-import { assert, Refusal } from '../../../platform/refusal.ts';
+import { Refusal } from '../../../platform/refusal.ts';
 import { makeRoom } from '../../subscriptions/subscriptions/commands/make-room.ts';
 import { BILL_STEP, type BillStep } from '../../subscriptions/subscriptions/commands/start.ts';
 import type { SubscriptionRow } from '../../subscriptions/subscriptions/queries.ts';

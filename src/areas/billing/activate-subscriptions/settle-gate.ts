@@ -1,9 +1,9 @@
 import type { Temporal } from 'temporal-polyfill';
+import { assert } from '../../../engine/assert.ts';
 import { billingDaysBetween } from '../../../engine/calendar/billing-day.ts';
 import { dayStart, localDate } from '../../../engine/calendar/local-day.ts';
 import { canSubscriptionMove } from '../../../engine/subscriptions/subscription-states.ts';
 import type { Context } from '../../../platform/context.ts';
-import { assert } from '../../../platform/refusal.ts';
 import { markUsage } from '../../catalog/usage-thresholds/marks.ts';
 import { endRules, isExpired } from '../../subscriptions/subscriptions/activation-rules.ts';
 import { nextBillingFrom } from '../../subscriptions/subscriptions/commands/next-billing.ts';

@@ -1,8 +1,8 @@
+import { assert } from '../../../engine/assert.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import { lifetimeCents } from '../../../engine/invoices/passed-thresholds.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
-import { assert } from '../../../platform/refusal.ts';
 import { listApplicableThresholds } from '../../catalog/usage-thresholds/queries.ts';
 import { getShown, type SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
 import { type ChargeUsage, wholeUsageOf } from '../../usage/usage/subscription-usage.ts';

@@ -1,10 +1,11 @@
+import { assert } from '../../../engine/assert.ts';
 import type { Instant } from '../../../engine/calendar/instants.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { InvoicingReason } from '../../../engine/invoices/invoice-types.ts';
 import { AmountOutOfRange } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
-import { assert, refuse } from '../../../platform/refusal.ts';
+import { refuse } from '../../../platform/refusal.ts';
 import { compute } from './compute.ts';
 import { noteGenerationError } from './generation-error.ts';
 import { oweLastSnapshots } from './last-snapshots.ts';

@@ -1,9 +1,9 @@
 import type { Temporal } from 'temporal-polyfill';
+import { assert } from '../../../engine/assert.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import { dateSettings, datesAtFinalization, graceDays, type InvoiceDates } from '../../../engine/invoices/dates.ts';
 import type { InvoicingReason } from '../../../engine/invoices/invoice-types.ts';
 import type { Context } from '../../../platform/context.ts';
-import { assert } from '../../../platform/refusal.ts';
 import { followInvoice } from '../../credits/credit-notes/follow-invoice.ts';
 import { listAdjustedFees } from '../../invoices/adjusted-fees/queries.ts';
 import { compute } from './compute.ts';

@@ -1,7 +1,7 @@
+import { assert } from '../../../engine/assert.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
-import { assert } from '../../../platform/refusal.ts';
 import { claimLines } from '../build-invoice/line-writes.ts';
 import { openInvoice } from '../build-invoice/open-invoice.ts';
 import { store } from '../build-invoice/store.ts';

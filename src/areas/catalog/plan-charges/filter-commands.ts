@@ -1,7 +1,8 @@
+import { assert } from '../../../engine/assert.ts';
 import type { FieldCodes } from '../../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
-import { assert, refuse } from '../../../platform/refusal.ts';
+import { refuse } from '../../../platform/refusal.ts';
 import { addFaults, refuseFaults } from '../../../platform/schema/faults.ts';
 import { declaredValues, lockBillableMetrics } from '../billable-metrics/queries.ts';
 import { checkedProperties, withoutRepeats } from '../charges/filter-list.ts';

@@ -1,11 +1,12 @@
 import type { Temporal } from 'temporal-polyfill';
+import { assert } from '../../../engine/assert.ts';
 import type { CouponFrequency, CouponType } from '../../../engine/credits/coupon.ts';
 import type { CouponStatus } from '../../../engine/credits/coupon-states.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
-import { assert, refuse } from '../../../platform/refusal.ts';
+import { refuse } from '../../../platform/refusal.ts';
 import type { AppliedCouponsQuery } from './schema.ts';
 
 export interface AppliedCouponRow {

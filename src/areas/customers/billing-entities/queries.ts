@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
+import { assert } from '../../../engine/assert.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import { assert, refuse } from '../../../platform/refusal.ts';
+import { refuse } from '../../../platform/refusal.ts';
 
 /** What its routes may change of a billing entity. */
 export interface BillingEntityFields {

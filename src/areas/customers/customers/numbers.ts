@@ -1,5 +1,5 @@
+import { assert } from '../../../engine/assert.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import { assert } from '../../../platform/refusal.ts';
 
 /** Free numbers that are made together. */
 const MADE_AT_ONCE = 128;

@@ -1,9 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
+import { assert } from '../../../engine/assert.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { containsPattern } from '../../../platform/lists/filters.ts';
 import { metadataCondition } from '../../../platform/lists/metadata-condition.ts';
 import { limitOf } from '../../../platform/lists/pagination.ts';
-import { assert, refuse } from '../../../platform/refusal.ts';
+import { refuse } from '../../../platform/refusal.ts';
 import type {
   ACCOUNT_TYPES,
   CUSTOMER_TYPES,

@@ -1,9 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
+import { assert } from '../../../engine/assert.ts';
 import { VISIBLE_INVOICE_STATUSES } from '../../../engine/invoices/invoice-states.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
-import { assert, refuse } from '../../../platform/refusal.ts';
+import { refuse } from '../../../platform/refusal.ts';
 import type { ContractProvider } from '../../customers/payment-providers/types.ts';
 import type { PaymentStatus } from './states.ts';
 

@@ -1,5 +1,6 @@
+import { assert } from '../../../engine/assert.ts';
 import type { Context } from '../../../platform/context.ts';
-import { assert, refuse } from '../../../platform/refusal.ts';
+import { refuse } from '../../../platform/refusal.ts';
 import { changePlan } from '../../subscriptions/subscriptions/commands/change-plan.ts';
 import { overriddenPlan } from '../../subscriptions/subscriptions/overrides/apply.ts';
 import { getShown } from '../../subscriptions/subscriptions/queries.ts';

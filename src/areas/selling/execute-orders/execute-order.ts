@@ -1,7 +1,8 @@
+import { assert } from '../../../engine/assert.ts';
 import { canOrderMove } from '../../../engine/quotes/states.ts';
 import type { Context } from '../../../platform/context.ts';
 import { Answer } from '../../../platform/operation.ts';
-import { assert, type Refusal, refuse } from '../../../platform/refusal.ts';
+import { type Refusal, refuse } from '../../../platform/refusal.ts';
 import { seconds } from '../../../platform/schema/view.ts';
 import { getOrder, type OrderRow } from '../orders/queries.ts';
 import { recordOrder } from '../orders/record.ts';

@@ -1,5 +1,6 @@
+import { assert } from '../../../engine/assert.ts';
 import type { Context } from '../../../platform/context.ts';
-import { assert, refuse } from '../../../platform/refusal.ts';
+import { refuse } from '../../../platform/refusal.ts';
 import { refuseIssues } from '../../../platform/schema/field-errors.ts';
 import { billOneOff } from '../../billing/bill-one-off/bill-one-off.ts';
 import { findAddOns } from '../../catalog/add-ons/queries.ts';

@@ -1,6 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
+import { assert } from '../../../engine/assert.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import { assert } from '../../../platform/refusal.ts';
 import type { ORGANIZATION_NUMBERINGS } from './schema.ts';
 
 /** What `PUT /organizations` may change of the row itself. */

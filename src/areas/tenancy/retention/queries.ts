@@ -1,10 +1,10 @@
 import type { Temporal } from 'temporal-polyfill';
+import { assert } from '../../../engine/assert.ts';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Config } from '../../../platform/config.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
-import { assert } from '../../../platform/refusal.ts';
 import { classOf, type RetentionClassName } from './classes.ts';
 
 const HOURS_OF_A_DAY = 24;

@@ -1,9 +1,10 @@
+import { assert } from '../../../engine/assert.ts';
 import { AGGREGATION_TRAITS } from '../../../engine/metrics/aggregation-types.ts';
 import { evaluateExpression } from '../../../engine/metrics/evaluate-expression.ts';
 import { parseExpression } from '../../../engine/metrics/parse-expression.ts';
 import { propertyText } from '../../../engine/metrics/property-text.ts';
 import type { Context } from '../../../platform/context.ts';
-import { assert, refuse } from '../../../platform/refusal.ts';
+import { refuse } from '../../../platform/refusal.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';
 import { type BillableMetricRow, findBillableMetricByCode } from '../../catalog/billable-metrics/queries.ts';
 import { meteredText } from '../../catalog/usage-shapes/numbers.ts';

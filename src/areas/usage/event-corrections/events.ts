@@ -1,7 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
+import { assert } from '../../../engine/assert.ts';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { isoText } from '../../../platform/db/iso-text.ts';
-import { assert, refuse } from '../../../platform/refusal.ts';
+import { refuse } from '../../../platform/refusal.ts';
 
 // Namespace of the advisory locks of corrections; the others are in usage-shapes/lock.ts.
 const CORRECTIONS_SEED = 5304;

@@ -1,8 +1,8 @@
+import { assert } from '../../../engine/assert.ts';
 import { realNowExactMs } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db, Tx } from '../../../platform/db/connect.ts';
 import { Answer } from '../../../platform/operation.ts';
-import { assert } from '../../../platform/refusal.ts';
 import { catalogOf } from '../../catalog/usage-shapes/catalog.ts';
 import { listCatalogs } from '../../catalog/usage-shapes/queries.ts';
 import { answerText } from './answers.ts';

@@ -1,4 +1,4 @@
-import { assert } from '../../../platform/refusal.ts';
+import { assert } from '../../../engine/assert.ts';
 
 /** Texts that stand for a time of an event: optional sign, digits, optional fraction, optional exponent. */
 const EPOCH = /^([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,4}))?$/;

@@ -1,8 +1,8 @@
+import { assert } from '../../../engine/assert.ts';
 import { realNowExactMs } from '../../../platform/clock/real-clock.ts';
 import type { Db, Sql } from '../../../platform/db/connect.ts';
 import type { Log } from '../../../platform/log/log.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
-import { assert } from '../../../platform/refusal.ts';
 import type { CatalogCache } from '../../catalog/usage-shapes/catalog.ts';
 import type { AccessCounters } from '../access/counters.ts';
 import type { IncomingBatch, Verdict } from '../events/incoming.ts';

@@ -1,4 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
+import { assert } from '../../../engine/assert.ts';
 import type { AggregationType } from '../../../engine/metrics/aggregation-types.ts';
 import type { Texts } from '../../../engine/metrics/choose-filter.ts';
 import { presentUnits } from '../../../engine/metrics/presentation.ts';
@@ -6,7 +7,6 @@ import { splitUsage } from '../../../engine/metrics/split-usage.ts';
 import { holdsTaken } from '../../../engine/metrics/usage-bucket.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { groupRows } from '../../../platform/lists/group-rows.ts';
-import { assert } from '../../../platform/refusal.ts';
 import { mapInSlices, type Pause } from '../../../platform/turns/turns.ts';
 import { sharedRaw, sharedRollups } from './ask.ts';
 import { addBilledGroups, billedTotals } from './billed-totals.ts';

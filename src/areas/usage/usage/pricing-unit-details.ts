@@ -1,6 +1,6 @@
+import { assert } from '../../../engine/assert.ts';
 import { decimalText } from '../../../engine/money/decimal.ts';
 import type { Amounts } from '../../../engine/pricing/fee-amounts.ts';
-import { assert } from '../../../platform/refusal.ts';
 import type { PricedCharge } from './priced-charges.ts';
 
 /** Amounts of a usage fee in the pricing unit of its charge, as the fee keeps and shows them; null without a unit. Rule: usage-and-charges D.8. */

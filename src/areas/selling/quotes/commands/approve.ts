@@ -1,7 +1,8 @@
+import { assert } from '../../../../engine/assert.ts';
 import { canQuoteVersionMove } from '../../../../engine/quotes/states.ts';
 import type { Context } from '../../../../platform/context.ts';
 import { announce } from '../../../../platform/reactions.ts';
-import { assert, refuse } from '../../../../platform/refusal.ts';
+import { refuse } from '../../../../platform/refusal.ts';
 import { refuseFaults } from '../../../../platform/schema/faults.ts';
 import { seconds } from '../../../../platform/schema/view.ts';
 import { getBillingEntity } from '../../../customers/billing-entities/queries.ts';

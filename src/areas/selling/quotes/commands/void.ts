@@ -1,6 +1,7 @@
+import { assert } from '../../../../engine/assert.ts';
 import { canVoidQuoteVersion, type QuoteVersionVoidReason } from '../../../../engine/quotes/states.ts';
 import type { Context } from '../../../../platform/context.ts';
-import { assert, refuse } from '../../../../platform/refusal.ts';
+import { refuse } from '../../../../platform/refusal.ts';
 import { getQuote, getQuoteVersion, type QuoteVersionRow } from '../queries.ts';
 import { recordQuote } from '../record.ts';
 import { quoteVersionExtendedView } from '../view.ts';

@@ -1,7 +1,7 @@
+import { assert } from '../../../../engine/assert.ts';
 import { isUpgrade } from '../../../../engine/subscriptions/comparison-amount.ts';
 import type { Context } from '../../../../platform/context.ts';
 import type { Db } from '../../../../platform/db/connect.ts';
-import { assert } from '../../../../platform/refusal.ts';
 import type { SubscriptionRow } from '../queries.ts';
 import { getPlanFacts, lockCustomerById, lockSubscriptions } from '../writes.ts';
 import { cancelPending } from './cancel.ts';

@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
+import { assert } from '../../../../engine/assert.ts';
 import type { Db } from '../../../../platform/db/connect.ts';
 import { json } from '../../../../platform/db/values.ts';
-import { assert } from '../../../../platform/refusal.ts';
 import type { Policy } from '../../../catalog/usage-policies/schema.ts';
 import type { RateLimits } from '../rate-limits.ts';
 

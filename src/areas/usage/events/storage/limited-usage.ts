@@ -1,7 +1,7 @@
+import { assert } from '../../../../engine/assert.ts';
 import { numericValue } from '../../../../engine/metrics/numeric-text.ts';
 import { propertyText } from '../../../../engine/metrics/property-text.ts';
 import { type Decimal, ZERO } from '../../../../engine/money/decimal.ts';
-import { assert } from '../../../../platform/refusal.ts';
 import type { Catalog, LimitedMetric } from '../../../catalog/usage-shapes/catalog.ts';
 import { meteredText } from '../../../catalog/usage-shapes/numbers.ts';
 import { parseProperties } from '../property-json.ts';

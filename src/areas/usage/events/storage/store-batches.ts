@@ -1,6 +1,7 @@
+import { assert } from '../../../../engine/assert.ts';
 import type { Db } from '../../../../platform/db/connect.ts';
 import { newId } from '../../../../platform/ids.ts';
-import { assert, Refusal, refuse } from '../../../../platform/refusal.ts';
+import { Refusal, refuse } from '../../../../platform/refusal.ts';
 import type { Catalog, LiveShape } from '../../../catalog/usage-shapes/catalog.ts';
 import { MOST_GROUPS_BY_HOURS, sumsUpToDays } from '../../../catalog/usage-shapes/shape.ts';
 import type { IncomingBatch, Verdict } from '../incoming.ts';
