@@ -2,7 +2,7 @@ import { AmountOutOfRange } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
 import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
-import { attempt } from '../../../platform/records/attempt.ts';
+import { nested } from '../../../platform/records/nested.ts';
 import { clearErrors } from '../../invoices/invoices/writes.ts';
 
 const CODE = 'invoice_generation_error';
@@ -36,7 +36,7 @@ export async function computedOrNoted(
   computeAnew: (own: Context) => Promise<unknown>,
 ): Promise<boolean> {
   try {
-    await attempt(ctx, computeAnew);
+    await nested(ctx, computeAnew);
   } catch (error) {
     if (!isUncomputable(error)) throw error;
     await noteGenerationError(ctx, invoiceId, error);

@@ -1,31 +1,22 @@
 import type { Context } from '../../../platform/context.ts';
-import type { Tx } from '../../../platform/db/connect.ts';
 import { isPassing } from '../../../platform/db/refusal-of-database.ts';
+import { nested } from '../../../platform/records/nested.ts';
 import { Refusal } from '../../../platform/refusal.ts';
 import type { CorrectionRow } from '../../usage/event-corrections/queries.ts';
 
 type Failure = Pick<CorrectionRow, 'status' | 'error' | 'finished_at'>;
-type Recorded = Parameters<Context['record']>[0];
-type Owed = Parameters<Context['after']>[0];
 
 /**
- * Does a part of a correction, or takes all of it back and says why it failed: the driver lets only a savepoint of its own
- * making outlive a statement that failed. What passes by itself, such as a deadlock, is thrown: the step is run again.
+ * Does a part of a correction, or takes all of it back and says why it failed. What passes by itself, such as a deadlock, is
+ * thrown: the step is run again.
  */
 export async function attempt<Outcome>(
   ctx: Context,
   correctionId: string,
   work: (on: Context) => Promise<Outcome>,
 ): Promise<{ done: Outcome } | { failure: Failure }> {
-  const recorded: Recorded[] = [];
-  const owed: Owed[] = [];
   try {
-    const done = await (ctx.db as Tx).savepoint((db) =>
-      work({ ...ctx, db, record: (entry) => void recorded.push(entry), after: (step) => void owed.push(step) }),
-    );
-    for (const entry of recorded) ctx.record(entry);
-    for (const step of owed) ctx.after(step);
-    return { done: done as Outcome };
+    return { done: await nested(ctx, work) };
   } catch (error) {
     if (isPassing(error)) throw error;
     if (!(error instanceof Refusal)) ctx.log.error({ correctionId, err: error }, 'a correction failed');

@@ -1,6 +1,6 @@
 import type { Context } from '../../../platform/context.ts';
-import type { Tx } from '../../../platform/db/connect.ts';
 import { newId } from '../../../platform/ids.ts';
+import { dryRun } from '../../../platform/records/nested.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { type AmendmentWarning, amendedPayload } from '../../usage/event-corrections/amendment.ts';
 import { announceSettled, applyCorrection, lockForCorrection } from '../../usage/event-corrections/apply.ts';
@@ -88,7 +88,7 @@ async function correctOne(ctx: Context, asked: CorrectionRow, body: CorrectionCr
   const { payload, warning } =
     asked.kind === 'amend' ? await amendedPayload(ctx, event, body) : { payload: null, warning: null };
   if (asked.dry_run) {
-    const { effect, adjustments } = await takenBack(ctx, (on) => correctEvents(on, asked, [event], payload, warning));
+    const { effect, adjustments } = await dryRun(ctx, (on) => correctEvents(on, asked, [event], payload, warning));
     return storePreview(ctx, asked, effect, warning, adjustments);
   }
   return (await correctEvents(ctx, asked, [event], payload, warning)).correction;
@@ -124,21 +124,6 @@ async function correctEvents(
   return { correction, effect, adjustments };
 }
 
-/** A dry run is the same, taken back: the driver lets only a savepoint of its own making be left by an error. */
-async function takenBack<Outcome>(ctx: Context, work: (on: Context) => Promise<Outcome>): Promise<Outcome> {
-  let outcome: Outcome | undefined;
-  const back = new Error('taken back');
-  try {
-    await (ctx.db as Tx).savepoint(async (db) => {
-      outcome = await work({ ...ctx, db, after: () => {}, record: () => {} });
-      throw back;
-    });
-  } catch (error) {
-    if (error !== back) throw error;
-  }
-  return outcome!;
-}
-
 /** Finds the events of a range, and leaves their retraction to the step. */
 async function correctRange(ctx: Context, asked: CorrectionRow, body: CorrectionCreate): Promise<CorrectionRow> {
   const { db, organizationId } = ctx;
@@ -150,7 +135,7 @@ async function correctRange(ctx: Context, asked: CorrectionRow, body: Correction
   const moments = db`select distinct e.code, e.timestamp from ${source}`;
   const effect = await effectOf(ctx, asked.external_subscription_id, moments);
   if (asked.dry_run) {
-    const preview = await takenBack(ctx, (on) => retractEventsAtOnce(on, asked, source, total, correctEvents));
+    const preview = await dryRun(ctx, (on) => retractEventsAtOnce(on, asked, source, total, correctEvents));
     return storePreview(ctx, { ...asked, total }, effect, null, preview?.adjustments ?? []);
   }
   const made = await store(ctx, { ...asked, total }, effect, null, []);

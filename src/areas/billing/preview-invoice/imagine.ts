@@ -1,6 +1,6 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../platform/context.ts';
-import type { Tx } from '../../../platform/db/connect.ts';
+import { dryRun } from '../../../platform/records/nested.ts';
 import { BILL_STEP, type BillStep } from '../../subscriptions/subscriptions/commands/start.ts';
 import { copyOwnRows, type Imagining } from './own-copies.ts';
 
@@ -17,35 +17,24 @@ export interface Imagined {
  * No other transaction waits for it: it changes copies, its new rows have ids of their own, and their references are never
  * checked, since the check is deferred to a commit that does not come.
  *
- * The savepoint is the driver's own, so that a story that Postgres refuses leaves the transaction around it usable; the
- * story writes through the contexts that it is given.
+ * A story that Postgres refuses leaves the transaction around it usable; it writes through the contexts that it is given.
  */
 export async function imagine<Answer>(
   ctx: Context,
   about: Omit<Imagining, 'organizationId'>,
   story: (imagined: Imagined) => Promise<Answer>,
 ): Promise<Answer> {
-  let answer: Answer | undefined;
-  const takenBack = new Error('taken back');
-  try {
-    await (ctx.db as Tx).savepoint(async (db) => {
-      const owed: BillStep[] = [];
-      const at = (instant: Temporal.Instant): Context => ({
-        ...ctx,
-        db,
-        now: () => instant,
-        record: () => {},
-        after: (entry) => {
-          if ('step' in entry && entry.step === BILL_STEP) owed.push(entry.payload);
-        },
-      });
-      await db`set constraints all deferred`;
-      await copyOwnRows({ ...ctx, db }, { organizationId: ctx.organizationId, ...about });
-      answer = await story({ at, owed });
-      throw takenBack;
+  return await dryRun(ctx, async (own) => {
+    const owed: BillStep[] = [];
+    const at = (instant: Temporal.Instant): Context => ({
+      ...own,
+      now: () => instant,
+      after: (entry) => {
+        if ('step' in entry && entry.step === BILL_STEP) owed.push(entry.payload);
+      },
     });
-  } catch (error) {
-    if (error !== takenBack) throw error;
-  }
-  return answer!;
+    await own.db`set constraints all deferred`;
+    await copyOwnRows(own, { organizationId: ctx.organizationId, ...about });
+    return await story({ at, owed });
+  });
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
-import { attempt } from '../../../platform/records/attempt.ts';
+import { nested } from '../../../platform/records/nested.ts';
 import { Refusal } from '../../../platform/refusal.ts';
 import type { StepPayload } from '../../../steps.ts';
 import { retryInvoice } from '../../invoices/invoices/commands/retry.ts';
@@ -44,7 +44,7 @@ export async function runInvoices(ctx: Context, { run_id, after }: StepPayload<t
 /** One invoice: whatever it wrote and recorded is gone when it refuses. One that others dealt with meanwhile is done. */
 async function runOne(ctx: Context, kind: InvoiceRunKind, id: string): Promise<RunError | null> {
   try {
-    await attempt(ctx, (own) => ACTIONS[kind](own, { svc_id: id }));
+    await nested(ctx, (own) => ACTIONS[kind](own, { svc_id: id }));
     return null;
   } catch (error) {
     if (!(error instanceof Refusal) && !isUncomputable(error)) throw error;

@@ -1,9 +1,9 @@
 import { Temporal } from 'temporal-polyfill';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Tx } from '../../../platform/db/connect.ts';
 import { firstIdAt, newId } from '../../../platform/ids.ts';
 import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { nested } from '../../../platform/records/nested.ts';
 import type { StepPayload } from '../../../steps.ts';
 import { announceSettled, lockForCorrection } from '../../usage/event-corrections/apply.ts';
 import { eventsOfIds } from '../../usage/event-corrections/events.ts';
@@ -82,24 +82,13 @@ export async function settleLateEvents(ctx: Context, late: LateEvents): Promise<
   // Whether or not they make a difference by themselves: a later correction goes on from what they left.
   await takeLateEvents(ctx.db, ctx.organizationId, late.event_ids, ctx.now());
   const nothing = new Error('nothing to settle');
-  const recorded: Parameters<Context['record']>[0][] = [];
-  const owed: Parameters<Context['after']>[0][] = [];
   try {
-    await (ctx.db as Tx).savepoint(async (db) => {
-      const on = {
-        ...ctx,
-        db,
-        record: (entry: (typeof recorded)[0]) => void recorded.push(entry),
-        after: (step: (typeof owed)[0]) => void owed.push(step),
-      };
-      if (!(await settle(on, late, customers.length === 1 ? customers[0]! : null))) throw nothing;
+    await nested(ctx, async (own) => {
+      if (!(await settle(own, late, customers.length === 1 ? customers[0]! : null))) throw nothing;
     });
   } catch (error) {
-    if (error === nothing) return;
-    throw error;
+    if (error !== nothing) throw error;
   }
-  for (const entry of recorded) ctx.record(entry);
-  for (const step of owed) ctx.after(step);
 }
 
 /** @returns whether there was anything to settle */

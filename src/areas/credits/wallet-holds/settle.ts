@@ -2,7 +2,7 @@ import { AmountOutOfRange, type Cents, cents } from '../../../engine/money/cents
 import { canonicalDigest } from '../../../platform/canonical-json.ts';
 import { realNowExactMs } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Tx } from '../../../platform/db/connect.ts';
+import { nested } from '../../../platform/records/nested.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { findActiveOfCustomer } from '../../subscriptions/subscriptions/queries.ts';
 import { storeInCommand } from '../../usage/events/commands.ts';
@@ -95,9 +95,9 @@ async function marginalAmount(
     wallet.customer_id,
     external_subscription_id,
   );
-  const read = async () => {
+  const read = async (own: Context) => {
     if (!subscription) return undefined;
-    const usage = (await wholeUsageOf(ctx, subscription, ctx.now())).filter(
+    const usage = (await wholeUsageOf(own, subscription, own.now())).filter(
       ({ charge }) => charge.metric.code === code && !charge.pay_in_advance,
     );
     return usage.length === 0 ? undefined : usage.map(({ shares }) => totalOf(shares));
@@ -117,9 +117,9 @@ const totalOf = (shares: readonly { counted: { eventsCount: number }; fee: { amo
 });
 
 /** Amounts that no number of ours can hold are no reason to refuse the event. */
-async function ignoringAbsurd<Value>(ctx: Context, read: () => Promise<Value>): Promise<Value | undefined> {
+async function ignoringAbsurd<Value>(ctx: Context, read: (own: Context) => Promise<Value>): Promise<Value | undefined> {
   try {
-    return await ((ctx.db as Tx).savepoint(() => read()) as Promise<Value>);
+    return await nested(ctx, read);
   } catch (error) {
     if (error instanceof AmountOutOfRange) return undefined;
     throw error;

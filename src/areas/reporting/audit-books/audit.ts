@@ -1,5 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
-import type { Tx } from '../../../platform/db/connect.ts';
+import { nested } from '../../../platform/records/nested.ts';
 import type { StepPayload } from '../../../steps.ts';
 import { getAudit } from '../audits/queries.ts';
 import type { AuditMode } from '../audits/schema.ts';
@@ -74,15 +74,12 @@ async function runCheck(ctx: Context, check: Check): Promise<CheckResult> {
   };
 }
 
-/**
- * A check that cannot be run to its end is a finding of its own, and keeps no other from running: the driver lets only a
- * savepoint of its own making outlive a statement that failed.
- */
+/** A check that cannot be run to its end is a finding of its own, and keeps no other from running. */
 async function findOrFail(ctx: Context, check: Check): Promise<readonly Finding[]> {
   try {
-    return await (ctx.db as Tx).savepoint(async (db) => {
-      await db.unsafe(`set local statement_timeout = ${CHECK_TIMEOUT_MS}`);
-      return check.find({ ...ctx, db });
+    return await nested(ctx, async (own) => {
+      await own.db.unsafe(`set local statement_timeout = ${CHECK_TIMEOUT_MS}`);
+      return check.find(own);
     });
   } catch (error) {
     ctx.log.error({ check: check.code, error }, 'a check of the books failed');

@@ -1,6 +1,6 @@
 import { AmountOutOfRange } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
-import { attempt as attemptPart } from '../../../platform/records/attempt.ts';
+import { nested } from '../../../platform/records/nested.ts';
 import { Refusal, refuse } from '../../../platform/refusal.ts';
 import { OUT_OF_RANGE } from '../../../platform/schema/fields.ts';
 
@@ -16,7 +16,7 @@ export async function attempt<Result>(
   story: (ctx: Context) => Promise<Result>,
 ): Promise<Attempt<Result>> {
   try {
-    return { ok: true, result: await attemptPart(ctx, story) };
+    return { ok: true, result: await nested(ctx, story) };
   } catch (error) {
     const refusal = error instanceof AmountOutOfRange ? refuse.invalid({ base: [OUT_OF_RANGE] }) : error;
     if (!(refusal instanceof Refusal)) throw error;

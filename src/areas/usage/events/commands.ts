@@ -1,8 +1,9 @@
 import { assert } from '../../../engine/assert.ts';
 import { realNowExactMs } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { Db, Tx } from '../../../platform/db/connect.ts';
+import type { Db } from '../../../platform/db/connect.ts';
 import { Answer } from '../../../platform/operation.ts';
+import { nested } from '../../../platform/records/nested.ts';
 import { catalogOf } from '../../catalog/usage-shapes/catalog.ts';
 import { listCatalogs } from '../../catalog/usage-shapes/queries.ts';
 import { answerText } from './answers.ts';
@@ -11,7 +12,7 @@ import type { IncomingBatch, Verdict } from './incoming.ts';
 import type { EventsInput } from './requests.ts';
 import { alone, isDataError, unstorable } from './storage/data-errors.ts';
 import type { LimitedUsage } from './storage/limited-usage.ts';
-import { type StoreOutcome, storeBatches } from './storage/store-batches.ts';
+import { storeBatches } from './storage/store-batches.ts';
 import { isoOfMs } from './timestamps.ts';
 
 /** The shared lock is held after the first try, so the second one's catalog cannot be stale. */
@@ -57,7 +58,7 @@ async function store(ctx: Context, batch: IncomingBatch, now: string): Promise<V
     const [row] = await listCatalogs(ctx.db, [ctx.organizationId]);
     assert(row, 'the organization of a command is there');
     const catalogs = new Map([[row.id, catalogOf(row)]]);
-    const { verdicts, batchId, limitedUsage } = await within(ctx.db, (db) => storeBatches(db, [batch], catalogs, now));
+    const { verdicts, batchId, limitedUsage } = await nested(ctx, ({ db }) => storeBatches(db, [batch], catalogs, now));
     if (!verdicts[0]) continue;
     if (limitedUsage) await tellAccess(ctx.db, limitedUsage);
     if (batchId !== null) ctx.after({ step: 'finish-event-batch', payload: { batch_id: batchId } });
@@ -69,7 +70,3 @@ async function store(ctx: Context, batch: IncomingBatch, now: string): Promise<V
 /** A command's events are not added to what access checks keep: it is dropped. Rule: beyond 11.2 "invalidation". */
 const tellAccess = (db: Db, { groups }: LimitedUsage) => db`
   select tell_access('s:' || id) from unnest(${groups.map((group) => group.external_subscription_id)}::text[]) id`;
-
-/** A savepoint: a value that cannot be stored leaves the command's transaction usable. */
-const within = (db: Db, work: (db: Db) => Promise<StoreOutcome>): Promise<StoreOutcome> =>
-  (db as Tx).savepoint(work) as Promise<StoreOutcome>;

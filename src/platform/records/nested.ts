@@ -1,0 +1,43 @@
+import type { Context } from '../context.ts';
+import type { Tx } from '../db/connect.ts';
+
+/**
+ * Does a piece of a transaction's work that may fail while the rest goes on: whatever a failed piece wrote, recorded or
+ * owed is gone. The savepoint is the driver's own, and `work` writes through the context that it is given: only so a
+ * transaction outlives a statement that failed.
+ */
+export async function nested<Answer>(ctx: Context, work: (own: Context) => Promise<Answer>): Promise<Answer> {
+  const recorded: Parameters<Context['record']>[0][] = [];
+  const owed: Parameters<Context['after']>[0][] = [];
+  const answer = await withinSavepoint(ctx, (db) =>
+    work({
+      ...ctx,
+      db,
+      record: (entry) => void recorded.push(entry),
+      after: (entry) => void owed.push(entry),
+    }),
+  );
+  for (const entry of recorded) ctx.record(entry);
+  for (const entry of owed) ctx.after(entry);
+  return answer;
+}
+
+/**
+ * Does a piece of work and takes it back: its answer is all that stays, nothing is written, recorded or owed. What `work`
+ * throws is thrown on, and the transaction goes on.
+ */
+export async function dryRun<Answer>(ctx: Context, work: (own: Context) => Promise<Answer>): Promise<Answer> {
+  const takenBack = { answer: undefined as Answer | undefined };
+  try {
+    await withinSavepoint(ctx, async (db) => {
+      takenBack.answer = await work({ ...ctx, db, record: () => {}, after: () => {} });
+      throw takenBack;
+    });
+  } catch (error) {
+    if (error !== takenBack) throw error;
+  }
+  return takenBack.answer as Answer;
+}
+
+const withinSavepoint = <Answer>(ctx: Context, work: (db: Tx) => Promise<Answer>): Promise<Answer> =>
+  (ctx.db as Tx).savepoint((db) => work(db)) as Promise<Answer>;
