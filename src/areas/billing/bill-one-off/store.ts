@@ -1,4 +1,3 @@
-import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { InvoiceDates } from '../../../engine/invoices/dates.ts';
 import type { Draft } from '../../../engine/invoices/draft.ts';
 import type { Context } from '../../../platform/context.ts';
@@ -8,10 +7,9 @@ import { applySections } from '../../customers/invoice-custom-sections/applied.t
 import type { SectionChoice } from '../../customers/invoice-custom-sections/schema.ts';
 import { assignNumber } from '../../invoices/invoices/numbering.ts';
 import { recordInvoice } from '../../invoices/invoices/record.ts';
-import { invoiceFinalizedLines } from '../../ledger/ledger/invoice-finalized.ts';
-import { post } from '../../ledger/ledger/postings.ts';
 import { oweCollection } from '../../payments/payments/owe-collection.ts';
 import { invoiceInputs, takenOff } from '../build-invoice/inputs.ts';
+import { postFinalInvoice } from '../build-invoice/post-final-invoice.ts';
 import type { IssuerFacts, PayerFacts } from '../build-invoice/sql.ts';
 import { insertFeeInputs, insertInvoiceInputs } from '../build-invoice/stored-inputs.ts';
 import { type InvoiceOwner, insertInvoiceTaxes, storeAmounts } from '../build-invoice/writes.ts';
@@ -59,7 +57,10 @@ export async function storeOneOff(ctx: Context, invoice: ComputedOneOff): Promis
   await insertInvoiceInputs(db, owner, invoiceInputs(draft, ctx.now()), ctx.now());
   const selfBilled = payer.account_type === 'partner';
   await assignNumber(db, organizationId, { id: invoiceId, customer: payer, issuer, selfBilled }, ctx.now());
-  await book(ctx, invoice);
+  await postFinalInvoice(ctx, {
+    ...invoice,
+    fees: fees.map(({ amountCents }) => ({ feeType: 'add_on', amountCents })),
+  });
   oweCollection(ctx, invoiceId, snapshot);
   await recordInvoice(ctx, 'invoice.one_off_created', invoiceId);
 }
@@ -84,28 +85,3 @@ const feeInputs = (
       },
     }),
   ) as object;
-
-const book = (
-  ctx: Context,
-  { invoiceId, payer, issuer, currency, dates, fees, draft }: ComputedOneOff,
-): Promise<void> =>
-  post(ctx.db, ctx.organizationId, {
-    rule: 'invoice_finalized',
-    source: { type: 'Invoice', id: invoiceId },
-    currency,
-    billingEntityId: issuer.id,
-    bookedAt: ctx.now(),
-    bookedOn: localDate(ctx.now(), issuer.timezone),
-    documentDate: dates.issuingDate,
-    customerId: payer.id,
-    invoiceId,
-    lines: invoiceFinalizedLines({
-      selfBilled: payer.account_type === 'partner',
-      fees: fees.map(({ amountCents }) => ({ feeType: 'add_on', amountCents })),
-      couponsAmountCents: 0,
-      progressiveBillingCreditAmountCents: 0,
-      taxesAmountCents: draft.taxesAmountCents,
-      totalIncludingTaxesCents: draft.subTotalIncludingTaxesAmountCents,
-      taxes: draft.appliedTaxes.map(({ tax, amountCents }) => ({ code: tax.code, amountCents })),
-    }),
-  });

@@ -1,5 +1,4 @@
 import type { Instant } from '../../../engine/calendar/instants.ts';
-import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { InvoiceDates } from '../../../engine/invoices/dates.ts';
 import type { Draft } from '../../../engine/invoices/draft.ts';
 import type { Context } from '../../../platform/context.ts';
@@ -8,8 +7,6 @@ import { customerBaseView } from '../../customers/customers/view.ts';
 import { applySections } from '../../customers/invoice-custom-sections/applied.ts';
 import { assignNumber } from '../../invoices/invoices/numbering.ts';
 import { recordInvoice } from '../../invoices/invoices/record.ts';
-import { invoiceFinalizedLines } from '../../ledger/ledger/invoice-finalized.ts';
-import { post } from '../../ledger/ledger/postings.ts';
 import { oweCollection } from '../../payments/payments/owe-collection.ts';
 import { readWatermarks } from '../../usage/usage-counts/watermarks.ts';
 import { markWallets } from '../../usage/wallet-marks/marks.ts';
@@ -20,6 +17,7 @@ import { storeCreditNoteUses } from './credit-notes.ts';
 import type { LineFee } from './fees.ts';
 import { feeInputs, invoiceInputs } from './inputs.ts';
 import { sharedInstants } from './lines.ts';
+import { postFinalInvoice } from './post-final-invoice.ts';
 import type { IssuerFacts, PayerFacts } from './sql.ts';
 import { insertFeeInputs, insertInvoiceInputs, type StoredInputs } from './stored-inputs.ts';
 import { storeWalletPayments } from './wallets.ts';
@@ -140,7 +138,11 @@ export async function finish(
           ctx.now(),
         ),
   ]);
-  await book(ctx, invoice);
+  await postFinalInvoice(ctx, {
+    ...invoice,
+    fees: invoice.computation.fees.map(({ fee_type, amountCents }) => ({ feeType: fee_type, amountCents })),
+    draft,
+  });
   await storeCreditNoteUses(ctx, owner, draft, invoice);
   await storeWalletPayments(ctx, invoice);
   oweCollection(ctx, invoice.invoiceId, snapshot);
@@ -187,25 +189,3 @@ async function watermarksOf(ctx: Context, fees: readonly LineFee[]): Promise<Map
 }
 
 const countedAs = ({ line, charge }: LineFee): string => `${line.subscription.id} ${charge?.id}`;
-
-const book = (ctx: Context, { invoiceId, payer, issuer, currency, dates, computation }: FinalInvoice): Promise<void> =>
-  post(ctx.db, ctx.organizationId, {
-    rule: 'invoice_finalized',
-    source: { type: 'Invoice', id: invoiceId },
-    currency,
-    billingEntityId: issuer.id,
-    bookedAt: ctx.now(),
-    bookedOn: localDate(ctx.now(), issuer.timezone),
-    documentDate: dates.issuingDate,
-    customerId: payer.id,
-    invoiceId,
-    lines: invoiceFinalizedLines({
-      selfBilled: payer.account_type === 'partner',
-      fees: computation.fees.map(({ fee_type, amountCents }) => ({ feeType: fee_type, amountCents })),
-      couponsAmountCents: computation.draft.couponsAmountCents,
-      progressiveBillingCreditAmountCents: computation.draft.progressiveBillingCreditAmountCents,
-      taxesAmountCents: computation.draft.taxesAmountCents,
-      totalIncludingTaxesCents: computation.draft.subTotalIncludingTaxesAmountCents,
-      taxes: computation.draft.appliedTaxes.map(({ tax, amountCents }) => ({ code: tax.code, amountCents })),
-    }),
-  });

@@ -1,0 +1,43 @@
+import { localDate } from '../../../engine/calendar/local-day.ts';
+import type { InvoiceDates } from '../../../engine/invoices/dates.ts';
+import type { Draft } from '../../../engine/invoices/draft.ts';
+import type { Context } from '../../../platform/context.ts';
+import { type BookedInvoice, invoiceFinalizedLines } from '../../ledger/ledger/invoice-finalized.ts';
+import { post } from '../../ledger/ledger/postings.ts';
+import type { IssuerFacts, PayerFacts } from './sql.ts';
+
+interface InvoiceToPost {
+  invoiceId: string;
+  payer: Pick<PayerFacts, 'id' | 'account_type'>;
+  issuer: Pick<IssuerFacts, 'id' | 'timezone'>;
+  currency: string;
+  dates: Pick<InvoiceDates, 'issuingDate'>;
+  fees: BookedInvoice['fees'];
+  draft: Draft;
+}
+
+/** Posts an invoice that is made final as it is computed, once. Rules: beyond 8.3 L1, L24. */
+export const postFinalInvoice = (
+  ctx: Context,
+  { invoiceId, payer, issuer, currency, dates, fees, draft }: InvoiceToPost,
+): Promise<void> =>
+  post(ctx.db, ctx.organizationId, {
+    rule: 'invoice_finalized',
+    source: { type: 'Invoice', id: invoiceId },
+    currency,
+    billingEntityId: issuer.id,
+    bookedAt: ctx.now(),
+    bookedOn: localDate(ctx.now(), issuer.timezone),
+    documentDate: dates.issuingDate,
+    customerId: payer.id,
+    invoiceId,
+    lines: invoiceFinalizedLines({
+      selfBilled: payer.account_type === 'partner',
+      fees,
+      couponsAmountCents: draft.couponsAmountCents,
+      progressiveBillingCreditAmountCents: draft.progressiveBillingCreditAmountCents,
+      taxesAmountCents: draft.taxesAmountCents,
+      totalIncludingTaxesCents: draft.subTotalIncludingTaxesAmountCents,
+      taxes: draft.appliedTaxes.map(({ tax, amountCents }) => ({ code: tax.code, amountCents })),
+    }),
+  });
