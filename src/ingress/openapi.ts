@@ -8,6 +8,7 @@ import {
 import { z } from 'zod';
 import type { Operation } from '../platform/operation.ts';
 import { ErrorPlaces } from '../platform/schema/error-places.ts';
+import { errorCodesOf } from './error-codes.ts';
 import { queryParameters } from './openapi-query.ts';
 import { type OpenApi, withSharedSchemas } from './openapi-schemas.ts';
 
@@ -30,7 +31,11 @@ const ERRORS: Record<number, string> = {
   405: 'The state forbids it',
   422: 'The input is not valid',
   429: 'Too many requests in this second',
+  503: 'A store or a pool is out of reach or full',
+  504: 'No outcome in time; the write runs at most once',
 };
+/** The codes of these say what the status says. */
+const WITHOUT_CODES = new Set([404, 429, 503, 504]);
 
 /**
  * The OpenAPI document of all operations, made from the same table that mounts them: what an API key can call. Routes of the
@@ -77,14 +82,24 @@ function routeOf(operation: Operation): RouteConfig {
     },
     responses: {
       200: { description: 'Done', content: { 'application/json': { schema: travelling(operation.answer) } } },
-      ...Object.fromEntries(
-        Object.entries(ERRORS).map(([status, description]) => [
-          status,
-          { description, content: { 'application/json': { schema: ErrorBody } } },
-        ]),
-      ),
+      ...errorsOf(operation),
     },
   };
+}
+
+/** The errors of an operation with their codes, from the table that docs/errors.md shows too. */
+function errorsOf(operation: Operation): RouteConfig['responses'] {
+  const codes = errorCodesOf(operation);
+  const isRead = operation.kind === 'read';
+  const statuses = Object.entries(ERRORS).filter(([status]) => !(isRead && status === '504'));
+  return Object.fromEntries(
+    statuses.map(([status, sentence]) => {
+      const names = codes.filter((each) => each.status === Number(status)).map(({ code }) => `\`${code}\``);
+      const isNamed = names.length > 0 && !WITHOUT_CODES.has(Number(status));
+      const description = isNamed ? `${sentence}: ${names.join(', ')}` : sentence;
+      return [status, { description, content: { 'application/json': { schema: ErrorBody } } }];
+    }),
+  );
 }
 
 /** What a caller needs beside the body: the permission of its key. */
