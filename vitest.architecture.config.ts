@@ -6,6 +6,7 @@ export default defineConfig({
     include: [
       'test/architecture.test.ts',
       'test/deployment.test.ts',
+      'test/docs.test.ts',
       'test/error-codes.test.ts',
       'test/licences.test.ts',
       'test/lock-file.test.ts',

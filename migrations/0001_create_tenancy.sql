@@ -29,7 +29,7 @@ create table organizations (
   rate_limit_access integer check (rate_limit_access > 0),
   wallet_limit integer not null default 6 check (wallet_limit between 1 and 100),
   usage_policies jsonb,
-  -- raised by every change of metrics, charges and filters that storing an event looks at (performance-design 5.3)
+  -- raised by every change of metrics, charges and filters that storing an event looks at (rollups.md#exactness)
   shapes_version bigint not null default 0,
   customers_count bigint not null default 0,
   hosted_page_wait_minutes integer not null default 0 check (hosted_page_wait_minutes >= 0),

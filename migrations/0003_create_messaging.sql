@@ -35,7 +35,7 @@ create table webhook_events (
   object_id uuid,
   customer_id uuid,
   occurred_at timestamptz not null,
-  -- text, not jsonb: the signed bytes keep the key order of platform G.4
+  -- text, not jsonb: the signed bytes keep the key order of webhooks.md#request
   payload text not null,
   created_at timestamptz not null,
   constraint webhook_events_sequence_key unique (organization_id, sequence)

@@ -202,7 +202,7 @@ comment on table fees is 'What is charged: one item with its units, amount and t
 create index fees_invoice on fees (organization_id, invoice_id);
 create index fees_subscription on fees (organization_id, subscription_id, fee_type, created_at);
 create index fees_oldest on fees (organization_id, created_at, id);
--- An event makes one in-advance fee per charge (subscriptions-and-invoices I.2).
+-- An event makes one in-advance fee per charge (invoices.md#guarantees-of-the-storage).
 create unique index fees_in_advance_key
   on fees (organization_id, external_subscription_id, event_transaction_id, charge_id)
   where event_transaction_id is not null and original_fee_id is null and deleted_at is null;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /**
  * The table of queues. Waited: a caller waits for the answer, so the job of a killed worker must run again within about
- * 5 s and all tries lie within the write timeout (performance-design 3.3).
+ * 5 s and all tries lie within the write timeout (storing-events.md#jobs-and-replies).
  */
 export interface QueueSpec {
   purpose: string;
@@ -28,7 +28,7 @@ export const queues = {
   webhooks: {
     purpose: 'deliveries to webhook endpoints, mails, questions to the VAT register',
     ...RETRIED,
-    // performance-design 7, rule 5
+    // webhooks.md#sending, rule 5
     mostOfOrganization: 0.25,
   },
   documents: { purpose: 'drawing of invoices, credit notes and receipts', ...RETRIED },

@@ -16,9 +16,12 @@ export interface ScheduleRow {
   tick: Tick;
   clock: ClockOfJob;
   catchUp: CatchUp;
-  /** Why catching up that way is enough, in the words of platform L. */
+  /** Why catching up that way is enough, in the words of periodic-jobs.md. */
   afterMissedTicks: string;
-  /** Works off marks and flags that other work sets: an advance that ends before its tick runs it at the target (platform O.3). */
+  /**
+   * Works off marks and flags that other work sets: an advance that ends before its tick runs it at the target
+   * (test-clocks.md#advancing).
+   */
   worksOffMarks?: true;
 }
 
@@ -27,8 +30,9 @@ type TableRow = Omit<ScheduleRow, 'tick'> & { tick: Tick | { everySecondsOf: Int
 type IntervalSetting = 'USAGE_ACTIVITY_SECONDS' | 'LIFETIME_USAGE_SECONDS' | 'WALLET_REFRESH_SECONDS';
 
 /**
- * The table of periodic jobs (platform L), in the order in which jobs of one instant run under a test clock. Implementations
- * stand in src/periodic-jobs.ts; a row without one, or one without a row, stops the start of the scheduler.
+ * The table of periodic jobs (periodic-jobs.md), in the order in which jobs of one instant run under a test clock.
+ * Implementations stand in src/periodic-jobs.ts; a row without one, or one without a row, stops the start of the
+ * scheduler.
  */
 const rows = [
   { job: 'activate', tick: { everySeconds: 300 }, clock: 'B', catchUp: 'latest', afterMissedTicks: 'by selection' },

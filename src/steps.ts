@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import { jobs } from './queues.ts';
 
-/** An after-step: work that a transaction still owes when it commits, kept as a row until it is done (README decision 7). */
+/**
+ * An after-step: work that a transaction still owes when it commits, kept as a row until it is done
+ * (everywhere.md#postgres-is-the-truth).
+ */
 export interface StepSpec {
   /** The pool that runs it: the queue of the job `step.run`. */
   queue: (typeof jobs)['step.run']['queue'];

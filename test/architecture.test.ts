@@ -66,7 +66,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   workers: ['workers', 'src/jobs', 'src/areas', 'src/platform', 'src/queues.ts', ...TABLES],
 };
 
-/** Libraries of the floors that may not use just any (dependencies.md 4). */
+/** Libraries of the floors that may not use just any . */
 const MAY_USE: Record<string, RegExp> = {
   'src/engine': /^(decimal\.js|temporal-polyfill)$/,
   'src/areas': /^(zod|decimal\.js|temporal-polyfill|ioredis|node:[a-z/_]+)$/,

@@ -14,7 +14,7 @@ export interface Preload {
 
 /**
  * Makes events inside the server, like those of the event source: the indexes are dropped before and built afterwards,
- * which is faster than keeping them up (performance-design 10).
+ * which is faster than keeping them up (benchmark.md#harness).
  */
 export const preloadEvents = (environment: Environment, preloads: Preload[]): Promise<void> =>
   withoutIndexes(environment, preloads.map(insertion));

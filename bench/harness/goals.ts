@@ -1,4 +1,4 @@
-/** One ratio of the harness: what it compares and how far it has to go (performance-design 9). */
+/** One ratio of the harness: what it compares and how far it has to go (benchmark.md#goals). */
 export interface Goal {
   what: string;
   floor: number;

@@ -7,7 +7,7 @@ import { stopOnSignal } from '../../src/platform/process/stop.ts';
 import { serveQueue } from '../../src/platform/queue/worker.ts';
 import { publishReply } from '../../src/platform/replies/replies.ts';
 
-// The figure that more would not improve (performance-design 6).
+// The figure that more would not improve (queues-and-workers.md).
 const CONCURRENCY = 20;
 
 /**

@@ -23,7 +23,7 @@ const FAILURES = 20;
 
 /**
  * G24: processor time of workers, Postgres and Redis while 100 000 deliveries wait behind a dead endpoint, beside the same
- * service with none: what it costs more, as a share of one core. Sweeps and probes go on meanwhile (load E3).
+ * service with none: what it costs more, as a share of one core. Sweeps and probes go on meanwhile.
  */
 export async function measureDeadEndpoint(environment: Environment): Promise<Findings> {
   const findings = emptyFindings();

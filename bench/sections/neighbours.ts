@@ -30,7 +30,7 @@ interface Measured {
 }
 
 /**
- * G20 to G22: what another organization notices while one does what strangers did to stop all (attacks A1 to A8, load
+ * G20 to G22: what another organization notices while one does what strangers did to stop all (attacks A1 to A8,
  * E2). Its requests come at fixed instants, so that a service that stands still cannot hide it.
  */
 export async function measureNeighbours(environment: Environment, effort: Effort): Promise<Findings> {

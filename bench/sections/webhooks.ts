@@ -14,7 +14,7 @@ import { interleave, median, ratioOf } from '../harness/rounds.ts';
 import { perSecond } from '../harness/units.ts';
 
 // Enough of each that no limit of the pool decides: 8 slots an endpoint, 16 connections an origin, a quarter of all
-// slots an organization (performance-design 7).
+// slots an organization (webhooks.md#sending).
 const ORGANIZATIONS = 8;
 const ORIGINS = 4;
 const CONNECTIONS = 32;

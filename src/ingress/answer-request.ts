@@ -18,7 +18,8 @@ export const READ_TIMEOUT_MS = 30_000;
 
 /**
  * What every request of an operation passes, in order: authenticate → rate limit → authorise → body → root key → operation →
- * answer → API log (platform A.1). The answer carries the request id and the caller's rate figures whatever happens.
+ * answer → API log (api-keys.md#authentication). The answer carries the request id and the caller's rate figures
+ * whatever happens.
  */
 export function answerRequest(
   deps: EdgeDeps,
@@ -83,7 +84,8 @@ async function authenticate(deps: EdgeDeps, request: Request, response: Response
   return identity;
 }
 
-// A poll that does not count, or a caller whom nobody could identify because the database is away (platform C.3).
+// A poll that does not count, or a caller whom nobody could identify because the database is away
+// (rate-limits.md#headers).
 async function figuresOfUncounted(
   deps: EdgeDeps,
   operation: Operation,

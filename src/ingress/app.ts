@@ -20,7 +20,7 @@ export interface Consoles {
 
 /**
  * The one Express app. The API is a router per first path segment, event routes first: routes and middlewares ahead of a
- * request are what it pays for (performance-design 2.2). Nothing but a router is ever mounted: a mounted app would
+ * request are what it pays for (http-server.md#middleware). Nothing but a router is ever mounted: a mounted app would
  * re-parent every request again (2.1 rule 4).
  */
 export function createApp(deps: EdgeDeps, operations: readonly Operation[], consoles: Consoles): Express {
@@ -74,7 +74,8 @@ type Handler = (request: express.Request, response: express.Response) => Promise
 /** Stands for the operation of a path that has none, in metrics. */
 const UNKNOWN_ROUTE = 'unknown_route';
 
-// With or without a key, an unknown path counts for the caller's address (platform A.1 step 6, C.4).
+// With or without a key, an unknown path counts for the caller's address (api-keys.md#authentication (6),
+// rate-limits.md#unauthenticated-calls).
 function unknownRoute(deps: EdgeDeps): Handler {
   return async (request, response) => {
     const requestId = requestIdOf(request);

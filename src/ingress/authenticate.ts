@@ -22,7 +22,7 @@ interface Entry {
   freshUntilMs: number;
 }
 
-// Platform A.1: known keys at most 60 s and never past their end, unknown ones 5 s.
+// api-keys.md#authentication: known keys at most 60 s and never past their end, unknown ones 5 s.
 const KNOWN_MS = 60_000;
 const UNKNOWN_MS = 5_000;
 const LOOKUP_TIMEOUT_MS = 10_000;
@@ -59,7 +59,7 @@ export class KeyCache {
 
   /**
    * Identity of an Authorization header; null when there is no valid key. Answers without a promise when the key is
-   * cached. Rule: platform A.1.
+   * cached. Rule: api-keys.md#authentication.
    *
    * @throws Refusal 401 or 429, counted, when a look-up finds no such key
    */

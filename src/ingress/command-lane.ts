@@ -40,7 +40,8 @@ export interface CommandLaneDeps {
 
 /**
  * Sends commands to their pool and waits for their answers. No answer within the write timeout: the answer that was
- * committed, if its reply got lost, else 504 write_pending; the command then still runs at most once (README decision 6).
+ * committed, if its reply got lost, else 504 write_pending; the command then still runs at most once
+ * (everywhere.md#writes-are-jobs).
  */
 export function createCommandLane(deps: CommandLaneDeps) {
   const timeoutMs = deps.config.WRITE_TIMEOUT_SECONDS * 1000;

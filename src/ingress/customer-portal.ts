@@ -44,7 +44,7 @@ const NOTICES: Readonly<Record<number, keyof PortalTexts['notices']>> = {
  * who it is. Counts for the caller's address, as every call without a key does. Nothing changes here but that a document is
  * asked for which nobody has asked for yet.
  *
- * Rule: platform F.4.
+ * Rule: customers.md#deletion-portal-checkout.
  */
 export function mountCustomerPortal(root: Express, deps: Deps): void {
   root.get(`${PORTAL_PATH}/:token`, answering(deps, showPage));

@@ -48,7 +48,7 @@ export interface GatheredCommand {
  * Sends commands that wait for one record as few jobs: the first one at once, what comes meanwhile together a while after
  * that one has ended. So many callers hold neither a connection nor a slot while they wait for each other, and one record
  * never has the whole processor. A caller alone never waits. Answers and the write timeout are those of any command; what
- * was not sent by then is not run (README decision 6).
+ * was not sent by then is not run (everywhere.md#writes-are-jobs).
  */
 export function createGatheringLane(deps: CommandLaneDeps) {
   const timeoutMs = deps.config.WRITE_TIMEOUT_SECONDS * 1000;

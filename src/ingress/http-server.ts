@@ -12,7 +12,7 @@ const LAST_WORD_MS = 500;
 /**
  * HTTP server on which requests and responses are BORN with Express' prototypes. Express re-parents both on every call;
  * doing that to live objects defeats the engine's property caches and costs more than half of a small request
- * (performance-design 2.1). The constructors are plain functions, since prototypes of class declarations are not
+ * (http-server.md#construction). The constructors are plain functions, since prototypes of class declarations are not
  * assignable, and they call node's own, which are plain functions too.
  */
 export function createHttpServer(app: Express): Server {

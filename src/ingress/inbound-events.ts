@@ -35,7 +35,7 @@ type Windows = Pick<WindowStore, 'increment' | 'seen'>;
  * provider sends from the same addresses for everybody, so that the wrong secret of one keeps nobody else's events out.
  * Over the limit of calls without a key: 429, before the body is read or anything is looked up.
  *
- * Rule: beyond 13.2, platform C.4.
+ * Rule: provider-connections.md#inbound-events, rate-limits.md#unauthenticated-calls.
  */
 export function mountInboundEvents(app: Express, deps: SystemDeps, windows: Windows): void {
   const limit = deps.config.RATE_LIMIT_UNAUTHENTICATED;

@@ -4,7 +4,10 @@ import { keyUsageKey } from '../platform/redis/channels.ts';
 
 const WRITE_EVERY_MS = 10_000;
 
-/** Last use of API keys: written to Redis every few seconds, copied to Postgres by the job `key-usage` (platform A.1). */
+/**
+ * Last use of API keys: written to Redis every few seconds, copied to Postgres by the job `key-usage`
+ * (api-keys.md#authentication).
+ */
 export class KeyUsage {
   readonly #redis: Redis;
   readonly #prefix: string;
@@ -26,7 +29,8 @@ export class KeyUsage {
     if (this.#used.size === 0) return;
     const used = Object.fromEntries(this.#used);
     this.#used = new Map();
-    await this.#redis.hset(keyUsageKey(this.#prefix), used).catch(() => {}); // may be lost (platform L, key-usage)
+    // may be lost (periodic-jobs.md, key-usage)
+    await this.#redis.hset(keyUsageKey(this.#prefix), used).catch(() => {});
   }
 
   async close(): Promise<void> {

@@ -35,7 +35,7 @@ interface LeaseRedis extends Redis {
 }
 
 const CHUNK_MOST = 16;
-// Where clients look at the figures closely, each request leases its own token (performance-design 2.3 rule 7).
+// Where clients look at the figures closely, each request leases its own token (rate-limits.md#leases (7)).
 const EXACT_UP_TO = 50;
 const WARN_EVERY_MS = 60_000;
 
@@ -51,7 +51,7 @@ interface Window {
 
 /**
  * Store of the limiters of high rates: a process leases tokens in chunks instead of asking Redis for every request
- * (performance-design 2.3). Keys are `<organization>:<limit>`. With Redis away or slower than 50 ms the process counts
+ * (rate-limits.md#leases). Keys are `<organization>:<limit>`. With Redis away or slower than 50 ms the process counts
  * by itself with the whole limit.
  */
 export class LeaseStore implements Store {

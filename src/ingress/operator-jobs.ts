@@ -20,7 +20,10 @@ interface JobsDeps {
   log: Log;
 }
 
-/** The periodic jobs with their last runs and the queues, and a run of one at once. Rule: beyond 14 "periodic jobs". */
+/**
+ * The periodic jobs with their last runs and the queues, and a run of one at once. Rule: other-routes.md#records
+ * "periodic jobs".
+ */
 export const operatorJobs = (deps: JobsDeps): OperatorRoute[] => [
   { method: 'get', path: '/operations/jobs', run: () => showJobs(deps) },
   { method: 'post', path: '/operations/jobs/:name/run', run: ({ params }) => runJob(deps, String(params.name)) },

@@ -25,7 +25,7 @@ interface OperatorDeps {
  * The operator's routes ask for the token of OPERATOR_TOKEN instead of an API key; without that setting they are unknown
  * routes. Calls without the token count for the caller's address.
  *
- * Rule: beyond 14 "periodic jobs".
+ * Rule: other-routes.md#records "periodic jobs".
  */
 export function mountOperatorRoutes(app: Express, deps: OperatorDeps, routes: readonly OperatorRoute[]): void {
   const token = deps.config.OPERATOR_TOKEN;

@@ -27,7 +27,7 @@ export interface ParseOptions {
 }
 
 /**
- * Value of a JSON text. Numbers keep the decimal value that was written (platform E): the text is parsed once, and a
+ * Value of a JSON text. Numbers keep the decimal value that was written (json.md): the text is parsed once, and a
  * number that a double cannot hold is passed through the parser as a marked text.
  *
  * @throws Refusal 400 what is no JSON or nests too deeply, 413 too many values, 422 a number beyond a double or too long

@@ -20,7 +20,7 @@ export interface ToldEvent {
  * was refused for days and then stops sending, so nothing is: odd characters are mended, what nests too deeply or holds
  * too many values is shortened, and what is no event is kept in part, under the digest of its body.
  *
- * Rule: beyond 13.2.
+ * Rule: provider-connections.md#inbound-events.
  */
 export function readProviderEvent(body: string): ToldEvent {
   const event = parse(body);

@@ -8,7 +8,7 @@ import type { WindowStore } from './window-store.ts';
 
 const WINDOW_MS = 1000;
 
-/** What every answer under the base URL tells about the caller's limit (platform C.3). */
+/** What every answer under the base URL tells about the caller's limit (rate-limits.md#headers). */
 export interface RateFigures {
   limit: number;
   remaining: number;
@@ -39,7 +39,7 @@ export interface EdgeLocals {
 
 /**
  * The limiters: five categories per organization, and calls without a valid key per client address. Fixed windows of
- * one second on Redis' clock, shared by all ingress processes. Rule: platform C.
+ * one second on Redis' clock, shared by all ingress processes. Rule: rate-limits.md.
  */
 export function createLimiters(
   config: Config,

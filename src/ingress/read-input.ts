@@ -8,7 +8,7 @@ import type { Query } from './read-query.ts';
 /**
  * Path parameters of a request, decoded.
  *
- * @throws Refusal 404 of what a parameter names, when Postgres can store no such text: it is in no path (platform E)
+ * @throws Refusal 404 of what a parameter names, when Postgres can store no such text: it is in no path (json.md)
  */
 export function readParams(operation: Operation, request: Request): Record<string, string> {
   const params = request.params as Record<string, string>;

@@ -1,7 +1,7 @@
 import { isStorable } from '../platform/schema/storable.ts';
 export type Query = Record<string, unknown>;
 
-// A text that Postgres cannot store is stored nowhere, so a filter with it matches nothing (platform E): this text is not
+// A text that Postgres cannot store is stored nowhere, so a filter with it matches nothing (json.md): this text is not
 // stored either, and may be sent.
 const MATCHES_NOTHING = '\u{10fffe}\u{10ffff}';
 const NESTED = /^([^[\]]+)\[([^[\]]*)\](\[\])?$/;

@@ -50,7 +50,7 @@ export interface Call {
  */
 export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome> {
   const { operation, request, response, identity, requestId } = call;
-  // Single events are too many to note each one (platform A.1).
+  // Single events are too many to note each one (api-keys.md#authentication).
   if (operation.name !== 'createEvent') deps.keyUsage.note(identity.apiKeyId);
   const sentParams = readParams(operation, request);
   const params = deps.wire.params(sentParams);

@@ -46,7 +46,7 @@ import { UncommittedLog } from './uncommitted-log.ts';
 import { RedisClock, WindowStore } from './window-store.ts';
 import { createWire } from './wire.ts';
 
-// A limiter slower than this is no limiter but a brake: the request passes instead (platform C.2).
+// A limiter slower than this is no limiter but a brake: the request passes instead (rate-limits.md#counting).
 const LIMITER_TIMEOUT_MS = 50;
 
 /** Statements of reads of one organization that may wait for its share of the connections; what comes then is 503. */
@@ -166,7 +166,7 @@ export async function startIngress(
   };
 }
 
-/** Categories whose rate is high enough for leases; the others ask Redis for every request (performance-design 2.3). */
+/** Categories whose rate is high enough for leases; the others ask Redis for every request (rate-limits.md#leases). */
 const LEASED = new Set<RateCategory>(['events', 'events_bulk', 'access']);
 
 const listen = (server: Server, config: Config): Promise<void> =>

@@ -6,7 +6,7 @@ import type { Producer } from '../platform/queue/producer.ts';
 import { loggedRequest } from './logged-request.ts';
 import type { Call } from './run-operation.ts';
 
-// Platform H.4: rows of requests that changed nothing travel together.
+// logs.md#storage: rows of requests that changed nothing travel together.
 const ROWS_PER_JOB = 500;
 const FLUSH_EVERY_MS = 1000;
 // With Redis away rows wait here; what comes when there are so many is not kept.

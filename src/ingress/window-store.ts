@@ -6,7 +6,7 @@ import type { Log } from '../platform/log/log.ts';
 import type { LoopWatch } from './loop-watch.ts';
 
 const WARN_EVERY_MS = 60_000;
-// A window is one second; its counter is kept a little longer (platform C.2).
+// A window is one second; its counter is kept a little longer (rate-limits.md#counting).
 const KEPT_MS = 2000;
 
 // The offset is asked for this often; of a few answers at the start the quickest tells it best.
@@ -59,12 +59,13 @@ interface WindowOptions {
 const BUSY_WITHIN_MS = 250;
 
 /**
- * rate-limit-redis behind the fixed clock second of platform C.2: the epoch second is part of the key. It never throws
- * (bare, the library leaves the headers out and prints a line per request) and builds the inner store only after Redis
- * has answered once, since a failed script load is kept for ever (performance-design 2.3 rule 9).
+ * rate-limit-redis behind the fixed clock second of rate-limits.md#counting: the epoch second is part of the key. It
+ * never throws (bare, the library leaves the headers out and prints a line per request) and builds the inner store only
+ * after Redis has answered once, since a failed script load is kept for ever (rate-limits.md#leases (9)).
  *
- * With Redis away or slow the request passes (platform C.2). When it was this process that was too busy to read the answer,
- * it counts on by itself: otherwise a caller whose requests hold up the loop would switch the limits off.
+ * With Redis away or slow the request passes (rate-limits.md#counting). When it was this process that was too busy to
+ * read the answer, it counts on by itself: otherwise a caller whose requests hold up the loop would switch the limits
+ * off.
  */
 export class WindowStore implements Store {
   readonly localKeys = false;

@@ -24,7 +24,10 @@ export interface Wire {
   documentation(text: string): string;
 }
 
-/** With the prefix `svc` everything passes untouched, with another one numbers keep the digits they have (README decision 3). */
+/**
+ * With the prefix `svc` everything passes untouched, with another one numbers keep the digits they have
+ * (everywhere.md#wire-prefix).
+ */
 export function createWire(prefix: string): Wire {
   if (prefix === 'svc') {
     const same = <Value>(value: Value): Value => value;

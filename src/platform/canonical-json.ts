@@ -7,7 +7,7 @@ const PLAIN_MAX = 100;
 
 /**
  * Canonical JSON: keys sorted at every depth, numbers by decimal value (1, 1.0 and 1e0 are one), strings exact. What is
- * equal in it is equal to us: fingerprints of requests, digests of events and of stored inputs (beyond 2).
+ * equal in it is equal to us: fingerprints of requests, digests of events and of stored inputs (idempotency.md).
  */
 export function canonicalJson(value: unknown): string {
   if (value === null || value === undefined) return 'null';

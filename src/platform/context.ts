@@ -8,7 +8,7 @@ import type { Log } from './log/log.ts';
 import type { Reactions } from './reactions.ts';
 import type { Pause } from './turns/turns.ts';
 
-/** Who caused an action: a key of the API, or the service itself (platform H.1). */
+/** Who caused an action: a key of the API, or the service itself (logs.md#activity-logs). */
 export interface Actor {
   source: 'api' | 'system';
   apiKeyId: string | null;
@@ -16,7 +16,7 @@ export interface Actor {
   client?: string | null;
 }
 
-/** One line of the audit trail: what happened to which record (platform H.1). */
+/** One line of the audit trail: what happened to which record (logs.md#activity-logs). */
 export interface Activity {
   /** For example `customer.created`. */
   type: string;
@@ -30,7 +30,7 @@ export interface Activity {
   externalSubscriptionId?: string | null;
 }
 
-/** One outgoing event; a delivery row is made for each endpoint that listens (platform G). */
+/** One outgoing event; a delivery row is made for each endpoint that listens (webhooks.md). */
 export interface WebhookEvent {
   type: string;
   objectType: string;
@@ -39,7 +39,7 @@ export interface WebhookEvent {
   object: object;
 }
 
-/** One line of the security log: what happened to a credential or a way out (platform H.3). */
+/** One line of the security log: what happened to a credential or a way out (logs.md#security-logs). */
 export interface SecurityEvent {
   /** For example `api_key.created`; the part before the dot is the log's type. */
   event: `${string}.${string}`;

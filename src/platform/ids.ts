@@ -8,7 +8,10 @@ let used = pool.length;
 let msecs = Number.NEGATIVE_INFINITY;
 let seq = 0;
 
-/** A new UUID v7 from the real clock, growing within a process: ids break ties of business time (README decision 8). */
+/**
+ * A new UUID v7 from the real clock, growing within a process: ids break ties of business time
+ * (everywhere.md#time-and-ids).
+ */
 export function newId(): string {
   if (used === pool.length) {
     randomFillSync(pool);

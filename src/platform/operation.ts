@@ -5,7 +5,7 @@ import type { Db } from './db/connect.ts';
 import type { Refusal } from './refusal.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
-/** What counts together for the rate limiter (platform C.1, beyond 0). */
+/** What counts together for the rate limiter (rate-limits.md#categories, other-routes.md#common-ground). */
 export const RATE_CATEGORIES = ['events', 'events_bulk', 'current_usage', 'access', 'default'] as const;
 export type RateCategory = (typeof RATE_CATEGORIES)[number];
 
@@ -101,11 +101,11 @@ export interface Operation {
   computedBy?: 'preview.run';
   /** Of a command: those that wait for the same record are run together. */
   gathers?: Gathering;
-  /** Of a read that is sent as a write: it stands in the API log all the same (platform H.2). */
+  /** Of a read that is sent as a write: it stands in the API log all the same (logs.md#api-logs). */
   isLogged?: true;
   /** Of a read: inputs with which it writes after all, and is run as a command. */
   writesWhen?: (input: OperationInput) => boolean;
-  /** The Idempotency-Key header is accepted and ignored (beyond 2: estimates, previews). */
+  /** The Idempotency-Key header is accepted and ignored (idempotency.md: estimates, previews). */
   ignoresIdempotencyKey?: boolean;
   /** Of a command: nothing depends on it but its answer, so it is not run when its caller has had a 504 meanwhile. */
   onlyAnswers?: true;
@@ -124,7 +124,7 @@ export interface Operation {
   run: (ctx: Context, input: OperationInput) => Promise<object | null>;
   /**
    * Of a command whose answer is a list under the root `records`: reads records by their ids, as JSON texts. Answers
-   * above 1 MiB are kept as ids only (beyond 2).
+   * above 1 MiB are kept as ids only (idempotency.md).
    */
   reread?: { records: string; read: (ctx: Context, ids: readonly string[]) => Promise<string[]> };
   /**

@@ -19,9 +19,9 @@ export interface DueItem {
 export type Scope = { organizationId: string } | 'real-time';
 
 /**
- * A job of the table of periodic jobs (platform L, src/schedule.ts). A tick selects and fans out; the fanned-out job does
- * the work, in a transaction of its own, and is safe to run twice. A test clock runs the same two functions at its own
- * instants, and asks `nextDueAt` where to go next.
+ * A job of the table of periodic jobs (periodic-jobs.md, src/schedule.ts). A tick selects and fans out; the fanned-out
+ * job does the work, in a transaction of its own, and is safe to run twice. A test clock runs the same two functions at
+ * its own instants, and asks `nextDueAt` where to go next.
  */
 export interface PeriodicJob {
   name: string;
@@ -35,7 +35,7 @@ export interface PeriodicJob {
   /**
    * Lower bound of the instant at which some row of the organization qualifies, looking from `after` on: may be too
    * early (an empty visit), never too late; at or before `after` when one qualifies already; null when nothing can
-   * become due by the passing of time (beyond 1.2).
+   * become due by the passing of time (test-clocks.md#what-an-advance-promises).
    */
   nextDueAt(db: Db, organizationId: string, after: Temporal.Instant): Promise<Temporal.Instant | null>;
 }

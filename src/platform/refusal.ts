@@ -32,7 +32,7 @@ export class Outage extends Error {
   }
 }
 
-/** The bodies of platform B.1. */
+/** The bodies of error-bodies.md#shapes. */
 export const refuse = {
   badRequest: (reason: string) => new Refusal(400, { error: `BadRequest: ${reason}` }),
   missingRoot: (root: string) => refuse.badRequest(`param is missing or the value is empty or invalid: ${root}`),

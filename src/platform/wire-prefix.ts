@@ -1,4 +1,7 @@
-/** Prefix of identifiers inside the house; what travels carries the setting `WIRE_PREFIX` instead (README decision 3). */
+/**
+ * Prefix of identifiers inside the house; what travels carries the setting `WIRE_PREFIX` instead
+ * (everywhere.md#wire-prefix).
+ */
 const INSIDE = 'svc';
 
 /** The only enumeration whose values carry the prefix: `execute_in_svc`. */
@@ -11,9 +14,9 @@ const GENERATED_CODE = new RegExp(`^([a-z][a-z0-9]*)(${GENERATED})$`);
 const GENERATED_CELL = new RegExp(`(?<=^|,)${INSIDE}(${GENERATED})(?=,|\r|$)`, 'gm');
 const CODE_KEY = /(?:^|_)codes?$/;
 
-/** A number that clients published for another prefix read as a text (README decision 13). */
+/** A number that clients published for another prefix read as a text (everywhere.md#dialects). */
 const TEXT_ELSEWHERE = 'percentage_rate';
-/** Texts of JSON that those clients read as objects: what the API log keeps (README decision 13). */
+/** Texts of JSON that those clients read as objects: what the API log keeps (everywhere.md#dialects). */
 const OBJECTS_ELSEWHERE = new Set(['request_body', 'request_response']);
 
 /**

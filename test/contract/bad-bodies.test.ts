@@ -19,9 +19,9 @@ import { fullBodies, type Sendable } from './full-bodies.ts';
 import { fieldsOf, type JsonSchema, type Mutation, mutationsOf, random, YEARS } from './mutations.ts';
 import { buildWorld, paramsOf, pathOf, type World } from './world.ts';
 
-// Every field of every body gone wrong in every way: what is refused is refused in the form of platform B, with codes and
-// fields that are known, and changes nothing; what is accepted fits its type. Commands run here in transactions that are
-// rolled back, so that each meets the same world; a sample of them goes the whole way over HTTP.
+// Every field of every body gone wrong in every way: what is refused is refused in the form of error-bodies.md, with
+// codes and fields that are known, and changes nothing; what is accepted fits its type. Commands run here in
+// transactions that are rolled back, so that each meets the same world; a sample of them goes the whole way over HTTP.
 type Sent = Awaited<ReturnType<TestService['org']>>;
 interface Answered {
   status: number;
@@ -293,7 +293,7 @@ async function send(operation: Operation, text: string): Promise<Answered> {
   const { status, body } = await owner[operation.method as 'post'](path, undefined, {
     raw: text,
     headers: { 'content-type': 'application/json' },
-    beyondContract: 'platform E "input numbers", usage-and-charges A.2: what is taken though it is odd',
+    beyondContract: 'json.md "input numbers", events.md#fields: what is taken though it is odd',
   });
   return { status, body };
 }
@@ -308,7 +308,7 @@ const CODES = new Set(
 );
 // Codes that tell what they are about.
 const TELLING = /^(contains (forbidden (keys|values)|invalid types): \[|is in invalid format$)/;
-/** Names under which the specifications have errors beside those of the fields themselves. */
+/** Names under which the rules have errors beside those of the fields themselves. */
 const OTHERS = readFileSync(new URL('error-fields.txt', import.meta.url), 'utf8')
   .split('\n')
   .filter((line) => !line.startsWith('#'));

@@ -7,7 +7,7 @@ interface Talk {
   responseBody: unknown;
 }
 
-/** A place where the specification allows what the contract does not list. */
+/** A place where the rules allow what the contract does not list. */
 type Beyond = {
   /** The rule that allows it. */
   rule: string;
@@ -41,107 +41,107 @@ const isUnlistedZone = (value: unknown): boolean => value === 'Australia/Lord_Ho
 const UNAVAILABLE = 503;
 const PENDING = 504;
 
-const NUMBERS = 'platform E "input numbers": numeric texts where a number is expected and vice versa';
-const NULLS = 'platform E "absent vs null": null clears';
-const KEEPS = 'platform E "absent vs null": absent leaves as is';
+const NUMBERS = 'json.md "input numbers": numeric texts where a number is expected and vice versa';
+const NULLS = 'json.md "absent vs null": null clears';
+const KEEPS = 'json.md "absent vs null": absent leaves as is';
 
 /**
  * Exchanges and notifications that these rows describe stay out of the log of a test run: everything in the log must
  * satisfy the contract. A request of one test alone says so itself (`beyondContract` of its options).
  */
 const BEYOND: readonly Beyond[] = [
-  { rule: 'platform E "countries": ISO 3166-1 and XK', field: 'country', is: (value) => value === 'XK' },
+  { rule: 'json.md "countries": ISO 3166-1 and XK', field: 'country', is: (value) => value === 'XK' },
   ...['currency', 'amount_currency', 'plan_amount_currency'].map((field) => ({
-    rule: 'platform E "currencies": more than the contract lists',
+    rule: 'json.md "currencies": more than the contract lists',
     field,
     is: isUnlistedCurrency,
   })),
   ...['timezone', 'applicable_timezone'].map((field) => ({
-    rule: 'platform E "timezones": every zone of IANA',
+    rule: 'json.md "timezones": every zone of IANA',
     field,
     is: isUnlistedZone,
   })),
-  { rule: 'platform E "emails": several', field: 'email', is: (value) => isText(value) && String(value).includes(',') },
+  { rule: 'json.md "emails": several', field: 'email', is: (value) => isText(value) && String(value).includes(',') },
   {
-    rule: 'usage-and-charges A.2: properties hold any JSON values',
+    rule: 'events.md#fields: properties hold any JSON values',
     field: 'properties',
     path: /\/events/,
     is: (value) => isObject(value) && Object.values(value).some((each) => !isText(each) && !isNumber(each)),
   },
   {
-    rule: 'usage-and-charges A.2: timestamp is a number, decimals allowed',
+    rule: 'events.md#fields: timestamp is a number, decimals allowed',
     request: /POST \/events/,
     at: 'event.timestamp',
     is: isFraction,
   },
   {
-    rule: 'usage-and-charges A.2: timestamp is a number, decimals allowed',
+    rule: 'events.md#fields: timestamp is a number, decimals allowed',
     request: /POST \/events/,
     at: 'events.*.timestamp',
     is: isFraction,
   },
   {
-    rule: 'usage-and-charges A.2: external_subscription_id is not checked',
+    rule: 'events.md#fields: external_subscription_id is not checked',
     request: /POST \/events$/,
     at: 'event',
     lacks: 'external_subscription_id',
   },
   {
-    rule: 'beyond 3: a tolerant batch refuses each event alone',
+    rule: 'event-verdicts.md: a tolerant batch refuses each event alone',
     request: /POST \/events\/batch$/,
     at: 'events.*',
     is: (value) => !isObject(value) || !isText(value.transaction_id) || !isText(value.code),
   },
   {
-    rule: 'usage-and-charges A.1: a bare item is accepted too',
+    rule: 'events.md#endpoints: a bare item is accepted too',
     request: /POST \/events\/batch_estimate_instant_fees/,
     at: 'events.*',
     lacks: 'event',
   },
   {
-    rule: 'usage-and-charges B.6: an event to try has defaults',
+    rule: 'billable-metrics.md#expressions: an event to try has defaults',
     request: /POST \/billable_metrics\/evaluate_expression/,
     at: 'event',
     lacks: 'code',
   },
   {
-    rule: 'usage-and-charges B.6: an event to try has defaults',
+    rule: 'billable-metrics.md#expressions: an event to try has defaults',
     request: /POST \/billable_metrics\/evaluate_expression/,
     at: 'event',
     lacks: 'properties',
   },
   {
-    rule: 'usage-and-charges E.1: add_on_id or add_on_code',
+    rule: 'fixed-charges.md#fields: add_on_id or add_on_code',
     request: /(POST|PUT) \/plans/,
     at: 'plan.fixed_charges.*',
     lacks: 'add_on_id',
   },
   {
-    rule: 'usage-and-charges D.2: properties default to those of the model',
+    rule: 'charges.md#fields: properties default to those of the model',
     request: /POST \/plans\/[^/]+\/charges\/[^/]+\/filters/,
     at: 'filter',
     lacks: 'properties',
   },
   {
-    rule: 'subscriptions-and-invoices A.1: {} deletes the minimum commitment',
+    rule: 'plans.md#fields: {} deletes the minimum commitment',
     request: /(POST|PUT) \/plans/,
     at: 'plan.minimum_commitment',
     lacks: 'amount_cents',
   },
   {
-    rule: 'subscriptions-and-invoices A.1: {} deletes the minimum commitment',
+    rule: 'plans.md#fields: {} deletes the minimum commitment',
     request: /(POST|PUT) \/subscriptions/,
     at: 'subscription.plan_overrides.minimum_commitment',
     lacks: 'amount_cents',
   },
   {
-    rule: 'platform E "timestamps in": ISO 8601',
+    rule: 'json.md "timestamps in": ISO 8601',
     request: /POST \/subscriptions$/,
     at: 'subscription.subscription_at',
     is: (value) => isText(value) && !String(value).includes('T'),
   },
   {
-    rule: 'subscriptions-and-invoices F.16: unknown billing_time is calendar',
+    rule: 'previews.md: unknown billing_time is calendar',
     request: /POST \/invoices\/preview/,
     at: 'billing_time',
     is: (value) => value !== 'calendar' && value !== 'anniversary',
@@ -150,13 +150,13 @@ const BEYOND: readonly Beyond[] = [
   { rule: KEEPS, request: /PUT \/webhook_endpoints/, at: 'webhook_endpoint', lacks: 'webhook_url' },
   { rule: KEEPS, request: /PUT \/credit_notes/, at: 'credit_note', lacks: 'refund_status' },
   {
-    rule: 'credits-and-payments E.8: email is optional',
+    rule: 'payment-requests.md#payment-requests: email is optional',
     request: /POST \/payment_requests/,
     at: 'payment_request',
     lacks: 'email',
   },
   {
-    rule: 'platform F.5: payment_provider null unlinks',
+    rule: 'customers.md#payment-provider: payment_provider null unlinks',
     request: /POST \/customers/,
     at: 'customer.billing_configuration.payment_provider',
     is: isNull,
@@ -182,8 +182,8 @@ const BEYOND: readonly Beyond[] = [
 
 /** The rule by which an exchange goes beyond the contract, or undefined. */
 export function ruleBeyond({ method, path, status, requestBody, responseBody }: Talk): string | undefined {
-  if (status === UNAVAILABLE) return 'platform B.1: any operation may answer 503';
-  if (status === PENDING) return 'platform B.1: a write that takes longer is pending, 504';
+  if (status === UNAVAILABLE) return 'error-bodies.md#shapes: any operation may answer 503';
+  if (status === PENDING) return 'error-bodies.md#shapes: a write that takes longer is pending, 504';
   const [route] = path.split('?');
   return BEYOND.find((row) => {
     if ('field' in row)

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import type { z } from 'zod';
 import { operations } from '../../src/operations.ts';
 
-// Every text, list, record and free value of every body ends somewhere (spec, decision 19). Queries end with the URL.
+// Every text, list, record and free value of every body ends somewhere (everywhere.md#bounded-cost). Queries end with
+// the URL.
 interface Definition {
   type: string;
   format?: string;

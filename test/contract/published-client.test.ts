@@ -25,7 +25,7 @@ import { type ClientStory, openClientStory } from './published-client/story.ts';
 import { chargeAtOnce, grantApart, meter, priceApart, subscribe, watch } from './published-client/subscriptions.ts';
 
 // The client that users of this interface already have, driven through the life of an organization: each of its methods
-// works at least once. Rule: README 3 "wire prefix".
+// works at least once. Rule: everywhere.md#wire-prefix.
 let service: TestService;
 let story: ClientStory;
 

@@ -12,7 +12,8 @@ import { booksOf, everythingDone } from './books.ts';
 import { buildWorld, paramsOf, pathOf, type World } from './world.ts';
 
 // Every operation met by strangers: without a key, with a key that may do nothing, with another organization's key.
-// Rules: platform A.4, B.1, D; subject of the walk is the table of operations itself, so a new one is met too.
+// Rules: api-keys.md#permissions, error-bodies.md#shapes, lists.md; subject of the walk is the table of operations
+// itself, so a new one is met too.
 type Sent = Awaited<ReturnType<TestService['org']>>;
 let service: TestService;
 let owner: Sent;
@@ -274,7 +275,7 @@ const PARENTS: Readonly<Record<string, string>> = {
   'sandbox/payments': 'payment',
 };
 
-/** A parent is looked for before its child (platform B.2). */
+/** A parent is looked for before its child (error-bodies.md#resources-of-a-404). */
 function parentOf({ path }: Operation): string {
   const plural = path.split('/:')[0]!.slice(1);
   return (

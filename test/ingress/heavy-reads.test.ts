@@ -1,7 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { HeavyReads } from '../../src/ingress/heavy-reads.ts';
 
-// README decision 19: one organization that reads the usage of large plans all the time has one such read at once.
+// everywhere.md#bounded-cost: one organization that reads the usage of large plans all the time has one such read at
+// once.
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 const weighing = (weight: number) => async () => weight;

@@ -3,7 +3,8 @@ import type { Client } from '../support/client.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-// README decision 19, over HTTP: of usage of a large plan one read is computed, twenty wait, the others are refused.
+// everywhere.md#bounded-cost, over HTTP: of usage of a large plan one read is computed, twenty wait, the others are
+// refused.
 const CHARGES = 101;
 const USAGE = '/customers/acme/current_usage?external_subscription_id=';
 

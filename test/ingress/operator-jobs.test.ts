@@ -27,7 +27,7 @@ const call = async (
   return { status: response.status, body: await response.json(), headers: response.headers };
 };
 
-// beyond 14, "periodic jobs".
+// other-routes.md#records "periodic jobs".
 test('every job of the schedule is shown with its ticks, every queue with what waits', async () => {
   const { status, body } = await call('GET', '');
   expect(status).toBe(200);

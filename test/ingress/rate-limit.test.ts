@@ -95,7 +95,7 @@ test('two processes together grant exactly the event limit', async () => {
   const org = await service.org();
   await service.sql`update organizations set rate_limit_events = 120 where id = ${org.organization.organization_id}`;
   const answers = await burst(org.organization.api_key, 'events', 200);
-  // A refusal may come while the other process still holds one unused token (platform C.2).
+  // A refusal may come while the other process still holds one unused token (rate-limits.md#counting).
   expect(passed(answers)).toBeGreaterThanOrEqual(119);
   expect(passed(answers)).toBeLessThanOrEqual(120);
   expect(answers[0]!.headers['x-ratelimit-limit']).toBe('120');

@@ -200,7 +200,7 @@ describe('lists', () => {
     await org.post(
       '/customers',
       { customer: { external_id: 'many', email } },
-      { beyondContract: 'platform E "emails": several' },
+      { beyondContract: 'json.md "emails": several' },
     );
   });
 
@@ -220,7 +220,7 @@ describe('lists', () => {
 
   test.each([65, 250_000])('nested %i deep are no JSON', async (levels) => {
     const raw = `{"customer":${'['.repeat(levels)}${']'.repeat(levels)}}`;
-    const options = { raw, beyondContract: 'platform B: a body nested too deep to be written down' };
+    const options = { raw, beyondContract: 'error-bodies.md: a body nested too deep to be written down' };
     expect(await org.post('/customers', undefined, options)).toMatchObject({ status: 400 });
   });
 });

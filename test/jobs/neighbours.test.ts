@@ -28,7 +28,7 @@ async function timed(call: Promise<{ status: number }>): Promise<{ status: numbe
 
 const event = (id: string) => ({ event: { transaction_id: id, external_subscription_id: 'none', code: 'c' } });
 
-test('40 writes behind a locked customer hold up no other tenant, and no other customer (E2)', async () => {
+test('40 writes behind a locked customer hold up no other tenant, and no other customer', async () => {
   const { organization_id } = busy.organization;
   const holder = await service.sql.reserve();
   await holder`begin`;

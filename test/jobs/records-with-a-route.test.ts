@@ -4,7 +4,7 @@ import type { Client } from '../support/client.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-// RT1 of beyond 14: every record of its table from a fresh organization, over HTTP alone.
+// RT1 of other-routes.md#records: every record of its table from a fresh organization, over HTTP alone.
 const OPERATOR = 'the operator of this service';
 let service: TestService;
 let story: Story;

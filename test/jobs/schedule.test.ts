@@ -26,7 +26,7 @@ const at = (text: string) => Temporal.Instant.from(text);
 
 describe('the grid of ticks', () => {
   test.each<[Tick, string, string, string]>([
-    // tick, after, starts to qualify at, due instant (platform O.3)
+    // tick, after, starts to qualify at, due instant (test-clocks.md#advancing)
     [{ everySeconds: 60 }, '2024-04-01T00:10:00Z', '2024-04-01T00:10:00Z', '2024-04-01T00:11:00Z'],
     [{ everySeconds: 60 }, '2024-04-01T00:10:30Z', '2024-04-01T00:10:00Z', '2024-04-01T00:11:00Z'],
     [{ everySeconds: 300 }, '2024-04-01T00:10:00Z', '2024-04-01T00:12:00Z', '2024-04-01T00:15:00Z'],
@@ -84,7 +84,7 @@ describe('the table of periodic jobs', () => {
     expect(() => registryOf(loadConfig({}))).not.toThrow();
   });
 
-  // Platform L, in the order of one instant ("same instant").
+  // periodic-jobs.md, in the order of one instant ("same instant").
   const TABLE = `
     activate               B  every 300
     terminate-ended        B  :05
@@ -123,7 +123,10 @@ describe('the table of periodic jobs', () => {
     audit-recent           R  :55
     rollup-audit           R  03:00
     audit-full             R  03:30`;
-  /** Rows of ours beside it: rates of the register, sums by day, what organizations chose to keep, secrets (finance 1.3). */
+  /**
+   * Rows of ours beside it: rates of the register, sums by day, what organizations chose to keep, secrets
+   * (provider-connections.md#secrets).
+   */
   const OURS = ['eu-tax-rates', 'ledger-daily', 'clean-secrets', 'retention'];
 
   test('gives the minute of an hourly job, and the intervals that settings choose', () => {
@@ -137,7 +140,7 @@ describe('the table of periodic jobs', () => {
     ]);
   });
 
-  test('holds the rows of the specification with their ticks and clocks', () => {
+  test('holds the rows of the rules with their ticks and clocks', () => {
     const tickText = (tick: Tick): string => {
       if ('everySeconds' in tick) return `every ${tick.everySeconds}`;
       return 'timeOfDay' in tick ? tick.timeOfDay : `:${String(tick.minuteOfHour).padStart(2, '0')}`;

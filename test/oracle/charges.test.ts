@@ -17,7 +17,7 @@ import { decimalOf } from './fraction.ts';
 import { dayOf, feesOf, trueUpOf, type WorldCharge, type WorldEvent, type WorldPeriod } from './usage.ts';
 import { charges, eventsBetween } from './worlds.ts';
 
-// What the rules of usage cost, against an oracle that was written from the specification alone and computes with
+// What the rules of usage cost, against an oracle that was written from docs/rules alone and computes with
 // fractions. A failure prints its seed: SEED=… plays it again, RUNS=… plays more worlds.
 const SEED = Number(process.env.SEED ?? 20240301);
 const RUNS = Number(process.env.RUNS ?? 1500);
@@ -152,7 +152,7 @@ const nameOf = (fee: { filter: number | null; group: Record<string, unknown> }) 
 const byName = <Fee extends { filter: number | null; group: Record<string, unknown> }>(fees: Fee[]) =>
   fees.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
 
-test('any charge costs what the specification says', { timeout: 60_000 }, () => {
+test('any charge costs what the rules say', { timeout: 60_000 }, () => {
   fc.assert(
     fc.property(
       charges,

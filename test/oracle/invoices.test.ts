@@ -142,7 +142,7 @@ function startOfDay(day: number, zone: string): number {
   return at;
 }
 
-/** Days by the local clock from one instant to another. Rule: subscriptions-and-invoices 0.1. */
+/** Days by the local clock from one instant to another. Rule: money-and-days.md#day-difference. */
 function daysByClock(from: number, last: number, zone: string): number {
   const clock = (at: number) => {
     const parts = new Intl.DateTimeFormat('en-CA', { timeZone: zone, timeStyle: 'medium', hourCycle: 'h23' }).format(
@@ -154,7 +154,10 @@ function daysByClock(from: number, last: number, zone: string): number {
   return Math.ceil((clock(last) - clock(from)) / 86_400);
 }
 
-/** What the invoice must say. Rules: usage-and-charges C to F, subscriptions-and-invoices D.3, E.2, F.5. */
+/**
+ * What the invoice must say. Rules: aggregation.md, charges.md, fixed-charges.md, usage-fees.md,
+ * subscription-fees.md#amount, minimums.md#spending-minimum, invoice-amounts.md#order-of-computation.
+ */
 function expected({ zone, currency, planAmount, start, end, taxRate, couponCents, ...given }: World) {
   const exponent = EXPONENTS[currency];
   const first = dayOf(start, zone);

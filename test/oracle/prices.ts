@@ -60,7 +60,7 @@ export interface Used {
   cents: Fraction;
 }
 
-/** Price in the main unit, not rounded. Rule: usage-and-charges D.5. */
+/** Price in the main unit, not rounded. Rule: charge-models.md. */
 export function priceOf(model: Model, properties: Properties, used: Used, exponent: number): Fraction {
   switch (model) {
     case 'standard':

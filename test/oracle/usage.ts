@@ -59,7 +59,10 @@ export function dayOf(at: number, zone: string): number {
   return Date.parse(`${format.format(at)}T00:00:00Z`) / DAY_MS;
 }
 
-/** Fees of one charge for one period, zero ones included. Rules: usage-and-charges C, D.5, 0.2. */
+/**
+ * Fees of one charge for one period, zero ones included. Rules: aggregation.md, charge-models.md,
+ * money-and-days.md#numbers.
+ */
 export function feesOf(charge: WorldCharge, events: readonly WorldEvent[], period: WorldPeriod, exponent: number) {
   const taken = events
     .filter(({ at }) => at < period.to && (charge.recurring || at >= period.from))
@@ -77,13 +80,13 @@ export function feesOf(charge: WorldCharge, events: readonly WorldEvent[], perio
 
 const isPlain = (text: string | undefined) => text !== undefined && /^-?\d+(\.\d+)?$/.test(text);
 
-/** Events that an aggregation ignores are not there at all. Rule: C.1-3. */
+/** Events that an aggregation ignores are not there at all. Rule: aggregation.md#selecting-events (3). */
 function isTaken({ aggregation }: WorldCharge, { properties }: WorldEvent): boolean {
   if (aggregation === 'count_agg') return true;
   return aggregation === 'unique_count_agg' ? properties.value !== undefined : isPlain(properties.value);
 }
 
-/** Rule: C.5, in the order of its numbers. */
+/** Rule: groups-and-filters.md#matching-filters, in the order of its numbers. */
 function filterOf({ filters, declared }: WorldCharge, { properties }: WorldEvent): number | null {
   const allowed = filters.map(({ values }) =>
     Object.entries(values).map(([key, list]) => [key, list[0] === WILDCARD ? (declared[key] ?? []) : list] as const),
@@ -101,7 +104,7 @@ function filterOf({ filters, declared }: WorldCharge, { properties }: WorldEvent
   return best.find((n) => !best.some((other) => isPart(other, n) && !isPart(n, other))) ?? null;
 }
 
-/** Rule: C.6. */
+/** Rule: groups-and-filters.md#groups. */
 function groupsOf(keys: readonly string[], events: readonly WorldEvent[]) {
   const groups = new Map<string, { group: Record<string, string | null>; events: WorldEvent[] }>();
   for (const event of events) {
@@ -152,7 +155,7 @@ function feeOf(
 const roundedBy = ({ rounding }: WorldCharge, units: Fraction) =>
   rounding === null ? units : rounded(units, rounding.digits, rounding.how);
 
-/** Values that models price one by one. Rule: D.5 "percentage". */
+/** Values that models price one by one. Rule: charge-models.md#percentage. */
 function valuesOf({ aggregation }: WorldCharge, events: readonly WorldEvent[]): Fraction[] {
   if (aggregation === 'sum_agg') return events.map(({ properties }) => exact(properties.value!));
   return events.map(() => exact(1));
@@ -190,7 +193,7 @@ function aggregated(charge: WorldCharge, events: readonly WorldEvent[], period: 
 
 const lastDay = ({ to, zone, isUpgraded }: WorldPeriod) => dayOf(to - 1, zone) - (isUpgraded ? 1 : 0);
 
-/** Rule: C.8. */
+/** Rule: aggregation.md#prorated-sum. */
 function proratedSum(events: readonly WorldEvent[], period: WorldPeriod): Aggregated {
   const weight = (at: number) =>
     over(exact(Math.max(lastDay(period) - dayOf(Math.max(at, period.from), period.zone) + 1, 0)), exact(period.days));
@@ -208,7 +211,10 @@ function proratedSum(events: readonly WorldEvent[], period: WorldPeriod): Aggreg
   return { units, full: total(moves.map(({ full }) => full)), count: events.length, moves };
 }
 
-/** The local days on which each value is in use, the day of its removal included. Rule: C.9. */
+/**
+ * The local days on which each value is in use, the day of its removal included.
+ * Rule: aggregation.md#prorated-unique-count.
+ */
 function proratedMembers(events: readonly WorldEvent[], period: WorldPeriod): Aggregated {
   const first = dayOf(period.from, period.zone);
   let days = 0;
@@ -231,7 +237,10 @@ function proratedMembers(events: readonly WorldEvent[], period: WorldPeriod): Ag
   return { units, full: exact(active), count: active, moves: movesOfMembers(events, period) };
 }
 
-/** Every stretch in use is an add with its days and, once it is over, a remove without. Rule: D.5 "graduated, prorated". */
+/**
+ * Every stretch in use is an add with its days and, once it is over, a remove without.
+ * Rule: charge-models.md#graduated-prorated.
+ */
 function movesOfMembers(events: readonly WorldEvent[], period: WorldPeriod): Aggregated['moves'] {
   const isAdd = ({ properties }: WorldEvent) => properties.operation_type !== 'remove';
   const moves: { at: number; full: Fraction; weighed: Fraction }[] = [];
@@ -256,7 +265,9 @@ function movesOfMembers(events: readonly WorldEvent[], period: WorldPeriod): Agg
   return moves.sort((a, b) => a.at - b.at);
 }
 
-/** What is missing to a spending minimum in the smallest unit. Rules: D.7, E.2. */
+/**
+ * What is missing to a spending minimum in the smallest unit. Rules: minimums.md#true-up, minimums.md#spending-minimum.
+ */
 export const trueUpOf = (minimum: number, billedDays: number, days: number, used: bigint): bigint => {
   const due = over(exact(minimum * billedDays), exact(days));
   const gap = add(due, exact(`${-used}`));

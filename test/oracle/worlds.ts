@@ -77,7 +77,7 @@ type Kind = Pick<WorldCharge, 'aggregation' | 'recurring' | 'prorated' | 'model'
 const MODELS: Model[] = ['standard', 'graduated', 'volume', 'package', 'percentage', 'graduated_percentage'];
 const METERED = ['count_agg', 'sum_agg', 'max_agg', 'latest_agg', 'unique_count_agg', 'weighted_sum_agg'] as const;
 
-/** What goes together. Rule: usage-and-charges D.3. */
+/** What goes together. Rule: charges.md#combinations. */
 const KINDS: Kind[] = [
   ...METERED.flatMap((aggregation) =>
     MODELS.filter((model) => aggregation !== 'latest_agg' || !model.includes('percentage')).map((model) => ({

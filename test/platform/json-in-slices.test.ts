@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { jsonInSlices } from '../../src/platform/turns/json-in-slices.ts';
 
-// README decision 19: an answer of megabytes is written in pieces, between which others are answered.
+// everywhere.md#bounded-cost: an answer of megabytes is written in pieces, between which others are answered.
 
 const charge = (n: number) => ({
   code: `c${n}`,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { mapInSlices, Turns } from '../../src/platform/turns/turns.ts';
 
-// README decision 19: no organization takes more than its share of the processor time of the ingress.
+// everywhere.md#bounded-cost: no organization takes more than its share of the processor time of the ingress.
 
 test('a computation goes on at once while its slice of 5 ms lasts, and waits for its turn then', async () => {
   let now = 0;

@@ -18,7 +18,7 @@ export interface Exchange {
 /** Folder where a test run leaves what it exchanged and what was notified, one JSON object a line. */
 const FOLDER = process.env.CONTRACT_LOG;
 
-// Routes beside the contract that its reader takes for events by their transaction id (beyond 0).
+// Routes beside the contract that its reader takes for events by their transaction id (other-routes.md#common-ground).
 const TAKEN_FOR_EVENTS = /\/events\/(unmatched|corrections)(\?|$)/;
 
 /** Notes an exchange when the run is logged. `named`: the rule by which it goes beyond the contract, as the test says itself. */
@@ -29,7 +29,7 @@ export function logExchange(exchange: Exchange, named?: string): void {
   else append('beyond.txt', `${exchange.method} ${exchange.path.split('?')[0]}\t${rule}`);
 }
 
-// Types of ours, sent to who asks for them alone (beyond 0, platform G.9).
+// Types of ours, sent to who asks for them alone (other-routes.md#common-ground, webhooks.md#delivery-log).
 const OWN_TYPES = [...NAMED_ONLY_WEBHOOK_TYPES, TEST_TYPE];
 
 /** Notes everything that a database has to tell of the contract's types, when the run is logged. */

@@ -8,7 +8,7 @@ const REPLAYS = 1000;
 /** An amount that no event of the bench has. */
 const OTHER_AMOUNT = 99_999;
 
-/** What was answered is what is stored, and a repeated event changes nothing (performance-design 10, correctness). */
+/** What was answered is what is stored, and a repeated event changes nothing (benchmark.md#harness, correctness). */
 export async function checkStored(run: IngestRun, findings: Findings): Promise<void> {
   const { environment, organization, unknown } = run;
   const { sql } = environment;

@@ -5,7 +5,7 @@ import type { Stage } from './stage.ts';
 
 export type AttackName = (typeof ATTACK_NAMES)[number];
 
-/** One organization's way to hold up the others (findings A1 to A8, E2): what it sends again and again. */
+/** One organization's way to hold up the others (attacks A1 to A8, E2): what it sends again and again. */
 export interface Attack {
   name: AttackName;
   what: string;

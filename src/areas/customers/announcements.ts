@@ -40,7 +40,7 @@ export const providerDeleted = announcement<{ payment_provider_id: string }>('pa
 /** The link of a customer with its payment provider ended. */
 export const customerLeftProvider = announcement<{ customer_id: string }>('customer.left_provider');
 
-/** What is known about a number after a check: the register's data of a valid one. Rule: credits-and-payments A.6. */
+/** What is known about a number after a check: the register's data of a valid one. Rule: eu-taxes.md. */
 export type CheckedNumber = { valid: boolean; valid_format: boolean; error?: string } & Record<string, unknown>;
 
 /** A VAT number of a customer was checked, by its form or in the register. */

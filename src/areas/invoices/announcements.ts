@@ -10,7 +10,7 @@ export interface PaymentChange {
 
 /**
  * The payment status of an invoice changed, whoever set it: a payment, an offset, a person.
- * Rule: credits-and-payments E.6 "on every status write".
+ * Rule: payments.md#automatic-payment "on every status write".
  */
 export const invoicePaymentStatusChanged = announcement<PaymentChange>('invoice.payment_status_changed');
 

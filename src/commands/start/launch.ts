@@ -88,7 +88,10 @@ export async function launch({ say, undo, stop }: LaunchInput): Promise<void> {
   if (!stop.aborted) await once(stop, 'abort');
 }
 
-/** SECRETS_KEYS of the data folder, where the settings have no key: made at the first start. Rule: finance 1.3. */
+/**
+ * SECRETS_KEYS of the data folder, where the settings have no key: made at the first start.
+ * Rule: provider-connections.md#secrets.
+ */
 async function secretsKeyOf(config: Config, dataDir: string, say: (line: string) => void) {
   if (configuredKeys(config).length > 0) return {};
   const { madeAt, SECRETS_KEYS } = await localSecretsKey(dataDir);

@@ -25,7 +25,7 @@ const PROGRAMS = [
   ['workers', '../../../workers/all'],
 ] as const;
 
-/** The ingress process and the host process of every worker pool (performance-design 6 "Processes"). */
+/** The ingress process and the host process of every worker pool (queues-and-workers.md "Processes"). */
 export function superviseChildren({ dataDir, ...shared }: ChildrenInput): Children {
   const children = PROGRAMS.map(([name, program]) =>
     superviseChild({ ...shared, name, program, logFile: join(dataDir, `${name}.log`) }),

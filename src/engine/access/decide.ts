@@ -1,7 +1,7 @@
 import { type PrivilegeValue, shownValue, type ValueType } from '../entitlements/value.ts';
 import { type Decimal, decimal, max } from '../money/decimal.ts';
 
-/** Why a customer may not do something now. Rule: beyond 11.2 "Reasons". */
+/** Why a customer may not do something now. Rule: access-check.md "Reasons". */
 export type AccessReason =
   | 'subscription_not_active'
   | 'feature_not_granted'
@@ -33,7 +33,7 @@ export interface NeededPrivilege {
  *
  *   max 25 granted, 20 needed → nothing
  *
- * Rule: beyond 11.2: a boolean must be true, an integer at least what is needed, others equal.
+ * Rule: access-check.md: a boolean must be true, an integer at least what is needed, others equal.
  */
 export function reasonsOfFeature(
   granted: readonly GrantedPrivilege[] | undefined,
@@ -64,7 +64,7 @@ const asNumber = (needed: number | string): Decimal | undefined =>
  *
  *   limit 1000, used 999: 1 more is allowed, 2 more are not
  *
- * Rule: beyond 11.2 `usage_limit_reached`.
+ * Rule: access-check.md `usage_limit_reached`.
  */
 export const standingOf = (limit: Decimal, used: Decimal, requested: Decimal) => ({
   remaining: max(limit.minus(used), decimal(0)),

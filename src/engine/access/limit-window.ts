@@ -16,7 +16,7 @@ export interface LimitedLife {
  *
  *   month, 2026-03-09 in Berlin → from 2026-02-28T23:00Z to 2026-03-31T22:00Z
  *
- * Rule: beyond 11.1 "period".
+ * Rule: entitlements.md#usage-limits "period".
  */
 export function limitWindow(
   of: 'billing_period' | 'day' | 'month' | 'lifetime',

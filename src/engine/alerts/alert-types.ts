@@ -1,4 +1,4 @@
-/** What an alert of a subscription compares. Rule: credits-and-payments G.1. */
+/** What an alert of a subscription compares. Rule: alerts.md#types. */
 export const SUBSCRIPTION_ALERT_TYPES = [
   'current_usage_amount',
   'billable_metric_current_usage_amount',

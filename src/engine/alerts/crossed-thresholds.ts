@@ -17,7 +17,7 @@ const MOST_STEPS = 100;
  *
  *   up, 10, 30, 50 and every 100, 33 → 351: 50, 150, 250, 350
  *
- * Of more steps than anybody reads the last hundred are reported. Rules: credits-and-payments G.3, usage-and-charges G.6.
+ * Of more steps than anybody reads the last hundred are reported. Rules: alerts.md#evaluation, alerts.md#usage-alerts.
  */
 export function crossedThresholds(
   direction: AlertDirection,

@@ -17,7 +17,7 @@ export interface DueInput {
  * Whether the periodic run at `at` bills a subscription: its local day opens a grid period (of a split plan: a monthly
  * one), it is active, started on an earlier day, does not end today and was not billed today.
  *
- * Rule: subscriptions-and-invoices C.2.
+ * Rule: billing-periods.md#billing-days.
  */
 export function isDue({ plan, subscription, zone, at, lastRecurringAt }: DueInput): boolean {
   const today = localDate(at, zone);

@@ -13,7 +13,7 @@ const SECOND = 1_000_000_000n;
  *
  *   2024-03-15T12:12 to 2024-03-31T23:59:59 → 17
  *
- * Rules: subscriptions-and-invoices 0.1 "DD", usage-and-charges 0.3 "days".
+ * Rules: money-and-days.md#day-difference "DD", money-and-days.md#days "days".
  */
 export function dayDifference(from: Instant, last: Instant, zone: string): number {
   const start = wallNanoseconds(from, zone);
@@ -26,7 +26,7 @@ export function dayDifference(from: Instant, last: Instant, zone: string): numbe
 export const periodDays = (period: Period, zone: string): number =>
   dayDifference(period.from, lastInstant(period), zone);
 
-/** Local dates that a period touches, both ends counted, whatever the hour. Rule: usage-and-charges F.3. */
+/** Local dates that a period touches, both ends counted, whatever the hour. Rule: usage-fees.md#dates. */
 export const localDates = (period: Period, zone: string): number =>
   localDate(lastInstant(period), zone).since(localDate(period.from, zone)).days + 1;
 
@@ -36,7 +36,7 @@ export const localDates = (period: Period, zone: string): number =>
  *
  *   terminated on the 16th → 16, upgraded away on the 16th → 15
  *
- * Rule: usage-and-charges 0.3 "sub_days".
+ * Rule: money-and-days.md#days "sub_days".
  */
 export const subscriptionDays = (period: Period, zone: string, { upgraded }: { upgraded: boolean }): number =>
   upgraded ? Math.max(periodDays(period, zone) - 1, 0) : periodDays(period, zone);

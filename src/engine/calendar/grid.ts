@@ -42,7 +42,7 @@ export const gridOf = (
  * The anchor's day of the month is always taken from the anchor and clamped to the month's length, never taken from the
  * period before: 31 January, 29 February, 31 March. A period ends the day before the next one starts.
  *
- * Rule: subscriptions-and-invoices C.1.
+ * Rule: billing-periods.md#grids.
  */
 export function periodHolding(grid: Grid, date: PlainDate): DateRange {
   return grid.interval === 'weekly'

@@ -18,7 +18,7 @@ export const localDate = (instant: Instant, zone: string): PlainDate => instant.
  *
  *   2018-11-04 in America/Sao_Paulo → 01:00 local
  *
- * Rule: subscriptions-and-invoices 0 "day start".
+ * Rule: money-and-days.md#billing-conventions "day start".
  */
 export function dayStart(date: PlainDate, zone: string): Instant {
   const ofZone = startsIn(zone);

@@ -18,7 +18,7 @@ export function period(from: Instant, to: Instant): Period {
 /**
  * The period from `from` up to and including `last`; empty when `last` is not after `from`.
  *
- * `last` is a period's end as the specification writes it (23:59:59.999999, or the instant of a termination, at which an
+ * `last` is a period's end as the rules write it (23:59:59.999999, or the instant of a termination, at which an
  * event still counts), so `to` is one microsecond later.
  */
 export const periodThrough = (from: Instant, last: Instant): Period => ({
@@ -29,7 +29,7 @@ export const periodThrough = (from: Instant, last: Instant): Period => ({
 /** The last instant that belongs to the period; of an empty one its only bound. */
 export const lastInstant = ({ from, to }: Period): Instant => (isAfter(to, from) ? to.subtract(STEP) : to);
 
-/** Whether nothing can happen in the period. Rule: subscriptions-and-invoices C.3 "strict < needed". */
+/** Whether nothing can happen in the period. Rule: billing-periods.md#windows "strict < needed". */
 export const isEmpty = ({ from, to }: Period): boolean => !isAfter(to, from);
 
 /** Whether `instant` lies in `[from, to)`. */

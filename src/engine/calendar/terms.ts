@@ -23,7 +23,7 @@ export interface SubscriptionTerms {
 
 /**
  * What kind of switch a change of plan was when it was made: to a plan of at least the yearly amount, or of a smaller one.
- * It is kept with the record that takes over, since what plans cost may change. Rule: subscriptions-and-invoices A.2.
+ * It is kept with the record that takes over, since what plans cost may change. Rule: plans.md#comparison-amount.
  */
 export type SwitchKind = 'upgrade' | 'downgrade';
 
@@ -47,7 +47,7 @@ export const splitsFixedCharges = (plan: PlanTerms): boolean =>
 /** Intervals that may be split, and whose subscription fee waits for the first monthly run of a period. */
 export const isLong = (interval: Interval): boolean => interval === 'yearly' || interval === 'semiannual';
 
-/** Rule: subscriptions-and-invoices C.2 "split billing", C.3 `P`, `Pc`, `Pf`. */
+/** Rule: billing-periods.md#billing-days "split billing", billing-periods.md#windows `P`, `Pc`, `Pf`. */
 export function gridsOf(plan: PlanTerms, subscription: SubscriptionTerms, zone: string): Grids {
   const own = gridOf(plan.interval, subscription, zone);
   const monthly: Grid = { interval: 'monthly', anchor: own.anchor };
@@ -58,7 +58,7 @@ export function gridsOf(plan: PlanTerms, subscription: SubscriptionTerms, zone: 
 
 /**
  * Whether a date lies in the monthly period that opens a plan period: January of a calendar year, January and July of
- * calendar half-years. Rule: subscriptions-and-invoices C.3 "first monthly run".
+ * calendar half-years. Rule: billing-periods.md#windows "first monthly run".
  */
 export const isFirstMonth = (planGrid: Grid, date: PlainDate): boolean =>
   periodHolding({ interval: 'monthly', anchor: planGrid.anchor }, date).first.equals(
@@ -73,7 +73,7 @@ export function startOf({ started_at }: { started_at: Instant | null }): Instant
 
 /**
  * The instant from which a subscription's usage is its own: its start, unless it took over from a record that ran on
- * while the first payment of this one was awaited. Rules: subscriptions-and-invoices B.9, usage-and-charges A.9.
+ * while the first payment of this one was awaited. Rules: activation-rules.md, events.md#subscription-of-an-event.
  */
 export function usageStartOf(subscription: SubscriptionTerms): Instant {
   const start = startOf(subscription);

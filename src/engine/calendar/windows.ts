@@ -58,7 +58,7 @@ export interface LineWindows {
  *   monthly in arrears, anniversary, started 2024-01-31T01:00, run 2024-02-29
  *   → subscription 01-31T00:00 – 02-28T23:59:59, charges 01-31T01:00 – 02-28T23:59:59
  *
- * Rule: subscriptions-and-invoices C.3. A line that closes a split plan carries both other windows, whatever the month,
+ * Rule: billing-periods.md#windows. A line that closes a split plan carries both other windows, whatever the month,
  * because nothing would bill them later.
  */
 export function lineWindows(input: WindowInput): LineWindows {
@@ -114,7 +114,7 @@ export function lineWindows(input: WindowInput): LineWindows {
  * Each window moves back only when its own grid starts a period on this day, so a yearly plan that ends on the first day
  * of a month still closes its year so far.
  *
- * Rule: subscriptions-and-invoices C.6.
+ * Rule: termination.md#ending-on-a-boundary.
  */
 export function boundaryWindows(input: WindowInput): LineWindows | undefined {
   const { plan, subscription, zone, at, succession = 'none' } = input;
@@ -142,7 +142,7 @@ export function boundaryWindows(input: WindowInput): LineWindows | undefined {
 
 /**
  * The charges window in progress, or the first one of a subscription that is yet to start at `started_at`.
- * Rule: subscriptions-and-invoices B.1 "current_billing_period".
+ * Rule: subscriptions.md#fields "current_billing_period".
  */
 export function currentBillingPeriod(
   plan: PlanTerms,

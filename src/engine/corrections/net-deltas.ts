@@ -7,7 +7,7 @@ import { type Cents, cents } from '../money/cents.ts';
  *   −300, +300 → nothing is left;  +300, −200 → +100, 0;  −300, −50, +100 → −250, 0, 0
  *
  * @returns what is left of each, in the order given; its sum is the sum of the differences
- * Rule: beyond 4.4 "netted per invoice".
+ * Rule: event-corrections.md#difference "netted per invoice".
  */
 export function netDeltas(deltas: readonly Cents[]): Cents[] {
   const total = deltas.reduce((sum, delta) => sum + delta, 0);

@@ -55,7 +55,7 @@ export interface CouponUse {
  * coupons        active ones of the customer, oldest first
  * subTotalCents  fees minus what was billed progressively
  *
- * Rule: credits-and-payments B.5.
+ * Rule: coupons.md#on-an-invoice.
  */
 export function useCoupons<Fee extends DiscountedFee>(input: {
   coupons: readonly ActiveCoupon[];

@@ -3,7 +3,7 @@ import { type Decimal, decimal, max, sum, ZERO } from '../money/decimal.ts';
 import { roundToDigits, TAX_RATE_DIGITS } from '../money/precision.ts';
 import type { Tax } from '../taxes/tax.ts';
 
-/** Fractional digits of the precise amounts of a note. Rule: credits-and-payments 0.2. */
+/** Fractional digits of the precise amounts of a note. Rule: money-and-days.md#stored-precision. */
 const NOTE_DIGITS = 5;
 
 /** A tax as a fee carries it; of a tax that is in no list of ours the id is null. */
@@ -56,7 +56,7 @@ export interface EarlierTaxes {
  *
  *   6833 at 20 % → 6833 + 1367; the same again as the last note → 6833 + 1366, since 0.4 was given too much
  *
- * Rule: credits-and-payments C.5.
+ * Rule: credit-note-amounts.md#rounding.
  */
 export function noteAmounts(items: readonly CreditedItem[], closing: readonly EarlierTaxes[] = []): NoteAmounts {
   const preciseItems = sum(items.map(({ preciseAmountCents }) => preciseAmountCents));
@@ -84,7 +84,10 @@ export function noteAmounts(items: readonly CreditedItem[], closing: readonly Ea
   };
 }
 
-/** The total that a note has: its rounded sub total and its rounded taxes. Rules: credits-and-payments C.5 "final alignment", K 16. */
+/**
+ * The total that a note has: its rounded sub total and its rounded taxes. Rules: credit-note-amounts.md#rounding "final
+ * alignment", oddities.md#invoices.
+ */
 export const alignedTotal = (amounts: NoteAmounts): Cents =>
   addCents(amounts.subTotalExcludingTaxesAmountCents, amounts.taxesAmountCents);
 

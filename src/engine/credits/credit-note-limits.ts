@@ -26,7 +26,7 @@ export interface FeeLeft {
   taxesRate: Decimal;
 }
 
-/** What may still be credited of an invoice, taxes included. Rule: credits-and-payments C.7. */
+/** What may still be credited of an invoice, taxes included. Rule: credit-note-amounts.md#what-is-left. */
 export function creditableOfInvoice(invoice: NotedInvoice, fees: readonly FeeLeft[]): Cents {
   const left = sumCents(fees.map(({ creditableCents }) => creditableCents));
   if (invoice.isDraft || invoice.isTopUp || left === 0) return cents(0);
@@ -41,7 +41,10 @@ export function creditableOfInvoice(invoice: NotedInvoice, fees: readonly FeeLef
   return roundToCents(decimal(left).minus(discount).plus(roundToCents(taxes)));
 }
 
-/** What may still be refunded of an invoice. Rules: credits-and-payments C.7, finance 1.1 "refund". */
+/**
+ * What may still be refunded of an invoice. Rules: credit-note-amounts.md#what-is-left, payments.md#amounts-on-the-wire
+ * "refund".
+ */
 export function refundableOfInvoice(invoice: NotedInvoice, creditableCents: Cents): Cents {
   if (invoice.isDraft || isUnsettled(invoice)) return cents(0);
   const left = invoice.totalPaidCents - invoice.noted.refundCents;
@@ -53,14 +56,14 @@ export function refundableOfInvoice(invoice: NotedInvoice, creditableCents: Cent
  *
  *   1005 fils of an invoice paid by Stripe → 1000
  *
- * Rules: credits-and-payments C.7 "estimate", finance 1.1 "refund".
+ * Rules: credit-note-amounts.md#what-is-left "estimate", payments.md#amounts-on-the-wire "refund".
  */
 export const refundableOfNote = (invoice: NotedInvoice, creditableCents: Cents, noteCents: number): Cents =>
   inWholeSteps(Math.min(noteCents, refundableOfInvoice(invoice, creditableCents)), invoice);
 
 const inWholeSteps = (most: number, { refundStepCents }: NotedInvoice): Cents => cents(most - (most % refundStepCents));
 
-/** What of an invoice may be settled by a note. Rule: credits-and-payments C.7. */
+/** What of an invoice may be settled by a note. Rule: credit-note-amounts.md#what-is-left. */
 export function offsettableOfInvoice(invoice: NotedInvoice, creditableCents: Cents): Cents {
   if (invoice.isVoided) return cents(0);
   if (invoice.isTopUp) return cents(invoice.paymentStatus === 'succeeded' ? 0 : invoice.totalCents);
@@ -86,7 +89,10 @@ export interface AskedNote {
 /** A cent of rounding is nobody's fault. */
 const TOLERATED_CENTS = 1;
 
-/** Errors of a note as a whole, by field; empty when it may be made. Rule: credits-and-payments C.4, rules 1 to 11. */
+/**
+ * Errors of a note as a whole, by field; empty when it may be made. Rule: credit-note-amounts.md#creation, rules 1 to
+ * 11.
+ */
 export function noteFaults({
   invoice,
   parts,
@@ -134,7 +140,10 @@ export function noteFaults({
   return faults;
 }
 
-/** All fees with their taxes, without coupons: the most that notes of an invoice may come to. Rule: C.4 `feeTotal`. */
+/**
+ * All fees with their taxes, without coupons: the most that notes of an invoice may come to.
+ * Rule: credit-note-amounts.md#creation `feeTotal`.
+ */
 export function feesWithTaxes(fees: readonly { amountCents: number; taxesRate: Decimal }[]): Cents {
   const amount = fees.reduce((total, fee) => total + fee.amountCents, 0);
   const taxes = sum(fees.map((fee) => fee.taxesRate.times(fee.amountCents))).div(100);

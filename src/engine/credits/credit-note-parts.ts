@@ -2,7 +2,7 @@ import { type Cents, cents, roundToCents } from '../money/cents.ts';
 import { type Decimal, decimal, min } from '../money/decimal.ts';
 import { alignedTotal, type NoteAmounts } from './credit-note-amounts.ts';
 
-/** The three parts of a note; they sum up to its total. Rule: credits-and-payments C.1. */
+/** The three parts of a note; they sum up to its total. Rule: credit-notes.md#parts. */
 export interface NoteParts {
   /** Balance for later invoices. */
   creditCents: Cents;
@@ -21,7 +21,7 @@ export const totalOf = ({ creditCents, refundCents, offsetCents }: NoteParts): C
  *
  *   credit 87224 of a note of 72686 + 14537 → 87223
  *
- * Rules: credits-and-payments C.5 "final alignment", J 7.
+ * Rules: credit-note-amounts.md#rounding "final alignment", oddities.md#money 7.
  */
 export function alignParts(parts: NoteParts, amounts: NoteAmounts): NoteParts {
   const difference = alignedTotal(amounts) - totalOf(parts);
@@ -55,7 +55,8 @@ export interface RefundFacts {
  *
  *   total 1920, fee 3720 of an invoice of 7440, paid 5580, used 1800 → refund 2790 − 1800 = 990, rest 930
  *
- * Rules: credits-and-payments C.6, subscriptions-and-invoices B.7, D.6.
+ * Rules: credit-note-amounts.md#automatic-notes, termination.md#ending-a-subscription,
+ * termination.md#credit-for-unused-days.
  */
 export function terminationParts(choice: TerminationCredit, totalCents: Cents, facts: RefundFacts): NoteParts {
   const refundCents = choice === 'credit' ? cents(0) : refundOf(totalCents, facts);

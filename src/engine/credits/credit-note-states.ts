@@ -10,13 +10,13 @@ export const CREDIT_NOTE_REASONS = [
 ] as const;
 export type CreditNoteReason = (typeof CREDIT_NOTE_REASONS)[number];
 
-/** A draft note follows its draft invoice and becomes final with it. Rule: credits-and-payments C.6. */
+/** A draft note follows its draft invoice and becomes final with it. Rule: credit-note-amounts.md#automatic-notes. */
 export type CreditNoteStatus = 'draft' | 'finalized' | 'deleted';
 
 export const CREDIT_STATUSES = ['available', 'consumed', 'voided'] as const;
 export type CreditStatus = (typeof CREDIT_STATUSES)[number];
 
-/** Rule: credits-and-payments C.9. */
+/** Rule: credit-notes.md#states. */
 export const CREDIT_MOVES: Moves<CreditStatus> = {
   available: ['consumed', 'voided'],
   consumed: ['available'],

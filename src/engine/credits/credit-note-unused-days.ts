@@ -36,7 +36,7 @@ export interface UnusedDays {
  *   3100 in October, ended on the 15th → 16 days of 100, 1600; upgraded on the 15th → 1700
  *   20000 a month of 30 days, 29 unused → 19333.33333
  *
- * Rules: credits-and-payments C.6, subscriptions-and-invoices D.6.
+ * Rules: credit-note-amounts.md#automatic-notes, termination.md#credit-for-unused-days.
  */
 export function unusedDays(input: UnusedDaysInput): UnusedDays {
   const { period, endedOn, trialEndsOn } = input;

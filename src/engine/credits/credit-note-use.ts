@@ -27,7 +27,7 @@ export interface PaidFee {
  *
  *   600 with notes of 300 and 500 → 300 and 300
  *
- * Rule: credits-and-payments C.8.
+ * Rule: credit-notes.md#paying-later-invoices.
  */
 export function useCreditNotes(
   notes: readonly SpendableNote[],

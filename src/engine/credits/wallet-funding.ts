@@ -21,7 +21,7 @@ export interface Consumption {
  *   8000 of 3000 granted and 7000 purchased → 3000 and 5000
  *
  * @returns undefined when there is not enough
- * Rules: credits-and-payments D.6, beyond 8.2-9.
+ * Rules: wallets.md#traceability, ledger.md#journal (9).
  */
 export function consumeCredits(open: readonly OpenCredits[], amountCents: Cents): Consumption[] | undefined {
   let missing: number = amountCents;

@@ -4,7 +4,7 @@ import { type Moves, moveChecker } from '../state-machine.ts';
 export const HOLD_STATUSES = ['open', 'settled', 'released', 'expired'] as const;
 export type HoldStatus = (typeof HOLD_STATUSES)[number];
 
-/** Rule: beyond 11.3. */
+/** Rule: wallet-holds.md. */
 export const HOLD_MOVES: Moves<HoldStatus> = {
   open: ['settled', 'released', 'expired'],
   settled: [],
@@ -18,7 +18,7 @@ export const canHoldMove = moveChecker(HOLD_MOVES);
  * What of a wallet can still be held: its ongoing balance, less what is held and what was settled with usage that the
  * ongoing balance does not contain yet. Negative when usage outran the holds.
  *
- * Rule: beyond 11.3 "available".
+ * Rule: wallet-holds.md "available".
  */
 export const availableCents = (ongoingCents: Cents, heldCents: Cents): Cents => cents(ongoingCents - heldCents);
 

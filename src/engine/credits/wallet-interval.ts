@@ -17,7 +17,7 @@ const MONTHS: Record<Exclude<TopUpInterval, 'weekly'>, number> = {
  *
  *   monthly from 31 January → 28 February, 31 March, 30 April
  *
- * Rule: credits-and-payments D.8 "interval".
+ * Rule: top-ups.md#recurring-rules "interval".
  */
 export function isTopUpDay(interval: TopUpInterval, startedOn: PlainDate, day: PlainDate): boolean {
   if (Temporal.PlainDate.compare(day, startedOn) < 0) return false;

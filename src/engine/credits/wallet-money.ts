@@ -3,7 +3,7 @@ import { Decimal } from '../money/decimal.ts';
 import { roundToDigits } from '../money/precision.ts';
 import { toMainUnit, toSmallestUnit } from '../money/units.ts';
 
-/** Fractional digits of credits. Rule: credits-and-payments 0.2. */
+/** Fractional digits of credits. Rule: money-and-days.md#stored-precision. */
 const CREDIT_DIGITS = 5;
 
 /** What a credit of a wallet is worth. */
@@ -27,7 +27,7 @@ export interface BookedCredits {
  *
  *   7 at 0.0333 → 0.23, 6.90691 credits
  *
- * Throws AmountOutOfRange for money that no amount can hold. Rule: credits-and-payments D.2.
+ * Throws AmountOutOfRange for money that no amount can hold. Rule: wallets.md#credits-to-money.
  */
 export function bookedCredits(requested: Decimal, worth: CreditRate): BookedCredits {
   const { amountCents } = voidedCredits(requested, worth);

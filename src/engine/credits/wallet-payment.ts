@@ -36,7 +36,7 @@ export interface WalletPayment {
 
 /**
  * Whether a wallet may pay what stands under a key: one that its events named pays alone, else a wallet without limits or
- * one whose fee types or metrics hold the key's. Rule: credits-and-payments D.7-3.
+ * one whose fee types or metrics hold the key's. Rule: wallets.md#paying-an-invoice (3).
  */
 export function mayPay({ code, feeTypes, billableMetricIds }: WalletLimits, key: WalletKey): boolean {
   if (key.targetWalletCode !== null) return key.targetWalletCode === code;
@@ -56,7 +56,7 @@ export function mayPay({ code, feeTypes, billableMetricIds }: WalletLimits, key:
  * → payments > 0, which never exceed the total, nor a wallet's balance
  *
  * Fees are pooled by key, the greatest pool first; what roundings left between their sum and the total goes to the
- * greatest. Rule: credits-and-payments D.7.
+ * greatest. Rule: wallets.md#paying-an-invoice.
  */
 export function payWithWallets(input: {
   fees: readonly PayableFee[];

@@ -37,7 +37,7 @@ export const isBelowThreshold = (rule: TopUpRule, { ongoingCredits, pendingCredi
  *
  *   threshold 10, paid 50, ongoing −429.8 → 450;  target 10, ongoing 4, minimum 5000 cents at 1 → 50
  *
- * Rule: credits-and-payments D.8 "amount".
+ * Rule: top-ups.md#recurring-rules "amount".
  */
 export function topUpOf(rule: TopUpRule, state: TopUpState): TopUp {
   if (rule.method === 'target') return toTarget(rule, state);

@@ -22,7 +22,7 @@ export interface WatchedWallet extends WalletLimits {
  *
  *   sms 4000 on balances 3000 and 4000 that may pay it → 3000 and 1000
  *
- * Rule: credits-and-payments D.9.
+ * Rule: top-ups.md#ongoing-balance.
  */
 export function spreadUsage(amounts: readonly PooledAmount[], wallets: readonly WatchedWallet[]): Map<string, Cents> {
   const spread = new Map(wallets.map(({ id }) => [id, 0]));

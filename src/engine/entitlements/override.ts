@@ -29,7 +29,7 @@ export interface MergedValue {
  *
  * @param plan undefined when the plan does not grant the feature
  * @returns values by privilege code, undefined when it does not have the feature
- * Rule: platform J.3.
+ * Rule: entitlements.md#merge.
  */
 export function mergeFeature(plan: Values | undefined, own: Override): Map<string, MergedValue> | undefined {
   const ofPlan = own.isHidden ? undefined : plan;
@@ -47,7 +47,7 @@ export function mergeFeature(plan: Values | undefined, own: Override): Map<strin
  * - exactly what the plan grants: nothing of the override is left
  * - else: a value equal to the plan's is none of the override's, any other is; what was hidden of them shows again
  *
- * Rule: platform J.3 "PATCH per feature".
+ * Rule: entitlements.md#merge "PATCH per feature".
  */
 export function patchFeature(plan: Values | undefined, own: Override, given: Values): Override {
   if (plan !== undefined && areEqual(plan, given)) return NO_OVERRIDE;
@@ -61,10 +61,10 @@ export function patchFeature(plan: Values | undefined, own: Override, given: Val
   return { isGranted: true, values, isHidden: false, hiddenPrivileges };
 }
 
-/** An override after its feature was taken away. Rule: platform J.3 "DELETE feature". */
+/** An override after its feature was taken away. Rule: entitlements.md#merge "DELETE feature". */
 export const hideFeature = (plan: Values | undefined): Override => ({ ...NO_OVERRIDE, isHidden: plan !== undefined });
 
-/** An override after one privilege was taken away. Rule: platform J.3 "DELETE privilege". */
+/** An override after one privilege was taken away. Rule: entitlements.md#merge "DELETE privilege". */
 export function hidePrivilege(plan: Values | undefined, own: Override, code: string): Override {
   const values = new Map(own.values);
   values.delete(code);
@@ -79,7 +79,7 @@ const areEqual = (some: Values, others: Values): boolean =>
  * What a plan grants of a feature after values were given for it.
  *
  * @param replaces whether values that were not given go, unless none was given at all
- * Rule: platform J.2, POST and PATCH of a plan's entitlements.
+ * Rule: entitlements.md#routes, POST and PATCH of a plan's entitlements.
  */
 export function grantValues(stored: Values, given: Values, { replaces }: { replaces: boolean }): Map<string, string> {
   return new Map(replaces && given.size > 0 ? given : [...stored, ...given]);

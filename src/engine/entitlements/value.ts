@@ -17,7 +17,7 @@ const invalid: ReadValue = { ok: false, reason: 'value_is_invalid' };
  *   integer "10" and 10 → "10"; "010" → value_is_invalid
  *
  * @param options of a select
- * Rule: platform J.1 "value_type".
+ * Rule: entitlements.md#records "value_type".
  */
 export function readValue(type: ValueType, options: readonly string[], given: unknown): ReadValue {
   if (given === null || given === undefined || (typeof given === 'string' && given.trim() === ''))
@@ -44,7 +44,7 @@ const isInteger = (given: unknown): boolean =>
     ? Number.isSafeInteger(given)
     : typeof given === 'string' && INTEGER.test(given) && Number.isSafeInteger(Number(given));
 
-/** A stored text as the API shows it. Rule: platform J.1 "value_type". */
+/** A stored text as the API shows it. Rule: entitlements.md#records "value_type". */
 export function shownValue(type: ValueType, text: string): PrivilegeValue {
   if (type === 'integer') return Number(text);
   if (type === 'boolean') return text === 'true';

@@ -2,7 +2,10 @@ import type { Cents } from '../money/cents.ts';
 import type { Denomination, FeeAmounts } from '../pricing/fee-amounts.ts';
 import type { Recorder } from './step.ts';
 
-/** Records how an exact amount becomes the fee's: the conversion from a pricing unit, the rounding. Rules: usage-and-charges 0.2, D.8. */
+/**
+ * Records how an exact amount becomes the fee's: the conversion from a pricing unit, the rounding.
+ * Rules: money-and-days.md#numbers, pricing-units.md.
+ */
 export function recordAmounts(
   recorder: Recorder,
   { amountCents, pricingUnit }: Pick<FeeAmounts, 'amountCents' | 'pricingUnit'>,

@@ -3,7 +3,7 @@ import { type FilterValues, isNarrower, overlaps, type RankedFilter, rankFilters
 import type { StoredFeeInputs } from './inputs.ts';
 import { instantOf } from './revive.ts';
 
-/** Rule of usage-and-charges C.5 that decided about a bucket; 0: nothing else could match. */
+/** Rule of groups-and-filters.md#matching-filters that decided about a bucket; 0: nothing else could match. */
 export type BucketRule = 0 | 1 | 2 | 3 | 4;
 
 /** The bucket of a fee, and the filters that may match the same events. */
@@ -23,7 +23,7 @@ export interface StoredFilter {
   created_at: Instant;
 }
 
-/** Which events belong to a fee, by its stored inputs. Rule: usage-and-charges C.5. */
+/** Which events belong to a fee, by its stored inputs. Rule: groups-and-filters.md#matching-filters. */
 export function bucketOf({ price, metric }: StoredFeeInputs): Bucket {
   const filters = (price.sibling_filters ?? []).map((each) => ({ ...each, created_at: instantOf(each.created_at) }));
   const declared = Object.fromEntries((metric?.filters ?? []).map(({ key, values }) => [key, values]));

@@ -26,7 +26,7 @@ export interface ExplainedFee {
  * Computes a fee once more from what was stored beside it, by the functions that made it, and records every step.
  *
  * @throws InputsIncomplete, when a list that the price depends on was too long to be stored
- * Rules: beyond 5, 6.2.
+ * Rules: fee-explanations.md, invoice-verification.md#route.
  */
 export function explainFee(inputs: StoredFeeInputs): ExplainedFee {
   const recorder = newRecorder();

@@ -20,7 +20,10 @@ const chargeOf = ({ price }: StoredFeeInputs): FixedCharge => ({
   prorated: price.prorated ?? false,
 });
 
-/** The fee of a fixed charge for a period. Rules: beyond 5 "fixed_charge", usage-and-charges E.3, E.4. */
+/**
+ * The fee of a fixed charge for a period. Rules: fee-explanations.md "fixed_charge", fixed-charges.md#aggregation,
+ * fixed-charges.md#fee-of-a-period.
+ */
 export function fixedSteps(recorder: Recorder, inputs: StoredFeeInputs, facts: Facts<'fixed_units'>): Computed {
   const fixedCharge = chargeOf(inputs);
   const units = { units: decimal(facts.units), fullUnits: decimal(facts.fullUnits) };
@@ -51,7 +54,7 @@ export function fixedSteps(recorder: Recorder, inputs: StoredFeeInputs, facts: F
   return { ...fee, explainedCents: explained };
 }
 
-/** The fee of more units inside a period that was paid. Rule: usage-and-charges E.5. */
+/** The fee of more units inside a period that was paid. Rule: fixed-charges.md#change-inside-a-period. */
 export function unitsChangeSteps(
   recorder: Recorder,
   inputs: StoredFeeInputs,

@@ -18,12 +18,12 @@ export interface StoredPeriod {
 type StoredList = readonly Text[] | { count: number; sum: Text };
 
 /**
- * How days were counted (specification README, decision 16): as the local dates touched, or by the clock from the first
+ * How days were counted (everywhere.md#two-counts-of-days): as the local dates touched, or by the clock from the first
  * instant to the last, where a window that begins later in the day than it ends has a day less.
  */
 export type DayCount = 'local_dates' | 'day_difference';
 
-/** What a fee was computed from, as it is stored beside it. Rule: beyond 6.1. */
+/** What a fee was computed from, as it is stored beside it. Rule: invoice-verification.md#stored-inputs. */
 export interface StoredFeeInputs {
   fee_type: FeeType;
   /** Bought credits have none, nor what follows the price but units. */

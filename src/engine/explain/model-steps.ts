@@ -12,7 +12,7 @@ import { type RunningTotals, runningTotals } from '../pricing/running-totals.ts'
 import { chargedRuns, transactionCost } from '../pricing/transaction-limits.ts';
 import type { Recorder } from './step.ts';
 
-/** Single events or pieces that are shown; the rest is one sum. Rule: beyond 5. */
+/** Single events or pieces that are shown; the rest is one sum. Rule: fee-explanations.md. */
 const MOST_SHOWN = 100;
 
 const RULE = 'D.5';
@@ -22,7 +22,7 @@ const RULE = 'D.5';
  *
  * totals  of a percentage charge, where they are not those of the usage itself
  *
- * Rule: beyond 5, the rows of charge models.
+ * Rule: fee-explanations.md, the rows of charge models.
  */
 export function modelSteps(
   recorder: Recorder,

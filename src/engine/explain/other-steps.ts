@@ -19,7 +19,7 @@ const DAY_DIFFERENCE: DayCount = 'day_difference';
 
 type Facts<Kind extends StoredFacts['kind']> = Extract<StoredFacts, { kind: Kind }>;
 
-/** What is missing to a charge's spending minimum. Rules: usage-and-charges D.7, D.8. */
+/** What is missing to a charge's spending minimum. Rules: minimums.md#true-up, pricing-units.md. */
 export function trueUpSteps(recorder: Recorder, inputs: StoredFeeInputs, facts: Facts<'true_up'>): Computed {
   const { min_amount_cents: minimum, billedDays, periodDays } = facts;
   recorder.add('minimum', {}, `${minimum}`, 'D.7');
@@ -62,7 +62,10 @@ export function byHandSteps(
   return { ...fee, units: count, explainedCents: recordAmounts(recorder, fee, tail) };
 }
 
-/** Units set by hand for a fee that is not of usage: priced by its model, or that many times the fee. Rule: F.6. */
+/**
+ * Units set by hand for a fee that is not of usage: priced by its model, or that many times the fee.
+ * Rule: usage-fees.md#adjusted-fees.
+ */
 export function adjustedUnitsSteps(recorder: Recorder, inputs: StoredFeeInputs, units: string): Computed {
   const { price, tail } = inputs;
   const count = decimal(units);
@@ -89,7 +92,7 @@ export function adjustedUnitsSteps(recorder: Recorder, inputs: StoredFeeInputs, 
   return byHandSteps(recorder, inputs, { units, unit_amount: each.toFixed() });
 }
 
-/** A fee of a voided invoice, taken over as it was. Rule: subscriptions-and-invoices F.13. */
+/** A fee of a voided invoice, taken over as it was. Rule: invoice-operations.md#regenerate. */
 export function copiedSteps(recorder: Recorder, { tail }: StoredFeeInputs, facts: Facts<'copied'>): Computed {
   const amountCents = cents(facts.amount_cents);
   recorder.add('copied_fee', { fee_id: facts.fee_id, exponent: tail.exponent }, `${amountCents}`, 'I:F.13');
@@ -102,7 +105,7 @@ export function copiedSteps(recorder: Recorder, { tail }: StoredFeeInputs, facts
   };
 }
 
-/** What usage of an invoiced period costs by now beyond what was billed. Rule: beyond 4.4. */
+/** What usage of an invoiced period costs by now beyond what was billed. Rule: event-corrections.md#difference. */
 export function correctionSteps(recorder: Recorder, { tail }: StoredFeeInputs, facts: Facts<'correction'>): Computed {
   const [before, after] = [cents(facts.old_amount_cents), cents(facts.new_amount_cents)];
   const amountCents = subtractCents(after, before);
@@ -119,7 +122,7 @@ export function correctionSteps(recorder: Recorder, { tail }: StoredFeeInputs, f
   };
 }
 
-/** Rule: subscriptions-and-invoices H. */
+/** Rule: one-off-invoices.md. */
 export function addOnSteps(recorder: Recorder, inputs: StoredFeeInputs): Computed {
   const unitCents = decimal(given(inputs.price.unit_amount_cents));
   const units = decimal(given(inputs.usage?.units));
@@ -128,7 +131,7 @@ export function addOnSteps(recorder: Recorder, inputs: StoredFeeInputs): Compute
   return cost(recorder, inputs, units, unitCents);
 }
 
-/** Bought credits: 5 decimals, at the rate of the wallet. Rule: credits-and-payments D. */
+/** Bought credits: 5 decimals, at the rate of the wallet. Rule: wallets.md. */
 export function creditSteps(recorder: Recorder, inputs: StoredFeeInputs): Computed {
   const credits = decimal(given(inputs.usage?.units));
   const rate = decimal(given(inputs.price.rate_amount));

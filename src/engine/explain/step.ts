@@ -3,15 +3,15 @@ import { type Decimal, decimalText } from '../money/decimal.ts';
 /** What a step says goes in: numbers of decimals are texts. */
 export type StepInputs = Readonly<Record<string, unknown>>;
 
-/** One step of how an amount came about. Rule: beyond 5. */
+/** One step of how an amount came about. Rule: fee-explanations.md. */
 export interface Step {
   position: number;
-  /** Of the table of beyond 5. */
+  /** Of the table of fee-explanations.md. */
   code: string;
   inputs: StepInputs;
   /** A decimal as a text, or a name. */
   output: string;
-  /** Section of the specification: usage (A–H), `I:` invoices, `M:` money. */
+  /** Code of the rule it follows. Rule: fee-explanations.md#codes-of-rules. */
   rule?: string;
   /** Steps within the step. */
   steps?: Step[];

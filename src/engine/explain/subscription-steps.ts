@@ -10,7 +10,10 @@ import type { Recorder } from './step.ts';
 
 const DAY_DIFFERENCE: DayCount = 'day_difference';
 
-/** The fee of a subscription. Rules: beyond 5 "subscription", subscriptions-and-invoices D.3, D.4. */
+/**
+ * The fee of a subscription. Rules: fee-explanations.md "subscription", subscription-fees.md#amount,
+ * subscription-fees.md#trial.
+ */
 export function subscriptionSteps(recorder: Recorder, inputs: StoredFeeInputs): Computed {
   const input = subscriptionInputOf(inputs);
   const fee = subscriptionFeeAmount(input);
@@ -41,7 +44,7 @@ export function subscriptionSteps(recorder: Recorder, inputs: StoredFeeInputs): 
   return { ...rounded(recorder, inputs, exact, fee.amountCents, fee.preciseAmountCents), units: ONE };
 }
 
-/** What is missing to a minimum commitment. Rule: subscriptions-and-invoices E.1. */
+/** What is missing to a minimum commitment. Rule: minimums.md#minimum-commitment. */
 export function commitmentSteps(recorder: Recorder, inputs: StoredFeeInputs, commitment: StoredCommitment): Computed {
   const { amount_cents: amount, billed_days: billedDays, period_days: periodDays } = commitment;
   recorder.add('commitment_amount', {}, `${amount}`, 'I:E.1');

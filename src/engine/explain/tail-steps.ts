@@ -9,7 +9,10 @@ export interface Tail extends FeeTaxes {
   preciseCouponsAmountCents: Decimal;
 }
 
-/** What comes off a fee before taxes, its taxes and its total. Rules: beyond 5 "tail", credits-and-payments A.4, B.5. */
+/**
+ * What comes off a fee before taxes, its taxes and its total. Rules: fee-explanations.md "tail", taxes.md#computation,
+ * coupons.md#on-an-invoice.
+ */
 export function tailSteps(
   recorder: Recorder,
   tail: StoredTail,

@@ -18,10 +18,10 @@ import { newRecorder, type Recorder } from './step.ts';
 
 const LOCAL_DATES: DayCount = 'local_dates';
 
-/** Pieces of prorated units that are shown; the rest is one sum. Rule: beyond 5. */
+/** Pieces of prorated units that are shown; the rest is one sum. Rule: fee-explanations.md. */
 const MOST_PIECES = 100;
 
-/** A usage fee of a period. Rule: beyond 5 "charge, all models". */
+/** A usage fee of a period. Rule: fee-explanations.md "charge, all models". */
 export function usageSteps(recorder: Recorder, inputs: StoredFeeInputs): Computed {
   const { price } = inputs;
   const metric = given(inputs.metric);
@@ -58,7 +58,7 @@ export function usageSteps(recorder: Recorder, inputs: StoredFeeInputs): Compute
   return { ...fee, explainedCents: explained };
 }
 
-/** The fee of one event in advance. Rules: beyond 5 "in advance", usage-and-charges C.10. */
+/** The fee of one event in advance. Rules: fee-explanations.md "in advance", in-advance.md#units-of-one-event. */
 export function eventSteps(recorder: Recorder, inputs: StoredFeeInputs, event: StoredEvent): Computed {
   const { price } = inputs;
   const name = given(price.charge_model);
@@ -159,7 +159,7 @@ function prorateUnits(recorder: Recorder, { units, fullUnits, moves }: Usage): v
   recorder.add('sum', { terms: list.length }, units);
 }
 
-/** Which filter took the events, and the rule that decided. Rule: usage-and-charges C.5. */
+/** Which filter took the events, and the rule that decided. Rule: groups-and-filters.md#matching-filters. */
 function chooseBucket(recorder: Recorder, inputs: StoredFeeInputs): void {
   const { own, rivals, rule } = bucketOf(inputs);
   const name = rivals.length === 0 && own === undefined ? 'no_filter_on_charge' : RULE_NAMES[rule];

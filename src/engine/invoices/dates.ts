@@ -54,7 +54,7 @@ export const graceDays = ({ invoiceType, isInAdvanceCharge, settings }: DatedInv
  *
  *   run 2024-03-01, grace 3, net 30, defaults → issued and finalized 03-04, due 04-03
  *
- * Rule: subscriptions-and-invoices F.3.
+ * Rule: invoices.md#dates.
  */
 export function datesAtCreation(invoice: DatedInvoice, billedOn: PlainDate): InvoiceDates {
   const grace = graceDays(invoice);
@@ -63,7 +63,10 @@ export function datesAtCreation(invoice: DatedInvoice, billedOn: PlainDate): Inv
   return withDueDate(issuingDate, billedOn.add({ days: grace }), invoice.settings.net_payment_term);
 }
 
-/** Dates of an invoice that is finalized on the local date `today`, from those that it has. Rule: F.3 "at finalization". */
+/**
+ * Dates of an invoice that is finalized on the local date `today`, from those that it has. Rule: invoices.md#dates "at
+ * finalization".
+ */
 export function datesAtFinalization(invoice: DatedInvoice, dates: InvoiceDates, today: PlainDate): InvoiceDates {
   const isSubscription = invoice.invoiceType === 'subscription' && !invoice.isInAdvanceCharge;
   const keepsAnchor =

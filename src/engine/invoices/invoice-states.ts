@@ -13,7 +13,7 @@ export const INVOICE_STATUSES = [
 ] as const;
 export type InvoiceStatus = (typeof INVOICE_STATUSES)[number];
 
-/** Rule: subscriptions-and-invoices F.2. */
+/** Rule: invoices.md#statuses. */
 export const INVOICE_MOVES: Moves<InvoiceStatus> = {
   generating: ['draft', 'finalized', 'closed', 'open', 'pending'],
   draft: ['finalized', 'closed', 'pending', 'deleted'],
@@ -28,7 +28,7 @@ export const INVOICE_MOVES: Moves<InvoiceStatus> = {
 
 export const canInvoiceMove = moveChecker(INVOICE_MOVES);
 
-/** Statuses that the API shows; an invoice of any other answers 404. Rule: subscriptions-and-invoices F.2. */
+/** Statuses that the API shows; an invoice of any other answers 404. Rule: invoices.md#statuses. */
 export const VISIBLE_INVOICE_STATUSES = [
   'draft',
   'finalized',
@@ -40,5 +40,5 @@ export const VISIBLE_INVOICE_STATUSES = [
 export const PAYMENT_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 
-/** Of taxes that somebody else works out; null where nobody does. Rule: subscriptions-and-invoices F.2. */
+/** Of taxes that somebody else works out; null where nobody does. Rule: invoices.md#statuses. */
 export type TaxStatus = 'pending' | 'succeeded' | 'failed';

@@ -1,4 +1,4 @@
-/** Kinds of invoices; `add_on` is read, never made. Rule: subscriptions-and-invoices F.1. */
+/** Kinds of invoices; `add_on` is read, never made. Rule: invoices.md#types. */
 export const INVOICE_TYPES = [
   'subscription',
   'add_on',
@@ -9,7 +9,7 @@ export const INVOICE_TYPES = [
 ] as const;
 export type InvoiceType = (typeof INVOICE_TYPES)[number];
 
-/** Why an invoice has a line for a subscription. Rule: subscriptions-and-invoices C. */
+/** Why an invoice has a line for a subscription. Rule: billing-periods.md. */
 export const INVOICING_REASONS = [
   'subscription_starting',
   'subscription_periodic',

@@ -3,7 +3,9 @@ import type { PlainDate } from '../calendar/instants.ts';
 export const DOCUMENT_NUMBERINGS = ['per_customer', 'per_billing_entity'] as const;
 export type DocumentNumbering = (typeof DOCUMENT_NUMBERINGS)[number];
 
-/** Prefix of a billing entity that chose none: "Acme", …4f2a → `ACM-4F2A`. Rules: F.4, platform A.6. */
+/**
+ * Prefix of a billing entity that chose none: "Acme", …4f2a → `ACM-4F2A`. Rules: invoices.md#numbers, organizations.md.
+ */
 export const defaultNumberPrefix = (name: string, id: string): string =>
   `${[...name.toUpperCase()].slice(0, 3).join('')}-${id.slice(-4).toUpperCase()}`;
 
@@ -18,5 +20,5 @@ export const numberPerCustomer = (prefix: string, customerSequence: number, sequ
 export const numberPerBillingEntity = (prefix: string, today: PlainDate, sequence: number): string =>
   `${prefix}-${String(today.year).padStart(4, '0')}${String(today.month).padStart(2, '0')}-${threeDigits(sequence)}`;
 
-/** At least three digits; longer sequences are not cut. Rule: subscriptions-and-invoices F.4. */
+/** At least three digits; longer sequences are not cut. Rule: invoices.md#numbers. */
 const threeDigits = (sequence: number): string => String(sequence).padStart(3, '0');

@@ -29,7 +29,7 @@ export const lifetimeCents = ({ invoicedCents, currentCents }: UsageSoFar): Cent
  *
  *   10, 20, 31, 40 and every 5; invoiced 21, current 24 → 31, 40, every 5
  *
- * Rules: usage-and-charges G.5, subscriptions-and-invoices G.1.
+ * Rules: progressive-billing.md#trigger, progressive-billing.md#invoice.
  */
 export function passedThresholds<Threshold extends UsageThreshold>(
   thresholds: readonly Threshold[],

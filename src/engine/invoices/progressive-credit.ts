@@ -30,7 +30,7 @@ export interface ProgressiveCredit {
  * What a progressive invoice takes off the fees of a line: as much as is left of it, at most the fees of the charges that it
  * billed.
  *
- * Rules: subscriptions-and-invoices G.2, credits-and-payments A.8.
+ * Rules: progressive-billing.md#credit-on-later-invoices, progressive-billing.md#credit-in-steps.
  */
 export function progressiveCredit(
   invoice: ProgressiveInvoice,

@@ -12,7 +12,7 @@ export type Step = (draft: Draft) => Draft;
 
 const totalFees: Step = (draft) => ({ ...draft, feesAmountCents: sumCents(draft.fees.map((fee) => fee.amountCents)) });
 
-/** Rule: subscriptions-and-invoices G.2. */
+/** Rule: progressive-billing.md#credit-on-later-invoices. */
 const creditProgressiveBilling: Step = (draft) => ({
   ...draft,
   progressiveBillingCreditAmountCents: sumCents([
@@ -28,7 +28,7 @@ const creditProgressiveBilling: Step = (draft) => ({
   })),
 });
 
-/** Rule: credits-and-payments B.5. */
+/** Rule: coupons.md#on-an-invoice. */
 const takeCouponsOff: Step = (draft) => {
   if (!draft.isFinalizing || draft.feesAmountCents === 0) return draft;
   const { uses, fees } = useCoupons({
@@ -63,7 +63,7 @@ const totalWithTaxes: Step = (draft) => ({
   subTotalIncludingTaxesAmountCents: addCents(draft.subTotalExcludingTaxesAmountCents, draft.taxesAmountCents),
 });
 
-/** Rule: credits-and-payments C.8. */
+/** Rule: credit-notes.md#paying-later-invoices. */
 const payWithCreditNotes: Step = (draft) => {
   if (!draft.isFinalizing || draft.awaitsTaxes || draft.creditNotes.length === 0) return draft;
   const { uses, shares } = useCreditNotes(
@@ -79,7 +79,7 @@ const payWithCreditNotes: Step = (draft) => {
   };
 };
 
-/** Rule: credits-and-payments D.7. */
+/** Rule: wallets.md#paying-an-invoice. */
 const payFromWallets: Step = (draft) => {
   if (!draft.isFinalizing || draft.awaitsTaxes || draft.wallets.length === 0) return draft;
   const walletPayments = payWithWallets({
@@ -103,7 +103,7 @@ const total: Step = (draft) => ({
   ),
 });
 
-/** Rule: subscriptions-and-invoices F.2 "payment_status". */
+/** Rule: invoices.md#statuses "payment_status". */
 const settle: Step = (draft) => ({
   ...draft,
   paymentStatus: draft.totalAmountCents === 0 || draft.invoiceType === 'advance_charges' ? 'succeeded' : 'pending',
@@ -111,7 +111,7 @@ const settle: Step = (draft) => ({
 
 /**
  * Fees of 0 decide, not the total: a fully discounted invoice is finalized; one that waits for its taxes is finalized once
- * they are known. Rules: subscriptions-and-invoices F.8, credits-and-payments A.6.
+ * they are known. Rules: invoices.md#zero-amounts, eu-taxes.md.
  */
 const closeOrFinalize: Step = (draft) => {
   const isAlwaysKept = draft.invoiceType === 'credit' || draft.invoiceType === 'progressive_billing';
@@ -124,7 +124,7 @@ const closeOrFinalize: Step = (draft) => {
  * The computation of an invoice, in order; what takes money off before taxes stands before `totalBeforeTaxes`, what
  * takes it off after them before `total`.
  *
- * Rules: subscriptions-and-invoices F.5, credits-and-payments 0.5.
+ * Rules: invoice-amounts.md#order-of-computation, invoice-amounts.md#steps-by-invoice-type.
  */
 export const INVOICE_STEPS: readonly Step[] = [
   totalFees,

@@ -1,7 +1,10 @@
 import { type Cents, roundToCents } from '../money/cents.ts';
 import { type Decimal, decimal, sum } from '../money/decimal.ts';
 
-/** Tax in cents that a row of a breakdown may be off beside the rounding of its lines: receivers let 5 pass (finance 4.4). */
+/**
+ * Tax in cents that a row of a breakdown may be off beside the rounding of its lines: receivers let 5 pass
+ * (invoice-amounts.md#amounts).
+ */
 const MOST_TAX_OFF_CENTS = 5;
 
 /** A fee's amount, and what coupons and progressive invoices took off it. */
@@ -18,7 +21,8 @@ interface TaxedFee {
  *   740.50 of fees, 631.50 of them billed before at 568.35, coupon 10 %  →  net 154.93, taxed 98.10
  *
  * @returns undefined, where it is the net total
- * Rules: credits-and-payments A.4, A.8, subscriptions-and-invoices F.6, G.2.
+ * Rules: taxes.md#computation, progressive-billing.md#credit-in-steps, invoice-amounts.md#amounts,
+ * progressive-billing.md#credit-on-later-invoices.
  */
 export function taxedApartFromNet(netCents: number, fees: readonly TaxedFee[]): Cents | undefined {
   const taxed = sum(fees.map((fee) => decimal(fee.amountCents).minus(fee.preciseAllowanceCents)));
@@ -27,7 +31,7 @@ export function taxedApartFromNet(netCents: number, fees: readonly TaxedFee[]): 
 
 /**
  * Whether the tax of a row of a breakdown is that of its net amount but for rounding: a cent a line, and what receivers let
- * pass. Rules: EN 16931 BR-CO-17, finance 4.4.
+ * pass. Rules: EN 16931 BR-CO-17, invoice-amounts.md#amounts.
  */
 export function isTaxOfNet(row: { netCents: number; taxCents: number; rate: Decimal }, lines: number): boolean {
   const rate = row.rate.div(100);

@@ -20,7 +20,7 @@ const COMBINES: Partial<Record<AggregationType, Combine<SummedBucket>>> = {
 /** Whether usage of an aggregation can be computed. */
 export const isAggregated = (type: AggregationType): boolean => type !== 'custom_agg';
 
-/** Units and number of events of one filter and group, from its buckets. Rule: usage-and-charges C.2. */
+/** Units and number of events of one filter and group, from its buckets. Rule: aggregation.md#metered. */
 export function aggregate(type: AggregationType, buckets: readonly SummedBucket[]): Aggregate {
   const combine = COMBINES[type];
   assert(combine, `usage of ${type} is combined from buckets`);

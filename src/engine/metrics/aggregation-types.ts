@@ -19,7 +19,10 @@ export interface AggregationTraits {
   needsField: boolean;
 }
 
-/** What each aggregation may and needs. Rules: usage-and-charges B.2 `field_name`, B.3. */
+/**
+ * What each aggregation may and needs. Rules: billable-metrics.md#fields `field_name`,
+ * billable-metrics.md#aggregation-types.
+ */
 // biome-ignore format: a table
 export const AGGREGATION_TRAITS: Readonly<Record<AggregationType, AggregationTraits>> = {
   count_agg:        { canRecur: false, isPayableInAdvance: true,  needsNumber: false, needsField: false },

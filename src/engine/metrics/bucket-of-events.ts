@@ -19,7 +19,7 @@ export interface StoredValue {
  * events  in processing order
  * hour    where the moment's seconds are counted from
  *
- * Rule: performance-design 5.2.
+ * Rule: rollups.md#buckets.
  */
 export function bucketOfEvents(
   events: readonly StoredValue[],

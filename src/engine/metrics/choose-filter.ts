@@ -37,7 +37,7 @@ export interface RankedFilter<Filter> {
  * filters         the charge's, in any order
  * declaredValues  the metric's, which a wildcard stands for
  *
- * Rule: usage-and-charges C.5.
+ * Rule: groups-and-filters.md#matching-filters.
  */
 export const rankFilters = <Filter extends ChargeFilter>(
   filters: readonly Filter[],
@@ -61,7 +61,7 @@ export const narrowerThan = <Filter>(
  * filters         the charge's, in any order
  * declaredValues  the metric's, which a wildcard stands for
  *
- * Rule: usage-and-charges C.5.
+ * Rule: groups-and-filters.md#matching-filters.
  */
 export function filterChooser<Filter extends ChargeFilter>(
   filters: readonly Filter[],

@@ -38,7 +38,7 @@ class EvaluationFault extends Error {}
  *   event.properties.a + event.properties.b with "1" and "2" → "3.0"
  *
  * Refused: a missing property, a text where a number is needed, a division by zero.
- * Rule: usage-and-charges B.6 "evaluation".
+ * Rule: billable-metrics.md#expressions "evaluation".
  */
 export function evaluateExpression(expression: Expression, event: ExpressionEvent): Evaluated {
   try {

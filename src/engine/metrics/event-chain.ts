@@ -69,7 +69,7 @@ export interface BilledLink {
  *
  * links  in the order of their records
  *
- * Rules: usage-and-charges C.10, beyond 4.3 "the chain of running records".
+ * Rules: in-advance.md#units-of-one-event, event-corrections.md#effect "the chain of running records".
  */
 export function walkChain<Link extends ChainLink>(
   links: readonly Link[],

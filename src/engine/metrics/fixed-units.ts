@@ -27,7 +27,7 @@ const SLICE_DIGITS = 6;
  *
  * records  of the fixed charge or its parent for the subscription, in the order of their creation
  *
- * Rule: usage-and-charges E.3.
+ * Rule: fixed-charges.md#aggregation.
  */
 export function fixedUnits(
   records: readonly UnitRecord[],

@@ -6,7 +6,7 @@ export type GroupedBy = Record<string, string | null>;
 /** Group key that a charge with `accepts_target_wallet` adds. */
 export const TARGET_WALLET_KEY = 'target_wallet_code';
 
-/** Keys that usage is grouped by, of a charge or of a filter's properties. Rule: usage-and-charges C.6. */
+/** Keys that usage is grouped by, of a charge or of a filter's properties. Rule: groups-and-filters.md#groups. */
 export function groupKeys(
   properties: { pricing_group_keys?: readonly string[] | null; grouped_by?: readonly string[] | null },
   { acceptsTargetWallet }: { acceptsTargetWallet: boolean },
@@ -21,7 +21,7 @@ export const groupOf = (keys: readonly string[], texts: Texts): GroupedBy =>
 
 /**
  * Gathers rows by group, groups in ascending order of their values, null last. Without any row there is one group, all
- * of whose values are null. Rule: usage-and-charges C.6.
+ * of whose values are null. Rule: groups-and-filters.md#groups.
  */
 export function gatherGroups<Row>(
   keys: readonly string[],

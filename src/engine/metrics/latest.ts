@@ -6,7 +6,7 @@ import { type Combine, type LatestBucket, validCount } from './usage-bucket.ts';
  * Value of the last event by timestamp, then `created_at`, then id; a negative one is 0, as is none. All numeric events
  * are counted, not only the last.
  *
- * Rule: usage-and-charges C.2 "latest".
+ * Rule: aggregation.md#metered "latest".
  */
 export const combineLatest: Combine<LatestBucket> = (buckets) => {
   const last = buckets

@@ -6,7 +6,7 @@ const NUMERIC = new RegExp(NUMERIC_TEXT);
 
 /**
  * The number that a property's text stands for, or undefined when an aggregation ignores it ("1e3", ".5", "+1", "").
- * Rule: usage-and-charges C.1-3.
+ * Rule: aggregation.md#selecting-events (3).
  */
 export const numericValue = (text: string | null): Decimal | undefined =>
   text !== null && NUMERIC.test(text) ? decimal(text) : undefined;

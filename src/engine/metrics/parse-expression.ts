@@ -43,7 +43,7 @@ class SyntaxFault extends Error {}
  *
  *   round(event.properties.value * 2, 1)
  *
- * Rule: usage-and-charges B.6 "grammar".
+ * Rule: billable-metrics.md#expressions "grammar".
  */
 export function parseExpression(source: string): Expression | undefined {
   const tokens = tokensOf(source);

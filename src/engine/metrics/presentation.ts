@@ -14,7 +14,10 @@ interface PresentationKey {
   options?: { display_in_invoice?: boolean };
 }
 
-/** Presentation keys of a charge's stored properties; only `displayed` ones are shown on fees. Rule: usage-and-charges C.11. */
+/**
+ * Presentation keys of a charge's stored properties; only `displayed` ones are shown on fees.
+ * Rule: groups-and-filters.md#presentation.
+ */
 export function presentationKeys(properties: { presentation_group_keys?: unknown }): {
   all: string[];
   displayed: string[];
@@ -33,7 +36,7 @@ export function presentationKeys(properties: { presentation_group_keys?: unknown
  *          advance its event alone
  * unitsOf  aggregation of a subset, full units of a prorated charge; in advance the event's units
  *
- * Rule: usage-and-charges C.11.
+ * Rule: groups-and-filters.md#presentation.
  */
 export const presentUnits = <Row>(
   keys: readonly string[],
@@ -64,7 +67,7 @@ export const presentFewer = (breakdown: readonly PresentedUnits[], keys: readonl
  * weigh  weighted sum of a subset from its own initial total, 0 when none was saved
  * → what is shown, and the totals to save for the next period
  *
- * Rule: usage-and-charges C.11 "weighted_sum recurring".
+ * Rule: groups-and-filters.md#presentation "weighted_sum recurring".
  */
 export function presentWeightedSum<Row>(
   { keys, rows, textsOf }: { keys: readonly string[]; rows: readonly Row[]; textsOf: (row: Row) => Texts },

@@ -21,7 +21,7 @@ export class KeptNumber {
  * one value and equal to the text "1.1". Objects and lists give the text that Postgres shows for the same `jsonb`, so
  * that scans in SQL agree.
  *
- * Rules: usage-and-charges A.2, platform E "number literals".
+ * Rules: events.md#fields, json.md "number literals".
  */
 export function propertyText(value: unknown): string | null {
   if (value === undefined || value === null) return null;

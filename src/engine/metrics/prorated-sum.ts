@@ -14,7 +14,7 @@ import type { ValueEvent } from './usage-event.ts';
  * carried  sum, and number, of the events strictly before the period
  * events   of the period
  *
- * Rule: usage-and-charges C.8.
+ * Rule: aggregation.md#prorated-sum.
  */
 export function proratedSum(
   carried: Aggregate,
@@ -38,7 +38,7 @@ export function proratedSum(
  * The same from hours in any order, without the single moves. An hour that holds a local midnight belongs to two days: its
  * events come as buckets of their own, one for each side.
  *
- * Rule: performance-design 5.2 "prorated sum".
+ * Rule: rollups.md#buckets "prorated sum".
  */
 export function combineProratedSums(
   carried: Aggregate,

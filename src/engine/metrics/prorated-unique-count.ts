@@ -13,7 +13,7 @@ import type { MemberEvent } from './usage-event.ts';
  *
  * events  all up to the period's end, in processing order
  *
- * Rule: usage-and-charges C.9.
+ * Rule: aggregation.md#prorated-unique-count.
  */
 export function proratedUniqueCount(
   events: readonly MemberEvent[],
@@ -55,7 +55,10 @@ interface Change {
   endsWeight?: boolean;
 }
 
-/** The events that change something, in order, without interruptions within a local day. Rules: C.9-1, C.9-2. */
+/**
+ * The events that change something, in order, without interruptions within a local day.
+ * Rules: aggregation.md#prorated-unique-count (1), aggregation.md#prorated-unique-count (2).
+ */
 function changesOf(events: readonly MemberEvent[], { period, zone }: Proration): Change[] {
   const open = new Map<string, Change>();
   const changes: Change[] = [];

@@ -44,7 +44,8 @@ export interface Moves {
  *
  *   May; the 26th → 6, the 26th with an upgrade on the 31st → 5, the 1st to the 16th → 16
  *
- * Rules: usage-and-charges 0.3, C.8, C.9-3, F.3 "an instant inside a day counts that day".
+ * Rules: money-and-days.md#days, aggregation.md#prorated-sum, aggregation.md#prorated-unique-count (3),
+ * usage-fees.md#dates "an instant inside a day counts that day".
  */
 export function billedDays({ period, zone, isUpgraded }: Proration): (from: Instant, until?: Instant) => number {
   const dayOf = dayNumbers(zone);

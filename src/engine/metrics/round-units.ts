@@ -22,7 +22,7 @@ export interface UnitRounding {
  *
  *   1234, round, −2 → 1200;  −2.5, round, 0 → −3
  *
- * Rule: usage-and-charges B.5.
+ * Rule: billable-metrics.md#rounding.
  */
 export function roundUnits(units: Decimal, { rounding_function, rounding_precision }: UnitRounding): Decimal {
   if (rounding_function === null) return units;

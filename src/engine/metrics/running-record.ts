@@ -29,7 +29,7 @@ export interface EventUnits {
 /** Nothing billed yet. */
 export const NO_RECORD: RunningRecord = { current: ZERO, max: ZERO, maxProrated: ZERO };
 
-/** Change of the units in use by one event of a unique count: −1, 0 or 1. Rule: usage-and-charges C.10. */
+/** Change of the units in use by one event of a unique count: −1, 0 or 1. Rule: in-advance.md#units-of-one-event. */
 export function uniqueChange(operation: Operation, isActive: boolean): Decimal {
   if (operation === 'add') return isActive ? ZERO : ONE;
   return isActive ? ONE.negated() : ZERO;
@@ -46,7 +46,7 @@ export function uniqueChange(operation: Operation, isActive: boolean): Decimal {
  * former    newest record of the period
  * weighing  of a prorated charge: the event's time, and the period that it weighs from that day to its end
  *
- * Rule: usage-and-charges C.10.
+ * Rule: in-advance.md#units-of-one-event.
  */
 export function eventUnits(
   change: Decimal,
@@ -81,7 +81,7 @@ const weighedRise = (
  * net     the ordinary aggregation: of the period, or of all time for a recurring metric
  * former  newest record of the period
  *
- * Rule: usage-and-charges C.10 "current usage".
+ * Rule: in-advance.md#units-of-one-event "current usage".
  */
 export const usageInAdvance = (net: Decimal, former: RunningRecord = NO_RECORD) => ({
   units: net.minus(former.current).plus(former.max),

@@ -23,7 +23,7 @@ export interface SplitInput<Filter, Row> {
  * Splits the usage of a charge into the shares of its fees: for each filter in the order given, then for the default
  * bucket, its groups in order. Every row falls into exactly one share; a filter without rows keeps one empty share.
  *
- * Rules: usage-and-charges C.5, C.6.
+ * Rules: groups-and-filters.md#matching-filters, groups-and-filters.md#groups.
  */
 export function splitUsage<Filter extends ChargeFilter, Row>(
   input: SplitInput<Filter, Row>,

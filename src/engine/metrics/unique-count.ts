@@ -11,7 +11,7 @@ import type { MemberEvent } from './usage-event.ts';
  *
  * others  number of values in use that none of the events is about
  *
- * Rules: usage-and-charges C.2 "unique_count", C.3, C.4.
+ * Rules: aggregation.md#metered "unique_count", aggregation.md#recurring, aggregation.md#unique-count.
  */
 export function uniqueCount(events: readonly Omit<MemberEvent, 'timestamp'>[], others = 0): Aggregate {
   const count = activeValues(events).size + others;

@@ -30,7 +30,7 @@ const UNCHANGED: UniqueSummary = {
 const ADD: UniqueSummary = { ...UNCHANGED, changes_from_removed: 1, final_from_removed: 'added' };
 const REMOVE: UniqueSummary = { ...UNCHANGED, changes_from_added: -1, final_from_added: 'removed' };
 
-/** Summary of the operations on one value, in processing order. Rule: performance-design 5.2 "unique_count". */
+/** Summary of the operations on one value, in processing order. Rule: rollups.md#buckets "unique_count". */
 export const summarizeOperations = (operations: readonly Operation[]): UniqueSummary =>
   operations.map((operation) => (operation === 'add' ? ADD : REMOVE)).reduce(composeSummaries, UNCHANGED);
 
@@ -54,7 +54,7 @@ export function composeSummaries(first: UniqueSummary, second: UniqueSummary): U
  * Number of values in use after the rows of one filter and group. Rows of one value come in the order of time; where the
  * events of two rows of one hour interleave, their order is lost and the hour is summarized from raw events instead.
  *
- * Rules: usage-and-charges C.4, performance-design 5.2 "unique_count".
+ * Rules: aggregation.md#unique-count, rollups.md#buckets "unique_count".
  */
 export function combineUniqueRows(rows: readonly UniqueRow[]): Aggregate {
   const summaries = new Map<string, UniqueSummary>();

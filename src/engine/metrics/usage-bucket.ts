@@ -50,7 +50,7 @@ export type Combine<Bucket = UsageBucket> = (buckets: readonly Bucket[]) => Aggr
  * Whether a bucket holds any event that an aggregation takes. The others are ignored: they open no group, make no fee and
  * are in no count.
  *
- * Rule: usage-and-charges C.1-3.
+ * Rule: aggregation.md#selecting-events (3).
  */
 export const holdsTaken = (
   type: AggregationType,

@@ -3,7 +3,7 @@ import type { Decimal } from '../money/decimal.ts';
 
 /**
  * An event as numeric aggregations see it. Lists of events are in processing order: timestamp, then `created_at`, then
- * id; events whose property is no plain number are left out. Rule: usage-and-charges C.1.
+ * id; events whose property is no plain number are left out. Rule: aggregation.md#selecting-events.
  */
 export interface ValueEvent {
   timestamp: Instant;
@@ -20,5 +20,5 @@ export interface MemberEvent {
   operation: Operation;
 }
 
-/** What an event does to its value, by the text of its property `operation_type`. Rule: usage-and-charges C.4. */
+/** What an event does to its value, by the text of its property `operation_type`. Rule: aggregation.md#unique-count. */
 export const operationOf = (text: string | null): Operation => (text === 'remove' ? 'remove' : 'add');

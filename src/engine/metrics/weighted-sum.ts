@@ -31,7 +31,7 @@ const SECONDS_OF_DAY = 86_400;
  *
  *   +2500 at the start of the last 27 of 31 days → 2500 × 27 ÷ 31 = 2177.41935…, total 2500
  *
- * Rule: usage-and-charges C.7.
+ * Rule: aggregation.md#weighted-sum.
  */
 export function weightedSum(events: readonly ValueEvent[], terms: WeightedSumTerms): WeightedSum {
   const span = spanOf(terms.period);
@@ -49,7 +49,7 @@ export function weightedSum(events: readonly ValueEvent[], terms: WeightedSumTer
 
 /**
  * The same from buckets in any order: a bucket's sum counts from its start to the end of the period, less its moment.
- * Rule: performance-design 5.2 "weighted_sum".
+ * Rule: rollups.md#buckets "weighted_sum".
  */
 export function combineWeightedSums(buckets: readonly MomentBucket[], terms: WeightedSumTerms): WeightedSum {
   const { start, end } = spanOf(terms.period);

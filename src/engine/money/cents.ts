@@ -26,7 +26,7 @@ export const ZERO_CENTS: Cents = cents(0);
  *
  *   0.5 → 1, 1.5 → 2, −0.5 → −1
  *
- * Rule: credits-and-payments 0.1 "rounding to cents".
+ * Rule: money-and-days.md#rounding "rounding to cents".
  */
 export function roundToCents(amount: Decimal): Cents {
   return cents(amount.toDecimalPlaces(0, Decimal.ROUND_HALF_UP).toNumber());

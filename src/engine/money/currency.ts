@@ -1,4 +1,4 @@
-/** Every currency the service knows. Rule: platform E "currencies". */
+/** Every currency the service knows. Rule: json.md "currencies". */
 // biome-ignore format: one code a line would be 146 lines
 export const CURRENCIES = [
   'AED', 'AFN', 'ALL', 'AMD', 'ANG', 'AOA', 'ARS', 'AUD', 'AWG', 'AZN', 'BAM', 'BBD', 'BDT', 'BGN', 'BHD', 'BIF',

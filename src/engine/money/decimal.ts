@@ -24,7 +24,7 @@ export function decimal(value: string | number | Decimal): Decimal {
  *
  *   10 → "10.0", 0.125 → "0.125"
  *
- * Rule: platform E "decimals".
+ * Rule: json.md "decimals".
  */
 export function decimalText(value: Decimal): string {
   const text = value.isZero() ? '0' : value.toFixed(); // zero has a sign here, and no reader wants it

@@ -1,6 +1,9 @@
 import { Decimal } from './decimal.ts';
 
-/** Fractional digits that stored precise values keep. Rules: credits-and-payments 0.2, usage-and-charges 0.2. */
+/**
+ * Fractional digits that stored precise values keep. Rules: money-and-days.md#stored-precision,
+ * money-and-days.md#numbers.
+ */
 export const PRECISE_AMOUNT_DIGITS = 15;
 export const TAX_RATE_DIGITS = 5;
 /** Of what coupons take off a fee. */

@@ -27,7 +27,7 @@ const tens: WireUnit = { exponent: 3, step: 10 };
 
 /**
  * Amounts on Stripe's wire, where they differ from ISO 4217. ISK and UGX are two-decimal there, and whole; three-decimal
- * amounts end in 0; MGA has no decimals. Rule: finance 1.1.
+ * amounts end in 0; MGA has no decimals. Rule: payments.md#amounts-on-the-wire.
  */
 export const STRIPE_WIRE: WireTable = {
   BIF: whole,
@@ -73,7 +73,7 @@ export const wireOf = (providerType: string): WireTable => (providerType === 'st
  *   Stripe, ISK 500   →  wire 50000, charged 500, rest 0
  *   Stripe, MGA 50050 →  wire 500, charged 50000, rest 50
  *
- * Rule: finance 1.1.
+ * Rule: payments.md#amounts-on-the-wire.
  */
 export function toWire(table: WireTable, cents: number, currency: string): WireAmount | undefined {
   assert(Number.isSafeInteger(cents) && cents >= 0, 'an amount is a whole number of the smallest unit');
@@ -87,7 +87,7 @@ export function toWire(table: WireTable, cents: number, currency: string): WireA
 
 /**
  * An amount of the provider in our smallest unit; undefined when it is none that we could have sent: an odd multiple of the
- * step, or a currency that the provider does not take. Rule: finance 1.1.
+ * step, or a currency that the provider does not take. Rule: payments.md#amounts-on-the-wire.
  */
 export function fromWire(table: WireTable, wire: number, currency: string): number | undefined {
   const unit = unitOf(table, currency);

@@ -9,7 +9,7 @@ export const AMOUNT_TEXT_MAX = 64;
 
 /**
  * Whether a value is an "amount" of charge properties: a text holding a finite decimal ≥ 0, of at most 64 characters.
- * Rule: usage-and-charges D.4.
+ * Rule: charges.md#properties.
  */
 export const isAmountText = (value: unknown): value is string => isDecimal(value) && value.length <= AMOUNT_TEXT_MAX;
 
@@ -21,5 +21,8 @@ export function amountOf(value: unknown): Decimal {
   return decimal(value);
 }
 
-/** An amount as it is stored and shown: as it was sent, but without an exponent ("2e-5" → "0.00002"). Rule: platform E "decimals". */
+/**
+ * An amount as it is stored and shown: as it was sent, but without an exponent ("2e-5" → "0.00002"). Rule: json.md
+ * "decimals".
+ */
 export const plainAmount = (text: string): string => (/e/i.test(text) ? decimal(text).toFixed() : text);

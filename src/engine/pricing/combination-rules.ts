@@ -32,7 +32,7 @@ const OTHER_PROPERTIES = { field: 'properties', code: 'invalid_value' };
 const allBut = (type: AggregationType): AggregationType[] =>
   (Object.keys(AGGREGATION_TRAITS) as AggregationType[]).filter((other) => other !== type);
 
-/** Which model goes with which aggregation, and when it may be paid. Rule: usage-and-charges D.3. */
+/** Which model goes with which aggregation, and when it may be paid. Rule: charges.md#combinations. */
 // biome-ignore format: a table
 export const MODEL_RULES: Readonly<Record<ChargeModelName, ModelRules>> = {
   standard:             { refuses: [],                   refusal: OTHER_MODEL,      isPayableInAdvance: true,  prorates: ['arrears', 'advance'] },
@@ -45,7 +45,7 @@ export const MODEL_RULES: Readonly<Record<ChargeModelName, ModelRules>> = {
   custom:               { refuses: allBut('custom_agg'), refusal: OTHER_MODEL,      isPayableInAdvance: true,  prorates: [] },
 };
 
-/** Everything in which a charge and its metric do not fit together. Rule: usage-and-charges D.3. */
+/** Everything in which a charge and its metric do not fit together. Rule: charges.md#combinations. */
 export function combinationFaults(combination: Combination): FieldCodes {
   const { charge_model, aggregation_type, recurring, pay_in_advance, prorated } = combination;
   const rules = MODEL_RULES[charge_model];

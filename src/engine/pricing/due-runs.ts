@@ -14,7 +14,7 @@ export type DueRuns = Record<keyof Omit<EventUsage, 'due'>, boolean>;
  * billedBefore  whether anything was billed before in the period; undefined of fees stored before this was kept, whose
  *               first event of any value paid the flat amount
  *
- * Rules: usage-and-charges C.10 "in the run without the event", specification README, decision 15.
+ * Rules: in-advance.md#units-of-one-event "in the run without the event", everywhere.md#first-event-negative.
  */
 export function dueRuns(
   { before }: Pick<EventUsage, 'before'>,

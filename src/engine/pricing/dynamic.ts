@@ -9,7 +9,7 @@ import { unitAmountOf } from './unit-amount.ts';
  *
  *   1234.56 and 2.1 cents → 12.3666
  *
- * Rule: usage-and-charges D.5 "dynamic".
+ * Rule: charge-models.md#dynamic.
  */
 export function dynamicPrice(usage: Usage): Priced {
   assert(usage.preciseTotalAmount, 'usage of a dynamic charge comes with the amounts of its events');

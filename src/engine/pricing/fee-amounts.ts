@@ -29,7 +29,7 @@ export interface FeeAmounts extends Amounts {
   pricingUnit: Amounts | null;
 }
 
-/** A price as a fee stores it: rounded here and nowhere else. Rules: usage-and-charges 0.2, D.8. */
+/** A price as a fee stores it: rounded here and nowhere else. Rules: money-and-days.md#numbers, pricing-units.md. */
 export function feeAmounts(price: Pick<Priced, 'amount' | 'unitAmount'>, denomination: Denomination): FeeAmounts {
   const { exponent, conversionRate } = denomination;
   if (!conversionRate) return { ...amountsOf(price, exponent), pricingUnit: null };

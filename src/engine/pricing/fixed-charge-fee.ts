@@ -28,7 +28,7 @@ export interface FixedChargeFee extends FeeAmounts {
  *
  * alreadyPaid  what the fee of a replaced plan covers of the period, taken off
  *
- * Rule: usage-and-charges E.4.
+ * Rule: fixed-charges.md#fee-of-a-period.
  */
 export function fixedChargeFee(
   fixedCharge: FixedCharge,
@@ -42,7 +42,7 @@ export function fixedChargeFee(
   return { ...feeAmounts({ amount, unitAmount }, { exponent }), units: fullUnits, amountDetails: priced.details };
 }
 
-/** Units of a fixed charge as its model prices them. Rule: usage-and-charges E.4. */
+/** Units of a fixed charge as its model prices them. Rule: fixed-charges.md#fee-of-a-period. */
 export function usageOfFixed({ charge_model, prorated }: FixedCharge, { units, fullUnits }: FixedUnits): Usage {
   if (!prorated) return { units: fullUnits, eventsCount: 0 };
   const moves = { list: [{ full: fullUnits, weighed: units }], divisor: 1 };
@@ -71,7 +71,7 @@ export const alreadyPaidCents = (
  * billedUnits  of all fees of the same boundaries
  * share        of a prorated fixed charge: local days from today to the period's end, both included, of the days in it
  *
- * Rule: usage-and-charges E.5.
+ * Rule: fixed-charges.md#change-inside-a-period.
  */
 export function unitsChangeFee(
   fixedCharge: FixedCharge,

@@ -12,7 +12,7 @@ export interface FixedChargeCombination {
 
 const UNFIT = ['invalid_charge_model'];
 
-/** Codes of what does not fit together in a fixed charge, by field. Rule: usage-and-charges E.1. */
+/** Codes of what does not fit together in a fixed charge, by field. Rule: fixed-charges.md#fields. */
 export function fixedChargeFaults({ charge_model, pay_in_advance, prorated }: FixedChargeCombination): FieldCodes {
   if (!pay_in_advance) return {};
   if (charge_model === 'volume') return { pay_in_advance: UNFIT };

@@ -23,7 +23,7 @@ const EVENT_UNIT_DIGITS = 2;
  *
  *   0–100 at 5 %, 101–∞ at 2 % + 10; 150 units → 5 + 11 = 16
  *
- * Rule: usage-and-charges D.5 "graduated_percentage".
+ * Rule: charge-models.md#graduated_percentage.
  */
 export function graduatedPercentagePrice(usage: Usage, properties: Properties): Priced {
   const ranges = pricedRanges(usage, properties);
@@ -46,7 +46,7 @@ export function graduatedPercentagePrice(usage: Usage, properties: Properties): 
 
 /**
  * Price of one event in advance, with what it adds to each range.
- * Rules: usage-and-charges C.10, D.5 "in-advance details".
+ * Rules: in-advance.md#units-of-one-event, charge-models.md#in-advance-details.
  */
 export function graduatedPercentageEventPrice(
   { including, before, due }: EventUsage,

@@ -21,7 +21,7 @@ const RULES: RangeRules = {
  *
  *   0–10 at 10 + 2, 11–20 at 5 + 3; 12 units → 102 + 13 = 115
  *
- * Rule: usage-and-charges D.5 "graduated".
+ * Rule: charge-models.md#graduated.
  */
 export function graduatedPrice(usage: Usage, properties: Properties): Priced {
   const priced = enteredRanges(rangesOf(properties, RULES.key), usage.units).map((range) => {

@@ -33,7 +33,7 @@ export interface InAdvanceFeeInput extends Denomination {
  *
  *   graduated 0–5 at 0.02 + 0.01, 6–∞ at 0.01 + 0.01; 4 units before, +2 → 0.13 − 0.09 = 0.04
  *
- * Rules: usage-and-charges C.10 "amount", D.5 "in-advance details".
+ * Rules: in-advance.md#units-of-one-event "amount", charge-models.md#in-advance-details.
  */
 export function inAdvanceFee(input: InAdvanceFeeInput): UsageFee {
   const { charge_model, properties, usage, event } = input;

@@ -27,7 +27,7 @@ export interface InstantFee extends Pick<FeeAmounts, 'amountCents' | 'pricingUni
  *
  *   20 units at 2.99 % + 10 → 10.598
  *
- * Rule: usage-and-charges A.12.
+ * Rule: estimates.md#instant-fees.
  */
 export function instantFee(input: InstantFeeInput): InstantFee {
   const units = roundUnits(input.units, input.metric);

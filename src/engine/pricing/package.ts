@@ -16,7 +16,7 @@ export interface Package {
  *
  *   15.01 units, 5 free, packages of 10 at 100 → 2 packages, 200
  *
- * Rule: usage-and-charges D.5 "package".
+ * Rule: charge-models.md#package.
  */
 export function packagePrice({ units }: Usage, { size, freeUnits, price }: Package): Priced {
   const paidUnits = max(units.minus(freeUnits), ZERO);

@@ -33,7 +33,7 @@ export const storedPercentage = (properties: Properties): Properties =>
       .map(([key, value]) => [key, isBlank(value) ? null : value]),
   );
 
-/** Codes of what is wrong with the properties of a percentage charge. Rule: usage-and-charges D.4. */
+/** Codes of what is wrong with the properties of a percentage charge. Rule: charges.md#properties. */
 export function percentageFaults(properties: Properties): string[] {
   const { per_transaction_min_amount: least, per_transaction_max_amount: most } = properties;
   const isAbsentOr = (isFine: (value: unknown) => boolean, value: unknown) =>

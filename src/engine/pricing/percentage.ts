@@ -24,7 +24,7 @@ export interface Figures {
  *
  *   1.3 % + 2, the first 3 events or 250 units free; 50, 100, 250, 400 → 550 × 1.3 % + 2 × 2 = 11.15
  *
- * Rule: usage-and-charges D.5 "percentage".
+ * Rule: charge-models.md#percentage.
  */
 export function percentagePrice(usage: Usage, properties: Properties): Priced {
   const terms = percentageTerms(properties);
@@ -40,7 +40,7 @@ export function percentagePrice(usage: Usage, properties: Properties): Priced {
  * Price of one event in advance. Without the event its value is left out of the events that are priced alone, but not of
  * the running totals.
  *
- * Rules: usage-and-charges C.10, D.5 "in-advance details".
+ * Rules: in-advance.md#units-of-one-event, charge-models.md#in-advance-details.
  */
 export function percentageEventPrice({ including, before }: EventUsage, properties: Properties): EventPrice {
   const terms = percentageTerms(properties);
@@ -63,7 +63,7 @@ export function percentageEventPrice({ including, before }: EventUsage, properti
   };
 }
 
-/** Rule: usage-and-charges D.5 "percentage". */
+/** Rule: charge-models.md#percentage. */
 export function figuresOf(usage: Usage, terms: PercentageTerms, totals: RunningTotals): Figures {
   const paidUnits = max(usage.units.minus(freeUnits(totals, terms.free)), ZERO);
   const unitsTotal = paidUnits.times(terms.rate).div(100);

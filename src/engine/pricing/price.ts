@@ -43,7 +43,7 @@ export const eventsNeeded = (
  * Price of usage under a charge's or a filter's properties, in the currency's main unit, not rounded.
  * Units are not negative: usage-fee.ts sees to that first.
  *
- * Rule: usage-and-charges D.5.
+ * Rule: charge-models.md.
  */
 export function price(name: ChargeModelName, properties: Properties, usage: Usage): Priced {
   assertNotNegative(usage);
@@ -52,7 +52,7 @@ export function price(name: ChargeModelName, properties: Properties, usage: Usag
 
 /**
  * Price of one event: what the usage costs with it, less what it costs without.
- * Rules: usage-and-charges C.10 "amount", D.5 "in-advance details".
+ * Rules: in-advance.md#units-of-one-event "amount", charge-models.md#in-advance-details.
  */
 export function priceEvent(name: ChargeModelName, properties: Properties, usage: EventUsage): EventPrice {
   assertNotNegative(usage.including);

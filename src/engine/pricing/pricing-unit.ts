@@ -11,7 +11,7 @@ export const PRICING_UNIT_EXPONENT = 2;
  *
  *   1065524 at 3.0150695 → 32126.28913918 → 3212629 cents
  *
- * Rule: usage-and-charges D.8 "fiat".
+ * Rule: pricing-units.md "fiat".
  */
 export function toCurrency(
   pricingUnitCents: Cents,
@@ -22,7 +22,7 @@ export function toCurrency(
   return { amountCents: roundToCents(exact), preciseAmountCents: roundToDigits(exact, PRECISE_AMOUNT_DIGITS) };
 }
 
-/** Price of a unit in the currency, from the cut cents of the pricing unit. Rule: usage-and-charges D.8 "fiat unit". */
+/** Price of a unit in the currency, from the cut cents of the pricing unit. Rule: pricing-units.md "fiat unit". */
 export function unitToCurrency(
   pricingUnitCents: Cents,
   conversionRate: Decimal,

@@ -30,13 +30,15 @@ const UNIT_DIGITS = 2;
 /** Models that price the projected units; of the others the amount itself is projected. */
 const PRICED_AGAIN: readonly ChargeModelName[] = ['standard', 'graduated', 'package', 'volume'];
 
-/** Days of a period that have begun by now. Rule: usage-and-charges G.2 "ratio". */
+/** Days of a period that have begun by now. Rule: usage-reads.md#projected-usage "ratio". */
 export function elapsedDays(period: Period, now: Instant, zone: string): Elapsed {
   const days = billedDays({ period, zone, periodDays: 0, isUpgraded: false });
   return { days: isBefore(now, period.from) ? 0 : days(period.from, now), of: days(period.from) };
 }
 
-/** Units as they will be at the end of the period when usage goes on as so far. Rule: usage-and-charges G.2. */
+/**
+ * Units as they will be at the end of the period when usage goes on as so far. Rule: usage-reads.md#projected-usage.
+ */
 export const projectUnits = (units: Decimal, { days, of }: Elapsed): Decimal =>
   days === 0 ? units : roundToDigits(units.times(of).div(days), UNIT_DIGITS);
 
@@ -45,7 +47,7 @@ export const projectUnits = (units: Decimal, { days, of }: Elapsed): Decimal =>
  *
  *   10 units at 1.00 on day 10 of 31 → 31.00 units, 3100 cents
  *
- * Rule: usage-and-charges G.2.
+ * Rule: usage-reads.md#projected-usage.
  */
 export function projectFee(
   fee: UsageFee,

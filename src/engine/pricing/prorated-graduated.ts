@@ -12,7 +12,7 @@ import type { Range } from './ranges.ts';
  *   0–5 at 10 + 100, 6–15 at 5 + 50, 30 days; +2 on the 10th, +5 on the 16th
  *   → 2 × 21 ÷ 30 × 10 + 3 × 15 ÷ 30 × 10 + 2 × 15 ÷ 30 × 5 + 150 = 184
  *
- * Rule: usage-and-charges D.5 "graduated, prorated".
+ * Rule: charge-models.md#graduated-prorated.
  */
 export function proratedGraduatedPrice(usage: Usage, moves: Moves, ranges: readonly Range[]): Priced {
   const { pieces, flat, fullUnits } = proratedPieces(usage, moves, ranges);

@@ -25,7 +25,7 @@ export interface RangeRules {
   isLoose: boolean;
 }
 
-/** Codes of what is wrong with a list of ranges. Rule: usage-and-charges D.4, D.4.1. */
+/** Codes of what is wrong with a list of ranges. Rule: charges.md#properties, charges.md#range-bounds. */
 export function rangeFaults(properties: Properties, { key, amounts, isLoose }: RangeRules): string[] {
   const list = properties[key];
   if (!Array.isArray(list) || list.length === 0) return [`missing_${key}`];
@@ -61,7 +61,7 @@ export const rangesOf = (properties: Properties, key: RangeRules['key']): Range[
     properties: range,
   }));
 
-/** The ranges as they are stored: bounds as JSON numbers, known keys only. Rule: usage-and-charges D.4.1. */
+/** The ranges as they are stored: bounds as JSON numbers, known keys only. Rule: charges.md#range-bounds. */
 export const storedRanges = (properties: Properties, { key, amounts }: RangeRules): Properties => ({
   [key]: rangesOf(properties, key).map(({ from, to, properties: given }) => ({
     from_value: from.toNumber(),
@@ -81,7 +81,7 @@ export interface EnteredRange extends Range {
  *
  *   10.5 units, 0–10 and 11–20 → 10 and 0.5
  *
- * Rule: usage-and-charges D.4.1, D.5 "graduated".
+ * Rule: charges.md#range-bounds, charge-models.md#graduated.
  */
 export function enteredRanges(ranges: readonly Range[], units: Decimal): EnteredRange[] {
   const isAdjacent =

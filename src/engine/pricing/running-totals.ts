@@ -27,7 +27,7 @@ export const isCounted = ({ aggregation }: Usage): boolean =>
  * Running totals: 1, 2, … up to the units of a count; of a sum those of the first events, or those up to the first above
  * the free total; of others none.
  *
- * Rule: usage-and-charges D.5 "percentage", running total R.
+ * Rule: charge-models.md#percentage, running total R.
  */
 export function runningTotals(usage: Usage, free: FreeUnits): RunningTotals {
   if (free.perEvents === 0 && free.perTotal.isZero()) return ofList([]);
@@ -62,7 +62,7 @@ const ofCount = (units: Decimal): RunningTotals => ({
   below: (limit) => Math.min(units.toNumber(), max(limit.ceil().minus(1), ZERO).toNumber()),
 });
 
-/** Units that cost nothing. Rule: usage-and-charges D.5 "free units". */
+/** Units that cost nothing. Rule: charge-models.md "free units". */
 export function freeUnits(totals: RunningTotals, { perEvents, perTotal }: FreeUnits): Decimal {
   if (totals.length === 0 || totals.last.isZero()) return ZERO;
   if (perEvents > 0 && perEvents < totals.length) return totals.nth(perEvents);
@@ -70,7 +70,7 @@ export function freeUnits(totals: RunningTotals, { perEvents, perTotal }: FreeUn
   return perTotal;
 }
 
-/** Events that pay no fixed amount. Rule: usage-and-charges D.5 "free events". */
+/** Events that pay no fixed amount. Rule: charge-models.md "free events". */
 export function freeEvents(totals: RunningTotals, { perEvents, perTotal }: FreeUnits): number {
   const limits = [perEvents, totals.below(perTotal)].filter((limit) => limit > 0);
   return limits.length === 0 ? 0 : Math.min(...limits);

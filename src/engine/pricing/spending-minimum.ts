@@ -24,7 +24,7 @@ export interface TrueUp {
  *
  *   minimum 1000, 25 of 28 days, used 800 → 92.857 → 93
  *
- * Rules: subscriptions-and-invoices E.2, usage-and-charges D.7.
+ * Rules: minimums.md#spending-minimum, minimums.md#true-up.
  */
 export function spendingTrueUp(input: SpendingMinimumInput): TrueUp | undefined {
   const due = decimal(input.min_amount_cents).times(input.billedDays).div(input.periodDays);

@@ -9,7 +9,7 @@ import { unitAmountOf } from './unit-amount.ts';
  *
  *   12.5 units at 0.01 → 0.125
  *
- * Rule: usage-and-charges D.5 "standard".
+ * Rule: charge-models.md#standard.
  */
 export function standardPrice(usage: Usage, pricePerUnit: Decimal): Priced {
   const amount = usage.units.times(pricePerUnit);

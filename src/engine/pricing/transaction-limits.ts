@@ -39,7 +39,7 @@ export function transactionCost(
  *
  *   10, 80, 10000 at 2.99 %, between 1.75 and 12 → 1.75 + 2.392 + 12 = 16.142
  *
- * Rule: usage-and-charges D.5 "percentage", per-transaction limits.
+ * Rule: charge-models.md#percentage, per-transaction limits.
  */
 export function transactionsPrice(usage: Usage, free: FreeUnits, terms: TransactionTerms): Decimal {
   return chargedRuns(usage, free).reduce<Decimal>(

@@ -28,7 +28,8 @@ export interface UsageFee extends FeeAmounts {
  *
  *   12.5 units at 0.01 USD → 0.125 USD → 13 cents, precise 12.5
  *
- * Rules: usage-and-charges 0.2, B.5, D.5, D.8, F.2.
+ * Rules: money-and-days.md#numbers, billable-metrics.md#rounding, charge-models.md, pricing-units.md,
+ * usage-fees.md#units-shown.
  */
 export function usageFee(input: UsageFeeInput): UsageFee {
   const { charge_model, properties, usage, metric } = input;
@@ -58,6 +59,9 @@ const noFee = (input: UsageFeeInput): UsageFee => ({
 
 const isBelowZero = (value: Decimal): boolean => value.isNegative() && !value.isZero();
 
-/** Whether a computed usage fee is worth a row: it has units, an amount or events. Rule: usage-and-charges F.4. */
+/**
+ * Whether a computed usage fee is worth a row: it has units, an amount or events.
+ * Rule: usage-fees.md#when-a-fee-is-stored.
+ */
 export const isStored = ({ units, amountCents, eventsCount }: UsageFee): boolean =>
   !units.isZero() || amountCents !== 0 || eventsCount !== 0;

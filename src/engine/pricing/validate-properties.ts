@@ -14,7 +14,7 @@ export type ValidatedProperties = { ok: true; properties: Properties } | { ok: f
  *
  * Presentation group keys belong to the charge: those inside a filter's properties are dropped unread.
  *
- * Rule: usage-and-charges D.4.
+ * Rule: charges.md#properties.
  */
 export function validateProperties(
   name: ChargeModelName,

@@ -19,7 +19,7 @@ const RULES: RangeRules = {
  *
  *   0–100 at 2 + 10, 101–200 at 1; 100.5 units → range 101–200, 100.5
  *
- * Rule: usage-and-charges D.5 "volume".
+ * Rule: charge-models.md#volume.
  */
 export function volumePrice({ units, fullUnits }: Usage, properties: Properties): Priced {
   const quantity = fullUnits ?? units;

@@ -7,13 +7,15 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 export const dealDay = (text: string, zone: string): Temporal.PlainDate =>
   DAY.test(text) ? Temporal.PlainDate.from(text) : localDate(Temporal.Instant.from(text), zone);
 
-/** The instant that a text of a deal means: a bare date is the start of that day in `zone`. Rule: platform K.6. */
+/**
+ * The instant that a text of a deal means: a bare date is the start of that day in `zone`. Rule: quotes.md#execution.
+ */
 export const dealInstant = (text: string, zone: string): Temporal.Instant =>
   DAY.test(text) ? dayStart(Temporal.PlainDate.from(text), zone) : Temporal.Instant.from(text);
 
 /**
  * Earliest day on which something of a deal ends; null when nothing does. Forms expire and orders are executed strictly
- * before it. Rule: platform K.3 "after_deal_expiration".
+ * before it. Rule: quotes.md#routes "after_deal_expiration".
  */
 export function earliestEnd(texts: readonly string[], zone: string): Temporal.PlainDate | null {
   return texts

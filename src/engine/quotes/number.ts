@@ -13,7 +13,7 @@ const LEAST_DIGITS = 4;
  *
  *   quote, 2026, 7 → QT-2026-0007
  *
- * Rule: platform K.1.
+ * Rule: quotes.md#lifecycle.
  */
 export function documentNumber(document: NumberedDocument, createdAt: Instant, sequence: number): string {
   const year = String(utcDate(createdAt).year).padStart(4, '0');

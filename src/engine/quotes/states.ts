@@ -9,7 +9,10 @@ export type QuoteVersionStatus = (typeof QUOTE_VERSION_STATUSES)[number];
 export const QUOTE_VERSION_VOID_REASONS = ['manual', 'superseded', 'cascade_of_expired', 'cascade_of_voided'] as const;
 export type QuoteVersionVoidReason = (typeof QUOTE_VERSION_VOID_REASONS)[number];
 
-/** A draft is approved or voided; an approved version is only voided along with its order form. Rule: platform K.1. */
+/**
+ * A draft is approved or voided; an approved version is only voided along with its order form.
+ * Rule: quotes.md#lifecycle.
+ */
 export const QUOTE_VERSION_MOVES: Moves<QuoteVersionStatus> = {
   draft: ['approved', 'voided'],
   approved: ['voided'],
@@ -18,7 +21,7 @@ export const QUOTE_VERSION_MOVES: Moves<QuoteVersionStatus> = {
 
 export const canQuoteVersionMove = moveChecker(QUOTE_VERSION_MOVES);
 
-/** From which state each reason voids a version: what is approved falls by cascade only. Rule: platform K.1. */
+/** From which state each reason voids a version: what is approved falls by cascade only. Rule: quotes.md#lifecycle. */
 const VOIDED_FROM: Readonly<Record<QuoteVersionVoidReason, QuoteVersionStatus>> = {
   manual: 'draft',
   superseded: 'draft',
@@ -32,7 +35,7 @@ export const canVoidQuoteVersion = (from: QuoteVersionStatus, reason: QuoteVersi
 export const ORDER_FORM_STATUSES = ['generated', 'signed', 'expired', 'voided'] as const;
 export type OrderFormStatus = (typeof ORDER_FORM_STATUSES)[number];
 
-/** Rule: platform K.1. */
+/** Rule: quotes.md#lifecycle. */
 export const ORDER_FORM_MOVES: Moves<OrderFormStatus> = {
   generated: ['signed', 'expired', 'voided'],
   signed: [],
@@ -45,7 +48,7 @@ export const canOrderFormMove = moveChecker(ORDER_FORM_MOVES);
 export const ORDER_STATUSES = ['created', 'executed', 'failed'] as const;
 export type OrderStatus = (typeof ORDER_STATUSES)[number];
 
-/** A failed order may be tried again; an executed one is final. Rule: platform K.1. */
+/** A failed order may be tried again; an executed one is final. Rule: quotes.md#lifecycle. */
 export const ORDER_MOVES: Moves<OrderStatus> = {
   created: ['executed', 'failed'],
   failed: ['executed'],

@@ -11,7 +11,7 @@ export const RULE_STATUSES = [
 ] as const;
 export type RuleStatus = (typeof RULE_STATUSES)[number];
 
-/** A rule is pending while its subscription is incomplete, and then ends once. Rule: subscriptions-and-invoices B.9. */
+/** A rule is pending while its subscription is incomplete, and then ends once. Rule: activation-rules.md. */
 export const RULE_MOVES: Moves<RuleStatus> = {
   inactive: ['pending', 'not_applicable'],
   pending: ['satisfied', 'failed', 'expired', 'declined'],

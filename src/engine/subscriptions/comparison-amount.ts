@@ -10,10 +10,10 @@ const PERIODS_A_YEAR: Record<Interval, number> = { weekly: 52, monthly: 12, quar
 
 /**
  * What a plan costs a year, in cents, to tell an upgrade from a downgrade; never billed. Currency, charges and
- * commitments are ignored. Rule: subscriptions-and-invoices A.2.
+ * commitments are ignored. Rule: plans.md#comparison-amount.
  */
 export const yearlyAmount = (plan: ComparedPlan): Cents => cents(plan.amount_cents * PERIODS_A_YEAR[plan.interval]);
 
-/** Whether moving to another plan takes effect at once; an equal yearly amount does. Rule: subscriptions-and-invoices B.5. */
+/** Whether moving to another plan takes effect at once; an equal yearly amount does. Rule: plan-changes.md#upgrade. */
 export const isUpgrade = (current: ComparedPlan, next: ComparedPlan): boolean =>
   yearlyAmount(next) >= yearlyAmount(current);

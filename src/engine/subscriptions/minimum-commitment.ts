@@ -30,7 +30,7 @@ export interface Reconciled {
  * The period that a line reconciles, or undefined when it reconciles none: in arrears the one that it bills, in advance
  * the one before; the one in progress when it ends a plan in advance.
  *
- * Rule: subscriptions-and-invoices E.1.
+ * Rule: minimums.md#minimum-commitment.
  */
 export function reconciledPeriod(input: CommitmentInput): Reconciled | undefined {
   const { plan, subscription, at, zone, window } = input;
@@ -67,7 +67,7 @@ export function isOfPeriod({ from, to }: Period, period: Period): boolean {
  *
  *   1000000 for 5 of 7 days → 714286, used 71429 → 642857
  *
- * Rule: subscriptions-and-invoices E.1.
+ * Rule: minimums.md#minimum-commitment.
  */
 export function commitmentTrueUp(
   commitmentCents: number,

@@ -56,11 +56,14 @@ export interface SubscriptionFee {
   periodDays: number;
 }
 
-/** The subscription fee of an invoice line, or undefined when the line gets none. Rules: subscriptions-and-invoices D.2–D.4. */
+/**
+ * The subscription fee of an invoice line, or undefined when the line gets none.
+ * Rules: subscription-fees.md#when-a-line-gets-a-fee, subscription-fees.md#amount, subscription-fees.md#trial.
+ */
 export const subscriptionFee = (input: SubscriptionFeeInput): SubscriptionFee | undefined =>
   bearsSubscriptionFee(input) ? subscriptionFeeAmount(input) : undefined;
 
-/** Whether an invoice line gets a subscription fee. Rule: subscriptions-and-invoices D.2. */
+/** Whether an invoice line gets a subscription fee. Rule: subscription-fees.md#when-a-line-gets-a-fee. */
 export function bearsSubscriptionFee(input: SubscriptionFeeInput): boolean {
   const { plan, subscription, at, zone } = input;
   if (plan.pay_in_advance && input.hasFeeOfSameDay) return false;
@@ -79,7 +82,7 @@ export function bearsSubscriptionFee(input: SubscriptionFeeInput): boolean {
  *
  *   1000 a month, started on the 5th of March → 27/31 → 871
  *
- * Rules: subscriptions-and-invoices D.3, D.4.
+ * Rules: subscription-fees.md#amount, subscription-fees.md#trial.
  */
 export function subscriptionFeeAmount(input: SubscriptionFeeInput): SubscriptionFee {
   const { plan, subscription, window, zone } = input;
@@ -106,7 +109,7 @@ export const isStartedInPast = (
   zone: string,
 ): boolean => isDateBefore(localDate(startOf(subscription), zone), localDate(subscription.created_at, zone));
 
-/** The case that decides the amount. Rule: subscriptions-and-invoices D.3. */
+/** The case that decides the amount. Rule: subscription-fees.md#amount. */
 export type FeeCase = 'termination' | 'first after upgrade' | 'full period' | 'first period';
 
 function billedDaysOf(input: SubscriptionFeeInput, periodDays: number): number {
@@ -124,7 +127,7 @@ function billedDaysOf(input: SubscriptionFeeInput, periodDays: number): number {
   return Math.max(days - upgradeDay, 0);
 }
 
-/** The first matching case. Rule: subscriptions-and-invoices D.3. */
+/** The first matching case. Rule: subscription-fees.md#amount. */
 export function feeCaseOf(input: SubscriptionFeeInput): FeeCase {
   const { plan, subscription, at, zone } = input;
   if (isTerminated(subscription, at) && !plan.pay_in_advance && input.succession !== 'downgrade') return 'termination';
@@ -146,7 +149,10 @@ function startOfPeriodBefore({ plan, subscription, at, zone }: SubscriptionFeeIn
   return dayStart(periodBefore(grid, periodHolding(grid, localDate(at, zone))).first, zone);
 }
 
-/** Whether a yearly or half-yearly plan bills its fee with this line. Rule: subscriptions-and-invoices D.2-2. */
+/**
+ * Whether a yearly or half-yearly plan bills its fee with this line. Rule: subscription-fees.md#when-a-line-gets-a-fee
+ * (2).
+ */
 export function isLongPlanTurn({ plan, subscription, at, zone, hasOlderFee }: SubscriptionFeeInput): boolean {
   const grid = gridsOf(plan, subscription, zone).plan;
   const today = localDate(at, zone);

@@ -3,7 +3,7 @@ import { type Moves, moveChecker } from '../state-machine.ts';
 export const SUBSCRIPTION_STATUSES = ['pending', 'incomplete', 'active', 'terminated', 'canceled'] as const;
 export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
 
-/** Rule: subscriptions-and-invoices B.3. */
+/** Rule: subscriptions.md#statuses. */
 export const SUBSCRIPTION_MOVES: Moves<SubscriptionStatus> = {
   pending: ['incomplete', 'active', 'canceled'],
   incomplete: ['active', 'canceled'],

@@ -21,7 +21,7 @@ export interface ThresholdProgress<Of extends Threshold> {
  *
  *   100 and every 200; usage 723 → 100, 300, 500, 700: 1; 900: 0.115
  *
- * Rule: usage-and-charges G.4 "usage_thresholds".
+ * Rule: usage-reads.md#lifetime-usage "usage_thresholds".
  */
 export function thresholdProgress<Of extends Threshold>(
   thresholds: readonly Of[],

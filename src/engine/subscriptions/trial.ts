@@ -15,7 +15,7 @@ const NANOSECONDS_A_DAY = 86_400_000_000_000;
  * The instant at which the trial ends, or undefined when the plan has none. A day of trial is 24 hours, fractions
  * count, and the end keeps its time of day. A later subscription of the same external id does not restart it.
  *
- * Rule: subscriptions-and-invoices D.1 `trial_end`.
+ * Rule: subscription-fees.md#notation `trial_end`.
  */
 export function trialEnd({ plan, subscription, firstStartedAt }: TrialInput): Instant | undefined {
   const days = decimal(plan.trial_period ?? 0);
@@ -27,7 +27,7 @@ export function trialEnd({ plan, subscription, firstStartedAt }: TrialInput): In
 
 /**
  * Whether the trial runs at an instant, also when it is asked later and the trial is over by then.
- * Rule: subscriptions-and-invoices D.2-3 "in trial".
+ * Rule: subscription-fees.md#when-a-line-gets-a-fee (3) "in trial".
  */
 export function isInTrial(input: TrialInput, at: Instant): boolean {
   const end = trialEnd(input);

@@ -16,7 +16,7 @@ export interface TaxLevels<Tax> {
 
 type Level = keyof TaxLevels<unknown>;
 
-/** Levels that may tax a fee of each type, the first with a tax wins. Rule: credits-and-payments A.3. */
+/** Levels that may tax a fee of each type, the first with a tax wins. Rule: taxes.md#which-taxes-apply. */
 const LEVELS: Readonly<Record<FeeType, readonly Level[]>> = {
   subscription: ['plan', 'customer', 'billingEntity'],
   charge: ['own', 'plan', 'customer', 'billingEntity'],
@@ -26,7 +26,7 @@ const LEVELS: Readonly<Record<FeeType, readonly Level[]>> = {
   credit: [],
 };
 
-/** Taxes of a fee: those of the first level that has any; levels are never merged. Rule: credits-and-payments A.3. */
+/** Taxes of a fee: those of the first level that has any; levels are never merged. Rule: taxes.md#which-taxes-apply. */
 export function chooseTaxes<Tax>(feeType: FeeType, levels: TaxLevels<Tax>): readonly Tax[] {
   const level = LEVELS[feeType].find((name) => (levels[name]?.length ?? 0) > 0);
   return level === undefined ? [] : levels[level]!;

@@ -24,7 +24,7 @@ export interface FeeTaxes {
   taxesRate: Decimal;
 }
 
-/** What of a fee is taxed, in cents; may have decimals. Rule: credits-and-payments A.4 `base(f)`. */
+/** What of a fee is taxed, in cents; may have decimals. Rule: taxes.md#computation `base(f)`. */
 export const taxBase = ({ amountCents, preciseCouponsAmountCents }: TaxedAmount): Decimal =>
   decimal(amountCents).minus(preciseCouponsAmountCents);
 
@@ -36,7 +36,7 @@ export const taxOn = (base: Decimal, { rate }: Tax): Decimal => base.times(decim
  *
  *   33 at 20 % → 7;  10000 at 20 % + 10 % → 3000 of 2000 and 1000, rate 30
  *
- * Rule: credits-and-payments A.4 "per fee".
+ * Rule: taxes.md#computation "per fee".
  */
 export function taxFee(fee: TaxedAmount, taxes: readonly Tax[]): FeeTaxes {
   const base = taxBase(fee);

@@ -30,7 +30,7 @@ export interface InvoiceTaxes {
  *
  *   three fees of 33 at 20 % → 20 (the fees say 7 + 7 + 7)
  *
- * Rule: credits-and-payments A.4 "per invoice".
+ * Rule: taxes.md#computation "per invoice".
  */
 export function taxInvoice(fees: readonly TaxedFee[], subTotalCents: Cents): InvoiceTaxes {
   const shares = gatherByTax(fees).map(({ tax, carriers }) => {

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { newId } from '../../platform/ids.ts';
 import { refuse } from '../../platform/refusal.ts';
 
-/** Bulk requests of one organization at a time, and how long others wait (beyond 3.4). */
+/** Bulk requests of one organization at a time, and how long others wait (bulk-events.md#bulk). */
 const PLACES = 2;
 const PATIENCE_MS = 10_000;
 const LOOK_AGAIN_MS = 100;

@@ -15,7 +15,7 @@ interface LineError {
   error_places?: ErrorPlace[];
 }
 
-/** What became of the lines of a bulk request, as far as it has come. Rule: beyond 3.4. */
+/** What became of the lines of a bulk request, as far as it has come. Rule: bulk-events.md#bulk. */
 export class BulkReport {
   #stored = 0;
   #replayed = 0;

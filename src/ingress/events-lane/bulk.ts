@@ -8,7 +8,7 @@ import { parseBody } from '../parse-body.ts';
 import { BulkReport } from './bulk-report.ts';
 import { type Line, linesOf } from './lines.ts';
 
-/** Limits of beyond 3.4; a chunk is stored by one job, as many events as the lane puts into one. */
+/** Limits of bulk-events.md#bulk; a chunk is stored by one job, as many events as the lane puts into one. */
 const MOST_LINE_BYTES = 64 * 1024;
 const CHUNK_EVENTS = 500;
 const CHUNK_CHARACTERS = 512 * 1024;
@@ -44,7 +44,7 @@ interface Sent {
  * sender  whose events they are and how they came
  *
  * @throws BulkRefusal with the report of what was stored before; ConnectionLost
- * Rule: beyond 3.4.
+ * Rule: bulk-events.md#bulk.
  */
 export async function storeLines(
   deps: BulkDeps,

@@ -41,7 +41,7 @@ const APART_MS = 30_000;
 /**
  * Sends all organizations' events in shared jobs, since hundreds of small requests cost little together. Apart, in jobs of
  * their own that find no place but their organization's share, go those that would hold up the others: a request larger
- * than a job, and for a while the events of an organization that was held. Rule: README decision 19.
+ * than a job, and for a while the events of an organization that was held. Rule: everywhere.md#bounded-cost.
  */
 export function createCoalescer(deps: CoalescerDeps): Coalescer {
   const waitingOf = new Map<string, number>();

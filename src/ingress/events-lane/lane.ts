@@ -60,14 +60,14 @@ export interface EventsLane {
 /** Characters of a user agent that are worth keeping with every event. */
 const USER_AGENT_MAX = 255;
 const REPLAYED = { 'X-Svc-Replayed': 'true' };
-/** Events of a tolerant batch that count as one request (beyond 3.3). */
+/** Events of a tolerant batch that count as one request (bulk-events.md#tolerant-batch). */
 const EVENTS_A_REQUEST = 100;
 const NDJSON_TYPE = /^application\/x-ndjson\s*(?:;|$)/i;
 
 /**
  * The busiest routes: checks the events of a request, sends them to the storing workers together with those of
- * concurrent requests, and answers when they are committed. Rules: performance-design 3, usage-and-charges A.4 to A.7,
- * beyond 3.
+ * concurrent requests, and answers when they are committed. Rules: storing-events.md, events.md#order-of-checks,
+ * events.md#batch, events.md#deduplication, events.md#answer, event-verdicts.md.
  */
 export function createEventsLane(deps: {
   producer: Producer;

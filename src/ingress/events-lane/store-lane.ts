@@ -60,7 +60,7 @@ const SLOW_SEND_MS = 200;
  * Adaptive coalescing: a request joins the next job, which is sent on the next turn of the event loop while none is in
  * flight, or one and it is worth a second, else when one ends. At low load a job holds one request; under load it grows by
  * itself. Organizations take turns in filling it, so that one with thousands of events keeps no other one waiting.
- * Rule: performance-design 3.1, README decision 19.
+ * Rule: storing-events.md#coalescing, everywhere.md#bounded-cost.
  *
  * organizationId  of a lane whose jobs hold the events of this organization alone
  */

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Refusal, refuse } from '../../platform/refusal.ts';
 
-/** Limits of a bulk body (beyond 3.4). */
+/** Limits of a bulk body (bulk-events.md#bulk). */
 const MOST_PACKED_BYTES = 8 * 1024 * 1024;
 const MOST_RATIO = 100;
 

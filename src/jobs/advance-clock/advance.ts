@@ -14,7 +14,7 @@ const HEARTBEAT_MS = 15_000;
 /**
  * Walks a test clock from due instant to due instant to its target, if nobody else does: Commits each instant before its
  * work starts, so a worker that takes over repeats at most that instant, whose jobs are idempotent. Ends `ready`, or `failed`
- * with the job that used its attempts. Rule: platform O.3, beyond 1.2.
+ * with the job that used its attempts. Rule: test-clocks.md#advancing, test-clocks.md#what-an-advance-promises.
  *
  * isStopping  asked between instants: the walk is then left for another worker
  * @throws lasting outages of the database: the queue tries again

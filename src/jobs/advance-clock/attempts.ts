@@ -5,7 +5,7 @@ import { isPassing } from '../../platform/db/refusal-of-database.ts';
 import { Refusal } from '../../platform/refusal.ts';
 import { LeaseLost } from './sql.ts';
 
-/** Attempts of a job of an advance, in real time (beyond 1.2 "failure"). */
+/** Attempts of a job of an advance, in real time (test-clocks.md#what-an-advance-promises "failure"). */
 const ATTEMPTS = 3;
 /** A database that is away or chose us in a deadlock says nothing about the job: asked this often, then left to the queue. */
 const PASSING_ATTEMPTS = 6;

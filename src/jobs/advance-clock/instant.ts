@@ -47,7 +47,7 @@ export async function workInstant(walker: Walker, { settleFirst }: { settleFirst
 
 /**
  * At the target: marks that the advance's own jobs set and whose tick lies after it are worked off now, so that `ready`
- * means done (platform O.3).
+ * means done (test-clocks.md#advancing).
  *
  * @throws JobFailed, LeaseLost
  */

@@ -74,7 +74,10 @@ export function clockAdvances(deps: AdvanceDeps): {
   };
 }
 
-/** Nudges advances again whose nudge was lost or whose worker has died (beyond 1.2 "crash"). */
+/**
+ * Nudges advances again whose nudge was lost or whose worker has died (test-clocks.md#what-an-advance-promises
+ * "crash").
+ */
 export function watchAbandonedAdvances(deps: Pick<SystemDeps, 'sql' | 'producer' | 'log'>): { close(): Promise<void> } {
   const look = async () => {
     try {

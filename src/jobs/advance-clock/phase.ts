@@ -10,7 +10,7 @@ export interface Phase {
   told: string | null;
   /** The instant is counted among those with work. */
   counted: boolean;
-  /** Marks that requests had set before the advance, by job (platform O.3: they wait for their tick). */
+  /** Marks that requests had set before the advance, by job (test-clocks.md#advancing: they wait for their tick). */
   waiting: Record<string, string[]>;
 }
 

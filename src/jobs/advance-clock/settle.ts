@@ -15,7 +15,8 @@ const PAUSE_MS = 20;
 
 /**
  * Works off what is open at the clock's instant: batches of events whose asynchronous part is owed, after-steps that are
- * owed at once or due by now, and what they cause (platform O.3 "settled", beyond 1.2).
+ * owed at once or due by now, and what they cause (test-clocks.md#advancing "settled",
+ * test-clocks.md#what-an-advance-promises).
  *
  * @returns how much there was
  * @throws JobFailed, LeaseLost

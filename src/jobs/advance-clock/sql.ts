@@ -89,7 +89,7 @@ export async function storePosition(sql: Sql, lease: Lease, position: Position):
 }
 
 /**
- * Stores which job is in work, with its line in the timeline (beyond 1.3): how many items it found.
+ * Stores which job is in work, with its line in the timeline (test-clocks.md#timeline): how many items it found.
  *
  * @throws LeaseLost
  */

@@ -1,7 +1,10 @@
 import { milliseconds, millisecondsOrNull } from '../../platform/schema/view.ts';
 import type { StepRow } from './queries.ts';
 
-/** An owed after-step as the operator sees it; its payload holds ids only and stays inside. Rule: beyond 14. */
+/**
+ * An owed after-step as the operator sees it; its payload holds ids only and stays inside.
+ * Rule: other-routes.md#records.
+ */
 export const stepView = (row: StepRow) => ({
   id: row.id,
   organization_id: row.organization_id,

@@ -1,7 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Sql } from '../../platform/db/connect.ts';
 
-/** Claims a tick; true for the one caller that got it (README decision 12). */
+/** Claims a tick; true for the one caller that got it (everywhere.md#periodic-work). */
 export async function claimTick(
   sql: Sql,
   job: string,

@@ -14,7 +14,7 @@ export interface ScheduledJob {
  * A periodic job as the operator sees it: when it ticks, and what became of its last tick. Of a job of the organizations'
  * time (clock B) the tick is done when its work is in the queue `billing`.
  *
- * Rules: platform L, beyond 14 "periodic jobs".
+ * Rules: periodic-jobs.md, other-routes.md#records "periodic jobs".
  */
 export function jobView({ job, tick, clock }: ScheduledJob, last: TickRow | undefined, now: Temporal.Instant) {
   return {

@@ -12,7 +12,7 @@ export interface StoredAnswer {
   is_digest: boolean;
 }
 
-// Many twins must never hold connections for the whole wait of a slow first command (beyond 2, run there).
+// Many twins must never hold connections for the whole wait of a slow first command (idempotency.md, run there).
 const TWIN_WAIT = "set local lock_timeout = '250ms'";
 
 /**

@@ -9,7 +9,7 @@ import { sealText, UnknownSecretsKey } from '../../platform/secrets/secrets.ts';
 import type { CommandJobName } from '../../queues.ts';
 import { type CommandDeps, type CommandJob, type CommandReply, runCommand, TwinRunning } from './run-command.ts';
 
-// A queue restored from an old file must never run a command whose idempotency row has expired (beyond 2).
+// A queue restored from an old file must never run a command whose idempotency row has expired (idempotency.md).
 export const OLDEST_COMMAND_MS = 3_600_000;
 const TWIN_DELAY_MS = 100;
 
@@ -32,7 +32,9 @@ export function commandHandlers(
   };
 }
 
-/** Whether all that a command would give is an answer, and its caller has had another one (README decision 19). */
+/**
+ * Whether all that a command would give is an answer, and its caller has had another one (everywhere.md#bounded-cost).
+ */
 const nobodyWaitsFor = (deps: CommandDeps, job: CommandJob): boolean =>
   deps.operations.get(job.operation)?.onlyAnswers === true && isLate(deps, job);
 

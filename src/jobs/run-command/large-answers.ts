@@ -2,7 +2,7 @@ import { assert } from '../../engine/assert.ts';
 import type { Context } from '../../platform/context.ts';
 import { Answer, type Operation } from '../../platform/operation.ts';
 
-/** Answers of more bytes are not kept (beyond 2). */
+/** Answers of more bytes are not kept (idempotency.md). */
 const MOST_STORED_BYTES = 1024 * 1024;
 
 /** Stored instead of a body: what the record is found by again. */
@@ -18,7 +18,7 @@ export interface Digest {
 
 /**
  * The digest of an answer that is too large to be kept, undefined of one that is not, or whose record nothing reads
- * again. A replay shows the record as it is then. Rule: beyond 2 "answers above 1 MiB".
+ * again. A replay shows the record as it is then. Rule: idempotency.md "answers above 1 MiB".
  */
 export function digestOf(
   operations: ReadonlyMap<string, Operation>,

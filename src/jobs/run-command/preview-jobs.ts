@@ -25,7 +25,7 @@ const TRIES = 3;
 
 /**
  * Handler of previews: reads of one view of the data, which lock nothing that others wait for and store nothing. One whose
- * caller no longer waits is not run. Rules: README decision 19, subscriptions-and-invoices F.16.
+ * caller no longer waits is not run. Rules: everywhere.md#bounded-cost, previews.md.
  */
 export function previewHandlers(deps: CommandDeps & { redis: Redis }): Pick<Handlers, 'preview.run'> {
   const turns = new Turns();

@@ -57,7 +57,7 @@ export interface CommandDeps {
   fallsDue?: (db: Db, organizationId: string, from: Temporal.Instant, until: Temporal.Instant) => Promise<boolean>;
 }
 
-/** Refusals whose answer is stored under the key: the command was reached and changed nothing (beyond 2). */
+/** Refusals whose answer is stored under the key: the command was reached and changed nothing (idempotency.md). */
 const STORED_REFUSALS = new Set([404, 405, 422]);
 
 export const isStored = ({ status }: CommandReply): boolean => status < 400 || STORED_REFUSALS.has(status);
@@ -68,7 +68,8 @@ export class TwinRunning extends Error {}
 /**
  * Runs one write of the API in one transaction: idempotency row, command, audit and outgoing rows, API log, answer.
  * A refused command is rolled back to its savepoint and its answer committed. Running it again under the same key or
- * the same command id replays the answer. Rule: README decisions 5 to 7, beyond 2.
+ * the same command id replays the answer. Rule: everywhere.md#idempotency-key, everywhere.md#writes-are-jobs,
+ * everywhere.md#postgres-is-the-truth, idempotency.md.
  */
 export async function runCommand(deps: CommandDeps, queued: CommandJob): Promise<CommandReply> {
   const job = await openedInput(deps, queued);
@@ -100,7 +101,7 @@ async function runOnce(deps: CommandDeps, job: CommandJob, refusal?: Refusal): P
   const operation = deps.operations.get(job.operation);
   assert(operation, `operation ${job.operation} is in the table`);
   const { scopeHash, fingerprint } = keyOfCommand(job);
-  // Event routes are in no API log, with an Idempotency-Key neither (platform H.2).
+  // Event routes are in no API log, with an Idempotency-Key neither (logs.md#api-logs).
   const isLogged = operation.kind !== 'events';
   const outcome = await deps.sql.begin(async (tx): Promise<{ reply: CommandReply; nudges: Nudges }> => {
     const claimed = await claimKey(tx, {
@@ -223,7 +224,7 @@ async function replay(
   return { reply: { status: stored.http_status, body, headers: { ...headers, ...marks } }, isRepeat: true };
 }
 
-/** An answer that reveals a secret once is stored sealed, a large one as a digest (beyond 2). */
+/** An answer that reveals a secret once is stored sealed, a large one as a digest (idempotency.md). */
 export async function storedForm(
   { config, operations }: CommandDeps,
   tx: Tx,
@@ -262,7 +263,7 @@ async function shownAgain(deps: CommandDeps, tx: Tx, job: CommandJob, digest: st
   return readAgain(context, deps.operations, deps.operations.get(job.operation)!, JSON.parse(digest));
 }
 
-// The answer is logged as it travels (README decision 3).
+// The answer is logged as it travels (everywhere.md#wire-prefix).
 export const apiLogRow = ({ config }: CommandDeps, job: CommandJob, reply: CommandReply, at: Temporal.Instant) => ({
   id: job.cid,
   organization_id: job.organization_id,

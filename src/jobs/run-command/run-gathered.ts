@@ -36,7 +36,8 @@ export interface GatheredOutcome {
  *
  * @throws TwinRunning when another transaction holds one of the keys
  * @throws whatever else stops the transaction; nothing of any of them is stored then
- * Rule: README decisions 5 to 7, beyond 2.
+ * Rule: everywhere.md#idempotency-key, everywhere.md#writes-are-jobs, everywhere.md#postgres-is-the-truth,
+ * idempotency.md.
  */
 export async function runGathered(
   deps: CommandDeps,

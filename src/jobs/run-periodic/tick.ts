@@ -15,7 +15,7 @@ const LOCK_SPACE = 7_236_105;
 
 /**
  * Runs one tick: a sweep does its work here, a job of clock B selects what is due and fans out one `periodic.work` per
- * item. Under the lock of its job: a tick is skipped while the former run still works (platform L "single").
+ * item. Under the lock of its job: a tick is skipped while the former run still works (periodic-jobs.md "single").
  */
 export async function runTick(
   deps: SweepDeps,

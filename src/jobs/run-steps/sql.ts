@@ -40,7 +40,7 @@ export async function markUnknown(
   return noted.length > 0;
 }
 
-/** What a run shows of its end. Rule: beyond 0 "Runs". */
+/** What a run shows of its end. Rule: other-routes.md#common-ground "Runs". */
 export interface RunError {
   code: string;
   message: string;

@@ -3,7 +3,9 @@ import type { SweepJob } from '../../platform/periodic-job.ts';
 
 const BATCH = 5000;
 
-/** Deletes idempotency records past their life, 5 000 at a time (platform L `clean-idempotency`, beyond 2). */
+/**
+ * Deletes idempotency records past their life, 5 000 at a time (periodic-jobs.md#clean-idempotency, idempotency.md).
+ */
 export const cleanIdempotency: SweepJob = {
   name: 'clean-idempotency',
   async sweep({ sql }) {

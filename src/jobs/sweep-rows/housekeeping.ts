@@ -6,15 +6,16 @@ import { firstIdAt } from '../../platform/ids.ts';
 import type { SweepJob } from '../../platform/periodic-job.ts';
 
 const TICKS_KEPT_DAYS = 7;
-/** Life of a timeline after its clock (beyond 1.3). */
+/** Life of a timeline after its clock (test-clocks.md#timeline). */
 const TIMELINES_KEPT_DAYS = 30;
-/** Rule: beyond 9. */
+/** Rule: auditor.md. */
 const AUDITS_KEPT_DAYS = 90;
 const BATCH = 5000;
 
 /**
  * Creates the log partitions of this and the next month, drops what is older than the longest period that any
- * organization shows (platform H.4), old ticks, the timelines of clocks deleted long ago and old runs of the auditor.
+ * organization shows (logs.md#storage), old ticks, the timelines of clocks deleted long ago and old runs of the
+ * auditor.
  */
 export const housekeeping: SweepJob = {
   name: 'housekeeping',

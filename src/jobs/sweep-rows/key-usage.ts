@@ -2,7 +2,9 @@ import { json } from '../../platform/db/values.ts';
 import type { SweepJob } from '../../platform/periodic-job.ts';
 import { keyUsageKey } from '../../platform/redis/channels.ts';
 
-/** Copies the last use of API keys from Redis to their rows (platform A.1, L `key-usage`). */
+/**
+ * Copies the last use of API keys from Redis to their rows (api-keys.md#authentication, periodic-jobs.md#key-usage).
+ */
 export const keyUsage: SweepJob = {
   name: 'key-usage',
   async sweep({ sql, redis, config }) {

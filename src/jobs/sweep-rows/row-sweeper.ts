@@ -11,7 +11,7 @@ import { nudgeLostTicks } from './lost-ticks.ts';
 /** Older than this, an open batch of events has lost its job. */
 const LOST_AFTER_SECONDS = 120;
 
-/** Rows whose job was lost are nudged again (README decision 7, platform L `row-sweeper`). */
+/** Rows whose job was lost are nudged again (everywhere.md#postgres-is-the-truth, periodic-jobs.md#row-sweeper). */
 export const rowSweeper: SweepJob = {
   name: 'row-sweeper',
   async sweep(deps: SweepDeps) {

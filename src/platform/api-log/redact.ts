@@ -16,7 +16,7 @@ const CUT = '[TRUNCATED]';
 /**
  * JSON text of a request or an answer for the API log: values under telling keys become "[FILTERED]", those of pairs with a
  * telling key too, and what an address carries in its query; texts over 64 KiB are cut with "[TRUNCATED]".
- * Rule: platform H.2.
+ * Rule: logs.md#api-logs.
  */
 export function redactedText(value: unknown): string | null {
   if (value === null || value === undefined) return null;

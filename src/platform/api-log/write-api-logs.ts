@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../db/connect.ts';
 import { json } from '../db/values.ts';
 
-/** One request as the API log keeps it (platform H.2); times are real. */
+/** One request as the API log keeps it (logs.md#api-logs); times are real. */
 export interface ApiLogRow {
   id: string;
   organization_id: string;

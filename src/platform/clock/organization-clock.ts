@@ -49,7 +49,7 @@ export const lockClockCreation = (db: Db, organizationId: string) => db`
 
 /**
  * Present of an organization for a write: locks the clock row `for share`, so that an advance waits for writes under
- * way and none slips in behind it (beyond 1.2). Locked before any other row.
+ * way and none slips in behind it (test-clocks.md#what-an-advance-promises). Locked before any other row.
  *
  * @throws Refusal 405 test_clock_advancing, unless exempt
  */

@@ -55,7 +55,7 @@ export interface DatabaseOptions {
   name?: string;
   /** After it Postgres ends a statement. */
   statementTimeoutMs?: number;
-  /** Sees every statement: tests count round trips with it (performance-design 4.1 rule 6). */
+  /** Sees every statement: tests count round trips with it (storing-events.md#statement (6)). */
   onStatement?: (text: string) => void;
   /** A connection was closed: lost, or idle for long. */
   onClose?: () => void;

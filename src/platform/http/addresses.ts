@@ -29,7 +29,10 @@ export type Resolve = (
 const URL_MAX_BYTES = 2048;
 const RESOLVE_WITHIN_MS = 1500;
 
-/** Whether an address belongs to the public internet: mapped and translated forms count as what they stand for (platform G.7). */
+/**
+ * Whether an address belongs to the public internet: mapped and translated forms count as what they stand for
+ * (webhooks.md#delivery).
+ */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
   const address = ipaddr.process(text);

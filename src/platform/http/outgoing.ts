@@ -2,7 +2,7 @@ import { Agent, type Dispatcher } from 'undici';
 import { realNowMs } from '../clock/real-clock.ts';
 import { guardedLookup, RefusedAddress, type Resolve, type Target } from './addresses.ts';
 
-/** At most this much of an answer is read and kept (platform G.4). */
+/** At most this much of an answer is read and kept (webhooks.md#request). */
 const ANSWER_MAX_BYTES = 8 * 1024;
 
 const CONNECT_TIMEOUT_MS = 5000;
@@ -27,7 +27,9 @@ export interface Outgoing {
   close(): Promise<void>;
 }
 
-/** One shared agent for the process: connections are kept and checked once, when they are made (performance-design 7). */
+/**
+ * One shared agent for the process: connections are kept and checked once, when they are made (webhooks.md#sending).
+ */
 export function createOutgoing(options: { allowPrivate: boolean; resolve?: Resolve }): Outgoing {
   const agent = new Agent({
     pipelining: 1,

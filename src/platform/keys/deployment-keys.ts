@@ -10,11 +10,12 @@ import { configuredKeys, type Deployment, openText, privateKeyPlace, sealText } 
 /** What a key of the deployment is for: the RSA pair that signs webhooks, the secret that signs links. */
 type Purpose = 'webhooks' | 'links';
 
-/** JWS algorithm of the webhook signatures (platform G.5). */
+/** JWS algorithm of the webhook signatures (webhooks.md#signatures). */
 export const SIGNING_ALGORITHM = 'RS256';
 const RSA_BITS = 2048;
 const LINK_SECRET_BYTES = 32;
-// A retired pair stays published while anything signed with it may still be under way (platform G.6: about 27 h).
+// A retired pair stays published while anything signed with it may still be under way (webhooks.md#attempts: about 27
+// h).
 const RETIRED_VALID_HOURS = 7 * 24;
 // A rotated key is taken up by every process within this time.
 const CACHE_MS = 60_000;

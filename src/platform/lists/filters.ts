@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { parseBound } from '../schema/instant-field.ts';
 
 /**
- * Filters of lists, one shape each (platform D.2). Each says by `meta` what clients send, for the API description. The edge hands queries over with `name[]` folded into `name`: one
- * value is a string, several are an array.
+ * Filters of lists, one shape each (lists.md#filters-and-order). Each says by `meta` what clients send, for the API
+ * description. The edge hands queries over with `name[]` folded into `name`: one value is a string, several are an
+ * array.
  */
 const first = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value);
 

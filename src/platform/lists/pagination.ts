@@ -4,7 +4,7 @@ import type { Total } from './count.ts';
 export const PER_PAGE_DEFAULT = 20;
 export const PER_PAGE_MAX = 1000;
 
-// Anything but a positive whole number is the default, larger pages clamp silently (platform D.1).
+// Anything but a positive whole number is the default, larger pages clamp silently (lists.md#pages).
 const positive = (fallback: number, most: number) =>
   z
     .unknown()
@@ -27,7 +27,7 @@ export interface Page {
 /** `limit` and `offset` of a page. */
 export const limitOf = ({ page, per_page }: Page) => ({ limit: per_page, offset: (page - 1) * per_page });
 
-/** `meta` of a list; all zeros when nothing exists at all (platform D.1). Estimated numbers say so. */
+/** `meta` of a list; all zeros when nothing exists at all (lists.md#pages). Estimated numbers say so. */
 export function pageMeta({ page, per_page }: Page, total: number | Total): z.output<typeof PageMeta> {
   const { count, isEstimated } = typeof total === 'number' ? { count: total, isEstimated: false } : total;
   if (count === 0) return { current_page: 0, next_page: null, prev_page: null, total_pages: 0, total_count: 0 };

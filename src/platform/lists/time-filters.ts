@@ -8,7 +8,7 @@ const LAST = Temporal.Instant.from('9999-12-31T23:59:59.999999Z');
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Lower bound of a time, a day or an instant; malformed: 422 `invalid_date` (platform D.2). */
+/** Lower bound of a time, a day or an instant; malformed: 422 `invalid_date` (lists.md#filters-and-order). */
 export const fromFilter = textFilter.transform((value, context) => bound(value, context, (start) => start));
 
 /**

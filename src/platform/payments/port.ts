@@ -10,7 +10,7 @@ export interface Received {
   amountCents: number | null;
 }
 
-/** What became of an attempt to charge. Rule: credits-and-payments E.6. */
+/** What became of an attempt to charge. Rule: payments.md#automatic-payment. */
 export type ChargeOutcome =
   /** The provider answered: `status` is its own word, `paymentStatus` ours. */
   | {
@@ -52,7 +52,7 @@ export interface PageRequest {
   payment?: { amountCents: number; currency: string; description: string; metadata: Record<string, string> };
 }
 
-/** What a provider tells us, in our words. Rule: credits-and-payments E.1 "incoming events". */
+/** What a provider tells us, in our words. Rule: payments.md#providers "incoming events". */
 export type ProviderEvent =
   | {
       kind: 'payment';
@@ -82,7 +82,7 @@ export type ProviderEvent =
 
 /**
  * A payment provider over the network. No method is called inside a transaction. Refusals come back as values; trouble on
- * the way is an Outage. Rule: credits-and-payments E.1 "the provider abstraction".
+ * the way is an Outage. Rule: payments.md#providers "the provider abstraction".
  */
 export interface PaymentProvider {
   /** Whether the credentials work, and whether they move real money. @throws Outage */

@@ -1,7 +1,7 @@
 import type { ProviderEvent } from './port.ts';
 import { providerId } from './provider-id.ts';
 
-/** An event of a sandbox connection, as it was stored. Rule: beyond 13.3. */
+/** An event of a sandbox connection, as it was stored. Rule: provider-connections.md#sandbox-provider. */
 export function parseSandboxEvent(payload: Record<string, unknown>): ProviderEvent {
   const { status, dispute, error } = payload;
   const [id, refundId] = [providerId(payload.provider_payment_id), providerId(payload.provider_refund_id)];

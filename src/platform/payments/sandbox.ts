@@ -1,7 +1,7 @@
 import type { ChargeOutcome, ProviderError } from './port.ts';
 import { refundWordOf, wordOf } from './status-words.ts';
 
-/** What a charge of a test method does. Rule: beyond 13.3. */
+/** What a charge of a test method does. Rule: provider-connections.md#sandbox-provider. */
 export type SandboxBehaviour =
   | { does: 'succeed' }
   | { does: 'refuse'; code: string; attempts?: number }
@@ -77,7 +77,7 @@ const DISPUTE_CLOSED_AFTER = 24 * HOUR;
  *
  * @param attempt which charge of the same payable this is, from 1
  * @param tries how often this very charge was sent, from 1
- * Rule: beyond 13.3.
+ * Rule: provider-connections.md#sandbox-provider.
  */
 export function sandboxCharge(charge: {
   emulates: string;
@@ -161,7 +161,7 @@ export function sandboxAuthorization(
 
 /**
  * What a refund of a payment does, at once and later, in the words of the provider that the connection emulates.
- * Rule: beyond 13.3.
+ * Rule: provider-connections.md#sandbox-provider.
  */
 export const sandboxRefund = (
   emulates: string,

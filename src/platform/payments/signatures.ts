@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Oldest signature that is taken: a recorded one is of no use later. Rule: beyond 13.2. */
+/** Oldest signature that is taken: a recorded one is of no use later. Rule: provider-connections.md#inbound-events. */
 const TOLERANCE_SECONDS = 300;
 
 /** A body as it came: a decoded one has lost the bytes that are no text, and the signature covers them too. */
@@ -17,7 +17,10 @@ function isSame(given: string, expected: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** Whether a body was signed with the secret by Stripe: any `v1` of the header may match. Rule: beyond 13.2. */
+/**
+ * Whether a body was signed with the secret by Stripe: any `v1` of the header may match.
+ * Rule: provider-connections.md#inbound-events.
+ */
 export function isSignedByStripe(body: Body, header: string, secret: string, nowSeconds: number): boolean {
   const parts = header.split(',').map((part) => part.trim().split('=', 2) as [string, string | undefined]);
   const at = parts.find(([name]) => name === 't')?.[1] ?? '';

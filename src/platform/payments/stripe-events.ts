@@ -25,7 +25,7 @@ function receivedOf({ amount_received: wire, currency }: Loose): { received?: Re
   return { received: { currency: code, amountCents: fromWire(STRIPE_WIRE, wire, code) ?? null } };
 }
 
-/** An event of Stripe, as it was stored, in our words. Rule: credits-and-payments E.1. */
+/** An event of Stripe, as it was stored, in our words. Rule: payments.md#providers. */
 export function parseStripeEvent(event: Record<string, unknown>): ProviderEvent {
   const object: Loose = (event.data as Loose)?.object;
   const type = String(event.type);

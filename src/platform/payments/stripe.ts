@@ -13,7 +13,7 @@ import { paymentStatusOf } from './status-words.ts';
 /** Longest wait for one answer of Stripe; the job that asked is tried again. */
 const TIMEOUT_MS = 20_000;
 
-/** What Stripe tells us of; anything else it does is asked for. Rule: credits-and-payments E.1. */
+/** What Stripe tells us of; anything else it does is asked for. Rule: payments.md#providers. */
 export const STRIPE_EVENTS = [
   'setup_intent.succeeded',
   'payment_intent.succeeded',
@@ -35,7 +35,10 @@ export interface StripeOptions {
   apiUrl?: string | undefined;
 }
 
-/** Stripe, by its SDK. It retries nothing by itself: the queue does, with the same idempotency key. Rule: credits-and-payments E.1. */
+/**
+ * Stripe, by its SDK. It retries nothing by itself: the queue does, with the same idempotency key.
+ * Rule: payments.md#providers.
+ */
 export function stripeProvider(options: StripeOptions): PaymentProvider {
   const stripe = new Stripe(options.secretKey, {
     maxNetworkRetries: 0,

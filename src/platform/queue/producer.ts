@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { type JobName, type JobPayload, jobs, type QueueName, queues } from '../../queues.ts';
 import { noteAccessChanges } from '../redis/access-changes.ts';
 
-/** Completed jobs are kept nowhere, failed ones for inspection (performance-design 6). */
+/** Completed jobs are kept nowhere, failed ones for inspection (queues-and-workers.md). */
 const KEEP = { removeOnComplete: true, removeOnFail: { count: 1000 } } as const;
 const EVENT_STREAM_MAX = 1000;
 /** Jobs without a priority come before any with one. */

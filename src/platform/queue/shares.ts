@@ -36,7 +36,7 @@ export interface Shares {
  *
  * mostOfOrganization  share of the slots that it holds at most, however many are free; one slot in any case
  *
- * Rule: README decision 19.
+ * Rule: everywhere.md#bounded-cost.
  */
 export function openShares(slots: number, mostOfOrganization = 1): Shares {
   const most = Math.max(1, Math.floor(slots * mostOfOrganization));

@@ -32,7 +32,8 @@ export interface ServeOptions {
   onFinished?: (job: { queue: QueueName; name: string; seconds: number; failed: boolean }) => void;
 }
 
-// A caller waits: the job of a killed worker runs again within about 5 s (performance-design 3.3, run there).
+// A caller waits: the job of a killed worker runs again within about 5 s (storing-events.md#jobs-and-replies, run
+// there).
 const WAITED_LOCK = { lockDuration: 3000, stalledInterval: 1500, maxStalledCount: 5 };
 const RETRIED_LOCK = { lockDuration: 30_000, stalledInterval: 5000, maxStalledCount: 5 };
 /** Jobs whose call was lost are looked for this often: a caller may wait for them. */

@@ -2,7 +2,7 @@ type Shown = Record<string, unknown>;
 
 /**
  * What an update changed, for the audit trail: `{key: [before, after]}` of the top-level keys of a record's JSON that
- * differ, `updated_at` apart. Rule: platform H.1.
+ * differ, `updated_at` apart. Rule: logs.md#activity-logs.
  */
 export function changedKeys(before: object, after: object): Record<string, [unknown, unknown]> {
   const changes: Record<string, [unknown, unknown]> = {};

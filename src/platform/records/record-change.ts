@@ -13,7 +13,10 @@ interface Change {
   before?: object;
 }
 
-/** Writes `<name>.created`, `.updated` or `.deleted` into the audit trail. Rules: platform H.1, beyond 14. */
+/**
+ * Writes `<name>.created`, `.updated` or `.deleted` into the audit trail. Rules: logs.md#activity-logs,
+ * other-routes.md#records.
+ */
 export const recordChange = (
   { record }: Pick<Context, 'record'>,
   { name, resourceType, action, object, before }: Change,

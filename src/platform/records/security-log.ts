@@ -6,7 +6,7 @@ import type { RecordsMeta } from './write-records.ts';
 
 /**
  * Writes lines of the security log in the caller's transaction, in real time: keys and endpoints live at no test clock's.
- * Rule: platform H.3.
+ * Rule: logs.md#security-logs.
  */
 export async function writeSecurityLogs(
   db: Db,

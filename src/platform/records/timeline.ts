@@ -3,7 +3,7 @@ import type { Activity, WebhookEvent } from '../context.ts';
 import type { Db } from '../db/connect.ts';
 import { json } from '../db/values.ts';
 
-/** One line of a test clock's timeline (beyond 1.3). */
+/** One line of a test clock's timeline (test-clocks.md#timeline). */
 export interface TimelineLine {
   kind: 'clock' | 'job' | 'activity' | 'webhook' | 'payment';
   name: string;

@@ -7,7 +7,10 @@ import { newId } from '../ids.ts';
 import { writeSecurityLogs } from './security-log.ts';
 import { activityLine, webhookLine, writeTimeline } from './timeline.ts';
 
-/** Types that only endpoints naming them receive, since clients of the contract do not know them (beyond 0). */
+/**
+ * Types that only endpoints naming them receive, since clients of the contract do not know them
+ * (other-routes.md#common-ground).
+ */
 export const NAMED_ONLY_WEBHOOK_TYPES = [
   'audit.failed',
   'event_correction.settled',
@@ -17,7 +20,7 @@ export const NAMED_ONLY_WEBHOOK_TYPES = [
   'wallet_hold.expired',
 ];
 
-/** Other names by which an endpoint may ask for a type (platform G.1). */
+/** Other names by which an endpoint may ask for a type (webhooks.md#event-types). */
 export const SECOND_WEBHOOK_NAMES = { 'credit_note.refund_failure': 'credit_note.provider_refund_failure' };
 
 /** What a transaction recorded, collected while it ran. */

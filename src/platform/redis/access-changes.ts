@@ -20,7 +20,7 @@ return n
  * the change; one that is lost is made up within a minute, when what is kept ends.
  *
  * scopes  as migration 0067 tells them: `o`, `c:` and a customer's id, `s:` and a subscription's external id
- * Rule: beyond 11.2 "invalidation".
+ * Rule: access-check.md "invalidation".
  */
 export async function noteAccessChanges(
   redis: Redis,

@@ -1,7 +1,10 @@
 import type { Redis } from 'ioredis';
 import { keyChangesChannel } from './channels.ts';
 
-/** An ingress that is not told forgets by itself within a minute (platform A.1): nobody waits longer than this for it. */
+/**
+ * An ingress that is not told forgets by itself within a minute (api-keys.md#authentication): nobody waits longer than
+ * this for it.
+ */
 const TIMEOUT_MS = 1000;
 
 /** Tells every ingress to forget what it knows with an organization's keys. */

@@ -8,7 +8,10 @@ const reconnect = (attempt: number) => Math.min(50 * 2 ** attempt, 1000);
 export const connectPatiently = (url: string, name: string): Redis =>
   quiet(new Redis(url, { ...shared(name), maxRetriesPerRequest: null }));
 
-/** Connection of the limiters: a stopped Redis fails a call at once instead of making a request hang (performance-design 2.3). */
+/**
+ * Connection of the limiters: a stopped Redis fails a call at once instead of making a request hang
+ * (rate-limits.md#leases).
+ */
 export const connectImpatiently = (url: string, name: string, commandTimeoutMs: number): Redis =>
   quiet(
     new Redis(url, {

@@ -1,4 +1,4 @@
-/** ISO 3166-1 alpha-2 and `XK`. Rule: platform E "countries". */
+/** ISO 3166-1 alpha-2 and `XK`. Rule: json.md "countries". */
 // biome-ignore format: one code a line would be 250 lines
 export const COUNTRIES = [
   'AD', 'AE', 'AF', 'AG', 'AI', 'AL', 'AM', 'AO', 'AQ', 'AR', 'AS', 'AT', 'AU', 'AW', 'AX', 'AZ', 'BA', 'BB', 'BD', 'BE',

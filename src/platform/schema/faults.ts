@@ -4,7 +4,7 @@ import { type FieldErrors, refuse } from '../refusal.ts';
 
 /**
  * Adds the codes of one part of an input to those of the others. Only `properties` keeps repetitions: its list tells
- * how often (usage-and-charges D.4).
+ * how often (charges.md#properties).
  *
  * at  where the part stands in the input: its codes are about fields below
  */

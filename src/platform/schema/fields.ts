@@ -4,8 +4,9 @@ import { DECIMAL_MAX, LINE_MAX } from './sizes.ts';
 import { isStorable } from './storable.ts';
 
 /**
- * Building blocks of input schemas. The message of a rule IS the code that the API answers (platform B.4): absent, null or
- * blank where required → value_is_mandatory, and so on. Unknown keys are dropped by plain `z.object`.
+ * Building blocks of input schemas. The message of a rule IS the code that the API answers
+ * (error-bodies.md#generic-codes-of-a-422): absent, null or blank where required → value_is_mandatory, and so on.
+ * Unknown keys are dropped by plain `z.object`.
  */
 export const MANDATORY = 'value_is_mandatory';
 export const INVALID = 'value_is_invalid';
@@ -13,7 +14,7 @@ export const OUT_OF_RANGE = 'value_is_out_of_range';
 export const TOO_LONG = 'value_is_too_long';
 export const FORMAT = 'invalid_format';
 
-// Postgres stores neither U+0000 nor a lone surrogate (platform E).
+// Postgres stores neither U+0000 nor a lone surrogate (json.md).
 const scalarText = (value: unknown): unknown =>
   typeof value === 'number' || typeof value === 'boolean' || isKeptNumber(value) ? String(value) : value;
 
@@ -55,7 +56,7 @@ export const optionalText = (size: TextSize = {}) =>
     )
     .optional();
 
-/** Text whose null bytes are removed and whose blank form is null: names and addresses of customers (platform E). */
+/** Text whose null bytes are removed and whose blank form is null: names and addresses of customers (json.md). */
 export const cleanText = (size: TextSize = {}) =>
   z
     .preprocess(
@@ -73,7 +74,7 @@ export const cleanText = (size: TextSize = {}) =>
     )
     .optional();
 
-/** An object without the null bytes in its names and texts: metadata (platform E). Anything else as it is. */
+/** An object without the null bytes in its names and texts: metadata (json.md). Anything else as it is. */
 export const withoutNullBytes = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(

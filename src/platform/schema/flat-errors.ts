@@ -33,7 +33,7 @@ export function renameErrors<Output>(rename: (path: PropertyKey[]) => PropertyKe
 
 /**
  * Check for an object whose nested fields the API reports without their parent: `invoice_grace_period` instead of
- * `billing_configuration.invoice_grace_period` (platform B.5).
+ * `billing_configuration.invoice_grace_period` (error-bodies.md#codes-by-field).
  *
  *   z.object({ shipping_address: Address }).check(flatErrors({ shipping_address: 'shipping_' }))
  */

@@ -16,7 +16,7 @@ const COUNTABLE = ['1000-01-01T00:00:00Z', '8999-12-31T23:59:59.999999Z'].map((t
 
 /**
  * ISO 8601 instant, cut to the microseconds that Postgres keeps; without offset read as UTC, a day alone as its midnight
- * (platform E "timestamps in"). Undefined when malformed, or outside the years 1000 to 8999: whatever is stored lies in
+ * (json.md "timestamps in"). Undefined when malformed, or outside the years 1000 to 8999: whatever is stored lies in
  * them.
  */
 export const parseInstant = (text: string): Temporal.Instant | undefined => within(COUNTABLE, readInstant(text));

@@ -1,6 +1,6 @@
 /**
  * Sizes of inputs that have no size of their own. Every text, list and record of a schema ends somewhere, so that what a
- * request costs is known before anything is done for it (spec, decision 19).
+ * request costs is known before anything is done for it (everywhere.md#bounded-cost).
  */
 
 /** Characters of a name, a code to look up, a line of an address: ten times what anybody reads at a glance. */

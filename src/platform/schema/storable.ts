@@ -1,4 +1,4 @@
-/** Whether Postgres can hold the text: no U+0000, no lone surrogate (platform E "null bytes"). */
+/** Whether Postgres can hold the text: no U+0000, no lone surrogate (json.md "null bytes"). */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
 /** The same of every text in a JSON value, names included, whose containers nest less deep than `mostDepth`. */

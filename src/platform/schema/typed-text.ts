@@ -9,7 +9,7 @@ import { CODES_MAX, LINE_MAX } from './sizes.ts';
 import { isStorable } from './storable.ts';
 
 /**
- * Texts with a meaning (platform E): countries, currencies, emails, URLs, locales, time zones. Each takes null or blank as
+ * Texts with a meaning (json.md): countries, currencies, emails, URLs, locales, time zones. Each takes null or blank as
  * "cleared" and leaves an absent key absent.
  */
 const LOCALES: ReadonlySet<string> = new Set(['de', 'en', 'es', 'fr', 'it', 'nb', 'pt-BR', 'sv', 'zh-TW']);

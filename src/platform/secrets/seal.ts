@@ -25,7 +25,10 @@ export interface Place {
 export const keyOfText = (secret: string): Buffer =>
   Buffer.from(hkdfSync('sha256', secret, '', 'stored answers', KEY_BYTES));
 
-/** `v2:<key id>:<base64(nonce ‖ ciphertext ‖ tag)>`, AES-256-GCM bound to its place. Rule: finance 1.3. */
+/**
+ * `v2:<key id>:<base64(nonce ‖ ciphertext ‖ tag)>`, AES-256-GCM bound to its place.
+ * Rule: provider-connections.md#secrets.
+ */
 export function sealWith(key: SealingKey, text: string, place: Place): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key.bytes, nonce).setAAD(additionalData(place));

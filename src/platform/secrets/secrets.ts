@@ -38,7 +38,7 @@ export class UnknownSecretsKey extends Error {
   }
 }
 
-/** Keys of the settings; the first one seals. Rule: finance 1.3 "keys". */
+/** Keys of the settings; the first one seals. Rule: provider-connections.md#secrets "keys". */
 export function configuredKeys({ SECRETS_KEYS: named = [], SECRETS_KEY: single }: SecretSettings): SealingKey[] {
   return single === undefined ? named : [...named, { id: DEFAULT_KEY_ID, bytes: keyOfText(single) }];
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startService, type TestService } from '../../support/service.ts';
 import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
 
-// Fees of drafts adjusted by hand: usage-and-charges F.6, beyond 14 RT3.
+// Fees of drafts adjusted by hand: usage-fees.md#adjusted-fees, other-routes.md#records RT3.
 let service: TestService;
 let story: Story;
 let draft: Invoice;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
 import { openStory, type Story } from './bill-subscriptions/story.ts';
 
-// Rules and golden figures of usage-and-charges A.11, A.12.
+// Rules and golden figures of estimates.md#fees, estimates.md#instant-fees.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

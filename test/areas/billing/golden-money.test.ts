@@ -4,7 +4,7 @@ import { until } from '../../support/until.ts';
 import { notesOf, oneOff, pay, vat } from '../credits/credit-notes/support.ts';
 import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
 
-// Golden cases of credits-and-payments I, by number, told over HTTP. The others stand as literals in test/engine/credits and
+// Golden cases of golden-money.md, by number, told over HTTP. The others stand as literals in test/engine/credits and
 // test/engine/taxes, in the tests of their rooms, and in the scenarios of money.
 let service: TestService;
 let story: Story;

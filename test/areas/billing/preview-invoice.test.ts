@@ -3,7 +3,7 @@ import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
 
-// Previews: subscriptions-and-invoices F.16. What is previewed is what later comes, and nothing is stored.
+// Previews: previews.md. What is previewed is what later comes, and nothing is stored.
 let service: TestService;
 let story: Story;
 

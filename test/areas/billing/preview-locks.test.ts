@@ -14,7 +14,7 @@ import { startService, type TestService, UNSCHEDULED } from '../../support/servi
 import { until } from '../../support/until.ts';
 import { openStory, type Story } from './bill-subscriptions/story.ts';
 
-// README decision 19: nobody waits for a preview, and it waits for nobody.
+// everywhere.md#bounded-cost: nobody waits for a preview, and it waits for nobody.
 let service: TestService;
 let story: Story;
 let walletId: string;

@@ -6,7 +6,7 @@ import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { openStory, type Story } from './bill-subscriptions/story.ts';
 
-// README decision 19: a preview is a read. It locks nothing before it computes, and nobody waits for it.
+// everywhere.md#bounded-cost: a preview is a read. It locks nothing before it computes, and nobody waits for it.
 let service: TestService;
 let story: Story;
 

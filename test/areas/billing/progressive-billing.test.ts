@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
 import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
 
-// Golden cases of subscriptions-and-invoices J.7; usage at 0.0002 USD a unit, 31.00 a month in arrears.
+// Golden cases of golden-invoices.md#progressive-and-regrouped; usage at 0.0002 USD a unit, 31.00 a month in arrears.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

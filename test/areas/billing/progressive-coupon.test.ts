@@ -3,7 +3,8 @@ import { create } from 'xmlbuilder2';
 import { startService, type TestService } from '../../support/service.ts';
 import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
 
-// A coupon meets progressive billing: credits-and-payments A.4, A.8, subscriptions-and-invoices F.6, G.2, finance 4.4.
+// A coupon meets progressive billing: taxes.md#computation, progressive-billing.md#credit-in-steps,
+// invoice-amounts.md#amounts, progressive-billing.md#credit-on-later-invoices, invoice-amounts.md#amounts.
 let service: TestService;
 let story: Story;
 let progressive: Invoice;

@@ -54,7 +54,7 @@ const settled = (org: Org) =>
 const customerOf = async (org: Org, customer: object): Promise<string> =>
   (await org.post('/customers', { customer })).body.customer.svc_id;
 
-// Golden table of subscriptions-and-invoices F.3, a run on the first of March, net 30.
+// Golden table of invoices.md#dates, a run on the first of March, net 30.
 test.each([
   ['next_period_start', 'align_with_finalization_date', 3, '2099-03-04', '2099-03-04', '2099-04-03'],
   ['next_period_start', 'keep_anchor', 3, '2099-03-01', '2099-03-04', '2099-03-31'],

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
 import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
 
-// Voided invoices made anew: subscriptions-and-invoices F.13.
+// Voided invoices made anew: invoice-operations.md#regenerate.
 let service: TestService;
 let story: Story;
 let source: Invoice;

@@ -3,7 +3,7 @@ import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
 
-// Voided invoices of other types than `subscription` made anew: subscriptions-and-invoices F.13.
+// Voided invoices of other types than `subscription` made anew: invoice-operations.md#regenerate.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

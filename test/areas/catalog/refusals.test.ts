@@ -3,7 +3,9 @@ import type { ClientAnswer } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
-// Refusals that no test of a room meets, each with its whole body. Rules: platform A.4, B.3, B.5, F.4, F.5.
+// Refusals that no test of a room meets, each with its whole body. Rules: api-keys.md#permissions,
+// error-bodies.md#codes-of-a-405, error-bodies.md#codes-by-field, customers.md#deletion-portal-checkout,
+// customers.md#payment-provider.
 let service: TestService;
 let story: Story;
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
 
-// Where policies of corrections and late events are set: beyond 4.2, 14.
+// Where policies of corrections and late events are set: event-corrections.md#policy, other-routes.md#records.
 let service: TestService;
 let client: Client;
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startService, type TestService } from '../../support/service.ts';
 import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
-// Coupons on invoices: credits-and-payments B.4 to B.6.
+// Coupons on invoices: coupons.md#states, coupons.md#on-an-invoice, coupons.md#voided-invoices.
 let service: TestService;
 let story: Story;
 

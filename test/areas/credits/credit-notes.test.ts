@@ -364,7 +364,7 @@ test('its document is drawn when it is first asked for', async () => {
   expect((await story.client.post('/credit_notes/x/download')).status).toBe(404);
 });
 
-test('metadata are replaced, merged and deleted (C.13)', async () => {
+test('metadata are replaced, merged and deleted (credit-notes.md#metadata)', async () => {
   const invoice = await oneOff(story, 1000);
   const { svc_id: id } = (await credit(story, invoice, 300)).body.credit_note;
   const path = `/credit_notes/${id}/metadata`;

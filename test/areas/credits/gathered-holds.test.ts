@@ -61,7 +61,7 @@ const countOf = async (table: string, condition: string): Promise<number> => {
   return row!.count as number;
 };
 
-// beyond 11.3, AC4 with more callers.
+// wallet-holds.md, AC4 with more callers.
 test('a hundred callers of one wallet are decided in a few transactions, each with its own answer', async () => {
   const answers = await Promise.all(times(CALLERS, (index) => hold({ reference: `r${index}` })));
   expect(statusesOf(answers)).toEqual({ 200: 10, 422: 90 });
@@ -116,7 +116,7 @@ test('of an unknown or ended wallet each caller is told', async () => {
   expect(ended.map(({ body }) => body.code)).toEqual(ended.map(() => 'wallet_not_active'));
 });
 
-// beyond 2, ID2 and ID3.
+// idempotency.md, ID2 and ID3.
 test('twins of one Idempotency-Key among many make one hold', async () => {
   const key = (value: string) => ({ 'Idempotency-Key': value });
   const [twins, others] = await Promise.all([
@@ -202,7 +202,7 @@ test('what waits for a locked wallet holds two connections at most, and no other
   expect(statusesOf(await Promise.all(held))).toEqual({ 200: 60 });
 });
 
-// beyond 11.2 `hold`.
+// access-check.md `hold`.
 test('checks that hold wait in line as well, and hold no more than there is', async () => {
   await org.post('/plans', {
     plan: { name: 'P', code: 'p', interval: 'monthly', amount_cents: 0, amount_currency: 'USD', pay_in_advance: false },

@@ -150,7 +150,7 @@ describe('what is refused', () => {
   });
 });
 
-// beyond 11.3, AC4.
+// wallet-holds.md, AC4.
 test('20 holds of 100 at once on 1000: ten are opened', async () => {
   const answers = await Promise.all(Array.from({ length: 20 }, () => hold(100)));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
@@ -220,7 +220,7 @@ test('50 attempts at once with one key open one hold, and settle it once', async
   expect(await available()).toBe(1000);
 });
 
-// beyond 11.3, AC5.
+// wallet-holds.md, AC5.
 test('a hold settled with an event counts until the ongoing balance contains the event', async () => {
   await sellCalls();
   const { svc_id: id } = await open(400, { external_subscription_id: 'sub' });
@@ -263,7 +263,7 @@ test('a refused event leaves the hold open, a repeated one settles it', async ()
   expect((await story.client.get('/events')).body.meta.total_count).toBe(1);
 });
 
-// beyond 11.3, AC6.
+// wallet-holds.md, AC6.
 test('an expired hold stops counting by the clock, is marked once and told', async () => {
   await story.client.post('/webhook_endpoints', {
     webhook_endpoint: { webhook_url: 'https://hooks.example.com/holds', event_types: ['wallet_hold.expired'] },

@@ -127,7 +127,7 @@ test('everything that is sent is stored; null puts back what a new entity has', 
     logo: '',
     billing_configuration: { invoice_footer: null, invoice_grace_period: null, document_locale: null },
   };
-  const cleared = await change('full', nothing, acme, { beyondContract: 'platform E "absent vs null": null clears' });
+  const cleared = await change('full', nothing, acme, { beyondContract: 'json.md "absent vs null": null clears' });
   expect(cleared.body.billing_entity).toMatchObject({
     country: null,
     einvoicing: false,
@@ -147,7 +147,7 @@ test('everything that is sent is stored; null puts back what a new entity has', 
 
 test('currency, country and prefix are upper-cased', async () => {
   const given = { code: 'case', name: 'C', default_currency: 'eur', country: 'de', document_number_prefix: 'c-1' };
-  const entity = await made(given, acme, { beyondContract: 'platform E "countries": upper-cased on input' });
+  const entity = await made(given, acme, { beyondContract: 'json.md "countries": upper-cased on input' });
   expect(entity).toMatchObject({ default_currency: 'EUR', country: 'DE', document_number_prefix: 'C-1' });
 });
 

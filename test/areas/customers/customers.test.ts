@@ -161,7 +161,7 @@ test.each([
   [{ invoice_custom_section_codes: ['unknown'], unknown_field: 1 }, { applicable_invoice_custom_sections: [] }],
   [{ integration_customers: [] }, { integration_customers: [] }],
 ])('%o is taken as %o', async (sent, shown) => {
-  const options = { beyondContract: 'platform E: texts, numbers and nulls are taken in other forms' };
+  const options = { beyondContract: 'json.md: texts, numbers and nulls are taken in other forms' };
   expect(await upserted({ external_id: 'spelling', ...sent }, acme, options)).toMatchObject(shown);
   expect((await acme.get('/customers/spelling')).body.customer).toMatchObject(shown);
 });
@@ -294,7 +294,7 @@ describe('an update', () => {
       shipping_address: { city: 'Lyon', country: 'FR' },
       billing_configuration: { invoice_grace_period: 3, document_locale: 'fr' },
     });
-    const clears = { beyondContract: 'platform E "absent vs null": null clears' };
+    const clears = { beyondContract: 'json.md "absent vs null": null clears' };
     const change = {
       external_id: 'update',
       email: null,

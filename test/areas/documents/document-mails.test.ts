@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts';
 import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 import { credit, oneOff, pay } from '../credits/credit-notes/support.ts';
 
-// Documents that are mailed again: subscriptions-and-invoices F.10, credits-and-payments C.2, E.9.
+// Documents that are mailed again: invoice-operations.md#operations, credit-notes.md#endpoints, payments.md#receipts.
 let service: TestService;
 let story: Story;
 let paths: string[];

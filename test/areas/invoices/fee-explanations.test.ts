@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
 import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
-// Fee explanations over HTTP: beyond 5 with its golden cases.
+// Fee explanations over HTTP: fee-explanations.md with its golden cases.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

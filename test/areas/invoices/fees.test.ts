@@ -3,7 +3,7 @@ import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
-// Rules of usage-and-charges F.5.
+// Rules of usage-fees.md#endpoints.
 let service: TestService;
 let story: Story;
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape

@@ -4,7 +4,8 @@ import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
-// Operations on one invoice: subscriptions-and-invoices F.10 to F.12, credits-and-payments E.11, F.
+// Operations on one invoice: invoice-operations.md#operations, invoice-operations.md#refresh-and-finalize,
+// invoice-operations.md#void, payments.md#disputes, invoice-amounts.md#settlement.
 let service: TestService;
 let story: Story;
 

@@ -3,7 +3,7 @@ import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
-// Verification of issued invoices: beyond 6 with its golden cases.
+// Verification of issued invoices: invoice-verification.md with its golden cases.
 let service: TestService;
 let story: Story;
 let invoice: Invoice;

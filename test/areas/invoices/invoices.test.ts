@@ -3,7 +3,8 @@ import { countStatements } from '../../support/count-statements.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
-// Lists and single reads of invoices and fees: subscriptions-and-invoices F.7, F.15, usage-and-charges F.5.
+// Lists and single reads of invoices and fees: invoice-operations.md#payload, invoice-operations.md#list-filters,
+// usage-fees.md#endpoints.
 let service: TestService;
 let story: Story;
 let first: Invoice;

@@ -8,7 +8,7 @@ import { newId } from '../../../src/platform/ids.ts';
 import type { SweepDeps } from '../../../src/platform/periodic-job.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
-// Balances from sums of days and the tail are those of the whole journal: beyond 8.5.
+// Balances from sums of days and the tail are those of the whole journal: ledger.md#storage.
 let database: TestDatabase;
 const organizationId = newId();
 const entities: { id: string; zone: string }[] = [

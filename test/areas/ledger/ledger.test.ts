@@ -3,7 +3,7 @@ import { countStatements } from '../../support/count-statements.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
-// The journal over HTTP: beyond 8.4.
+// The journal over HTTP: ledger.md#routes.
 let service: TestService;
 let story: Story;
 let invoices: Invoice[];

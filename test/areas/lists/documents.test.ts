@@ -5,8 +5,8 @@ import { type Invoice, openStory, type Story } from '../billing/bill-subscriptio
 import { credit, pay } from '../credits/credit-notes/support.ts';
 import { ALL, expectLists, unknown } from './reading.ts';
 
-// Filters and order of what customers are asked to pay and have paid (platform D.2). Every amount is there once: it is the
-// name of its record.
+// Filters and order of what customers are asked to pay and have paid (lists.md#filters-and-order). Every amount is
+// there once: it is the name of its record.
 let service: TestService;
 let story: Story;
 let [paid, partly, branch, partner]: Invoice[] = [];

@@ -5,8 +5,8 @@ import { until } from '../../support/until.ts';
 import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 import { ALL, expectLists, unknown } from './reading.ts';
 
-// Filters and order of the catalog, of subscriptions and wallets (platform D.2). Business time stands still, so that ids
-// decide wherever times do.
+// Filters and order of the catalog, of subscriptions and wallets (lists.md#filters-and-order). Business time stands
+// still, so that ids decide wherever times do.
 let service: TestService;
 let story: Story;
 

@@ -38,7 +38,7 @@ afterAll(async () => {
 const save = (client: Client, external_id: string, name: string) =>
   client.post('/customers', { customer: { external_id, name } });
 
-// beyond 10.
+// event-feed.md.
 test('FE3 create, then update of one customer from two processes: created comes before updated', async () => {
   const here = await service.org();
   const there = createClient(otherIngress.url, here.organization.api_key);

@@ -20,7 +20,8 @@ import { FAKE_KEY, type FakeStripe, fakeStripe, REFUSED_EMAIL } from '../../supp
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
-// Payments at Stripe, against a fake of its HTTP API: credits-and-payments E.1, E.6, E.7, beyond 13.1, 13.2.
+// Payments at Stripe, against a fake of its HTTP API: payments.md#providers, payments.md#automatic-payment,
+// payments.md#payment-url, provider-connections.md#routes, provider-connections.md#inbound-events.
 let service: TestService;
 let stripe: FakeStripe;
 let client: Client & { organization: { organization_id: string } };
@@ -383,7 +384,7 @@ describe('a deleted connection', () => {
     ]);
   });
 
-  test('loses its secrets after 30 days, once its endpoint has ended at the provider (finance 1.3)', async () => {
+  test('loses its secrets after 30 days, once its endpoint has ended at the provider', async () => {
     const [{ inbound_endpoint_id: endpoint } = { inbound_endpoint_id: '' }] = await stored();
     const ended = () => stripe.requests.filter((each) => each === `DELETE /v1/webhook_endpoints/${endpoint}`).length;
     const KEPT = { secrets: { secret_key: expect.any(String), inbound_secret: expect.any(String) } };

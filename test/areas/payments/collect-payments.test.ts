@@ -5,7 +5,9 @@ import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
-// Automatic payments at a sandbox connection: credits-and-payments E.3, E.6 to E.8, E.11, beyond 13.3.
+// Automatic payments at a sandbox connection: payments.md#payment-methods, payments.md#automatic-payment,
+// payments.md#payment-url, payment-requests.md#payment-requests, payments.md#disputes,
+// provider-connections.md#sandbox-provider.
 let service: TestService;
 let story: Story;
 
@@ -254,7 +256,7 @@ describe('cards', () => {
         (log: { activity_type: string }) => log.activity_type === 'invoice.payment_failure',
       );
     expect(await logs()).toHaveLength(1);
-    // Rule: credits-and-payments E.6: no failure webhook for an amount that is too small.
+    // Rule: payments.md#automatic-payment: no failure webhook for an amount that is too small.
     const told = await service.sql<{ webhook_type: string }[]>`
       select distinct webhook_type from webhook_events
       where organization_id = ${story.organizationId} and object_id = ${made.svc_id}`;
@@ -395,7 +397,9 @@ test('a customer may ask for the sandbox by its own name, and is shown under the
     external_id: 'own',
     billing_configuration: { payment_provider: 'sandbox', sync_with_provider: true },
   };
-  const options = { beyondContract: 'beyond 13.3: input payment_provider "sandbox" is accepted' };
+  const options = {
+    beyondContract: 'provider-connections.md#sandbox-provider: input payment_provider "sandbox" is accepted',
+  };
   const { customer: made } = await ok(story.client.post('/customers', { customer }, options));
   expect(made.billing_configuration).toMatchObject({ payment_provider: 'stripe', payment_provider_code: 'test' });
 });

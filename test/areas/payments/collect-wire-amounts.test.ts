@@ -5,7 +5,8 @@ import { FAKE_KEY, FAKE_LIVE_KEY, type FakeStripe, fakeStripe } from '../../supp
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
-// What leaves for Stripe, and what must not: finance 1.1, 1.2.
+// What leaves for Stripe, and what must not: payments.md#amounts-on-the-wire,
+// provider-connections.md#sandboxes-reach-no-live-account.
 let service: TestService;
 let stripe: FakeStripe;
 let client: Client & { organization: { organization_id: string } };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
 import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
-// Dunning campaigns: credits-and-payments E.12, beyond 12.
+// Dunning campaigns: payment-requests.md#dunning, payment-requests.md#dunning-campaigns.
 let service: TestService;
 let story: Story;
 

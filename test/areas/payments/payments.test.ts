@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startService, type TestService } from '../../support/service.ts';
 import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
-// Manual payments and what they settle: credits-and-payments E.4, E.5, E.9, F, beyond 8.3 L16, L18, L20.
+// Manual payments and what they settle: payments.md#payment-object, payments.md#manual-payment, payments.md#receipts,
+// invoice-amounts.md#settlement, ledger.md#l16, ledger.md#l18, ledger.md#l20.
 let service: TestService;
 let story: Story;
 

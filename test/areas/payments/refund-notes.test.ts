@@ -12,7 +12,8 @@ import { until } from '../../support/until.ts';
 import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 import { booked, pay } from '../credits/credit-notes/support.ts';
 
-// Refunds of credit notes at the provider that was paid: credits-and-payments C.10, beyond 13.3, 8.3 L15.
+// Refunds of credit notes at the provider that was paid: credit-notes.md#refunds,
+// provider-connections.md#sandbox-provider, ledger.md#l15.
 let service: TestService;
 let stripe: FakeStripe;
 

@@ -8,7 +8,7 @@ import { startService, type TestService, UNSCHEDULED } from '../../support/servi
 import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 import { balances, booked, credit, oneOff, pay } from '../credits/credit-notes/support.ts';
 
-// What is due, given up and taken back: beyond 8.3 L21, 8.6.
+// What is due, given up and taken back: ledger.md#l21, ledger.md#write-off.
 let service: TestService;
 let story: Story;
 

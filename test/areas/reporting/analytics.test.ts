@@ -5,7 +5,7 @@ import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
-// Reports over HTTP: platform I.
+// Reports over HTTP: analytics.md.
 let service: TestService;
 let story: Story;
 

@@ -9,7 +9,7 @@ import { startService, type TestService, UNSCHEDULED } from '../../support/servi
 import { until } from '../../support/until.ts';
 import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
-// The auditor: each invariant is broken by hand and named (beyond 9).
+// The auditor: each invariant is broken by hand and named (auditor.md).
 let service: TestService;
 let story: Story;
 let invoice: Invoice;

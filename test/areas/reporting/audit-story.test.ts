@@ -10,7 +10,7 @@ import { type Invoice, openStory, type Story } from '../billing/bill-subscriptio
 import { credit, oneOff, pay, vat } from '../credits/credit-notes/support.ts';
 
 // A story with everything that touches money leaves the auditor content, and each invariant of it is named when it is
-// broken by hand (beyond 9).
+// broken by hand (auditor.md).
 let service: TestService;
 let story: Story;
 let producer: Producer;

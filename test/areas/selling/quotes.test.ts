@@ -5,7 +5,7 @@ import { openHookReceiver } from '../../support/hook-receiver.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { addOnItem, type Deals, openDeals, planItem, type Shown, walletItem } from './execute-orders/deals.ts';
 
-// Quotes, order forms and orders: platform K.
+// Quotes, order forms and orders: quotes.md.
 const NOW = '2026-03-10T12:00:00Z';
 const NOBODY = '018f0000-0000-7000-8000-000000000000';
 let service: TestService;

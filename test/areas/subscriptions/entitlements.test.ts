@@ -95,7 +95,7 @@ describe('of a plan', () => {
     expect((await org.get(onPlan())).body).toEqual({ entitlements: [api] });
   });
 
-  // platform J.2, POST and PATCH.
+  // entitlements.md#routes, POST and PATCH.
   test('are replaced by POST and added to by PATCH', async () => {
     expect(await ofPlan({ seats: { max: 10, sso: false }, api: { max: 1 } })).toEqual({
       seats: { max: 10, sso: false },
@@ -192,8 +192,8 @@ describe('of a plan', () => {
 });
 
 describe('of a subscription', () => {
-  // platform J.3, "Example".
-  test('follow the example of the specification', async () => {
+  // entitlements.md#merge "Example".
+  test('follow the example of the rules', async () => {
     await ofPlan({ seats: { max: 10, sso: false } });
     const first = await org.patch(onSubscription(), { entitlements: { seats: { max: 25 } } });
     expect(first.body).toEqual({

@@ -71,7 +71,7 @@ const check = async (fields: object, query = '') => {
 };
 const reasons = async (fields: object) => (await check(fields)).reasons;
 
-// beyond 11.2, AC1.
+// access-check.md, AC1.
 test('usage limits: 1 of 1000 is left', async () => {
   expect(await check({ feature_code: 'api' })).toEqual({
     allowed: true,
@@ -115,7 +115,7 @@ test('the limit of a day is looked at once its privilege is granted, in the cust
   expect(await reasons({ feature_code: 'api' })).toEqual([]);
 });
 
-// beyond 11.2, AC3.
+// access-check.md, AC3.
 test('privileges: an override of 25 over the plan’s 10 allows 20', async () => {
   const max = (value: unknown) => reasons({ feature_code: 'api', privilege_code: 'max', value });
   expect(await max(20)).toEqual(['privilege_value_not_allowed']);
@@ -277,7 +277,7 @@ test('a weighted sum of a recurring metric goes on from period to period', async
     story.client.post('/events', { event: { ...use(transaction_id, n, at), code: 'seats' } });
   const used = async () => (await check({ feature_code: 'api' })).usage.map((each: { used: string }) => each.used);
   await seats('s1', 10, '2026-02-28T23:00:00Z'); // the first moment of March in Berlin
-  // March has 743 hours there, of 31 days of 24 (usage-and-charges C.7).
+  // March has 743 hours there, of 31 days of 24 (aggregation.md#weighted-sum).
   expect(await used()).toEqual(['9.97311827956989247312', '10.0']);
   await seats('s2', 10, '2026-03-09T11:00:00Z'); // noon: half of the day is left
   expect((await used())[1]).toBe('15.0');

@@ -4,7 +4,7 @@ import type { Client } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
-// Corrections of events in periods that are not invoiced: beyond 4.
+// Corrections of events in periods that are not invoiced: event-corrections.md.
 let service: TestService;
 let client: Client & { organization: { organization_id: string } };
 const NOW = '2024-03-20T12:00:00Z';

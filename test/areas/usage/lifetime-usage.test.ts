@@ -3,7 +3,7 @@ import { countStatements } from '../../support/count-statements.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
-// Lifetime usage: usage-and-charges G.4.
+// Lifetime usage: usage-reads.md#lifetime-usage.
 let service: TestService;
 let story: Story;
 

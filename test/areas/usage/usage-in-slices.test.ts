@@ -10,7 +10,7 @@ import type { Client } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
-// README decision 19: usage of 20 000 fees is worked out in pieces, between which others are answered.
+// everywhere.md#bounded-cost: usage of 20 000 fees is worked out in pieces, between which others are answered.
 const CHARGES = 10;
 const GROUPS = 2000;
 const FILTERS = 100;

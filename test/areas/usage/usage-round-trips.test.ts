@@ -5,7 +5,7 @@ import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
-// The budget of reads (performance-design 5, usage-and-charges G): a customer with 20 charges of every kind, 5 of them
+// The budget of reads (rollups.md, usage-reads.md): a customer with 20 charges of every kind, 5 of them
 // grouped over 50 groups.
 let service: TestService;
 let story: Story;

@@ -3,7 +3,7 @@ import { countStatements } from '../../support/count-statements.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
-// Current usage: usage-and-charges G.1.
+// Current usage: usage-reads.md#current-usage.
 let service: TestService;
 let story: Story;
 const NOW = '2024-03-10T12:00:00Z';

@@ -59,7 +59,7 @@ const loggedFetch: typeof fetch = async (input, init) => {
   return response;
 };
 
-/** The forms of the contract, for what this client reads in others (README decision 13). */
+/** The forms of the contract, for what this client reads in others (everywhere.md#dialects). */
 function contractForm(key: string, value: unknown): unknown {
   if (key === 'percentage_rate' && typeof value === 'string') return Number(value);
   return key === 'request_body' || key === 'request_response' ? JSON.stringify(value) : value;

@@ -15,7 +15,7 @@ const GRANTED: GrantedPrivilege[] = [
   { code: 'note', type: 'string', text: 'a' },
 ];
 
-// beyond 11.2, input and "Reasons"; AC3 is the value of 20.
+// access-check.md, input and "Reasons"; AC3 is the value of 20.
 test.each<[NeededPrivilege | undefined, string[]]>([
   [undefined, []],
   [{ code: 'none' }, ['privilege_not_granted']],

@@ -10,7 +10,7 @@ const LIFE = {
   startedAt: at('2025-01-10T08:00:00Z'),
 };
 
-// beyond 11.1: the customer's day is 1 April already.
+// entitlements.md#usage-limits: the customer's day is 1 April already.
 test.each([
   ['billing_period', '2026-03-15T00:00:00Z', '2026-04-15T00:00:00Z', '2026-04-15T00:00:00Z'],
   ['day', '2026-03-31T22:00:00Z', '2026-04-01T22:00:00Z', '2026-04-01T22:00:00Z'],

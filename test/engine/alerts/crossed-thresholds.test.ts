@@ -7,7 +7,7 @@ const thresholds = (oneTime: number[], step: number | null) => [
   ...(step === null ? [] : [{ code: 'every', value: decimal(step), recurring: true }]),
 ];
 
-// Golden cases of usage-and-charges G.6 and credits-and-payments G.3, I 89 and 91.
+// Golden cases of alerts.md#usage-alerts and alerts.md#evaluation, golden-money.md 89 and 91.
 test.each([
   ['increasing', [10, 30, 50], 100, 8, 30, [10, 30]],
   ['increasing', [10, 30, 50], 100, 31, 60, [50]],

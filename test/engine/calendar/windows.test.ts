@@ -22,7 +22,7 @@ const days = (first: string, last: string) =>
 const YEAR = days('2024-01-31T01:00', '2025-01-30');
 const JAN_31 = subscription('2024-01-31T01:00');
 
-describe('windows of a line (C.4)', () => {
+describe('windows of a line (billing-periods.md#examples)', () => {
   test.each<[string, Partial<PlanTerms>, string, string, string | null, string | null]>([
     // plan, started, run → subscription, charges, fixed charges
     ['1', {}, '2024-02-29T02:00', days('2024-01-31', '2024-02-28'), days('2024-01-31T01:00', '2024-02-28'), '='],
@@ -271,7 +271,7 @@ describe('windows of a line (C.4)', () => {
   });
 });
 
-describe('windows in a zone (C.5)', () => {
+describe('windows in a zone (billing-periods.md#timezones)', () => {
   const calendar = subscription('2023-01-01', { billing_time: 'calendar' });
 
   test.each([
@@ -326,7 +326,7 @@ describe('windows in a zone (C.5)', () => {
   });
 });
 
-describe('ending on the first day of a period (C.6)', () => {
+describe('ending on the first day of a period (termination.md#ending-on-a-boundary)', () => {
   const ended = (
     started: string,
     at: string,

@@ -52,7 +52,7 @@ const invoice = (fees: [string, number, number][], coupons: ActiveCoupon[], isFi
 const sharesOf = (draft: ReturnType<typeof invoice>) =>
   draft.fees.map(({ preciseCouponsAmountCents }) => preciseCouponsAmountCents.toFixed());
 
-describe('golden cases (credits-and-payments I)', () => {
+describe('golden cases (golden-money.md)', () => {
   test('7: shares of four fees', () => {
     const draft = invoice(
       [

@@ -29,7 +29,7 @@ const parts = (credit: number, refund = 0, offset = 0) => ({
   offsetCents: cents(offset),
 });
 
-describe('amounts of a note (credits-and-payments C.5, I 34 to 40)', () => {
+describe('amounts of a note (credit-note-amounts.md#rounding, golden-money.md 34 to 40)', () => {
   test('an item bears its share of the coupons (35)', () => {
     const amounts = noteAmounts([item(fee(39900, ['20'], 25000), 26260)]);
     expect(amounts).toMatchObject({
@@ -104,7 +104,7 @@ describe('amounts of a note (credits-and-payments C.5, I 34 to 40)', () => {
   });
 });
 
-describe('unused days (credits-and-payments C.6, I 48 to 54)', () => {
+describe('unused days (credit-note-amounts.md#automatic-notes, golden-money.md 48 to 54)', () => {
   const october = {
     planAmountCents: 3100,
     feeAmountCents: 3100,
@@ -171,7 +171,7 @@ describe('unused days (credits-and-payments C.6, I 48 to 54)', () => {
   });
 });
 
-describe('what is left of an invoice (credits-and-payments C.4, C.7)', () => {
+describe('what is left of an invoice (credit-note-amounts.md#creation, credit-note-amounts.md#what-is-left)', () => {
   const invoice: NotedInvoice = {
     isDraft: false,
     isVoided: false,
@@ -255,7 +255,7 @@ describe('what is left of an invoice (credits-and-payments C.4, C.7)', () => {
   });
 });
 
-describe('notes pay later invoices (credits-and-payments C.8)', () => {
+describe('notes pay later invoices (credit-notes.md#paying-later-invoices)', () => {
   const notes = [
     { id: 'older', balanceCents: cents(300) },
     { id: 'newer', balanceCents: cents(500) },

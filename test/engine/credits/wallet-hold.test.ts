@@ -8,7 +8,7 @@ import {
 } from '../../../src/engine/credits/wallet-hold.ts';
 import { cents } from '../../../src/engine/money/cents.ts';
 
-// beyond 11.3.
+// wallet-holds.md.
 test.each([
   // asked  available  partly   held
   [100, 100, false, 100],

@@ -15,7 +15,7 @@ import { spreadUsage } from '../../../src/engine/credits/wallet-usage.ts';
 import { cents } from '../../../src/engine/money/cents.ts';
 import { decimal, ZERO } from '../../../src/engine/money/decimal.ts';
 
-describe('credits to money (D.2)', () => {
+describe('credits to money (wallets.md#credits-to-money)', () => {
   test.each([
     // request                      rate      digits  cents   credits
     ['17.9699999999999988631316', '1', 2, 1797, '17.97'],
@@ -37,7 +37,7 @@ describe('credits to money (D.2)', () => {
   });
 });
 
-describe('traceability (D.6)', () => {
+describe('traceability (wallets.md#traceability)', () => {
   const open = (id: string, remaining: number, purchased: number) => ({
     id,
     remainingCents: cents(remaining),
@@ -106,7 +106,7 @@ const paid = (fees: PayableFee[], total: number, wallets: ReturnType<typeof wall
     amountCents,
   ]);
 
-describe('paying an invoice (D.7)', () => {
+describe('paying an invoice (wallets.md#paying-an-invoice)', () => {
   test('golden 61: in the order of the wallets', () => {
     const wallets = [wallet('a', 2000), wallet('b', 2500), wallet('c', 2500), wallet('d', 3000)];
     expect(paid([fee('subscription', 8000, 0)], 8000, wallets)).toEqual([
@@ -143,7 +143,7 @@ describe('paying an invoice (D.7)', () => {
     ]);
   });
 
-  test('golden 64, 65 and the roundings of D.7', () => {
+  test('golden 64, 65 and the roundings of wallets.md#paying-an-invoice', () => {
     const eight = Array.from({ length: 8 }, (_, index) => fee('charge', 1, '0.56', { metric: `m${index}` }));
     expect(paid(eight, 11, [wallet('w', 1000)])).toEqual([['w', 11]]);
     const small = [
@@ -184,7 +184,7 @@ describe('paying an invoice (D.7)', () => {
   });
 });
 
-describe('ongoing usage (D.9)', () => {
+describe('ongoing usage (top-ups.md#ongoing-balance)', () => {
   const used = (metric: string, amount: number) => ({
     key: { feeType: 'charge', billableMetricId: metric, targetWalletCode: null },
     amountCents: cents(amount),
@@ -212,7 +212,7 @@ describe('ongoing usage (D.9)', () => {
   });
 });
 
-describe('recurring rules (D.8)', () => {
+describe('recurring rules (top-ups.md#recurring-rules)', () => {
   const rule = (fields: Partial<TopUpRule>): TopUpRule => ({
     trigger: 'threshold',
     method: 'fixed',

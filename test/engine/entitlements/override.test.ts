@@ -22,7 +22,7 @@ const shown = (plan: Record<string, string> | undefined, override: Override) => 
 };
 const SEATS = { max: '10', sso: 'false' };
 
-// platform J.3, table "Merge".
+// entitlements.md#merge, table "Merge".
 test.each<[string, Record<string, string> | undefined, Override, Record<string, string> | undefined]>([
   ['nobody grants it', undefined, NO_OVERRIDE, undefined],
   ['the plan grants it', SEATS, NO_OVERRIDE, SEATS],
@@ -50,7 +50,7 @@ test('a merged value tells where it comes from', () => {
   );
 });
 
-// platform J.3, table "PATCH per feature".
+// entitlements.md#merge, table "PATCH per feature".
 test.each<[string, Record<string, string> | undefined, Override, Record<string, string>, Override]>([
   ['neither grants it', undefined, { ...NO_OVERRIDE, isHidden: true }, { max: '5' }, own({ max: '5' })],
   ['exactly the plan', SEATS, own({ max: '25' }), { max: '10', sso: 'false' }, NO_OVERRIDE],
@@ -92,7 +92,7 @@ describe('taken away', () => {
   });
 });
 
-test('the example of the specification', () => {
+test('the example of the rules', () => {
   const plan = values(SEATS);
   let override = patchFeature(plan, NO_OVERRIDE, values({ max: '25' }));
   expect(shown(SEATS, override)).toEqual({ max: '25', sso: 'false' });
@@ -104,7 +104,7 @@ test('the example of the specification', () => {
   expect(shown(SEATS, override)).toEqual({ max: '10', sso: 'true' });
 });
 
-// platform J.2: POST replaces, unless nothing is given; PATCH adds.
+// entitlements.md#routes: POST replaces, unless nothing is given; PATCH adds.
 test.each<[Record<string, string>, boolean, Record<string, string>]>([
   [{ max: '5' }, true, { max: '5' }],
   [{}, true, SEATS],

@@ -3,7 +3,7 @@ import { readValue, shownValue, type ValueType } from '../../../src/engine/entit
 
 const OPTIONS = ['email', 'slack'];
 
-// platform J.1, table of value types.
+// entitlements.md#records, table of value types.
 test.each<[ValueType, unknown, unknown]>([
   ['integer', 10, 10],
   ['integer', '10', 10],

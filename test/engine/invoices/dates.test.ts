@@ -35,7 +35,7 @@ const periodic = (changes: Partial<DateSettings> = {}): DatedInvoice => ({
 const shown = (dates: InvoiceDates) =>
   [dates.issuingDate, dates.paymentDueDate, dates.expectedFinalizationDate].map((day) => day.toString().slice(5));
 
-describe('dates of a periodic invoice run 2024-03-01, net 30 (F.3)', () => {
+describe('dates of a periodic invoice run 2024-03-01, net 30 (invoices.md#dates)', () => {
   test.each<[IssuingDateAnchor, IssuingDateAdjustment, number, string, string, string]>([
     // anchor, adjustment, grace → issued, due, finalization expected
     ['next_period_start', 'align_with_finalization_date', 0, '03-01', '03-31', '03-01'],
@@ -56,7 +56,7 @@ describe('dates of a periodic invoice run 2024-03-01, net 30 (F.3)', () => {
   });
 });
 
-describe('dates of other invoices (F.3)', () => {
+describe('dates of other invoices (invoices.md#dates)', () => {
   const odd = {
     invoice_grace_period: 3,
     subscription_invoice_issuing_date_anchor: 'current_period_end',
@@ -80,7 +80,7 @@ describe('dates of other invoices (F.3)', () => {
   });
 });
 
-describe('dates at finalization (F.3)', () => {
+describe('dates at finalization (invoices.md#dates)', () => {
   const finalized = (invoice: DatedInvoice, today: string) =>
     shown(datesAtFinalization(invoice, datesAtCreation(invoice, date('2024-03-01')), date(today)));
 
@@ -118,7 +118,7 @@ test('a customer inherits what it leaves empty; 0 is not empty', () => {
   });
 });
 
-describe('numbers (F.4)', () => {
+describe('numbers (invoices.md#numbers)', () => {
   test('G72, G74: per customer', () => {
     expect(numberPerCustomer('BENT-1', 1, 1)).toBe('BENT-1-001-001');
     expect(numberPerCustomer('BENT-1', 3, 3)).toBe('BENT-1-003-003');

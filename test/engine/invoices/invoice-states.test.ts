@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { canInvoiceMove, INVOICE_STATUSES } from '../../../src/engine/invoices/invoice-states.ts';
 
-// Table of subscriptions-and-invoices F.2.
+// Table of invoices.md#statuses.
 const ALLOWED = [
   'generating → draft',
   'generating → finalized',

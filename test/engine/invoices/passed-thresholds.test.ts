@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { passedThresholds } from '../../../src/engine/invoices/passed-thresholds.ts';
 import { cents } from '../../../src/engine/money/cents.ts';
 
-// Golden table of usage-and-charges G.5.
+// Golden table of progressive-billing.md#trigger.
 test.each([
   [[10, 20, 31, 40], null, [9, 31, 0], [10, 20, 31, 40]],
   [[10, 20, 31, 40], null, [11, 10, 0], [20]],

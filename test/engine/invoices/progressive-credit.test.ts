@@ -12,7 +12,7 @@ const fee = (usageKey: string, amount: number, chargeId = 'charge') => ({
   amountCents: cents(amount),
 });
 
-// credits-and-payments A.8.
+// progressive-billing.md#credit-in-steps.
 test.each([
   ['all that is left', 3000, 5000, [3000, 0]],
   ['no more than the fees of its charges', 3000, 2000, [2000, 1000]],

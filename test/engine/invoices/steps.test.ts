@@ -24,7 +24,7 @@ const compute = (fees: DraftInput['fees'], changes: Partial<DraftInput> = {}) =>
     newDraft({ invoiceType: 'subscription', isFinalizing: true, keepsZeroAmount: true, ...changes, fees }),
   );
 
-describe('computation of an invoice (F.5, F.6)', () => {
+describe('computation of an invoice (invoice-amounts.md#order-of-computation, invoice-amounts.md#amounts)', () => {
   test('the parts of the worked example that need neither coupon nor credit', () => {
     expect(compute([fee('subscription', 10000), fee('charge', 5000)])).toMatchObject({
       feesAmountCents: 15000,
@@ -92,7 +92,7 @@ describe('computation of an invoice (F.5, F.6)', () => {
   });
 });
 
-describe('what becomes of the invoice (F.2, F.8)', () => {
+describe('what becomes of the invoice (invoices.md#statuses, invoices.md#zero-amounts)', () => {
   test.each<[string, number, Partial<DraftInput>, string, string]>([
     ['fees', 100, {}, 'finalized', 'pending'],
     ['fees, in its grace period', 100, { isFinalizing: false }, 'draft', 'pending'],

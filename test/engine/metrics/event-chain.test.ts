@@ -23,14 +23,14 @@ const billed = (links: readonly ChainLink[], aggregation: ChainAggregation, sinc
   );
 
 test.each([
-  ['usage H.9', ['10', '-4', '8'], ['10/10/10', '0/0/6', '4/4/14']],
+  ['golden-usage.md#in-advance', ['10', '-4', '8'], ['10/10/10', '0/0/6', '4/4/14']],
   ['CO7', ['12', '-4', '8'], ['12/12/12', '0/0/8', '4/4/16']],
   ['the first retracted', [null, '-4', '8'], [undefined, '0/0/-4', '4/4/4']],
 ])('a sum: %s', (_name, values, expected) => {
   expect(billed(chain(values), 'sum_agg')).toEqual(expected);
 });
 
-test('a unique count: what is given back and used again is not billed twice (C.10)', () => {
+test('a unique count: what is given back and used again is not billed twice (in-advance.md#units-of-one-event)', () => {
   const links = chain(['1', '−1', '1', '2', '2', '3', '−3']);
   expect(billed(links, 'unique_count_agg')).toEqual(['1/1/1', '0/0/0', '0/1/1', '1/1/2', '0/0/2', '1/1/3', '0/0/2']);
   const [first, ...others] = links;

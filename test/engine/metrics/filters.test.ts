@@ -35,7 +35,7 @@ const THREE = [
 ];
 const DECLARED = { cloud: ['aws', 'gcp'], region: ['eu', 'us'] };
 
-describe('the one bucket of an event (C.5)', () => {
+describe('the one bucket of an event (groups-and-filters.md#matching-filters)', () => {
   test.each<[string, ChargeFilter[], Record<string, string | null>, string | undefined]>([
     ['most keys', [F1, F2], { region: 'eu', cloud: 'aws' }, 'F2'],
     ['only one matches', [F1, F2], { region: 'eu', cloud: 'gcp' }, 'F1'],
@@ -77,7 +77,7 @@ describe('the one bucket of an event (C.5)', () => {
   });
 });
 
-describe('groups (C.6)', () => {
+describe('groups (groups-and-filters.md#groups)', () => {
   const rows = [{ region: 'us' }, { region: null }, { region: 'eu' }, { region: 'us' }, {}, { region: '' }];
 
   test('come in ascending order, null last; empty text and absent are null', () => {
@@ -193,10 +193,13 @@ test.each([
   ['latest_agg', false, false, true],
   ['weighted_sum_agg', true, false, true],
   ['custom_agg', true, true, false],
-] as const)('%s: recurring %s, in advance %s, number %s (B.3)', (type, canRecur, isPayableInAdvance, needsNumber) => {
-  expect(AGGREGATION_TRAITS[type]).toMatchObject({ canRecur, isPayableInAdvance, needsNumber });
-  expect(isAggregationType(type)).toBe(true);
-});
+] as const)(
+  '%s: recurring %s, in advance %s, number %s (billable-metrics.md#aggregation-types)',
+  (type, canRecur, isPayableInAdvance, needsNumber) => {
+    expect(AGGREGATION_TRAITS[type]).toMatchObject({ canRecur, isPayableInAdvance, needsNumber });
+    expect(isAggregationType(type)).toBe(true);
+  },
+);
 
 test('other aggregation types are unknown', () => {
   expect(['average_agg', '', null, 1].map(isAggregationType)).toEqual([false, false, false, false]);

@@ -16,7 +16,7 @@ const JANUARY = { period: between('2025-01-01', '2025-02-01'), periodDays: 31, z
 const FEBRUARY = { period: between('2025-02-01', '2025-03-01'), periodDays: 28, zone: 'UTC' };
 
 test.each([
-  // period, records → weighed, full (usage-and-charges E.3)
+  // period, records → weighed, full (fixed-charges.md#aggregation)
   [FIRST, ['2 @ 2024-06-06T14:00'], '1', '2'],
   [FIRST, ['100 @ 2024-05-20'], '100', '100'],
   [FIRST, ['100 @ 2024-05-20', '10 @ 2024-06-10'], '91', '10'],

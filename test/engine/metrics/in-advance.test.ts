@@ -23,7 +23,7 @@ function walk(changes: readonly (string | Decimal)[]) {
   return { steps, record: record! };
 }
 
-describe('units of one event (C.10)', () => {
+describe('units of one event (in-advance.md#units-of-one-event)', () => {
   test.each([
     [
       '88: a sum',
@@ -130,7 +130,7 @@ describe('units of one event (C.10)', () => {
   });
 });
 
-describe('current usage in advance (C.10)', () => {
+describe('current usage in advance (in-advance.md#units-of-one-event)', () => {
   test.each([
     ['without a record', '6', undefined, '6', '6'],
     ['with what was given back', '5', { current: '5', max: '10' }, '10', '5'],

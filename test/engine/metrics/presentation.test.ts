@@ -26,7 +26,7 @@ const shown = (breakdown: readonly PresentedUnits[]) =>
 
 const ROWS = [row('b', 'eu', 1), row('a', 'us', 2), row('a', 'eu', 4), row(null, 'eu', 8), row('a', 'us', 16)];
 
-describe('presentation breakdown (C.11)', () => {
+describe('presentation breakdown (groups-and-filters.md#presentation)', () => {
   test('every combination has its own units', () => {
     expect(shown(presentUnits(['team', 'region'], ROWS, ({ texts }) => texts, sumOf))).toEqual([
       ['a', 'eu', '4'],

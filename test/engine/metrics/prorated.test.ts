@@ -10,7 +10,7 @@ import { members, NOTHING_CARRIED, proration, values } from './build.ts';
 const MAY = proration('2024-05-01', '2024-05-31');
 const carried = (units: string) => ({ units: decimal(units), eventsCount: 1 });
 
-describe('prorated sum (C.8)', () => {
+describe('prorated sum (aggregation.md#prorated-sum)', () => {
   test.each<[string, string, string[], Proration, string, string]>([
     ['82', '5', ['2024-05-26T10:00 +12', '2024-05-26T20:00 +12'], MAY, '9.64517', '29'],
     ['only the last day', '0', ['2024-05-31 +8', '2024-05-31T23:59 +12'], MAY, '0.64517', '20'],
@@ -87,7 +87,7 @@ describe('prorated sum (C.8)', () => {
     );
   });
 
-  test('an event on the first day weighs its value, on the last a day of it (H.11-6)', () => {
+  test('an event on the first day weighs its value, on the last a day of it (golden-usage.md#invariants (6))', () => {
     fc.assert(
       fc.property(fc.integer({ min: -1e6, max: 1e6 }), (hundredths) => {
         const value = decimal(hundredths).div(100);
@@ -103,7 +103,7 @@ describe('prorated sum (C.8)', () => {
   });
 });
 
-describe('prorated unique count (C.9)', () => {
+describe('prorated unique count (aggregation.md#prorated-unique-count)', () => {
   test.each<[string, string[], Proration, string, number]>([
     ['present all period', ['2024-04-10 add A'], MAY, '1', 1],
     ['83: another added on day 11', ['2024-04-10 add A', '2024-05-11 add B'], MAY, '1.67742', 2],

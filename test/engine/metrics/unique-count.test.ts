@@ -16,7 +16,7 @@ const operations = (text: string): { value: string; operation: Operation }[] =>
         return { operation: operationOf(operation!), value: value! };
       });
 
-describe('unique count (C.4)', () => {
+describe('unique count (aggregation.md#unique-count)', () => {
   test.each([
     ['', 0],
     ['add A, add A, add B', 2],

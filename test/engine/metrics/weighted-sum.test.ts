@@ -21,7 +21,7 @@ const EXAMPLE_A = values(
 const MARCH = { period: between('2023-03-05', '2023-04-01'), periodDays: 31, initial: ZERO };
 const APRIL = { period: between('2023-04-01', '2023-05-01'), periodDays: 30, initial: decimal(2500) };
 
-describe('weighted sum (C.7)', () => {
+describe('weighted sum (aggregation.md#weighted-sum)', () => {
   test('79: example A', () => {
     const { units, totalUnits, eventsCount } = weightedSum(EXAMPLE_A, AUGUST);
     expect([units.toFixed(), totalUnits.toFixed(), eventsCount]).toEqual(['0.02217741935483870968', '0', 7]);
@@ -58,7 +58,7 @@ describe('weighted sum (C.7)', () => {
     expect(weightedSum([], { period, periodDays: 1, initial: decimal(2) }).units.toFixed()).toBe('1');
   });
 
-  test('buckets: the example of performance-design 5.2', () => {
+  test('buckets: the example of rollups.md#buckets', () => {
     const bucket = (hour: string, sum: string, moment: string) => ({
       hour: instant(hour),
       sum,
@@ -107,7 +107,7 @@ describe('weighted sum (C.7)', () => {
     );
   });
 
-  test('a value held for the full period weighs its own amount (H.11-5)', () => {
+  test('a value held for the full period weighs its own amount (golden-usage.md#invariants (5))', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 20n }), (cents) => {
         const value = decimal(String(cents)).div(100);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { CURRENCIES } from '../../../src/engine/money/currency.ts';
 import { fromWire, STRIPE_WIRE, stepCents, toWire, wireOf } from '../../../src/engine/money/wire.ts';
 
-// finance 1.1; docs.stripe.com/currencies.
+// payments.md#amounts-on-the-wire; docs.stripe.com/currencies.
 describe('an amount on the wire of Stripe', () => {
   test.each([
     // currency  cents   wire    charged  rest

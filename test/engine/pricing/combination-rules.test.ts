@@ -19,7 +19,7 @@ const METRICS = ['count', 'sum', 'unique_count', 'max', 'latest', 'weighted_sum'
 const typed = (name: string) => `${name}_agg` as AggregationType;
 const INCOMPATIBLE = ['invalid_aggregation_type_or_charge_model'];
 
-describe('in advance (D.3)', () => {
+describe('in advance (charges.md#combinations)', () => {
   test.each<[ChargeModelName, string]>([
     // in the order of METRICS; "-" cannot be combined at all
     ['standard', 'yes yes yes no no no yes'],
@@ -41,7 +41,7 @@ describe('in advance (D.3)', () => {
   });
 });
 
-describe('in arrears (D.3)', () => {
+describe('in arrears (charges.md#combinations)', () => {
   test('every model goes with every aggregation but these', () => {
     const wrong = CHARGE_MODELS.flatMap((charge_model) =>
       AGGREGATION_TYPES.flatMap((aggregation_type) => {
@@ -62,7 +62,7 @@ describe('in arrears (D.3)', () => {
   });
 });
 
-describe('prorated (D.3)', () => {
+describe('prorated (charges.md#combinations)', () => {
   const faults = (changes: Partial<Combination>) =>
     combinationFaults(combination({ aggregation_type: 'sum_agg', recurring: true, prorated: true, ...changes }))
       .prorated;
@@ -81,7 +81,7 @@ describe('prorated (D.3)', () => {
   );
 });
 
-describe('other rules (D.3)', () => {
+describe('other rules (charges.md#combinations)', () => {
   test.each<[Partial<Combination>, Record<string, string[]>]>([
     [{ invoiceable: false }, { invoiceable: ['must_be_true_unless_pay_in_advance'] }],
     [{ invoiceable: false, pay_in_advance: true }, {}],

@@ -37,7 +37,7 @@ const units = (first: number, { prorated }: FixedCharge) =>
   );
 const shown = (fee: ReturnType<typeof fixedChargeFee>) => [fee.units.toFixed(), fee.amountCents];
 
-describe('fees of fixed charges (E.4)', () => {
+describe('fees of fixed charges (fixed-charges.md#fee-of-a-period)', () => {
   test.each<[string, FixedCharge, number, number]>([
     ['108', graduated(false), 62, 1031],
     ['109', graduated(true), 62, 1105],
@@ -87,7 +87,7 @@ describe('fees of fixed charges (E.4)', () => {
   });
 });
 
-describe('changes of units inside a period (E.5)', () => {
+describe('changes of units inside a period (fixed-charges.md#change-inside-a-period)', () => {
   const wholePeriod = { days: 31, periodDays: 31 };
 
   test.each([

@@ -3,7 +3,7 @@ import { fixedChargeFaults } from '../../../src/engine/pricing/fixed-charge-rule
 
 const UNFIT = ['invalid_charge_model'];
 
-// Rule: usage-and-charges E.1.
+// Rule: fixed-charges.md#fields.
 test.each([
   ['standard', false, false, {}],
   ['standard', false, true, {}],

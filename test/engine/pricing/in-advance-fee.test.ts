@@ -32,7 +32,7 @@ const PERCENT_RANGES: Charge = {
 };
 const cents = (fees: readonly { amountCents: number }[]) => fees.map(({ amountCents }) => amountCents);
 
-describe('one fee per event (H.9)', () => {
+describe('one fee per event (golden-usage.md#in-advance)', () => {
   test.each<[string, Charge, number[], number[], string[]?]>([
     ['88', standard('1'), [10, -4, 8], [1000, 0, 400], ['10.0', '0.0', '4.0']],
     ['90', graduated([0, 5, '0.02', '0.01'], [6, null, '0.01', '0.01']), [3, 1, 2], [7, 2, 4]],

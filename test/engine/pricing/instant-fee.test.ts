@@ -14,7 +14,7 @@ const percentage = (properties: object, units: string) =>
   });
 
 test.each([
-  // units, rate, fixed, min, max → amount (usage-and-charges A.12)
+  // units, rate, fixed, min, max → amount (estimates.md#instant-fees)
   ['20', { rate: '2.99' }, '0.598'],
   ['20', { rate: '2.99', fixed_amount: '10' }, '10.598'],
   ['20', { rate: '2.99', per_transaction_max_amount: '0.1' }, '0.1'],

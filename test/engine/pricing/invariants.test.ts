@@ -60,7 +60,7 @@ const MODELS: [ChargeModelName, fc.Arbitrary<Properties>][] = [
   ['percentage', limited],
 ];
 
-describe('fees in advance sum to the amount in arrears (H.11-1)', () => {
+describe('fees in advance sum to the amount in arrears (golden-usage.md#invariants (1))', () => {
   // Of events that use nothing at all nothing is billed in advance, not even a first flat amount.
   const values = fc
     .array(
@@ -82,7 +82,8 @@ describe('fees in advance sum to the amount in arrears (H.11-1)', () => {
     );
   });
 
-  // Of counted units, free events beyond the free total make the price fall with a further event (D.5, the F-th entry).
+  // Of counted units, free events beyond the free total make the price fall with a further event (charge-models.md, the
+  // F-th entry).
   const onlyOneKind = ({ free_units_per_events, free_units_per_total_aggregation }: Properties) =>
     free_units_per_events === null || free_units_per_total_aggregation === null;
 
@@ -101,7 +102,7 @@ describe('fees in advance sum to the amount in arrears (H.11-1)', () => {
   });
 });
 
-describe('amounts (H.11-4)', () => {
+describe('amounts (golden-usage.md#invariants (4))', () => {
   const cases: [ChargeModelName, fc.Arbitrary<Properties>][] = [
     ...MODELS.filter(([name]) => name === 'graduated' || name === 'package'),
     ['volume', ranges('volume_ranges', 'per_unit_amount')],

@@ -44,7 +44,7 @@ const cents = (charge_model: ChargeModelName, properties: Properties, units: str
     exponent: 2,
   }).amountCents;
 
-describe('graduated (H.2)', () => {
+describe('graduated (golden-usage.md#graduated)', () => {
   test.each([
     [A, '0', 200],
     [A, '1', 1200],
@@ -88,7 +88,7 @@ describe('graduated (H.2)', () => {
   });
 });
 
-describe('graduated percentage (H.3)', () => {
+describe('graduated percentage (golden-usage.md#graduated-percentage)', () => {
   test.each([
     [C, '0', 20000],
     [C, '1', 20001],
@@ -104,7 +104,7 @@ describe('graduated percentage (H.3)', () => {
   });
 });
 
-describe('package (H.4)', () => {
+describe('package (golden-usage.md#package)', () => {
   test.each([
     [10, 0, '3', 10000],
     [10, 0, '10', 10000],
@@ -130,7 +130,7 @@ describe('package (H.4)', () => {
   });
 });
 
-describe('volume (H.5)', () => {
+describe('volume (golden-usage.md#volume)', () => {
   test.each([
     ['0', 1000, '0'],
     ['1', 1200, '12'],

@@ -33,7 +33,7 @@ const counted = (units: number, aggregation: AggregationType = 'count_agg'): Usa
 const cents = (properties: Properties, usage: Usage) =>
   usageFee({ charge_model: 'percentage', properties, usage, metric: AS_IS, exponent: 2 }).amountCents;
 
-describe('percentage (H.6)', () => {
+describe('percentage (golden-usage.md#percentage)', () => {
   test.each([
     ['49', terms('1.3', { fixed: '2', F: 3, A: '250' }), [50, 100, 250, 400], 1115],
     ['50', terms('1.3', { fixed: '2', F: 3 }), [50, 100, 250, 400], 720],

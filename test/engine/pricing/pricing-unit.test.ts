@@ -6,7 +6,7 @@ import { toCurrency } from '../../../src/engine/pricing/pricing-unit.ts';
 import { spendingTrueUp } from '../../../src/engine/pricing/spending-minimum.ts';
 import { usageFee } from '../../../src/engine/pricing/usage-fee.ts';
 
-describe('pricing units (D.8)', () => {
+describe('pricing units (pricing-units.md)', () => {
   test('the amount of the text', () => {
     const price = { amount: decimal('10655.243249'), unitAmount: decimal('1.23789') };
     const fee = feeAmounts(price, { exponent: 2, conversionRate: decimal('3.0150695') });

@@ -53,7 +53,7 @@ describe('elapsed days', () => {
   });
 });
 
-describe('projected usage (G.2)', () => {
+describe('projected usage (usage-reads.md#projected-usage)', () => {
   const units = (value: string) => ({ units: decimal(value) });
 
   test('116: 10 units at 1.00 on day 10 of 31', () => {

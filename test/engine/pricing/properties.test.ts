@@ -7,7 +7,7 @@ const check = (given: unknown, isFilter = false) => {
   return result.ok ? result.properties : result.codes;
 };
 
-describe('properties of a standard charge (D.4)', () => {
+describe('properties of a standard charge (charges.md#properties)', () => {
   test.each(['0', '0.00003', '20', '1.10', '123456789012345678901234567890.5'])(
     'the amount "%s" is taken as it is',
     (amount) => {

@@ -31,7 +31,7 @@ const shown = (properties: Properties, usage: Usage) => {
 };
 const carry = (units: number) => ({ units: decimal(units), eventsCount: 1 });
 
-describe('recurring sum in three tiers (H.7)', () => {
+describe('recurring sum in three tiers (golden-usage.md#prorated-graduated)', () => {
   const THREE = tiers([5, '10', '100'], [15, '5', '50'], [null, '2', '0']);
   const SEPTEMBER = proration('2023-09-01', '2023-09-30', { periodDays: 30 });
   const OCTOBER = proration('2023-10-01', '2023-10-31');
@@ -110,7 +110,7 @@ describe('recurring sum in three tiers (H.7)', () => {
   });
 });
 
-describe('lists of full and prorated values (H.7)', () => {
+describe('lists of full and prorated values (golden-usage.md#prorated-graduated)', () => {
   const TWO = tiers([5, '10', '100'], [null, '5', '50']);
 
   test.each([

@@ -4,7 +4,7 @@ import { decimal } from '../../../src/engine/money/decimal.ts';
 import { spendingTrueUp } from '../../../src/engine/pricing/spending-minimum.ts';
 
 test.each([
-  // minimum, period, billed, used, true-up (usage-and-charges D.7, subscriptions-and-invoices E.2)
+  // minimum, period, billed, used, true-up (minimums.md#true-up, minimums.md#spending-minimum)
   [1000, 31, 31, 700, 300],
   [1000, 28, 25, 800, 93],
   [1000, 31, 15, 200, 284],

@@ -18,7 +18,7 @@ const fee = (units: string, amount: string, exponent = 2, metric = AS_IS, events
     exponent,
   });
 
-describe('standard charges (H.1)', () => {
+describe('standard charges (golden-usage.md#simple-models)', () => {
   test.each<[string, string, string, number, UnitRounding, string, number]>([
     // case, units, price, exponent, rounding → units shown, cents
     ['1', '3', '20', 2, AS_IS, '3.0', 6000],
@@ -88,9 +88,12 @@ test.each([
   ['0', '5', 0, false],
   ['1', '0', 0, true],
   ['0', '5', 2, true],
-])('%s units at %s with %s events are stored: %s (F.4)', (units, amount, events, expected) => {
-  expect(isStored(fee(units, amount, 2, AS_IS, events))).toBe(expected);
-});
+])(
+  '%s units at %s with %s events are stored: %s (usage-fees.md#when-a-fee-is-stored)',
+  (units, amount, events, expected) => {
+    expect(isStored(fee(units, amount, 2, AS_IS, events))).toBe(expected);
+  },
+);
 
 test('models that cannot be priced yet, and negative units, are defects', () => {
   expect(CHARGE_MODELS.filter((name) => !isPriced(name))).toEqual(['custom']);

@@ -10,7 +10,7 @@ import {
   QUOTE_VERSION_VOID_REASONS,
 } from '../../../src/engine/quotes/states.ts';
 
-// platform K.1
+// quotes.md#lifecycle
 const ALLOWED = {
   'quote version': ['draft → approved', 'draft → voided', 'approved → voided'],
   'order form': ['generated → signed', 'generated → expired', 'generated → voided'],

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { cents } from '../../../src/engine/money/cents.ts';
 import { commitmentTrueUp, isOfPeriod } from '../../../src/engine/subscriptions/minimum-commitment.ts';
 
-// Golden table of subscriptions-and-invoices E.1.
+// Golden table of minimums.md#minimum-commitment.
 test.each([
   // billed period commitment used   true-up
   [5, 7, 1_000_000, 71_429, 642_857],

@@ -58,7 +58,7 @@ const fee = (given: Case) => {
 const advance = { pay_in_advance: true };
 const ended = (at: string) => ({ status: 'terminated' as const, terminated_at: instant(at) });
 
-describe('worked amounts (D.5) and starts (G01–G17)', () => {
+describe('worked amounts (subscription-fees.md#worked-amounts) and starts (G01–G17)', () => {
   test.each<[string, Case, number, string]>([
     ['G01 monthly in advance', { amount: 1000, plan: advance, started: '2024-03-05', at: '2024-03-05' }, 871, '27/31'],
     [
@@ -344,7 +344,7 @@ describe('worked amounts (D.5) and starts (G01–G17)', () => {
   });
 });
 
-describe('trial (D.4)', () => {
+describe('trial (subscription-fees.md#trial)', () => {
   const trial = (days: number | string, changes: Partial<Case> = {}): Case => ({
     amount: 5_000_000,
     plan: { ...advance, trial_period: days },
@@ -419,7 +419,7 @@ describe('trial (D.4)', () => {
   });
 });
 
-describe('lines without a subscription fee (D.2)', () => {
+describe('lines without a subscription fee (subscription-fees.md#when-a-line-gets-a-fee)', () => {
   const yearly = { ...advance, interval: 'yearly' as const, bill_charges_monthly: true };
   const monthly: Case = { amount: 1000, plan: advance, started: '2024-03-05', at: '2024-04-01' };
 

@@ -5,7 +5,7 @@ import { thresholdProgress } from '../../../src/engine/subscriptions/threshold-p
 const fixed = (amount_cents: number) => ({ amount_cents, recurring: false });
 const every = (amount_cents: number) => ({ amount_cents, recurring: true });
 
-// usage-and-charges G.4
+// usage-reads.md#lifetime-usage
 test.each([
   [[fixed(100)], 23, [[100, '0.23']]],
   [

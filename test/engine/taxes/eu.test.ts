@@ -8,7 +8,7 @@ const invalid = (country: string) => ({ country, hasValidFormat: true, isValid: 
 const unasked = (country: string) => ({ country, hasValidFormat: true });
 const malformed = { country: null, hasValidFormat: false };
 
-// credits-and-payments A.6 and I, 11 to 17; the seller is in France.
+// eu-taxes.md, golden-money.md, 11 to 17; the seller is in France.
 test.each([
   ['11: outside the Union', 'US', '80095', 'none', 'svc_eu_tax_exempt'],
   ['12: another country of the Union', 'IT', '00146', 'none', 'svc_eu_it_standard'],

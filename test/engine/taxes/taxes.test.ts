@@ -35,7 +35,7 @@ const invoice = (fees: TaxedFee[]) => {
   };
 };
 
-describe('which taxes apply to a fee (A.3)', () => {
+describe('which taxes apply to a fee (taxes.md#which-taxes-apply)', () => {
   const levels = {
     explicit: ['explicit'],
     own: ['own'],
@@ -73,7 +73,7 @@ describe('which taxes apply to a fee (A.3)', () => {
   });
 });
 
-describe('tax amounts (A.4)', () => {
+describe('tax amounts (taxes.md#computation)', () => {
   test('golden 4: three fees of 33 at 20 %', () => {
     expect(invoice([fee(33, [20]), fee(33, [20]), fee(33, [20])])).toEqual({
       fees: [7, 7, 7],

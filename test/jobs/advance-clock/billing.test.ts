@@ -40,7 +40,7 @@ async function advanceTo(org: Client, frozenTime: string): Promise<void> {
   expect({ status, error }).toEqual({ status: 'ready', error: null });
 }
 
-/** The invariants of beyond 1.3: instants never decrease, and `ready` means that nothing is open. */
+/** The invariants of test-clocks.md#timeline: instants never decrease, and `ready` means that nothing is open. */
 async function expectOrder(org: Client & { organization: { organization_id: string } }): Promise<void> {
   const { timeline, meta } = (await org.get('/test_clock/timeline?per_page=1000')).body;
   expect(meta.total_count).toBe(timeline.length);

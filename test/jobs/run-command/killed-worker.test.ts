@@ -7,7 +7,7 @@ import { until } from '../../support/until.ts';
 
 /** Commands of the customer: two hold its slots, the others are parked behind them. */
 const COMMANDS = 10;
-/** What a crash costs at most (load E7): the lock of a killed worker's job ends after 3 s, and is looked for every 1.5 s. */
+/** What a crash costs at most: the lock of a killed worker's job ends after 3 s, and is looked for every 1.5 s. */
 const WITHIN_MS = 5000;
 
 let service: TestService;
@@ -77,7 +77,7 @@ async function parkBehindLock(): Promise<{ answers: Promise<{ status: number }>[
   };
 }
 
-test('commands parked behind those of a killed worker are run by another process within 5 s (load E7)', async () => {
+test('commands parked behind those of a killed worker are run by another process within 5 s', async () => {
   const worker = startWorker();
   await until(async () => (await queue().getWorkersCount()) > 0, 60_000);
   const { answers, release } = await parkBehindLock();

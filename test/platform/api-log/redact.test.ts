@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { redactedText } from '../../../src/platform/api-log/redact.ts';
 
-// Platform H.2 "Redaction".
+// logs.md#api-logs "Redaction".
 test.each([
   'password',
   'new_Password',

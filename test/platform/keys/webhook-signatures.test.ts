@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { hmacSignature, jwtSignature, standardSignature } from '../../../src/platform/keys/webhook-signatures.ts';
 
-// The worked example of platform G.5.
+// The worked example of webhooks.md#signatures.
 const BODY =
   '{"webhook_type":"customer.created","object_type":"customer","organization_id":"1a901a90-1a90-1a90-1a90-1a901a901a90","customer":{"external_id":"c1"}}';
 const ID = '2f1d9a70-0000-4000-8000-000000000001';

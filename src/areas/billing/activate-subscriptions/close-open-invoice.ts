@@ -11,7 +11,7 @@ import { markClosed } from './sql.ts';
  * Closes the first invoice of a subscription that was not paid: nobody is asked for its money any more, and coupons, credit
  * notes and wallets get back what they gave.
  *
- * Rules: subscriptions-and-invoices B.9, beyond 8.3 L5.
+ * Rules: activation-rules.md, ledger.md#l5.
  */
 export async function closeOpenInvoice(ctx: Context, { id }: { id: string }): Promise<void> {
   const { db, organizationId } = ctx;

@@ -3,7 +3,9 @@ import { dueSubscription } from '../bill-subscriptions/sql.ts';
 import { settleGate } from './settle-gate.ts';
 import { earliestExpiry, listExpired } from './sql.ts';
 
-/** Cancels subscriptions that waited too long for a payment. Rules: platform L `expire-gates`, subscriptions-and-invoices B.9. */
+/**
+ * Cancels subscriptions that waited too long for a payment. Rules: periodic-jobs.md#expire-gates, activation-rules.md.
+ */
 export const expireGates: PeriodicJob = {
   name: 'expire-gates',
   select: async (sql, at, scope, limit) => (await listExpired(sql, at, scope, limit)).map(dueSubscription),

@@ -14,7 +14,7 @@ import { listFeeAmounts, markFinalized } from './sql.ts';
  * Makes the open invoice of a subscription final that was paid: issued today, numbered, booked, announced. What notes and
  * wallets set aside for it pays now.
  *
- * Rules: subscriptions-and-invoices B.9, F.2, beyond 8.3 L1, L4.
+ * Rules: activation-rules.md, invoices.md#statuses, ledger.md#l1, ledger.md#l4.
  */
 export async function finalizeOpenInvoice(ctx: Context, { id }: { id: string }): Promise<void> {
   const { db, organizationId } = ctx;

@@ -16,7 +16,7 @@ import { wasRenewedSince } from './sql.ts';
  * Ends the record that ran on while its successor waited for a payment that has come, and owes its closing invoice. A
  * downgrade on its day closes the period behind; later, and of an upgrade, what was paid in advance is given back.
  *
- * Rules: subscriptions-and-invoices B.5, B.6, B.9.
+ * Rules: plan-changes.md#upgrade, plan-changes.md#downgrade, activation-rules.md.
  */
 export async function handOver(ctx: Context, successor: SubscriptionRow, zone: string): Promise<void> {
   const former = await lockFormer(ctx, successor);

@@ -26,7 +26,7 @@ export const settleGateStep = (ctx: Context, { subscription_id }: { subscription
  * cancels it, anything else leaves it waiting. Whoever comes second finds it decided, so it may run any number of times,
  * side by side.
  *
- * Rule: subscriptions-and-invoices B.9.
+ * Rule: activation-rules.md.
  */
 export async function settleGate(ctx: Context, subscriptionId: string, at: Temporal.Instant): Promise<void> {
   const locked = await lockSubscriptionIn(ctx, subscriptionId, 'incomplete');
@@ -64,7 +64,7 @@ async function pass(ctx: Context, subscription: SubscriptionRow, zone: string, a
   await markUsage(ctx, { ids: [subscription.id] });
 }
 
-/** Of the billing days that passed while it waited only the last is made up. Rule: B.9 "catch-up". */
+/** Of the billing days that passed while it waited only the last is made up. Rule: activation-rules.md "catch-up". */
 async function catchUpFrom(ctx: Context, subscription: SubscriptionRow, zone: string, at: Temporal.Instant) {
   assert(subscription.started_at, 'a subscription that waits has started');
   const plan = await getPlanFacts(ctx.db, ctx.organizationId, subscription.plan_id);

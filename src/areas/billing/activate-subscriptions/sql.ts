@@ -91,7 +91,7 @@ export const markClosed = (db: Db, organizationId: string, id: string, now: Temp
   update invoices set status = 'closed', number = null, ready_for_payment_processing = false, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id} and status in ('generating', 'open', 'pending', 'failed')`;
 
-// Rule: platform L `expire-gates`.
+// Rule: periodic-jobs.md#expire-gates.
 const expiring = (db: Db) => db`
   subscription_activation_rules rule
   join subscriptions s on s.organization_id = rule.organization_id and s.id = rule.subscription_id

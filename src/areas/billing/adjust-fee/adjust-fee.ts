@@ -29,7 +29,7 @@ interface Input {
  *
  * @throws Refusal 404 invoice, fee, subscription, charge, charge_filter, fixed_charge; 403, when it is no draft;
  *   422 adjusted_fee already_exists, charge invalid_charge_model
- * Rule: usage-and-charges F.6.
+ * Rule: usage-fees.md#adjusted-fees.
  */
 export async function createAdjustedFee(ctx: Context, { svc_id, body }: Input) {
   const invoice = await lockDraft(ctx, svc_id);

@@ -8,7 +8,10 @@ import { itemOfCharge, type LineFee } from '../build-invoice/fees.ts';
 import type { BilledLine } from '../build-invoice/lines.ts';
 import type { BillableEvent } from './sql.ts';
 
-/** The fee of one event. Rules: usage-and-charges C.10, F.1 to F.3. */
+/**
+ * The fee of one event. Rules: in-advance.md#units-of-one-event, usage-fees.md#fields, usage-fees.md#units-shown,
+ * usage-fees.md#dates.
+ */
 export const eventFee = (
   line: BilledLine,
   event: Omit<BillableEvent, 'created_at'>,

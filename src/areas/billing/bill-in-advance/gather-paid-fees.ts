@@ -26,7 +26,7 @@ import { attachFees, listPaidFees, listTaxesOfFees, markPaid, type PaidFee } fro
  *
  * subscriptionIds  those of the run; fees of all records of their external ids belong to it
  *
- * Rules: subscriptions-and-invoices G.4, credits-and-payments A.5.
+ * Rules: in-advance.md#gathering-paid-fees, taxes.md#gathered-paid-fees.
  */
 export async function gatherPaidFees(
   ctx: Context,

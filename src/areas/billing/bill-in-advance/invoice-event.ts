@@ -12,7 +12,7 @@ import { totalFees } from '../build-invoice/total-fees.ts';
 
 /**
  * Makes the invoice of one event's fee: issued on the local day, without a grace period, final at once.
- * Rules: subscriptions-and-invoices F.1, F.3, G.3.
+ * Rules: invoices.md#types, invoices.md#dates, in-advance.md#fees-in-advance.
  */
 export async function invoiceEvent(ctx: Context, payer: PayerFacts, line: BilledLine, fee: LineFee): Promise<void> {
   const { db, organizationId } = ctx;

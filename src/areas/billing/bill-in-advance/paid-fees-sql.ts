@@ -17,7 +17,7 @@ export interface PaidFee {
  * Standalone fees of charges that regroup theirs, paid by `at`, of all records of the run's external ids; locked. While
  * every subscription of the run goes on, only those of periods that are over.
  *
- * Rule: subscriptions-and-invoices G.4-1, G.4-2.
+ * Rule: in-advance.md#gathering-paid-fees (1), in-advance.md#gathering-paid-fees (2).
  */
 export const listPaidFees = (
   db: Db,

@@ -27,7 +27,8 @@ import { type BillableEvent, customerOf, listBillableEvents } from './sql.ts';
  * The customer's row is locked, so each event finds what the one before it left; an event that was billed under a charge
  * is not billed again, whatever the order and the number of runs.
  *
- * Rules: usage-and-charges A.9, A.10-5, C.10, subscriptions-and-invoices G.3.
+ * Rules: events.md#subscription-of-an-event, events.md#after-storing (5), in-advance.md#units-of-one-event,
+ * in-advance.md#fees-in-advance.
  */
 export async function billInAdvance(ctx: Context, { subscription_id, event_ids }: BillInAdvance): Promise<void> {
   const { db, organizationId } = ctx;
@@ -58,7 +59,10 @@ export async function billInAdvance(ctx: Context, { subscription_id, event_ids }
   await storeStandaloneFees(ctx, payer, standalone);
 }
 
-/** Whether a subscription was running at an instant, compared in milliseconds. Rule: usage-and-charges A.9-2. */
+/**
+ * Whether a subscription was running at an instant, compared in milliseconds. Rule: events.md#subscription-of-an-event
+ * (2).
+ */
 export function covers({ started_at, terminated_at }: BilledSubscription, at: Temporal.Instant): boolean {
   if (started_at === null || isBefore(at, milliseconds(started_at))) return false;
   return terminated_at === null || !isAfter(milliseconds(at), milliseconds(terminated_at));

@@ -37,7 +37,7 @@ export interface AddOnFee {
  *   1.5 × 999 → 1499
  *
  * @throws Refusal 422 boundaries
- * Rule: subscriptions-and-invoices H.
+ * Rule: one-off-invoices.md.
  */
 export function addOnFee(given: OneOffFee, addOn: AddOnRow, currency: Currency, now: Temporal.Instant): AddOnFee {
   const unitAmountCents = cents(given.unit_amount_cents ?? addOn.amount_cents);

@@ -34,7 +34,7 @@ export interface OneOffToMake {
  * Taxes, stores and announces a one-off invoice of fees that are made already.
  *
  * @returns its id
- * Rules: subscriptions-and-invoices F.5, H.
+ * Rules: invoice-amounts.md#order-of-computation, one-off-invoices.md.
  */
 export async function invoiceAddOns(ctx: Context, invoice: OneOffToMake): Promise<string> {
   const { payer, issuer, currency, fees } = invoice;

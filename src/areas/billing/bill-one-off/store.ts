@@ -31,7 +31,10 @@ interface ComputedOneOff {
   wish: PaymentWish;
 }
 
-/** Stores a computed one-off invoice; a final one is numbered, booked and told. Rules: subscriptions-and-invoices F.4, F.8, H. */
+/**
+ * Stores a computed one-off invoice; a final one is numbered, booked and told. Rules: invoices.md#numbers,
+ * invoices.md#zero-amounts, one-off-invoices.md.
+ */
 export async function storeOneOff(ctx: Context, invoice: ComputedOneOff): Promise<void> {
   const { db, organizationId } = ctx;
   const { invoiceId, payer, issuer, dates, fees, draft } = invoice;
@@ -65,7 +68,7 @@ export async function storeOneOff(ctx: Context, invoice: ComputedOneOff): Promis
   await recordInvoice(ctx, 'invoice.one_off_created', invoiceId);
 }
 
-/** What a fee was computed from. Rule: beyond 6.1. */
+/** What a fee was computed from. Rule: invoice-verification.md#stored-inputs. */
 const feeInputs = (
   { id, addOn, taxCodes, units, unitAmountCents, window }: AddOnFee,
   { draft, exponent }: ComputedOneOff,

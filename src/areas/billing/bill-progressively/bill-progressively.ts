@@ -24,7 +24,7 @@ export const BILL_PROGRESSIVELY = 'bill-progressively';
  * After-step: one invoice of the usage so far for all thresholds that it has passed. Usage is counted again under the lock of
  * the customer, whom everything that bills holds, so however often thresholds are found passed they are billed once.
  *
- * Rules: usage-and-charges G.5, subscriptions-and-invoices G.1.
+ * Rules: progressive-billing.md#trigger, progressive-billing.md#invoice.
  */
 export async function billProgressively(ctx: Context, { subscription_id }: { subscription_id: string }): Promise<void> {
   const { customer_id } = await getShown(ctx.db, ctx.organizationId, subscription_id);

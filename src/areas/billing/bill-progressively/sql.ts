@@ -31,7 +31,10 @@ export interface ProgressiveRun {
   previous_invoice_id: string | null;
 }
 
-/** Claims a crossing; false when an invoice has answered to it already. Rule: subscriptions-and-invoices G.1, I.2. */
+/**
+ * Claims a crossing; false when an invoice has answered to it already. Rule: progressive-billing.md#invoice,
+ * invoices.md#guarantees-of-the-storage.
+ */
 export async function claimRun(
   db: Db,
   organizationId: string,

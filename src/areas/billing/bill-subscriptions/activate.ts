@@ -6,7 +6,10 @@ import { getPlanFacts } from '../../subscriptions/subscriptions/writes.ts';
 import { lockSubscriptionIn } from './lock.ts';
 import { dueSubscription, earliestStart, listStartable } from './sql.ts';
 
-/** Starts subscriptions in the first tick of their local day. Rules: platform L `activate`, subscriptions-and-invoices B.4. */
+/**
+ * Starts subscriptions in the first tick of their local day. Rules: periodic-jobs.md#activate,
+ * subscriptions.md#creation-and-first-billing.
+ */
 export const activate: PeriodicJob = {
   name: 'activate',
   select: async (sql, at, scope, limit) => (await listStartable(sql, at, scope, limit)).map(dueSubscription),

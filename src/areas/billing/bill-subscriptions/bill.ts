@@ -22,14 +22,15 @@ import { applyDowngrade } from './downgrade.ts';
 import { invoiceGroups } from './groups.ts';
 import { type DueSubscription, dueCustomer, earliestBilling, listDueCustomers, lockDueSubscriptions } from './sql.ts';
 
-/** The timestamp of a run that is made up has the minute of its tick too (platform L). */
+/** The timestamp of a run that is made up has the minute of its tick too (periodic-jobs.md). */
 const TICK_MINUTE = minuteOf('bill');
 
 /**
  * The periodic run: a piece of work is one customer, whose subscriptions that are due together share invoices. Days that
  * were missed are made up in order, each with the timestamp of its first tick, and bill what they would have billed.
  *
- * Rules: platform L `bill`, subscriptions-and-invoices B.6, B.8, C.2.
+ * Rules: periodic-jobs.md#bill, plan-changes.md#downgrade, subscriptions.md#consolidation,
+ * billing-periods.md#billing-days.
  */
 export const bill: PeriodicJob = {
   name: 'bill',
@@ -68,7 +69,7 @@ export async function billCustomer(ctx: Context, customerId: string, at: Tempora
  * Has thresholds and alerts compared with what a period begins with: units carried into it, first flat amounts and events
  * dated ahead.
  *
- * Rules: subscriptions-and-invoices G.1, specification README, decision 17.
+ * Rules: progressive-billing.md#invoice, everywhere.md#thresholds-at-the-start-of-a-period.
  */
 async function markBegun(ctx: Context, subscriptions: readonly DueSubscription[]): Promise<void> {
   const watched = subscriptions.filter(({ is_watched }) => is_watched);
@@ -101,14 +102,20 @@ function runsOf(subscriptions: readonly DueSubscription[], zone: string, at: Tem
   return [...runs.values()].sort((a, b) => (isDateAfter(a.day, b.day) ? 1 : -1));
 }
 
-/** Whether the run of a day bills a subscription; after its end the termination does. Rule: C.2. */
+/**
+ * Whether the run of a day bills a subscription; after its end the termination does.
+ * Rule: billing-periods.md#billing-days.
+ */
 function isBilled(subscription: DueSubscription, zone: string, { day, at }: Run): boolean {
   const { ending_at, last_recurring_at } = subscription;
   if (ending_at !== null && isDateAfter(day, localDate(ending_at, zone))) return false;
   return isDue({ plan: subscription, subscription, zone, at, lastRecurringAt: last_recurring_at });
 }
 
-/** A scheduled change takes over on the first day of a period of the plan that it replaces. Rule: B.6. */
+/**
+ * A scheduled change takes over on the first day of a period of the plan that it replaces.
+ * Rule: plan-changes.md#downgrade.
+ */
 const changesPlan = (subscription: DueSubscription, zone: string, day: PlainDate): boolean =>
   subscription.pending_successor_id !== null &&
   periodHolding(gridsOf(subscription, subscription, zone).plan, day).first.equals(day);

@@ -26,7 +26,7 @@ type ChangedOver = (SubscriptionRow & { amount_currency: string; reason: Invoici
  * the new one starts, and one invoice closes the old period and opens the new one where that is paid in advance. One that
  * waits for its first payment is only started: the old record runs on, and is billed for this day once the day is over.
  *
- * Rules: subscriptions-and-invoices B.6, B.9.
+ * Rules: plan-changes.md#downgrade, activation-rules.md.
  */
 export async function applyDowngrade(
   ctx: Context,

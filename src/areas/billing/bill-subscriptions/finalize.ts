@@ -3,7 +3,10 @@ import { finalizeDraft } from '../build-invoice/finalize-draft.ts';
 import { computedOrNoted } from '../build-invoice/generation-error.ts';
 import { dueInvoice, earliestFinalization, listDraftsOver } from './sql.ts';
 
-/** Finalizes drafts whose grace period is over. Rules: platform L `finalize`, subscriptions-and-invoices F.11. */
+/**
+ * Finalizes drafts whose grace period is over. Rules: periodic-jobs.md#finalize,
+ * invoice-operations.md#refresh-and-finalize.
+ */
 export const finalize: PeriodicJob = {
   name: 'finalize',
   select: async (sql, at, scope, limit) => (await listDraftsOver(sql, at, scope, limit)).map(dueInvoice),

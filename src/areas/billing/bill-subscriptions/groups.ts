@@ -14,7 +14,7 @@ export interface Consolidated {
  * currency, billing entity and purchase order; one that is not to be consolidated stands alone. In order of first
  * appearance.
  *
- * Rule: subscriptions-and-invoices B.8.
+ * Rule: subscriptions.md#consolidation.
  */
 export function invoiceGroups<Subscription extends Consolidated>(
   subscriptions: readonly Subscription[],

@@ -2,7 +2,7 @@ import type { PeriodicJob } from '../../../platform/periodic-job.ts';
 import { recordInvoice } from '../../invoices/invoices/record.ts';
 import { dueInvoice, earliestOverdue, flagOverdue, listOverdue } from './sql.ts';
 
-/** Flags unpaid invoices the day after they were due. Rules: platform L `overdue`, subscriptions-and-invoices F.3. */
+/** Flags unpaid invoices the day after they were due. Rules: periodic-jobs.md#overdue, invoices.md#dates. */
 export const overdue: PeriodicJob = {
   name: 'overdue',
   select: async (sql, at, scope, limit) => (await listOverdue(sql, at, scope, limit)).map(dueInvoice),

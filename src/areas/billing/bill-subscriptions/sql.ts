@@ -168,7 +168,10 @@ export const earliestTrialEnd = (db: Db, organizationId: string) => db<{ at: Tem
   select min(${trialEnd(db)}) as at from ${inTrial(db)}
   where s.organization_id = ${organizationId} and s.status = 'active' and s.trial_ended_at is null`;
 
-/** Whether a subscription's fee was billed on a local day, by a periodic run or with its start. Rule: D.4. */
+/**
+ * Whether a subscription's fee was billed on a local day, by a periodic run or with its start.
+ * Rule: subscription-fees.md#trial.
+ */
 export async function wasBilledOn(
   db: Db,
   organizationId: string,
@@ -190,7 +193,7 @@ export async function wasBilledOn(
   return row!.found;
 }
 
-// One that could not be computed waits until something about it has changed (F.14).
+// One that could not be computed waits until something about it has changed (invoices.md#error-details).
 const finalizable = (db: Db) => db`
   invoice.status = 'draft' and not exists (
     select from invoice_error_details error
@@ -211,7 +214,7 @@ export const earliestFinalization = (db: Db, organizationId: string) => db<{ at:
   select min(invoice.expected_finalization_date)::timestamp at time zone 'UTC' as at from invoices invoice
   where invoice.organization_id = ${organizationId} and ${finalizable(db)}`;
 
-// Rule: subscriptions-and-invoices F.3 "overdue".
+// Rule: invoices.md#dates "overdue".
 const payable = (db: Db) => db`
   invoice.status = 'finalized' and invoice.payment_status <> 'succeeded' and invoice.payment_dispute_lost_at is null
   and not invoice.payment_overdue and ${dueCents(db, 'invoice')} > 0`;

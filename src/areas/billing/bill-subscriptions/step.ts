@@ -32,7 +32,7 @@ export async function billStep(ctx: Context, { lines, at }: BillStep): Promise<v
     skipUsage,
     isGated,
   });
-  // With nothing to pay it waits no longer (B.9).
+  // With nothing to pay it waits no longer (activation-rules.md).
   if (isGated) ctx.after({ step: GATE_STEP, payload: { subscription_id: lines[0]!.subscription_id } });
   const ended = lines.filter(({ reason }) => reason === 'subscription_terminating');
   await gatherPaidFees(
@@ -41,7 +41,7 @@ export async function billStep(ctx: Context, { lines, at }: BillStep): Promise<v
     ended.map((line) => line.subscription_id),
     Temporal.Instant.from(at),
   );
-  // The last invoice of a deleted plan knows no grace period (subscriptions-and-invoices A.6).
+  // The last invoice of a deleted plan knows no grace period (plans.md#deletion).
   if (invoiceId !== undefined && subscriptions.some(({ is_plan_gone }) => is_plan_gone))
     ctx.after({ step: 'finalize-draft', payload: { invoice_id: invoiceId } });
 }

@@ -13,7 +13,7 @@ const STUCK_AFTER_HOURS = 24;
  * Bills again what never left its generation, with the same record and timestamp. One whose error was noted is left
  * alone: trying again would end in the same way.
  *
- * Rules: platform L `stuck-invoices`, subscriptions-and-invoices F.14.
+ * Rules: periodic-jobs.md#stuck-invoices, invoices.md#error-details.
  */
 export const stuckInvoices: PeriodicJob = {
   name: 'stuck-invoices',

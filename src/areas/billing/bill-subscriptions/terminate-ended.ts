@@ -5,7 +5,10 @@ import { terminateSubscription } from '../../subscriptions/subscriptions/command
 import { lockSubscriptionIn } from './lock.ts';
 import { dueSubscription, earliestEnd, listEnded } from './sql.ts';
 
-/** Ends subscriptions in the first tick of the local day of `ending_at`. Rules: platform L `terminate-ended`, subscriptions-and-invoices B.7. */
+/**
+ * Ends subscriptions in the first tick of the local day of `ending_at`. Rules: periodic-jobs.md#terminate-ended,
+ * termination.md#ending-a-subscription.
+ */
 export const terminateEnded: PeriodicJob = {
   name: 'terminate-ended',
   select: async (sql, at, scope, limit) => (await listEnded(sql, at, scope, limit)).map(dueSubscription),

@@ -10,7 +10,7 @@ const JOB = 'termination-alerts';
 /**
  * Tells those who listen that a subscription will end, once on each of the `leadDays` before the UTC day of `ending_at`.
  *
- * Rules: platform G.1, L `termination-alerts`.
+ * Rules: webhooks.md#event-types, periodic-jobs.md#termination-alerts.
  */
 export const terminationAlerts = (leadDays: readonly number[]): PeriodicJob => ({
   name: JOB,

@@ -12,7 +12,7 @@ import { dueSubscription, earliestTrialEnd, listTrialsOver, wasBilledOn } from '
 
 /**
  * Closes trials that are over; a plan in advance that was not billed that day gets its first fee, from the trial's end on.
- * Rules: platform L `trial-end`, subscriptions-and-invoices D.4.
+ * Rules: periodic-jobs.md#trial-end, subscription-fees.md#trial.
  */
 export const trialEnd: PeriodicJob = {
   name: 'trial-end',

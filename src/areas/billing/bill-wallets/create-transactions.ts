@@ -17,7 +17,7 @@ import { topUp } from './top-up.ts';
  * Buys, gives and takes away credits of a wallet, each where it is asked; one transaction a part, in this order.
  *
  * @throws Refusal 422 wallet_id, paid_credits, granted_credits, voided_credits, voided_transaction_id, amount_cents
- * Rule: credits-and-payments D.3.
+ * Rule: wallets.md#transactions.
  */
 export async function createWalletTransaction(ctx: Context, { body }: { body: TransactionCreate }) {
   const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: body.wallet_id });

@@ -42,7 +42,7 @@ export interface VoidedPurchase {
  * payment.
  *
  * @returns its id
- * Rules: credits-and-payments D.4-2 to D.4-4.
+ * Rules: top-ups.md#paid-top-ups (2 to 4).
  */
 export async function creditInvoice(
   ctx: Context,
@@ -129,7 +129,7 @@ const setPaymentMethod = (ctx: Context, invoiceId: string, wishes: TransactionWi
     payment_method_id = ${wishes.payment_method_id ?? null}
   where organization_id = ${ctx.organizationId} and id = ${invoiceId}`;
 
-/** Rule: credits-and-payments D.4-2: units are credits, the amount is their money. */
+/** Rule: top-ups.md#paid-top-ups (2): units are credits, the amount is their money. */
 const insertCreditFee = (
   ctx: Context,
   owner: InvoiceOwner,

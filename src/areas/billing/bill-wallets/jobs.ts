@@ -44,7 +44,7 @@ const dueWallet = ({
 
 /**
  * Works out ongoing balances of marked customers. In real time a mark is nudged within a second and this job finds those
- * whose nudge was lost; under a test clock marks wait for it. Rule: platform L `wallet-ongoing`.
+ * whose nudge was lost; under a test clock marks wait for it. Rule: periodic-jobs.md#wallet-ongoing.
  */
 export const walletOngoing: PeriodicJob = {
   name: WALLET_ONGOING,
@@ -60,7 +60,7 @@ export const walletOngoing: PeriodicJob = {
   nextDueAt: (db, organizationId) => earliestWalletMark(db, organizationId),
 };
 
-/** Ends wallets whose time is over. Rule: credits-and-payments D.10. */
+/** Ends wallets whose time is over. Rule: wallets.md#void-recredit-terminate. */
 export const expireWallets: PeriodicJob = {
   name: 'expire-wallets',
   select: async (sql, at, scope, limit) => (await listExpiredWallets(sql, at, scope, limit)).map(dueWallet),
@@ -73,7 +73,7 @@ export const expireWallets: PeriodicJob = {
   nextDueAt: async (db, organizationId) => (await earliestExpiry(db, organizationId))[0]!.at,
 };
 
-/** Ends rules whose time is over; they have done nothing since. Rule: credits-and-payments D.8. */
+/** Ends rules whose time is over; they have done nothing since. Rule: top-ups.md#recurring-rules. */
 export const expireTopUpRules: PeriodicJob = {
   name: 'expire-top-up-rules',
   select: async (sql, at, scope, limit) => (await listExpiredRules(sql, at, scope, limit)).map(dueWallet),
@@ -90,7 +90,7 @@ export const expireTopUpRules: PeriodicJob = {
 
 /**
  * Tops wallets up whose rule has its day: once, for the latest day that was missed.
- * Rules: credits-and-payments D.8 "interval", platform L `interval-top-ups`.
+ * Rules: top-ups.md#recurring-rules "interval", periodic-jobs.md#interval-top-ups.
  */
 export const intervalTopUps: PeriodicJob = {
   name: 'interval-top-ups',

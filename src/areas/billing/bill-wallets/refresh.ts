@@ -25,7 +25,7 @@ const MANY_WITHIN_MINUTES = 10;
 
 /**
  * Works off the marks of a customer. Marks set while it runs stay for the next time; without marks nothing is done.
- * Rule: platform L `wallet-ongoing`.
+ * Rule: periodic-jobs.md#wallet-ongoing.
  */
 export async function workOffMarks(ctx: Context, customerId: string): Promise<void> {
   const marks = await listWalletMarks(ctx.db, ctx.organizationId, customerId);
@@ -46,7 +46,7 @@ export const refreshWalletsStep = (ctx: Context, { customer_id }: { customer_id:
  * Works the ongoing balances of a customer's wallets out: what is used and not paid lies on them. Then threshold rules
  * act, and alerts on ongoing balances are compared.
  *
- * Rules: credits-and-payments D.8 "threshold", D.9, G.3.
+ * Rules: top-ups.md#recurring-rules "threshold", top-ups.md#ongoing-balance, alerts.md#evaluation.
  */
 async function refreshWallets(ctx: Context, customerId: string): Promise<void> {
   try {
@@ -120,7 +120,7 @@ async function follow(ctx: Context, wallet: WalletRow, usageCents: Cents, rule: 
   if (rule?.trigger === 'threshold') await actOnThreshold(ctx, changed, rule);
 }
 
-/** Rule: credits-and-payments D.8 "threshold". */
+/** Rule: top-ups.md#recurring-rules "threshold". */
 async function actOnThreshold(ctx: Context, wallet: WalletRow, row: RuleRow): Promise<void> {
   const purchases = await readPurchases(ctx.db, ctx.organizationId, wallet.id);
   const rule = ruleOf(row);

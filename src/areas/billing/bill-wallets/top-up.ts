@@ -19,7 +19,7 @@ export interface TopUpCredits {
  * Amounts that are worth nothing add nothing.
  *
  * @returns what was made, bought before given, and the wallet after it
- * Rules: credits-and-payments D.2 to D.4.
+ * Rules: wallets.md#credits-to-money, wallets.md#transactions, top-ups.md#paid-top-ups.
  */
 export async function topUp(
   ctx: Context,
@@ -35,7 +35,7 @@ export async function topUp(
   return made;
 }
 
-/** Rule: credits-and-payments D.4. @param again when it stands in for a voided invoice */
+/** Rule: top-ups.md#paid-top-ups. @param again when it stands in for a voided invoice */
 export async function purchase(
   ctx: Context,
   wallet: WalletRow,

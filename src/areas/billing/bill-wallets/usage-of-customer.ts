@@ -19,7 +19,7 @@ export interface CurrencyAmount extends PooledAmount {
  * What a customer has used or is about to be asked for, with tax: usage in progress of what is billed in arrears, drafts,
  * less what was billed progressively of the same periods.
  *
- * Rule: credits-and-payments D.9.
+ * Rule: top-ups.md#ongoing-balance.
  */
 export async function usageOfCustomer(
   ctx: Context,

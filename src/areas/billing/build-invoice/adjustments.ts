@@ -26,7 +26,7 @@ export interface Adjuster {
   targets(fee: LineFee): boolean;
 }
 
-/** Rule: usage-and-charges F.6. */
+/** Rule: usage-fees.md#adjusted-fees. */
 export function adjusterOf(adjustments: readonly AdjustedFeeRow[]): Adjuster {
   const byKey = new Map(adjustments.map((adjustment) => [keyOf(adjustment), adjustment]));
   const ofFee = (fee: LineFee) => (fee.true_up_parent_fee_id === null ? byKey.get(keyOf(thingOf(fee))) : undefined);

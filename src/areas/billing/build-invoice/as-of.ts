@@ -9,7 +9,7 @@ import type { BilledSubscription } from './sql.ts';
  *
  * A periodic run bills what is active, so its lines know of no end, not even of one at their own instant.
  *
- * Rules: subscriptions-and-invoices C.3 "T", F.11 "the same timestamp and reason".
+ * Rules: billing-periods.md#windows "T", invoice-operations.md#refresh-and-finalize "the same timestamp and reason".
  */
 export const subscriptionOfLine = (
   subscription: BilledSubscription,
@@ -20,9 +20,9 @@ export const subscriptionOfLine = (
 
 /**
  * A subscription as an event found it: an end that came after the event was accepted has not happened yet. Of both at one
- * instant the event was first, as A.9 counts the last instant in.
+ * instant the event was first, as events.md#subscription-of-an-event counts the last instant in.
  *
- * Rule: usage-and-charges C.10 "days from the event's day to period end".
+ * Rule: in-advance.md#units-of-one-event "days from the event's day to period end".
  */
 export const subscriptionWhenAccepted = (subscription: BilledSubscription, acceptedAt: Instant): BilledSubscription =>
   subscription.terminated_at !== null && isAfter(acceptedAt, subscription.terminated_at)

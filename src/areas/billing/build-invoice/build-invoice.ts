@@ -42,11 +42,12 @@ export interface InvoiceToBuild {
  * Makes one invoice of subscriptions in the caller's transaction: claims what its lines bill, computes, stores, and
  * unless it stays a draft in its grace period numbers and books it. Lines that were billed before are left out; when
  * none is left there is no invoice, which is how a repeated run ends. One whose amounts no cents can hold stays in
- * generation with its error noted, its lines claimed (F.14).
+ * generation with its error noted, its lines claimed (invoices.md#error-details).
  *
  * @returns id of the invoice, or undefined when everything was billed already
  * @throws Refusal 422 billing_entity, purchase_order_number, of a mixture
- * Rules: subscriptions-and-invoices B.8, F.2 to F.5, I.2.
+ * Rules: subscriptions.md#consolidation, invoices.md#statuses, invoices.md#dates, invoices.md#numbers,
+ * invoice-amounts.md#order-of-computation, invoices.md#guarantees-of-the-storage.
  */
 export async function buildInvoice(
   ctx: Context,

@@ -31,7 +31,7 @@ interface Asked {
  * What is missing to the minimum commitments of the lines' plans, at most one fee a line: the fees of the reconciled
  * period that were made before count, and those of this invoice. One statement, none without a commitment.
  *
- * Rule: subscriptions-and-invoices E.1.
+ * Rule: minimums.md#minimum-commitment.
  */
 export async function commitmentFees(
   ctx: Context,

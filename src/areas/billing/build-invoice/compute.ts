@@ -41,7 +41,7 @@ export interface ComputationInput {
  * into a new period, what is missing to its minimum commitment, and what corrections of earlier periods left to be billed;
  * then the steps of the whole invoice. Reads only.
  *
- * Rule: subscriptions-and-invoices F.5.
+ * Rule: invoice-amounts.md#order-of-computation.
  */
 export async function compute(
   ctx: Context,

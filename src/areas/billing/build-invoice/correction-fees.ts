@@ -39,7 +39,7 @@ interface DifferenceRow {
  * Fees of what corrections of earlier periods left to be billed on the next invoice of the lines' subscriptions. Reads
  * only, and nothing at all where there is none.
  *
- * Rule: beyond 4.4 "fee (increase)".
+ * Rule: event-corrections.md#difference "fee (increase)".
  */
 export async function waitingFees(ctx: Context, lines: readonly BilledLine[]): Promise<LineFee[]> {
   const asked = lines.filter((line) => line.subscription.has_corrections && line.reason !== 'progressive_billing');

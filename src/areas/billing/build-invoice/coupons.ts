@@ -28,7 +28,7 @@ interface CouponRow {
  * The coupons of a customer and the fees that each may take money off, oldest first; they are held until the transaction
  * ends, so that each is used by one invoice at a time.
  *
- * Rule: credits-and-payments B.5.
+ * Rule: coupons.md#on-an-invoice.
  */
 export async function activeCoupons(
   ctx: Context,
@@ -93,7 +93,7 @@ const listCoupons = (db: Db, organizationId: string, ids: readonly string[]) => 
   where applied.organization_id = ${organizationId} and applied.id = any (${ids}::uuid[])
   order by applied.created_at, applied.id`;
 
-/** Stores what coupons took off an invoice, and what is left of them. Rule: credits-and-payments B.5. */
+/** Stores what coupons took off an invoice, and what is left of them. Rule: coupons.md#on-an-invoice. */
 export async function storeCouponUses(ctx: Context, owner: InvoiceOwner, { couponUses }: Draft): Promise<void> {
   if (couponUses.length === 0) return;
   const rows = couponUses.map(({ coupon, amountCents, periodsLeft, isUsedUp }) => ({

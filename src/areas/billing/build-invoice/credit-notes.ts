@@ -16,7 +16,7 @@ import type { InvoiceOwner } from './writes.ts';
  * The notes that may pay a final invoice of a customer, oldest first. What progressive invoices billed beyond the usage
  * becomes a note of theirs before, so that it pays too. The caller holds the customer's lock.
  *
- * Rules: credits-and-payments A.8, C.8.
+ * Rules: progressive-billing.md#credit-in-steps, credit-notes.md#paying-later-invoices.
  */
 export async function spendableNotes(
   ctx: Context,
@@ -31,7 +31,7 @@ export async function spendableNotes(
   return rows.map((row) => ({ id: row.id, balanceCents: cents(row.balance_amount_cents) }));
 }
 
-/** Stores what notes pay of an invoice, and books it. Rules: credits-and-payments C.8, beyond 8.3 L2. */
+/** Stores what notes pay of an invoice, and books it. Rules: credit-notes.md#paying-later-invoices, ledger.md#l2. */
 export async function storeCreditNoteUses(
   ctx: Context,
   owner: InvoiceOwner,

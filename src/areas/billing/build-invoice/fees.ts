@@ -49,7 +49,10 @@ export interface LineFee {
   presentation?: readonly PresentedUnits[];
   /** How a fee of a minimum commitment came about: what the stored inputs keep. */
   commitment?: object;
-  /** What else its amount came from, by `kind`: what the stored inputs keep. Rule: beyond 6.1 "before". */
+  /**
+   * What else its amount came from, by `kind`: what the stored inputs keep. Rule: invoice-verification.md#stored-inputs
+   * "before".
+   */
   facts?: {
     kind: 'true_up' | 'fixed_units' | 'fixed_units_change' | 'by_hand' | 'copied' | 'correction';
   } & Record<string, unknown>;
@@ -63,7 +66,10 @@ export interface LineFee {
   originalFeeId?: string;
   /** What somebody set by hand about it, while it was on a draft. */
   adjustment?: AdjustedFeeRow;
-  /** Of usage that was billed before: the correction, and the rows of its differences that the fee bills. Rule: beyond 4.4. */
+  /**
+   * Of usage that was billed before: the correction, and the rows of its differences that the fee bills.
+   * Rule: event-corrections.md#difference.
+   */
   correction?: { id: string; adjustmentIds: readonly string[] };
 }
 
@@ -110,7 +116,10 @@ export const subscriptionFeeInput = ({
     reason === 'in_advance_charge' || (reason === 'subscription_starting' && !subscription.pay_in_advance),
 });
 
-/** The subscription fee of a line, when it bears one. Rules: subscriptions-and-invoices D.2 to D.4. */
+/**
+ * The subscription fee of a line, when it bears one. Rules: subscription-fees.md#when-a-line-gets-a-fee,
+ * subscription-fees.md#amount, subscription-fees.md#trial.
+ */
 export function subscriptionLineFee(line: BilledLine): LineFee | undefined {
   const { subscription, windows } = line;
   const fee = subscriptionFee(subscriptionFeeInput(line));
@@ -146,7 +155,7 @@ export function subscriptionLineFee(line: BilledLine): LineFee | undefined {
  * Charges whose usage a line bills: those in arrears. A recurring one that is not prorated is left to the plan of an
  * upgrade when that has a charge on the same metric.
  *
- * Rules: subscriptions-and-invoices B.5 "metered recurring metrics", F.5.
+ * Rules: plan-changes.md#upgrade "metered recurring metrics", invoice-amounts.md#order-of-computation.
  */
 export function chargesOfLine(
   { subscription, succession }: BilledLine,
@@ -166,7 +175,10 @@ export function chargesOfLine(
   );
 }
 
-/** The usage fees of one charge worth a row, its true-up last. Rules: usage-and-charges D.5, D.7, F.4. */
+/**
+ * The usage fees of one charge worth a row, its true-up last. Rules: charge-models.md, minimums.md#true-up,
+ * usage-fees.md#when-a-fee-is-stored.
+ */
 export function usageLineFees(
   line: BilledLine,
   charge: PricedCharge,

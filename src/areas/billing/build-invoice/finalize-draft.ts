@@ -41,18 +41,20 @@ interface DraftLine {
  * are set, and it is numbered, booked and announced. Anything but a draft is left as it is.
  *
  * @returns whether there was such a draft
- * Rules: subscriptions-and-invoices F.3, F.11.
+ * Rules: invoices.md#dates, invoice-operations.md#refresh-and-finalize.
  */
 export const finalizeDraft = (ctx: Context, invoiceId: string): Promise<boolean> =>
   computeAnew(ctx, invoiceId, 'finalize');
 
-/** Computes a draft anew and leaves it a draft, with its id and dates. Rule: subscriptions-and-invoices F.11. */
+/**
+ * Computes a draft anew and leaves it a draft, with its id and dates. Rule: invoice-operations.md#refresh-and-finalize.
+ */
 export const refreshDraft = (ctx: Context, invoiceId: string): Promise<boolean> =>
   computeAnew(ctx, invoiceId, 'refresh');
 
 /**
  * Makes an invoice that never left its generation, with its id, dates, lines and their timestamps; it becomes what it
- * would have become then. Rule: platform L `stuck-invoices`.
+ * would have become then. Rule: periodic-jobs.md#stuck-invoices.
  */
 export const generateAgain = (ctx: Context, invoiceId: string): Promise<boolean> =>
   computeAnew(ctx, invoiceId, 'generate');

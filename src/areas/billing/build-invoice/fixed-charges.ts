@@ -32,7 +32,8 @@ interface Facts {
  *
  * @param adjuster keeps what it targets, even when it comes to nothing
  * @returns what makes the fees of a line: fees are shown in the order in which they are made
- * Rules: usage-and-charges E.3 to E.5, subscriptions-and-invoices F.5, G.3.
+ * Rules: fixed-charges.md#aggregation, fixed-charges.md#fee-of-a-period, fixed-charges.md#change-inside-a-period,
+ * invoice-amounts.md#order-of-computation, in-advance.md#fees-in-advance.
  */
 export async function fixedChargeFees(
   ctx: Context,
@@ -75,7 +76,7 @@ export function fixedChargeWindow(line: BilledLine, fixedCharge: FixedChargeRow)
   return fixedCharge.pay_in_advance ? line.windows.fixedChargesInAdvance : line.windows.fixedCharges!;
 }
 
-/** A change of units is told even when it costs nothing. Rule: usage-and-charges E.5. */
+/** A change of units is told even when it costs nothing. Rule: fixed-charges.md#change-inside-a-period. */
 const isUnitsChange = ({ fixedCharges }: BilledLine): boolean => typeof fixedCharges === 'object';
 
 function feeOf(line: BilledLine, fixedCharge: FixedChargeRow, facts: Facts): LineFee {
@@ -175,7 +176,7 @@ const sameWindow = ({ subscription, windows }: BilledLine, fixedCharge: FixedCha
 
 /**
  * What the replaced plan's fees on the same add-on cover of the first window of a prorated fixed charge.
- * Rules: usage-and-charges E.4 "upgrade", subscriptions-and-invoices G.3.
+ * Rules: fixed-charges.md#fee-of-a-period "upgrade", in-advance.md#fees-in-advance.
  */
 function coveredCents(
   { subscription, windows, zone }: BilledLine,

@@ -11,7 +11,7 @@ const NUMERIC_VALUE_OUT_OF_RANGE = '22003';
 
 /**
  * Notes on an invoice that it cannot be computed, and tells the operator: absurd units or prices make amounts that no
- * cents hold. The invoice stays as it is, and so does everything else of the customer. Rule: subscriptions-and-invoices F.14.
+ * cents hold. The invoice stays as it is, and so does everything else of the customer. Rule: invoices.md#error-details.
  */
 export async function noteGenerationError(ctx: Context, invoiceId: string, error: Error): Promise<void> {
   await clearErrors(ctx.db, ctx.organizationId, invoiceId, [CODE]);

@@ -12,7 +12,7 @@ import type { HeldTax } from '../../usage/usage/fee-taxes.ts';
 import { type InAdvanceFee, type LineFee, subscriptionFeeInput } from './fees.ts';
 import { type BilledLine, sharedInstants } from './lines.ts';
 
-/** What a fee was computed from, as it is stored beside it. Rule: beyond 6.1. */
+/** What a fee was computed from, as it is stored beside it. Rule: invoice-verification.md#stored-inputs. */
 export function feeInputs(fee: LineFee, taxes: readonly HeldTax[], draft: TakenOff): object {
   const { line } = fee;
   return plain({
@@ -117,7 +117,10 @@ const metricInputs = ({ charge }: LineFee) => {
   return { code, aggregation_type, field_name, recurring, rounding_function, rounding_precision, filters };
 };
 
-/** Single values above this count are kept as their number and sum. Rule: beyond 6.1 "per-event list". */
+/**
+ * Single values above this count are kept as their number and sum. Rule: invoice-verification.md#stored-inputs
+ * "per-event list".
+ */
 const MOST_STORED_ENTRIES = 5000;
 
 const usageInputs = ({ counted, units, totalAggregatedUnits, eventsCount, groupedBy, inAdvance }: LineFee) => ({
@@ -188,7 +191,10 @@ const beforeInputs = (line: BilledLine) => {
   };
 };
 
-/** The steps of the whole invoice. Rules: beyond 6.1 "invoice level", credits-and-payments 0.5. */
+/**
+ * The steps of the whole invoice. Rules: invoice-verification.md#stored-inputs "invoice level",
+ * invoice-amounts.md#steps-by-invoice-type.
+ */
 export const invoiceInputs = (draft: Draft, billedAt: Instant): object =>
   plain({
     billed_at: billedAt,

@@ -1,7 +1,9 @@
 import type { Context } from '../../../platform/context.ts';
 import type { BilledLine } from './lines.ts';
 
-/** Has the daily usage of subscriptions that end follow what their last invoice bills. Rule: usage-and-charges G.7. */
+/**
+ * Has the daily usage of subscriptions that end follow what their last invoice bills. Rule: usage-reads.md#daily-usage.
+ */
 export function oweLastSnapshots(ctx: Context, invoiceId: string, lines: readonly BilledLine[]): void {
   for (const { reason, subscription } of lines) {
     if (reason !== 'subscription_terminating') continue;

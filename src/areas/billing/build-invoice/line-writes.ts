@@ -9,7 +9,7 @@ import type { BilledLine } from './lines.ts';
  * it. Lines that were claimed already are left out.
  *
  * @returns ids of the subscriptions that were claimed
- * Rule: subscriptions-and-invoices I.2.
+ * Rule: invoices.md#guarantees-of-the-storage.
  */
 export async function claimLines(
   db: Db,

@@ -34,7 +34,10 @@ export interface UnitsChanges {
   recordIds: readonly string[];
 }
 
-/** Works out the windows of a line, of its subscription as it was then. Rules: subscriptions-and-invoices C.3, C.6, F.5 "line inclusion". */
+/**
+ * Works out the windows of a line, of its subscription as it was then. Rules: billing-periods.md#windows,
+ * termination.md#ending-on-a-boundary, invoice-amounts.md#order-of-computation "line inclusion".
+ */
 export function billedLine(found: BilledSubscription, reason: InvoicingReason, at: Instant, zone: string): BilledLine {
   const subscription = subscriptionOfLine(found, reason, at);
   const succession = successionOf(subscription);
@@ -72,7 +75,7 @@ export function billedLine(found: BilledSubscription, reason: InvoicingReason, a
 
 /**
  * A line about the charges period that holds the instant `inside`, billed at `at`: what an event in advance is billed by.
- * Rule: subscriptions-and-invoices C.3 "mode current".
+ * Rule: billing-periods.md#windows "mode current".
  */
 export function currentLine(
   subscription: BilledSubscription,
@@ -103,7 +106,10 @@ export function currentLine(
   };
 }
 
-/** The days by which units of a line's usage window are weighed. Rules: usage-and-charges C.7 to C.9. */
+/**
+ * The days by which units of a line's usage window are weighed. Rules: aggregation.md#weighted-sum,
+ * aggregation.md#prorated-sum, aggregation.md#prorated-unique-count.
+ */
 export const prorationOf = ({ windows, zone, succession }: BilledLine, window: Period): Proration => ({
   period: window,
   periodDays: windows.chargesDurationDays,
@@ -111,7 +117,10 @@ export const prorationOf = ({ windows, zone, succession }: BilledLine, window: P
   isUpgraded: succession === 'upgrade',
 });
 
-/** Instants at which an event may belong to either of two records of an external id. Rule: usage-and-charges A.9. */
+/**
+ * Instants at which an event may belong to either of two records of an external id.
+ * Rule: events.md#subscription-of-an-event.
+ */
 export function sharedInstants(
   { subscription }: Pick<BilledLine, 'subscription'>,
   window: Period,

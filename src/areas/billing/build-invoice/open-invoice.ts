@@ -33,7 +33,7 @@ export interface InvoiceHead {
  * transaction ends. The statement is on its way when this returns: what refers to the invoice may follow at once.
  *
  * @returns its dates, and the days that it stays a draft
- * Rules: subscriptions-and-invoices F.2, F.3, F.4.
+ * Rules: invoices.md#statuses, invoices.md#dates, invoices.md#numbers.
  */
 export async function openInvoice(
   ctx: Context,

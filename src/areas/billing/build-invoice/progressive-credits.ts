@@ -16,7 +16,7 @@ import type { BilledLine } from './lines.ts';
  * What progressive invoices of the windows that fees or lines bill take off them; drafts too, each time they are computed.
  * Fees of single events were never on a progressive invoice. Reads only.
  *
- * Rule: subscriptions-and-invoices G.2.
+ * Rule: progressive-billing.md#credit-on-later-invoices.
  */
 export async function progressiveCredits(
   ctx: Context,

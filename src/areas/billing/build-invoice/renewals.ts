@@ -16,7 +16,7 @@ import type { BilledLine } from './lines.ts';
  * The charges period that a line pays for when units are carried into it: the one that starts on the day of a periodic
  * run, or, when the line starts a subscription after a downgrade, the one that holds this day. In whole local days.
  *
- * Rule: usage-and-charges C.10 "billed at each period start".
+ * Rule: in-advance.md#units-of-one-event "billed at each period start".
  */
 export function renewedPeriod({
   subscription,
@@ -46,7 +46,8 @@ export const isRenewed = (charge: PricedCharge): boolean => charge.pay_in_advanc
  * Fees of the units that lines carry into the period that starts, in full and not weighed by days: of invoiceable charges
  * they belong to the invoice of the line, of others they stand alone and are stored even when they are 0.
  *
- * Rules: usage-and-charges C.10, F.3, F.4, subscriptions-and-invoices F.5.
+ * Rules: in-advance.md#units-of-one-event, usage-fees.md#dates, usage-fees.md#when-a-fee-is-stored,
+ * invoice-amounts.md#order-of-computation.
  */
 export async function renewalFees(
   ctx: Context,

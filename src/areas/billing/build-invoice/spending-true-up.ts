@@ -23,7 +23,7 @@ export interface UsedFee {
  * What is missing to the spending minimum of a charge, tied to the fee of its default bucket. With a pricing unit both
  * are compared in its cents, and the difference is converted.
  *
- * Rules: usage-and-charges D.7, D.8 "true-up", subscriptions-and-invoices E.2.
+ * Rules: minimums.md#true-up, pricing-units.md "true-up", minimums.md#spending-minimum.
  */
 export function spendingTrueUpFee(
   line: BilledLine,

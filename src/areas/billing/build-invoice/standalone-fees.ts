@@ -12,7 +12,7 @@ import { insertFees } from './writes.ts';
 
 /**
  * Stores fees that are on no invoice, each with its taxes, and announces them. Of one billing entity and currency.
- * Rule: subscriptions-and-invoices G.3.
+ * Rule: in-advance.md#fees-in-advance.
  */
 export async function storeStandaloneFees(ctx: Context, payer: PayerFacts, fees: readonly LineFee[]): Promise<void> {
   const first = fees[0];
@@ -42,7 +42,9 @@ export async function storeStandaloneFees(ctx: Context, payer: PayerFacts, fees:
   );
 }
 
-/** Stores the standalone fees of the units that lines carry into a new period. Rule: usage-and-charges C.10. */
+/**
+ * Stores the standalone fees of the units that lines carry into a new period. Rule: in-advance.md#units-of-one-event.
+ */
 export async function storeRenewals(
   ctx: Context,
   payer: PayerFacts,

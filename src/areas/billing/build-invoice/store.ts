@@ -46,7 +46,8 @@ export interface ComputedInvoice {
  * number and its posting, and is announced; a draft is announced; one that was suppressed, or waits for its taxes, stays
  * silent.
  *
- * Rules: subscriptions-and-invoices F.2, F.4, F.8, beyond 6.1, 8.2.
+ * Rules: invoices.md#statuses, invoices.md#numbers, invoices.md#zero-amounts, invoice-verification.md#stored-inputs,
+ * ledger.md#journal.
  */
 export async function store(ctx: Context, invoice: ComputedInvoice): Promise<void> {
   const { db, organizationId } = ctx;
@@ -90,7 +91,10 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
     await recordInvoice(ctx, isFinal ? 'invoice.created' : 'invoice.drafted', invoice.invoiceId, { customer });
 }
 
-/** An invoice of a gated subscription is open while there is something to pay. Rule: subscriptions-and-invoices B.9, F.2. */
+/**
+ * An invoice of a gated subscription is open while there is something to pay. Rule: activation-rules.md,
+ * invoices.md#statuses.
+ */
 export const statusOf = (draft: Draft, isGated = false): Draft['status'] | 'open' =>
   isGated && draft.status === 'finalized' && draft.totalAmountCents > 0 ? 'open' : draft.status;
 
@@ -98,7 +102,7 @@ export const statusOf = (draft: Draft, isGated = false): Draft['status'] | 'open
  * What an invoice gets that waits for its payment: its stored inputs, and what notes and wallets will pay of it, which is
  * set aside. Number and posting come with the payment.
  *
- * Rules: subscriptions-and-invoices B.9, beyond 8.3 L2, L3.
+ * Rules: activation-rules.md, ledger.md#l2, ledger.md#l3.
  */
 export async function hold(ctx: Context, owner: InvoiceOwner, invoice: FinalInvoice): Promise<void> {
   const { draft } = invoice.computation;

@@ -11,7 +11,7 @@ export interface StoredInputs {
   watermark: object | null;
 }
 
-/** What the totals of an invoice were computed from. Rule: beyond 6.1 "invoice level". */
+/** What the totals of an invoice were computed from. Rule: invoice-verification.md#stored-inputs "invoice level". */
 export const insertInvoiceInputs = (
   db: Db,
   owner: Pick<InvoiceOwner, 'organizationId' | 'invoiceId'>,
@@ -21,7 +21,7 @@ export const insertInvoiceInputs = (
   insert into invoice_inputs (invoice_id, organization_id, engine_version, inputs, digest, created_at)
   values (${owner.invoiceId}, ${owner.organizationId}, ${ENGINE_VERSION}, ${json(invoice)}, ${digestOf(invoice)}, ${now})`;
 
-/** What every amount of a fee was computed from. Rule: beyond 6.1. */
+/** What every amount of a fee was computed from. Rule: invoice-verification.md#stored-inputs. */
 export async function insertFeeInputs(
   db: Db,
   owner: FeeOwner,

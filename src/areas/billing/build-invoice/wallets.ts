@@ -11,7 +11,7 @@ import type { LineFee } from './fees.ts';
 import type { PayerFacts } from './sql.ts';
 import type { FinalInvoice } from './store.ts';
 
-/** What decides which wallets may pay a fee. Rule: credits-and-payments D.7-1. */
+/** What decides which wallets may pay a fee. Rule: wallets.md#paying-an-invoice (1). */
 export const walletKeyOf = ({ fee_type, charge, groupedBy }: LineFee): WalletKey => ({
   feeType: fee_type,
   billableMetricId: charge?.metric.id ?? null,
@@ -22,7 +22,7 @@ export const walletKeyOf = ({ fee_type, charge, groupedBy }: LineFee): WalletKey
  * The wallets that may pay a final invoice of a customer, in the order in which they pay. The caller holds the customer's
  * lock, which every change of a wallet takes. What is owed to a partner no wallet pays.
  *
- * Rule: credits-and-payments D.7.
+ * Rule: wallets.md#paying-an-invoice.
  */
 export async function payingWallets(ctx: Context, payer: PayerFacts, currency: string): Promise<PayingWallet[]> {
   if (payer.account_type === 'partner') return [];
@@ -40,7 +40,7 @@ export async function payingWallets(ctx: Context, payer: PayerFacts, currency: s
 
 /**
  * Takes from wallets what they pay of a stored invoice, and works out what is left to use of them.
- * Rules: credits-and-payments D.6, D.7-4, D.9 "refresh".
+ * Rules: wallets.md#traceability, wallets.md#paying-an-invoice (4), top-ups.md#ongoing-balance "refresh".
  */
 export async function storeWalletPayments(
   ctx: Context,

@@ -28,7 +28,7 @@ import { insertAdjustments, insertPeriods, type NewAdjustment } from '../settle-
 import { inputOf, rangeOf } from './range-of.ts';
 import { retractEventsAtOnce } from './retract-at-once.ts';
 
-/** Events of one correction at most (beyond 4.1). */
+/** Events of one correction at most (event-corrections.md#routes). */
 const MOST_EVENTS = 1_000_000;
 
 /**
@@ -38,7 +38,8 @@ const MOST_EVENTS = 1_000_000;
  * @throws Refusal 404 event
  * @throws Refusal 403 write_action_not_allowed_for_invoice
  * @throws Refusal 422 by field
- * Rules: beyond 4.1 to 4.5.
+ * Rules: event-corrections.md#routes, event-corrections.md#policy, event-corrections.md#effect,
+ * event-corrections.md#difference, event-corrections.md#order-of-work.
  */
 export async function createCorrection(ctx: Context, { body }: { body: CorrectionCreate }) {
   const customers = await lockForCorrection(ctx, body.external_subscription_id);

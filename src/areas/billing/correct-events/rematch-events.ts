@@ -7,7 +7,7 @@ import { ignoreRetracted, insertUnmatched, listCorrected } from './rematch-sql.t
 /**
  * Step `rematch-events`: brings the list of unmatched events in line with corrected ones. A retracted event is no longer
  * looked after; an amended one is healed, kept back by another reason, or found unmatched now. Events whose batch is open
- * are left to it. Safe to run twice. Rules: beyond 3.2, 4.3.
+ * are left to it. Safe to run twice. Rules: event-verdicts.md#unmatched-events, event-corrections.md#effect.
  *
  * @throws InOtherHands while others look at unmatched events of the organization
  */

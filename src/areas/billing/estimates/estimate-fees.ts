@@ -29,7 +29,7 @@ const AMOUNT = /^[+-]?\d{1,25}(\.\d+)?$/;
  * events. Nothing is stored.
  *
  * @throws Refusal 404 subscription, billable_metric; 422 timestamp, properties, expression, code
- * Rule: usage-and-charges A.11.
+ * Rule: estimates.md#fees.
  */
 export async function estimateFees(ctx: Context, { body: event }: { body: EstimatedEvent }) {
   if (event.external_subscription_id.trim() === '') throw refuse.notFound('subscription');

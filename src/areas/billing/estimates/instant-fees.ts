@@ -20,7 +20,7 @@ const NUMBER = /^[+-]?\d{1,1000}(\.\d{1,1000})?$/;
  * What an event would cost under each standard and percentage charge that is paid in advance, as if it were the only one.
  *
  * @throws Refusal 404 subscription; 422 code: does_not_match_an_instant_charge
- * Rule: usage-and-charges A.12.
+ * Rule: estimates.md#instant-fees.
  */
 export async function estimateInstantFees(ctx: Context, { body: event }: { body: EstimatedEvent }) {
   const [fees] = await feesOf(ctx, [event]);

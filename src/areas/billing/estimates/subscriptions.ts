@@ -22,7 +22,7 @@ interface CoveringRow {
  * Of each external id the subscription that covers the present, by external id.
  *
  * @throws Refusal 404 subscription, when one has none
- * Rules: usage-and-charges A.9-2, A.11.
+ * Rules: events.md#subscription-of-an-event (2), estimates.md#fees.
  */
 export async function coveringSubscriptions(
   ctx: Context,

@@ -7,7 +7,8 @@ import type { PayerFacts } from '../build-invoice/sql.ts';
 import type { StoredFee } from './sql.ts';
 
 /**
- * The taxes of stored fees, by id. A fee that has taxes keeps them: it named them itself. Rule: credits-and-payments A.3.
+ * The taxes of stored fees, by id. A fee that has taxes keeps them: it named them itself.
+ * Rule: taxes.md#which-taxes-apply.
  */
 export async function taxesOfStoredFees(
   ctx: Context,

@@ -10,7 +10,7 @@ import { finalizeDraft } from '../build-invoice/finalize-draft.ts';
  *
  * @throws Refusal 404 invoice, when there is no such draft; 403, when it is not an invoice of subscriptions or its taxes
  *   are awaited
- * Rules: subscriptions-and-invoices F.8, F.10, F.11.
+ * Rules: invoices.md#zero-amounts, invoice-operations.md#operations, invoice-operations.md#refresh-and-finalize.
  */
 export async function finalizeInvoice(ctx: Context, { svc_id }: { svc_id: string }) {
   const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);

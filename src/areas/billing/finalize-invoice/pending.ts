@@ -25,7 +25,7 @@ import { listStoredFees, lockPendingInvoice, type PendingInvoice, readBilledAt, 
  * progressive credits that it has: taxes, credit notes, wallets; it is then final. While the VAT register has not
  * answered it waits on.
  *
- * Rule: credits-and-payments A.6.
+ * Rule: eu-taxes.md.
  */
 export async function finalizePendingInvoice(ctx: Context, { invoice_id: id }: { invoice_id: string }): Promise<void> {
   const { db, organizationId } = ctx;
@@ -115,7 +115,7 @@ async function storeFinal(ctx: Context, { invoice, payer, issuer, computation }:
   await followInvoice(ctx, invoice.id);
 }
 
-/** It is issued today, unless it is a periodic one that keeps its anchor. Rule: subscriptions-and-invoices F.3. */
+/** It is issued today, unless it is a periodic one that keeps its anchor. Rule: invoices.md#dates. */
 function datesOf(ctx: Context, invoice: PendingInvoice, payer: PayerFacts, issuer: Resumed['issuer']) {
   const stored = {
     issuingDate: invoice.issuing_date,

@@ -6,7 +6,8 @@ import { type DueRow, dueInvoice } from '../bill-subscriptions/sql.ts';
 
 /**
  * Tries failed invoices again that a passing trouble stopped: a provider of taxes that was asked too often, or a number
- * that could not be assigned. Rules: platform L `retry-failed-invoices`, subscriptions-and-invoices F.4, F.10.
+ * that could not be assigned. Rules: periodic-jobs.md#retry-failed-invoices, invoices.md#numbers,
+ * invoice-operations.md#operations.
  */
 export const retryFailedInvoices: PeriodicJob = {
   name: 'retry-failed-invoices',

@@ -20,7 +20,7 @@ export interface ComingInvoice {
   at: Temporal.Instant;
 }
 
-/** Minute of the tick that ends subscriptions (platform L `terminate-ended`). */
+/** Minute of the tick that ends subscriptions (periodic-jobs.md#terminate-ended). */
 const ENDING_TICK_MINUTE = minuteOf('terminate-ended');
 
 interface Running {
@@ -37,7 +37,7 @@ interface Running {
  * change that is scheduled takes over.
  *
  * @throws Refusal 422 base, when they cannot share an invoice
- * Rule: subscriptions-and-invoices F.16.
+ * Rule: previews.md.
  */
 export async function comingInvoice(
   imagined: Imagined,

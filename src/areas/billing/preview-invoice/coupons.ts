@@ -11,7 +11,7 @@ import type { InvoicePreview, PreviewCoupon } from '../../invoices/invoices/prev
  * that come with them. A customer who has active coupons keeps to those.
  *
  * @throws Refusal 404 coupon; those of making and applying one
- * Rule: subscriptions-and-invoices F.16.
+ * Rule: previews.md.
  */
 export async function giveCoupons(
   ctx: Context,

@@ -34,7 +34,7 @@ const NOTHING_ELSE = { name: undefined, payment_method: undefined, purchase_orde
  * number, though coupons, credits and wallets have been applied.
  *
  * @throws Refusal 400 without customer; 404 customer, plan, subscription, coupon, billing_entity; 422 of what does not go together
- * Rule: subscriptions-and-invoices F.16.
+ * Rule: previews.md.
  */
 export async function previewInvoice(ctx: Context, { body }: { body: Input }) {
   if (!body.customer) throw refuse.missingRoot('customer');

@@ -10,8 +10,8 @@ const DRAFTS_PER_STEP = 500;
 
 /**
  * Step `redate-drafts`: after a change of grace period, anchor or adjustment, gives drafts the dates that they would have
- * been made with, and finalizes those that are now due. Safe to run twice. Rules: platform F.1, F.3;
- * subscriptions-and-invoices F.3.
+ * been made with, and finalizes those that are now due. Safe to run twice. Rules: billing-entities.md,
+ * customers.md#saving; invoices.md#dates.
  */
 export async function redateDrafts(ctx: Context, { after_id: afterId, ...owner }: DraftOwner & { after_id?: string }) {
   const drafts = await listDatedDrafts(ctx.db, ctx.organizationId, owner, { afterId, limit: DRAFTS_PER_STEP });
@@ -27,7 +27,10 @@ export async function redateDrafts(ctx: Context, { after_id: afterId, ...owner }
     ctx.after({ step: 'redate-drafts', payload: { ...owner, after_id: last.id } });
 }
 
-/** Step `finalize-customer-drafts`: what a deleted customer has not been billed yet is billed now (platform F.4). */
+/**
+ * Step `finalize-customer-drafts`: what a deleted customer has not been billed yet is billed now
+ * (customers.md#deletion-portal-checkout).
+ */
 export async function finalizeCustomerDrafts(ctx: Context, owner: { customer_id: string }): Promise<void> {
   for (const { id } of await listDraftIds(ctx.db, ctx.organizationId, owner)) finalizeSoon(ctx, id);
 }

@@ -9,7 +9,7 @@ import { refreshDraft } from '../build-invoice/finalize-draft.ts';
  * Computes a draft anew, with what has happened since; an invoice that is none is answered as it is.
  *
  * @throws Refusal 404 invoice; 403, when it is not an invoice of subscriptions
- * Rules: subscriptions-and-invoices F.10, F.11.
+ * Rules: invoice-operations.md#operations, invoice-operations.md#refresh-and-finalize.
  */
 export async function refreshInvoice(ctx: Context, { svc_id }: { svc_id: string }) {
   const { id, invoice_type } = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);

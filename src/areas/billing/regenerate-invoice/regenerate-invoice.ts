@@ -36,7 +36,7 @@ const BY_TYPE: Partial<Record<InvoiceType, (ctx: Context, replaced: Replaced) =>
  *
  * @throws Refusal 404 invoice, fee, subscription, charge, charge_filter; 405 not_regenerable, unless it is a voided invoice
  *   that was not made anew yet, and no `advance_charges`; 422 charge invalid_charge_model
- * Rule: subscriptions-and-invoices F.13.
+ * Rule: invoice-operations.md#regenerate.
  */
 export async function regenerateInvoice(ctx: Context, { svc_id, body }: { svc_id: string; body: InvoiceRegeneration }) {
   const { db, organizationId } = ctx;

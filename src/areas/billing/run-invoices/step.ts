@@ -21,7 +21,7 @@ const ACTIONS: Record<InvoiceRunKind, (ctx: Context, input: { svc_id: string }) 
  * Step `run-invoices`: does what a run asks to the next 20 invoices, oldest first, and owes the next step. The first
  * invoice that refuses ends the run, which names it; those before stay done.
  *
- * Rules: beyond 14, subscriptions-and-invoices I.1.
+ * Rules: other-routes.md#records, invoices.md#jobs.
  */
 export async function runInvoices(ctx: Context, { run_id, after }: StepPayload<typeof RUN_STEP>): Promise<void> {
   const { db, organizationId } = ctx;

@@ -40,7 +40,8 @@ interface Credited {
  * Gives back fees of final invoices by automatic notes, one an invoice, the largest decrease first; each fee as far as it
  * can be credited.
  *
- * Rules: beyond 4.4 "credit note", credits-and-payments C.5, C.6.
+ * Rules: event-corrections.md#difference "credit note", credit-note-amounts.md#rounding,
+ * credit-note-amounts.md#automatic-notes.
  */
 export async function creditFees(
   ctx: Context,
@@ -94,7 +95,10 @@ export async function creditFees(
   return notes;
 }
 
-/** What the part asked for cannot take goes to the balance. Rules: beyond 4.2, credits-and-payments C.4. */
+/**
+ * What the part asked for cannot take goes to the balance. Rules: event-corrections.md#policy,
+ * credit-note-amounts.md#creation.
+ */
 function partsOf(credited: CreditedInvoice, totalCents: Cents, part: Part): NoteParts {
   const creditable = creditableOfInvoice(credited.noted, feesLeft(credited));
   const most = part === 'refund' ? Math.min(totalCents, refundableOfInvoice(credited.noted, creditable)) : 0;

@@ -16,7 +16,7 @@ import { totalFees } from '../build-invoice/total-fees.ts';
  *
  * correctionId  the correction whose policy asks for it; null: whatever waits for an invoice that will not come
  *
- * Rules: beyond 4.4 "own invoice", "waiting increase", subscriptions-and-invoices F.3.
+ * Rules: event-corrections.md#difference "own invoice", "waiting increase", invoices.md#dates.
  */
 export async function invoiceDifferences(
   ctx: Context,
@@ -56,7 +56,7 @@ export async function invoiceDifferences(
 
 /**
  * Step `invoice-differences`: the invoice of what waits for a next one, of a subscription that has ended without. Rule:
- * beyond 4.4 "waiting increase".
+ * event-corrections.md#difference "waiting increase".
  */
 export async function invoiceWaiting(ctx: Context, { subscription_id }: { subscription_id: string }): Promise<void> {
   const customer_id = await customerOf(ctx.db, ctx.organizationId, subscription_id);

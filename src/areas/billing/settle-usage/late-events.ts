@@ -26,7 +26,7 @@ const REASON = 'Late usage';
 
 /**
  * Makes corrections of events that came after their window was put on a final invoice, where the policy says so. Rules:
- * beyond 4.6, 17 `late-events`.
+ * event-corrections.md#late-events, periodic-jobs.md#late-events.
  */
 export const lateEvents: PeriodicJob = {
   name: 'late-events',
@@ -75,7 +75,7 @@ type LateEvents = StepPayload<'settle-late-events'>;
 
 /**
  * Step `settle-late-events`: settles late events of one subscription and window as a correction of kind `late_events`.
- * When their invoices are right already, there is none. Rule: beyond 4.6.
+ * When their invoices are right already, there is none. Rule: event-corrections.md#late-events.
  */
 export async function settleLateEvents(ctx: Context, late: LateEvents): Promise<void> {
   const customers = await lockForCorrection(ctx, late.external_subscription_id);

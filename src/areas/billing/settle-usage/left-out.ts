@@ -30,7 +30,7 @@ export async function readFinalAt(db: Db, organizationId: string, invoiceId: str
   return row!.at;
 }
 
-/** How many late events nobody has taken in, in the order asked. Rule: specification README, decision 14. */
+/** How many late events nobody has taken in, in the order asked. Rule: everywhere.md#corrections. */
 export async function countLeftOut(db: Db, organizationId: string, asked: readonly LateFor[]): Promise<number[]> {
   const requests = asked.map(({ externalSubscriptionId, code, window, late }, n) => ({
     n,

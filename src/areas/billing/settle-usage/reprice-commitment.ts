@@ -21,7 +21,7 @@ interface Change {
  * The minimum commitment of a line by the usage of now: of an invoice that has one by what was stored with it, else by the
  * plan. Other fees of its period count as they are billed by now; what opens the next period on the same invoice does not.
  *
- * Rules: beyond 4.4, subscriptions-and-invoices E.1.
+ * Rules: event-corrections.md#difference, minimums.md#minimum-commitment.
  */
 export async function repriceCommitment(
   ctx: Context,

@@ -44,7 +44,9 @@ export interface RepricedThing extends ThingKey {
   leftOut?: number;
 }
 
-/** Whether later periods go on from the total of a charge, whatever their events are. Rule: usage-and-charges C.7. */
+/**
+ * Whether later periods go on from the total of a charge, whatever their events are. Rule: aggregation.md#weighted-sum.
+ */
 const carriesTotal = ({ metric }: PricedCharge): boolean =>
   metric.recurring && metric.aggregation_type === 'weighted_sum_agg';
 
@@ -61,7 +63,7 @@ interface Asked {
  *
  * settled  what was billed beyond the fees of the invoice, by thing: for commitments, on which other charges count too
  *
- * Rule: beyond 4.4 "new".
+ * Rule: event-corrections.md#difference "new".
  */
 export async function repriceInvoice(
   ctx: Context,
@@ -162,7 +164,9 @@ function askedOf(
   });
 }
 
-/** Charges in advance whose units a line carries into the period that it opens. Rule: usage-and-charges C.10. */
+/**
+ * Charges in advance whose units a line carries into the period that it opens. Rule: in-advance.md#units-of-one-event.
+ */
 function renewalsOf(
   line: BilledLine,
   charges: readonly PricedCharge[],
@@ -182,7 +186,7 @@ function renewalsOf(
   });
 }
 
-/** Usage without the late events that nobody has taken in, and how many these are. Rule: README, decision 14. */
+/** Usage without the late events that nobody has taken in, and how many these are. Rule: everywhere.md#corrections. */
 async function countAsked(
   ctx: Context,
   asked: readonly Asked[],

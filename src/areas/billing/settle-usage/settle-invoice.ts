@@ -35,7 +35,7 @@ interface Difference {
  * finds no difference.
  *
  * @returns what it came to, to be stored as the correction's adjustments
- * Rules: beyond 4.2 to 4.4.
+ * Rules: event-corrections.md#policy, event-corrections.md#effect, event-corrections.md#difference.
  */
 export async function settleInvoice(
   ctx: Context,

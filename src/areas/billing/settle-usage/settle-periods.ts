@@ -18,7 +18,7 @@ const AGAIN_AFTER_MINUTES = 60;
  * most  invoices settled in this transaction; the rest is left to the step
  *
  * @throws Refusal 422 base: value_is_out_of_range, when no cents can hold an amount
- * Rule: beyond 4.5 "transaction 2".
+ * Rule: event-corrections.md#order-of-work "transaction 2".
  */
 export async function settlePeriods(
   ctx: Context,

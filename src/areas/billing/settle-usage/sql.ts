@@ -40,7 +40,7 @@ interface SettledRow {
  * What corrections have settled about an issued invoice, or about a fee that stands alone, by thing. Increases whose invoice was voided do not count, unless
  * it was made anew with them.
  *
- * Rule: beyond 4.4 "old".
+ * Rule: event-corrections.md#difference "old".
  */
 export async function listSettled(db: Db, organizationId: string, billed: Billed): Promise<Map<string, SettledThing>> {
   const rows = await db<SettledRow[]>`

@@ -40,7 +40,7 @@ export const isSetByHand = ({ inputs }: IssuedFee): boolean =>
  * A charge as the fees of an issued invoice were priced by it. What these fees do not tell, such as the price of a filter
  * without any, is as it is now.
  *
- * Rule: beyond 4.4 "stored inputs".
+ * Rule: event-corrections.md#difference "stored inputs".
  */
 export function chargeAsBilled(charge: PricedCharge, issued: readonly IssuedFee[]): PricedCharge {
   const stored = issued.flatMap(({ inputs }) => (inputs === null ? [] : [inputs]));

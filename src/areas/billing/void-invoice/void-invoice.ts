@@ -22,7 +22,7 @@ import { markWallets } from '../../usage/wallet-marks/marks.ts';
  *
  * @throws Refusal 404 invoice; 405 not_voidable; 422 credit_refund_amount, when more is asked back than is left of the
  *   invoice; 405 credit_note_voided, when a note that paid for it was voided since
- * Rules: subscriptions-and-invoices F.12, credits-and-payments C.12.
+ * Rules: invoice-operations.md#void, credit-notes.md#voided-invoices.
  */
 export async function voidInvoice(ctx: Context, { svc_id, body }: { svc_id: string; body?: InvoiceVoid }) {
   const found = await lockVisibleInvoice(ctx, svc_id);
@@ -46,7 +46,7 @@ export async function voidInvoice(ctx: Context, { svc_id, body }: { svc_id: stri
   await giveBackCoupons(ctx, invoice.id);
   if (invoice.invoice_type === 'credit') await failTopUp(ctx, invoice.id);
   await markWallets(ctx, invoice.customer_id);
-  // What was invoiced counts towards thresholds over the lifetime (usage-and-charges G.4).
+  // What was invoiced counts towards thresholds over the lifetime (usage-reads.md#lifetime-usage).
   const lines = await listLinesOfInvoice(ctx.db, ctx.organizationId, invoice.id);
   await markUsage(ctx, { ids: lines.map((line) => line.subscription_id) });
   await recordInvoice(ctx, 'invoice.voided', invoice.id);

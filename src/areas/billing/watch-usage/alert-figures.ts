@@ -11,7 +11,7 @@ import { amountOf, type ChargeUsage, usageOf, usagePeriod } from '../../usage/us
  * What each alert of a subscription is compared with, by its id; alerts on a metric that the plan does not use are left out.
  *
  * usage  of the charges period in progress
- * Rules: credits-and-payments G.1, usage-and-charges G.6.
+ * Rules: alerts.md#types, alerts.md#usage-alerts.
  */
 export async function alertFigures(
   ctx: Context,

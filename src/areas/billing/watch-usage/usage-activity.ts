@@ -4,7 +4,7 @@ import { watchUsage } from './watch-usage.ts';
 
 /**
  * Looks at the usage of marked subscriptions. In real time a mark is nudged within a second and this job finds those whose
- * nudge was lost; under a test clock marks wait for it. Rule: platform L `usage-activity`.
+ * nudge was lost; under a test clock marks wait for it. Rule: periodic-jobs.md#usage-activity.
  */
 export const usageActivity: PeriodicJob = {
   name: USAGE_ACTIVITY,
@@ -22,6 +22,6 @@ export const usageActivity: PeriodicJob = {
 
 /**
  * The same marks in the rhythm of lifetime usage, which counts whenever usage is looked at: nothing but a mark asks for it.
- * Rule: platform L `lifetime-usage`.
+ * Rule: periodic-jobs.md#lifetime-usage.
  */
 export const lifetimeUsage: PeriodicJob = { ...usageActivity, name: 'lifetime-usage' };

@@ -16,7 +16,7 @@ import { alertFigures } from './alert-figures.ts';
  * progressive invoice. Marks set while it runs stay for the next time. Without marks nothing is done, so that a second
  * nudge costs nothing.
  *
- * Rules: usage-and-charges A.10 step 2, G.5, G.6, credits-and-payments G.3.
+ * Rules: events.md#after-storing (2), progressive-billing.md#trigger, alerts.md#usage-alerts, alerts.md#evaluation.
  */
 export async function watchUsage(ctx: Context, subscriptionId: string): Promise<void> {
   const marks = await listMarks(ctx.db, ctx.organizationId, subscriptionId);

@@ -13,7 +13,7 @@ import { deleteAddOnRow, insertAddOn, updateAddOnRow } from './writes.ts';
  * Makes an add-on.
  *
  * @throws Refusal 404 tax; 422 by field
- * Rule: subscriptions-and-invoices H.
+ * Rule: one-off-invoices.md.
  */
 export async function createAddOn(ctx: Context, { body }: { body: AddOnCreate }) {
   const { db, organizationId } = ctx;

@@ -19,7 +19,7 @@ const fields = {
   tax_codes: textList(),
 };
 
-/** Input of `POST /add_ons`. Rule: subscriptions-and-invoices H. */
+/** Input of `POST /add_ons`. Rule: one-off-invoices.md. */
 export const AddOnCreate = z.object(fields);
 export type AddOnCreate = z.infer<typeof AddOnCreate>;
 

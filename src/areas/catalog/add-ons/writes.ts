@@ -15,7 +15,7 @@ export const updateAddOnRow = (db: Db, organizationId: string, addOn: AddOnRow, 
     amount_currency = ${addOn.amount_currency}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${addOn.id}`;
 
-/** Deletes an add-on with the fixed charges made from it; their fees stay. Rule: subscriptions-and-invoices H. */
+/** Deletes an add-on with the fixed charges made from it; their fees stay. Rule: one-off-invoices.md. */
 export const deleteAddOnRow = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db<
   { plan_id: string }[]
 >`

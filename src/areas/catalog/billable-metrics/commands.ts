@@ -27,7 +27,7 @@ import {
  * Makes a billable metric. Events of its code that came earlier are counted from now on.
  *
  * @throws Refusal 403 feature_unavailable, for custom_agg
- * @throws Refusal 422 by field, usage-and-charges B.2
+ * @throws Refusal 422 by field, billable-metrics.md#fields
  */
 export async function createBillableMetric(ctx: Context, { body }: { body: BillableMetricCreate }) {
   refuseCustom(body);
@@ -79,7 +79,7 @@ export async function updateBillableMetric(ctx: Context, { code, body }: { code:
 
 /**
  * Deletes a billable metric with the charges that count with it. Fees made with it stay; its events are marked deleted
- * afterwards. Rule: usage-and-charges B.4.
+ * afterwards. Rule: billable-metrics.md#update-and-delete.
  *
  * @throws Refusal 404 billable_metric
  */
@@ -94,7 +94,7 @@ export async function deleteBillableMetric(ctx: Context, { code }: { code: strin
   return record(ctx, 'deleted', metric);
 }
 
-// No foreign code runs in the process (README decision 11).
+// No foreign code runs in the process (everywhere.md#no-foreign-code).
 function refuseCustom(body: BillableMetricUpdate): void {
   if (body.aggregation_type === 'custom_agg') throw refuse.forbidden('feature_unavailable');
 }

@@ -6,7 +6,9 @@ import type { MetricDefinition } from './writes.ts';
 
 export type FieldCodes = Record<string, string[]>;
 
-/** Fields that stay as they are once a live plan counts with the metric. Rule: usage-and-charges B.4. */
+/**
+ * Fields that stay as they are once a live plan counts with the metric. Rule: billable-metrics.md#update-and-delete.
+ */
 const FROZEN = [
   'code',
   'aggregation_type',
@@ -45,7 +47,7 @@ export function definitionOf(
   };
 }
 
-/** Everything that is wrong with a metric as it will be. Rule: usage-and-charges B.2. */
+/** Everything that is wrong with a metric as it will be. Rule: billable-metrics.md#fields. */
 export function definitionFaults(metric: MetricDefinition): FieldCodes {
   const traits = AGGREGATION_TRAITS[metric.aggregation_type];
   const needsInterval = metric.aggregation_type === 'weighted_sum_agg' && metric.weighted_interval === null;

@@ -5,7 +5,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import type { ExpressionEvaluation } from './schema.ts';
 
 /**
- * Tries an expression on an event that is not stored. Rule: usage-and-charges B.6.
+ * Tries an expression on an event that is not stored. Rule: billable-metrics.md#expressions.
  *
  * @throws Refusal 422 expression: invalid_expression; event: invalid_event, when it fails on this event
  */

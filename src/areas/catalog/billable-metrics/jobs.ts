@@ -10,7 +10,7 @@ const BATCH = 5_000;
 
 /**
  * Step `delete-metric-events`: marks the events of a deleted metric deleted, on the subscriptions of the plans that lost
- * a charge with it. Safe to run twice. Rule: usage-and-charges B.4.
+ * a charge with it. Safe to run twice. Rule: billable-metrics.md#update-and-delete.
  */
 export async function deleteMetricEvents(ctx: Context, payload: StepPayload<'delete-metric-events'>): Promise<void> {
   let [total, marked] = [0, 0];

@@ -41,7 +41,7 @@ const fields = {
   filters: list(Filter, { max: FILTERS_MAX }).nullish(),
 };
 
-/** Input of `POST /billable_metrics`. Rule: usage-and-charges B.2. */
+/** Input of `POST /billable_metrics`. Rule: billable-metrics.md#fields. */
 export const BillableMetricCreate = z.object(fields).check(elementErrors('filters'));
 export type BillableMetricCreate = z.infer<typeof BillableMetricCreate>;
 
@@ -98,7 +98,7 @@ const EventTime = z
   )
   .transform((value) => Math.floor(Number(value)));
 
-/** Input of `POST /billable_metrics/evaluate_expression`. Rule: usage-and-charges B.6. */
+/** Input of `POST /billable_metrics/evaluate_expression`. Rule: billable-metrics.md#expressions. */
 export const ExpressionEvaluation = z
   .object({
     expression: text({ max: MAX_EXPRESSION_LENGTH }),

@@ -21,7 +21,7 @@ export type ChargeDefinition = Pick<
   | 'properties'
 > & { code: string | null };
 
-/** Fields that stay as they are once a subscription uses the plan. Rule: usage-and-charges D.2. */
+/** Fields that stay as they are once a subscription uses the plan. Rule: charges.md#fields. */
 const FROZEN = [
   'billable_metric_id',
   'charge_model',
@@ -33,7 +33,10 @@ const FROZEN = [
   'regroup_paid_fees',
 ] as const satisfies (keyof ChargeDefinition)[];
 
-/** What a charge may say and no computation heeds yet: refused by name (README decision 1). A row goes when one does. */
+/**
+ * What a charge may say and no computation heeds yet: refused by name (everywhere.md#no-feature-switches). A row goes
+ * when one does.
+ */
 const UNSUPPORTED: readonly [
   field: string,
   isMeant: (charge: ChargeDefinition, metric: BillableMetricRow) => boolean,
@@ -73,7 +76,7 @@ export function definitionOf(given: ChargeElement, stored?: ChargeRow): ChargeDe
 
 /**
  * A charge with its properties as they are stored, and everything that is wrong with it.
- * Rules: usage-and-charges D.3, D.4.
+ * Rules: charges.md#combinations, charges.md#properties.
  */
 export function checkedCharge(
   charge: ChargeDefinition,

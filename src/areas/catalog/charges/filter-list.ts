@@ -21,7 +21,7 @@ interface FilterListInput {
 
 /**
  * The complete list of a charge's filters as it will be, in the order given, and everything that is wrong with it. A
- * filter with the values of a stored one is that one, changed. Rule: usage-and-charges D.6.
+ * filter with the values of a stored one is that one, changed. Rule: groups-and-filters.md#filters-of-a-charge.
  */
 export function filterListOf(input: FilterListInput): { filters: ChargeFilterRow[]; faults: FieldCodes } {
   const faults: FieldCodes = {};

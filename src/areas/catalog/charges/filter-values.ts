@@ -14,7 +14,7 @@ export const identityOf = (values: FilterValues): string =>
 
 /**
  * Internal code of a new filter: a slug of its values and a digest of all of them, numbered when taken.
- * Rule: usage-and-charges D.6.
+ * Rule: groups-and-filters.md#filters-of-a-charge.
  */
 export function filterCode(values: FilterValues, taken: ReadonlySet<string>): string {
   const words = Object.values(values).flat().join('_').toLowerCase();
@@ -23,7 +23,7 @@ export function filterCode(values: FilterValues, taken: ReadonlySet<string>): st
   return firstFree(code, taken);
 }
 
-/** What is wrong with the values of a filter. Rule: usage-and-charges D.6. */
+/** What is wrong with the values of a filter. Rule: groups-and-filters.md#filters-of-a-charge. */
 export function valuesFaults(values: FilterValues, declared: FilterValues): Record<string, string[]> {
   const entries = Object.entries(values);
   if (entries.length === 0 || entries.some(([, texts]) => texts.length === 0))
@@ -43,7 +43,7 @@ export function valuesFaults(values: FilterValues, declared: FilterValues): Reco
  * Values of a filter after its metric's filters changed: undeclared values leave, a key without any is dropped, and so
  * is a key that the metric no longer has. A wildcard stays. Nothing left is no filter.
  *
- * Rule: usage-and-charges B.4.
+ * Rule: billable-metrics.md#update-and-delete.
  */
 export function trimmedValues(values: FilterValues, declared: FilterValues): FilterValues | undefined {
   const left = Object.entries(values)

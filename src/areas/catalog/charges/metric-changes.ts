@@ -6,7 +6,9 @@ import type { metricDeleted, metricFiltersChanged } from '../announcements.ts';
 import { flagDraftInvoicesOfPlans } from '../flag-drafts.ts';
 import { trimmedValues } from './filter-values.ts';
 
-/** Brings the charge filters on a metric in line with what it declares now. Rule: usage-and-charges B.4. */
+/**
+ * Brings the charge filters on a metric in line with what it declares now. Rule: billable-metrics.md#update-and-delete.
+ */
 export async function trimChargeFilters(
   ctx: Context,
   { billable_metric_id: metricId, declared }: PayloadOf<typeof metricFiltersChanged>,
@@ -33,7 +35,7 @@ export async function trimChargeFilters(
   await flagDraftInvoicesOfPlans(db, organizationId, planIds, now);
 }
 
-/** Deletes the charges on a deleted metric and their filters. Rule: usage-and-charges B.4. */
+/** Deletes the charges on a deleted metric and their filters. Rule: billable-metrics.md#update-and-delete. */
 export async function deleteChargesOfMetric(
   ctx: Context,
   { billable_metric_id: metricId }: PayloadOf<typeof metricDeleted>,

@@ -146,7 +146,7 @@ async function metricsOf(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Codes of the charges: those named first, then generated ones. Rule: usage-and-charges D.2. */
+/** Codes of the charges: those named first, then generated ones. Rule: charges.md#fields. */
 function codesOf(
   wanted: readonly WantedCharge[],
   metrics: ReadonlyMap<string, BillableMetricRow>,

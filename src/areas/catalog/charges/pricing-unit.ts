@@ -34,7 +34,7 @@ export async function pricingUnitsOf(ctx: Context, given: readonly Given[]): Pro
 /**
  * What the prices of a charge are in. The unit of a stored charge stays, only its rate may change.
  *
- * Rule: usage-and-charges D.8.
+ * Rule: pricing-units.md.
  */
 export function pricingUnitOf(
   given: Given,

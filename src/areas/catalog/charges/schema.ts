@@ -38,7 +38,7 @@ const PROPERTY_TEXT_MAX = 1000;
 /** Deepest nesting of lists and objects in properties; no model has more than four. */
 const MAX_DEPTH = 20;
 
-// Their content is checked against the charge model (usage-and-charges D.4).
+// Their content is checked against the charge model (charges.md#properties).
 export const Properties = named(anyValue({ max: PROPERTIES_MAX, textMax: PROPERTY_TEXT_MAX }), {
   max: PROPERTIES_MAX,
   wrong: { error: () => 'invalid_type' },
@@ -54,14 +54,14 @@ const filterFields = {
   cascade_updates: boolean().nullish(),
 };
 
-/** Input of a charge filter, in a charge's list or alone. Rule: usage-and-charges D.6. */
+/** Input of a charge filter, in a charge's list or alone. Rule: groups-and-filters.md#filters-of-a-charge. */
 export const ChargeFilterCreate = z.object(filterFields).check(ownErrors());
 export type ChargeFilterCreate = z.infer<typeof ChargeFilterCreate>;
 
 export const ChargeFilterUpdate = z.object(filterFields).partial().check(ownErrors());
 export type ChargeFilterUpdate = z.infer<typeof ChargeFilterUpdate>;
 
-/** The pricing unit of a charge; one without a code or rate says nothing of it. Rule: usage-and-charges D.8. */
+/** The pricing unit of a charge; one without a code or rate says nothing of it. Rule: pricing-units.md. */
 const AppliedPricingUnit = z
   .object({ code: optionalText(), conversion_rate: anyValue({ max: SCALAR_MAX }).optional() }, { error: () => INVALID })
   .nullish();
@@ -88,7 +88,7 @@ const fields = {
 const checked = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.object(shape).check(elementErrors('filters')).check(ownErrors());
 
-/** Input of a new charge. Rule: usage-and-charges D.2. */
+/** Input of a new charge. Rule: charges.md#fields. */
 export const ChargeCreate = checked(fields);
 export type ChargeCreate = z.infer<typeof ChargeCreate>;
 

@@ -44,7 +44,7 @@ export const chargeFilterView = (filter: ChargeFilterRow, charge: Pick<ChargeRow
  *
  *   {region: [us, eu], tier: [all]} → "us, eu, tier"
  *
- * Rule: usage-and-charges D.6.
+ * Rule: groups-and-filters.md#filters-of-a-charge.
  */
 export function filterDisplayName(filter: { invoice_display_name: string | null; values: FilterValues }): string {
   if (filter.invoice_display_name !== null) return filter.invoice_display_name;

@@ -23,7 +23,7 @@ import { insertCoupon, markCouponDeleted, replaceTargets, updateCouponRow } from
  * Makes a coupon.
  *
  * @throws Refusal 404 plans, billable_metrics; 405 only_one_limitation_type_per_coupon_allowed; 422 by field
- * Rule: credits-and-payments B.1.
+ * Rule: coupons.md#fields.
  */
 export async function createCoupon(ctx: Context, { body }: { body: CouponCreate }) {
   const { db, organizationId } = ctx;
@@ -42,7 +42,7 @@ export async function createCoupon(ctx: Context, { body }: { body: CouponCreate 
  *
  * @throws Refusal 404 coupon, plans, billable_metrics; 405 only_one_limitation_type_per_coupon_allowed; 422 by field;
  *   value_is_frozen
- * Rule: credits-and-payments B.1.
+ * Rule: coupons.md#fields.
  */
 export async function updateCoupon(ctx: Context, { code, body }: { code: string; body: CouponUpdate }) {
   const { db, organizationId } = ctx;
@@ -67,7 +67,7 @@ export async function updateCoupon(ctx: Context, { code, body }: { code: string;
  * Deletes a coupon: it can no longer be found or applied, and every active use of it ends at the same instant.
  *
  * @throws Refusal 404 coupon
- * Rule: credits-and-payments B.1.
+ * Rule: coupons.md#fields.
  */
 export async function deleteCoupon(ctx: Context, { code }: { code: string }) {
   const { db, organizationId } = ctx;

@@ -4,7 +4,7 @@ import { roundToDigits } from '../../../engine/money/precision.ts';
 import type { CouponDefinition, CouponRow } from './queries.ts';
 import type { CouponCreate, CouponUpdate } from './schema.ts';
 
-/** Decimals of a stored percentage (credits-and-payments 0.2). */
+/** Decimals of a stored percentage (money-and-days.md#stored-precision). */
 const PERCENT_DIGITS = 5;
 
 /** A percentage as it is stored. */
@@ -44,7 +44,7 @@ export function definitionOf(
 
 const instantOrNull = (text: string | null) => (text === null ? null : Temporal.Instant.from(text));
 
-/** What a definition lacks, by field; a limit of time that is sent lies ahead. Rule: credits-and-payments B.1. */
+/** What a definition lacks, by field; a limit of time that is sent lies ahead. Rule: coupons.md#fields. */
 export function definitionFaults(
   definition: ReturnType<typeof definitionOf>,
   now: Temporal.Instant,
@@ -77,7 +77,7 @@ function isLimitValid(
 /** What may always change. */
 const EDITABLE: ReadonlySet<string> = new Set(['name', 'description', 'expiration', 'expiration_at']);
 
-/** Fields that a coupon keeps once a customer had it. Rules: credits-and-payments B.1, README decision 1. */
+/** Fields that a coupon keeps once a customer had it. Rules: coupons.md#fields, everywhere.md#no-feature-switches. */
 export function frozenFaults(definition: ReturnType<typeof definitionOf>, stored: CouponRow): Record<string, string[]> {
   const changed = Object.entries(definition).filter(
     ([field, value]) => !EDITABLE.has(field) && String(value) !== String(stored[field as keyof CouponRow]),

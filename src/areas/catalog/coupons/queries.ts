@@ -102,7 +102,7 @@ export async function isCouponApplied(db: Db, organizationId: string, id: string
   return row!.found;
 }
 
-/** Active ones first, then those without an end, then those that end first, newest first. Rule: credits-and-payments B.1. */
+/** Active ones first, then those without an end, then those that end first, newest first. Rule: coupons.md#fields. */
 export async function listCoupons(
   db: Db,
   organizationId: string,

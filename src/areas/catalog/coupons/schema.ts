@@ -57,7 +57,7 @@ const fields = {
   applies_to: z.object({ plan_codes: textList(), billable_metric_codes: textList() }, INVALID).nullish(),
 };
 
-/** Input of `POST /coupons`. Rule: credits-and-payments B.1. */
+/** Input of `POST /coupons`. Rule: coupons.md#fields. */
 export const CouponCreate = z.object({ ...fields, coupon_type: fields.coupon_type.default('fixed_amount') });
 export type CouponCreate = z.infer<typeof CouponCreate>;
 

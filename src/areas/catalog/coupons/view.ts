@@ -2,7 +2,7 @@ import { seconds, secondsOrNull } from '../../../platform/schema/view.ts';
 import type { CouponRow } from './queries.ts';
 import type { CouponView } from './schema.ts';
 
-/** A coupon as the API shows it. Rule: credits-and-payments B.1 "output". */
+/** A coupon as the API shows it. Rule: coupons.md#fields "output". */
 export const couponView = (coupon: CouponRow): CouponView => ({
   svc_id: coupon.id,
   name: coupon.name,

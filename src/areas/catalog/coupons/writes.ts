@@ -62,7 +62,7 @@ export const markCouponDeleted = (db: Db, organizationId: string, id: string, no
   set status = 'terminated', terminated_at = coalesce(terminated_at, ${now}), deleted_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
-/** Ends a coupon whose time is over by `at`; whether it was still active. Rule: credits-and-payments B.1 "expiry". */
+/** Ends a coupon whose time is over by `at`; whether it was still active. Rule: coupons.md#fields "expiry". */
 export async function terminateExpired(
   db: Db,
   organizationId: string,

@@ -10,7 +10,7 @@ export const PrivilegeView = z.object({
 });
 export type PrivilegeView = z.infer<typeof PrivilegeView>;
 
-/** A privilege as the API shows it. Rule: platform J.1. */
+/** A privilege as the API shows it. Rule: entitlements.md#records. */
 export const privilegeView = ({ code, name, value_type, select_options }: PrivilegeJson): PrivilegeView => ({
   code,
   name,

@@ -17,7 +17,7 @@ interface Known {
  * @throws Refusal 404 privilege
  * @throws Refusal 422 privilege.value: value_is_mandatory; `<privilege>_privilege_value`: value_is_invalid,
  *   value_not_in_select_options, invalid_format
- * Rules: platform J.1, B.5 "entitlement".
+ * Rules: entitlements.md#records, error-bodies.md#codes-by-field "entitlement".
  */
 export function readGiven(given: readonly GivenFeature[], features: readonly Known[]): Map<string, Values> {
   const faults: Record<string, string[]> = {};

@@ -28,7 +28,8 @@ const FEATURES_MAX = 500;
 
 /**
  * `{entitlements: {<feature>: {<privilege>: value}}}` as a list, since maps with names of customers' choice lose their
- * order; without the key nothing is given. Values are read once their privileges are known. Rule: platform J.2.
+ * order; without the key nothing is given. Values are read once their privileges are known.
+ * Rule: entitlements.md#routes.
  */
 export const EntitlementsInput = anyValue({ max: FEATURES_MAX }).transform((body, context): GivenFeature[] => {
   const given = isRecord(body) ? (body.entitlements ?? {}) : {};

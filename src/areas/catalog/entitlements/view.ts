@@ -3,7 +3,7 @@ import type { PlanGrantJson } from './plan-grants.ts';
 import { privilegeView } from './privilege.ts';
 import type { PlanEntitlementView } from './schema.ts';
 
-/** A feature that a plan grants, as the API shows it. Rule: platform J.2. */
+/** A feature that a plan grants, as the API shows it. Rule: entitlements.md#routes. */
 export const planEntitlementView = (grant: PlanGrantJson): PlanEntitlementView => ({
   code: grant.code,
   name: grant.name,

@@ -47,6 +47,6 @@ const insertEntitlement = (
 export const deleteEntitlements = (db: Db, organizationId: string, ids: readonly string[]) => db`
   delete from entitlements where organization_id = ${organizationId} and id = any (${ids}::uuid[])`;
 
-/** Takes away all that a plan grants. Rule: subscriptions-and-invoices A.6. */
+/** Takes away all that a plan grants. Rule: plans.md#deletion. */
 export const deleteEntitlementsOfPlan = (db: Db, organizationId: string, planId: string) => db`
   delete from entitlements where organization_id = ${organizationId} and plan_id = ${planId}`;

@@ -10,7 +10,7 @@ import { featureView } from './view.ts';
  * Records what happened to a feature: a line of the audit trail and an outgoing event.
  *
  * @param before of an update
- * Rules: platform G.1, H.1.
+ * Rules: webhooks.md#event-types, logs.md#activity-logs.
  */
 export function announceFeature(
   ctx: Context,
@@ -41,7 +41,7 @@ export async function plansShown(ctx: Context, ids: readonly string[]): Promise<
   return showPlans(ctx.db, ctx.organizationId, ordered);
 }
 
-/** Tells that plans changed because a feature of theirs did. Rule: platform G.1 `plan.updated`. */
+/** Tells that plans changed because a feature of theirs did. Rule: webhooks.md#event-types `plan.updated`. */
 export async function announcePlansOf(ctx: Context, before: readonly PlanShown[]): Promise<void> {
   const after = await plansShown(
     ctx,

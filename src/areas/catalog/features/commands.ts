@@ -12,7 +12,7 @@ import { deleteFeatureRows, deletePrivilege, insertFeature, savePrivileges, upda
  * Makes a feature with its privileges.
  *
  * @throws Refusal 422 code: value_already_exist; as preparePrivileges
- * Rule: platform J.
+ * Rule: entitlements.md.
  */
 export async function createFeature(ctx: Context, { body }: { body: FeatureCreate }) {
   const { db, organizationId } = ctx;
@@ -38,7 +38,7 @@ export async function createFeature(ctx: Context, { body }: { body: FeatureCreat
  *
  * @throws Refusal 404 feature
  * @throws Refusal 422 code: value_is_frozen; as preparePrivileges
- * Rule: platform J.2.
+ * Rule: entitlements.md#routes.
  */
 export async function updateFeature(ctx: Context, { code, body }: { code: string; body: FeatureUpdate }) {
   const { db, organizationId } = ctx;
@@ -65,7 +65,7 @@ export async function updateFeature(ctx: Context, { code, body }: { code: string
  * Deletes a feature, its privileges and all that plans and subscriptions grant of it. Answers it as it was.
  *
  * @throws Refusal 404 feature
- * Rule: platform J.2.
+ * Rule: entitlements.md#routes.
  */
 export async function deleteFeature(ctx: Context, { code }: { code: string }) {
   const { db, organizationId } = ctx;
@@ -81,7 +81,7 @@ export async function deleteFeature(ctx: Context, { code }: { code: string }) {
  * Takes a privilege away from a feature, with its values. Answers the feature without it.
  *
  * @throws Refusal 404 feature, privilege
- * Rule: platform J.2.
+ * Rule: entitlements.md#routes.
  */
 export async function deleteFeaturePrivilege(
   ctx: Context,

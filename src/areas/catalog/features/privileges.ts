@@ -12,7 +12,7 @@ type Faults = Record<string, string[]>;
  *
  * @throws Refusal 422 privilege.code: value_is_duplicated; privilege.config: invalid_format; privilege.value_type:
  *   value_is_frozen
- * Rules: platform J.1, J.2 "PUT /features".
+ * Rules: entitlements.md#records, entitlements.md#routes "PUT /features".
  */
 export function preparePrivileges(given: readonly PrivilegeInput[], stored: readonly PrivilegeJson[]): PrivilegeJson[] {
   const faults: Faults = {};

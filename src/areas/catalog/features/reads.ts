@@ -4,7 +4,7 @@ import { countFeatures, getFeature, listFeatures } from './queries.ts';
 import type { FeaturesQuery } from './schema.ts';
 import { featureView } from './view.ts';
 
-/** Features, newest first; `search_term` looks into name, code and description. Rule: platform D.2. */
+/** Features, newest first; `search_term` looks into name, code and description. Rule: lists.md#filters-and-order. */
 export async function listAllFeatures(ctx: Context, { query }: { query: FeaturesQuery }) {
   const [features, count] = await Promise.all([
     listFeatures(ctx.db, ctx.organizationId, query.search_term, query),

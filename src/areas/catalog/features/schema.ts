@@ -7,7 +7,7 @@ import { INVALID, oneOf, optionalText, text } from '../../../platform/schema/fie
 import { renameErrors } from '../../../platform/schema/flat-errors.ts';
 import { PrivilegeView } from '../entitlements/privilege.ts';
 
-/** Characters of codes and names, and of a description. Rule: platform J.1. */
+/** Characters of codes and names, and of a description. Rule: entitlements.md#records. */
 const NAME_MAX = 255;
 const DESCRIPTION_MAX = 600;
 
@@ -36,17 +36,17 @@ const fields = {
   privileges: list(PrivilegeInput, { max: PRIVILEGES_MAX }).nullish(),
 };
 
-// What is wrong with a privilege stands under `privilege.` (platform B.5).
+// What is wrong with a privilege stands under `privilege.` (error-bodies.md#codes-by-field).
 const privilegeErrors = <Output>() =>
   renameErrors<Output>((path) =>
     path[0] === 'privileges' && path.length > 1 ? ['privilege', ...path.slice(2)] : path,
   );
 
-/** Input of `POST /features`. Rule: platform J.1. */
+/** Input of `POST /features`. Rule: entitlements.md#records. */
 export const FeatureCreate = z.object({ code: code(), ...fields }).check(privilegeErrors());
 export type FeatureCreate = z.infer<typeof FeatureCreate>;
 
-/** Input of `PUT /features/{code}`: what is absent stays. Rule: platform J.2. */
+/** Input of `PUT /features/{code}`: what is absent stays. Rule: entitlements.md#routes. */
 export const FeatureUpdate = z.object({ code: code().optional(), ...fields }).check(privilegeErrors());
 export type FeatureUpdate = z.infer<typeof FeatureUpdate>;
 
@@ -57,7 +57,7 @@ const UsageLimitInput = z.object({
 });
 export type UsageLimitInput = z.infer<typeof UsageLimitInput>;
 
-/** Input of `PUT /features/{code}/usage_limits`: the whole list. Rule: beyond 11.1. */
+/** Input of `PUT /features/{code}/usage_limits`: the whole list. Rule: entitlements.md#usage-limits. */
 export const UsageLimits = z
   .preprocess(
     (body) => (body as { usage_limits?: unknown }).usage_limits,

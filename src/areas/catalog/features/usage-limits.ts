@@ -14,7 +14,7 @@ import { replaceUsageLimits } from './writes.ts';
  *
  * @throws Refusal 404 feature, privilege, billable_metric; 422 privilege_code: value_is_invalid, of one that is no
  *   integer
- * Rule: beyond 11.1.
+ * Rule: entitlements.md#usage-limits.
  */
 export async function setUsageLimits(ctx: Context, { code, body }: { code: string; body: UsageLimitInput[] }) {
   const { db, organizationId } = ctx;

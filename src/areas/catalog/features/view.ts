@@ -3,7 +3,7 @@ import { privilegeView } from '../entitlements/privilege.ts';
 import type { FeatureRow } from './queries.ts';
 import type { FeatureView } from './schema.ts';
 
-/** A feature as the API shows it. Rules: platform J.1, beyond 11.1. */
+/** A feature as the API shows it. Rules: entitlements.md#records, entitlements.md#usage-limits. */
 export const featureView = (feature: FeatureRow): FeatureView => ({
   code: feature.code,
   name: feature.name,

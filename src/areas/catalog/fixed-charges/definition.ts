@@ -15,7 +15,10 @@ export type FixedChargeDefinition = Pick<
 /** Fractional digits of units. */
 const UNITS_DIGITS = 10;
 
-/** Always frozen, and frozen once a subscription uses the plan. Rules: usage-and-charges E.1, subscriptions-and-invoices A.3. */
+/**
+ * Always frozen, and frozen once a subscription uses the plan. Rules: fixed-charges.md#fields,
+ * plans.md#charges-of-a-plan.
+ */
 const FROZEN = ['pay_in_advance', 'prorated'] as const;
 const FROZEN_IN_USE = ['charge_model', 'code'] as const;
 
@@ -36,7 +39,10 @@ export function definitionOf(given: FixedChargeElement, stored?: FixedChargeRow)
   };
 }
 
-/** A fixed charge with its properties as they are stored, and everything that is wrong with it. Rules: E.1, D.4. */
+/**
+ * A fixed charge with its properties as they are stored, and everything that is wrong with it.
+ * Rules: fixed-charges.md#fields, charges.md#properties.
+ */
 export function checkedFixedCharge(definition: FixedChargeDefinition): {
   definition: FixedChargeDefinition;
   faults: FieldCodes;

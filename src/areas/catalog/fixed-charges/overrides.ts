@@ -13,7 +13,9 @@ import { copyTaxes, dropUnitsOverrides, saveFixedCharges, saveUnitsOverrides } f
 
 const UNITS_FIELDS = new Set(['id', 'units', 'apply_units_immediately']);
 
-/** Whether an override names nothing but units, for which the plan need not be copied. Rule: usage-and-charges E.6. */
+/**
+ * Whether an override names nothing but units, for which the plan need not be copied. Rule: fixed-charges.md#override.
+ */
 export const isUnitsOnly = (elements: readonly object[]): boolean =>
   elements.every((element) =>
     Object.entries(element).every(([field, value]) => UNITS_FIELDS.has(field) || value === undefined),
@@ -32,7 +34,7 @@ export interface UnitsHolder extends SubscriptionTerms {
  *
  * @param isNew the subscription is about to start, and its start records the units
  * @throws Refusal 404 fixed_charge; 403 cannot_override_charge_model
- * Rules: usage-and-charges E.2, E.5, E.6.
+ * Rules: fixed-charges.md#unit-records, fixed-charges.md#change-inside-a-period, fixed-charges.md#override.
  */
 export async function overrideUnits(
   ctx: Context,
@@ -60,7 +62,7 @@ export async function overrideUnits(
  * Copies the fixed charges of a plan with their taxes to a plan that overrides it. Units that the subscription had of its
  * own become the copy's.
  *
- * Rules: subscriptions-and-invoices A.4, usage-and-charges E.6.
+ * Rules: plans.md#overrides-and-cascade, fixed-charges.md#override.
  */
 export async function copyFixedCharges(
   ctx: Context,

@@ -21,7 +21,7 @@ export interface FixedChargeList {
  * one, and those that are not in it go. Without the list nothing changes.
  *
  * @throws Refusal 404 add_ons, tax, fixed_charge (an id that is none of the plan's)
- * Rules: subscriptions-and-invoices A.1, A.3.
+ * Rules: plans.md#fields, plans.md#charges-of-a-plan.
  */
 export async function fixedChargeList(
   ctx: Context,
@@ -46,7 +46,7 @@ export async function fixedChargeList(
  * Saves changes of a plan's fixed charges; the subscriptions of the plan follow, and those of its overrides when asked for.
  *
  * @param billsCopies whether immediate units are billed at once on overrides too
- * Rules: usage-and-charges E.2, E.5, subscriptions-and-invoices A.4.
+ * Rules: fixed-charges.md#unit-records, fixed-charges.md#change-inside-a-period, plans.md#overrides-and-cascade.
  */
 export async function applyFixedCharges(
   ctx: Context,

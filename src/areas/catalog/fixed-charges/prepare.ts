@@ -47,7 +47,7 @@ interface PrepareInput {
  *
  * @returns the fixed charges, and everything that is wrong with any of them
  * @throws Refusal 404 add_on(s), tax
- * Rule: usage-and-charges E.1.
+ * Rule: fixed-charges.md#fields.
  */
 export async function prepareFixedCharges(
   ctx: Context,

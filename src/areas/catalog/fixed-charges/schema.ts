@@ -41,14 +41,14 @@ const fields = {
   cascade_updates: boolean().nullish(),
 };
 
-/** Input of a fixed charge, new or changed: what is absent stays. Rule: usage-and-charges E.1. */
+/** Input of a fixed charge, new or changed: what is absent stays. Rule: fixed-charges.md#fields. */
 export const FixedChargeInput = z.object(fields).check(ownErrors());
 
 /** An element of a plan's `fixed_charges`: with the id of a fixed charge it changes it, without it makes one. */
 export const FixedChargeElement = z.object({ id: text().nullish(), ...fields }).check(ownErrors());
 export type FixedChargeElement = z.infer<typeof FixedChargeElement>;
 
-/** Input of an override for one subscription. Rule: usage-and-charges E.6. */
+/** Input of an override for one subscription. Rule: fixed-charges.md#override. */
 export const FixedChargeOverride = z
   .object({ ...overridable, charge_model: oneOf(FIXED_CHARGE_MODELS).optional() })
   .check(ownErrors());

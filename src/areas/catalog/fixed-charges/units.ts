@@ -26,7 +26,7 @@ export interface UnitsChange {
  * Records the units with which a subscription starts: of each fixed charge of its plan that has no record of that local
  * day, a second after the start, but still on its day. Counts units of its own.
  *
- * Rule: usage-and-charges E.2.
+ * Rule: fixed-charges.md#unit-records.
  */
 export async function recordStartUnits(
   ctx: Context,
@@ -70,7 +70,7 @@ interface RunningSubscription extends SubscriptionTerms {
  * subscription.
  *
  * @param bills whether that invoice is made
- * Rules: usage-and-charges E.2, E.5.
+ * Rules: fixed-charges.md#unit-records, fixed-charges.md#change-inside-a-period.
  */
 export async function followUnits(
   ctx: Context,

@@ -80,7 +80,7 @@ export interface NewUnits {
   effective_at: Temporal.Instant;
 }
 
-/** Adds to the log of units. Rule: usage-and-charges E.2. */
+/** Adds to the log of units. Rule: fixed-charges.md#unit-records. */
 export async function insertUnits(
   db: Db,
   organizationId: string,

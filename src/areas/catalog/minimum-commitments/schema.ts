@@ -4,7 +4,7 @@ import { INVALID, integer, OUT_OF_RANGE, optionalText } from '../../../platform/
 import { textList } from '../../../platform/schema/typed-text.ts';
 import { TaxView } from '../taxes/schema.ts';
 
-/** Input of a plan's minimum commitment; `{}` or null removes it. Rule: subscriptions-and-invoices A.1. */
+/** Input of a plan's minimum commitment; `{}` or null removes it. Rule: plans.md#fields. */
 export const CommitmentInput = z
   .object(
     {

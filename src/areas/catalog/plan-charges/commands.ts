@@ -12,7 +12,7 @@ import { changeWithinPlan, chargeOf } from './within-plan.ts';
  *
  * @throws Refusal 404 plan, billable_metric, tax
  * @throws Refusal 422 by field
- * Rules: usage-and-charges D.2 to D.4, D.6.
+ * Rules: charges.md#fields, charges.md#combinations, charges.md#properties, groups-and-filters.md#filters-of-a-charge.
  */
 export async function createPlanCharge(ctx: Context, { code, body }: { code: string; body: ChargeCreate }) {
   let id: string | undefined;
@@ -37,7 +37,7 @@ export async function createPlanCharge(ctx: Context, { code, body }: { code: str
  *
  * @throws Refusal 404 plan, charge, billable_metric, tax
  * @throws Refusal 422 by field; value_is_frozen
- * Rule: usage-and-charges D.2.
+ * Rule: charges.md#fields.
  */
 export async function updatePlanCharge(
   ctx: Context,

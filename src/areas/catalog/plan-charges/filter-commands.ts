@@ -24,7 +24,7 @@ interface Address {
  *
  * @throws Refusal 404 plan, charge
  * @throws Refusal 422 by field; values: value_already_exist
- * Rule: usage-and-charges D.6.
+ * Rule: groups-and-filters.md#filters-of-a-charge.
  */
 export const createPlanChargeFilter = (ctx: Context, { body, ...address }: Address & { body: ChargeFilterCreate }) =>
   changeFilter(ctx, address, body, (shown) => addFilter(ctx, shown, body));

@@ -18,10 +18,11 @@ interface Input {
 }
 
 /** Puts other entitlements in the place of a plan's: features that are not given go, and privileges too unless a feature
- * is given without any. @throws Refusal 404 plan, feature, privilege; 422 as readGiven. Rule: platform J.2. */
+ * is given without any. @throws Refusal 404 plan, feature, privilege; 422 as readGiven. Rule: entitlements.md#routes.
+ */
 export const replacePlanEntitlements = (ctx: Context, input: Input) => grant(ctx, input, { replaces: true });
 
-/** Adds to the entitlements of a plan. @throws Refusal as replacePlanEntitlements. Rule: platform J.2. */
+/** Adds to the entitlements of a plan. @throws Refusal as replacePlanEntitlements. Rule: entitlements.md#routes. */
 export const mergePlanEntitlements = (ctx: Context, input: Input) => grant(ctx, input, { replaces: false });
 
 async function grant(ctx: Context, { code, body }: Input, { replaces }: { replaces: boolean }) {
@@ -97,7 +98,7 @@ async function grantAt(ctx: Context, plan: PlanRow, featureCode: string) {
   return { feature: feature!, grant: former, entitlementId: stored.id, values: stored.values };
 }
 
-/** Records the plan as it then is, also when nothing changed. Rule: platform J.2. */
+/** Records the plan as it then is, also when nothing changed. Rule: entitlements.md#routes. */
 async function announceChange(ctx: Context, before: PlanRow): Promise<PlanRow> {
   const shown = await showPlan(ctx.db, ctx.organizationId, before);
   const plan = await getPlanByCode(ctx.db, ctx.organizationId, before.code);

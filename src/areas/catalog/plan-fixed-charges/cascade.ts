@@ -17,7 +17,7 @@ import { listPlansById } from '../plans/queries.ts';
  * the plan has by then, and only one step of a plan is at its overrides at a time, so changes may be followed in any
  * order; safe to run twice.
  *
- * Rule: subscriptions-and-invoices A.4.
+ * Rule: plans.md#overrides-and-cascade.
  */
 export async function cascadeFixedCharges(ctx: Context, step: CascadeFixedChargesStep): Promise<void> {
   const { db, organizationId } = ctx;

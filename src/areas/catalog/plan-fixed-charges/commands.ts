@@ -15,7 +15,7 @@ import { type PlanShown, showPlan } from '../plans/shown.ts';
  * Adds a fixed charge to a plan.
  *
  * @throws Refusal 404 plan, add_on, tax; 422 by field
- * Rule: usage-and-charges E.1.
+ * Rule: fixed-charges.md#fields.
  */
 export async function createPlanFixedCharge(ctx: Context, { code, body }: { code: string; body: FixedChargeElement }) {
   let id: string | undefined;

@@ -32,7 +32,7 @@ export type PlanChange =
 
 /**
  * Leaves what changed in a plan to be followed by its overrides: rows for each of them, in order, and a step that works
- * them off. Rule: subscriptions-and-invoices A.4 "cascade".
+ * them off. Rule: plans.md#overrides-and-cascade "cascade".
  */
 export async function cascadeChanges(ctx: Context, before: PlanShown, after: PlanShown): Promise<void> {
   const changes = changesBetween(before, after);

@@ -29,7 +29,7 @@ import { insertPlan, markPendingDeletion, renameOverrides, updatePlanRow } from 
  *
  * @throws Refusal 404 billable_metrics, tax
  * @throws Refusal 422 by field; what is wrong inside a charge stands under the charge's own field
- * Rules: subscriptions-and-invoices A.1, usage-and-charges D.
+ * Rules: plans.md#fields, charges.md.
  */
 export async function createPlan(ctx: Context, { body }: { body: PlanCreate }) {
   const { db, organizationId } = ctx;
@@ -81,7 +81,7 @@ export async function createPlan(ctx: Context, { body }: { body: PlanCreate }) {
  *
  * @throws Refusal 404 plan, billable_metrics, tax, charge (an id that is none of the plan's)
  * @throws Refusal 422 by field; value_is_frozen
- * Rules: subscriptions-and-invoices A.1, A.3.
+ * Rules: plans.md#fields, plans.md#charges-of-a-plan.
  */
 export async function updatePlan(ctx: Context, { code, body }: { code: string; body: PlanUpdate }) {
   const { db, organizationId } = ctx;
@@ -149,7 +149,7 @@ export async function updatePlan(ctx: Context, { code, body }: { code: string; b
  * Asks for the deletion of a plan: it takes no subscription any more, and step `finish-plan-deletion` ends those it has.
  *
  * @throws Refusal 404 plan
- * Rule: subscriptions-and-invoices A.6.
+ * Rule: plans.md#deletion.
  */
 export async function deletePlan(ctx: Context, { code }: { code: string }) {
   const plan = await lockPlanByCode(ctx.db, ctx.organizationId, code);

@@ -15,7 +15,7 @@ import { insertPlan } from './writes.ts';
  * commitment, each linked to the one that it was made from. Thresholds are not copied, those of the plan are read.
  *
  * @param subscriptionId whose own units of fixed charges the copy takes over
- * Rule: subscriptions-and-invoices A.4.
+ * Rule: plans.md#overrides-and-cascade.
  */
 export async function copyPlan(ctx: Context, parent: PlanShown, subscriptionId?: string): Promise<PlanShown> {
   const { db, organizationId } = ctx;

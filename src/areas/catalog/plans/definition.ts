@@ -9,7 +9,7 @@ export type PlanDefinition = Omit<
   'id' | 'parent_id' | 'minimum_commitment' | 'entitlements' | 'pending_deletion' | 'deleted_at' | 'created_at'
 >;
 
-/** Fields that stay as they are once a subscription uses the plan. Rule: subscriptions-and-invoices A.1. */
+/** Fields that stay as they are once a subscription uses the plan. Rule: plans.md#fields. */
 const FROZEN = [
   'code',
   'interval',
@@ -40,7 +40,7 @@ const FIELDS = [
   ...Object.keys(EMPTY),
 ] as (keyof PlanDefinition)[];
 
-/** A plan as it will be: what was sent over what is stored. Rule: subscriptions-and-invoices A.1. */
+/** A plan as it will be: what was sent over what is stored. Rule: plans.md#fields. */
 export function definitionOf(given: PlanUpdate, stored?: PlanRow): PlanDefinition {
   const former: Partial<PlanDefinition> = { ...EMPTY, ...stored };
   const merged = Object.fromEntries(

@@ -26,7 +26,7 @@ import { lockCustomersOnPlans } from './lock-overrides.ts';
  *   charge changed  ignored by another model; code and group keys always, prices where they equalled the old ones
  *   charge removed  removed while a subscription runs or waits on the override
  *
- * Rule: subscriptions-and-invoices A.4.
+ * Rule: plans.md#overrides-and-cascade.
  */
 export async function followPlanChanges(ctx: Context, { plan_id }: { plan_id: string }): Promise<void> {
   await lockCustomersOnPlans(ctx.db, ctx.organizationId, [plan_id]);

@@ -11,7 +11,7 @@ import { markPlanDeleted } from './writes.ts';
  * Step `finish-plan-deletion`: ends the subscriptions of a plan's overrides and of
  * the plan, each with its last invoice, and cancels those that have
  * not started; then the plan is gone and its drafts become final. Its charges stay with it, since that last invoice and
- * older ones still show them. Safe to run twice. Rule: subscriptions-and-invoices A.6.
+ * older ones still show them. Safe to run twice. Rule: plans.md#deletion.
  */
 export async function finishPlanDeletion(ctx: Context, { plan_id }: { plan_id: string }): Promise<void> {
   const planIds = [...(await listOverrideIds(ctx.db, ctx.organizationId, plan_id)), plan_id];

@@ -43,7 +43,7 @@ export async function deletePlanMetadataKey(ctx: Context, { code, key }: { code:
   return change(ctx, plan, left);
 }
 
-// Rule: credits-and-payments C.13.
+// Rule: credit-notes.md#metadata.
 async function change(ctx: Context, plan: PlanRow, metadata: Metadata | null) {
   const before = await showPlan(ctx.db, ctx.organizationId, plan);
   await updatePlanMetadata(ctx.db, ctx.organizationId, plan.id, metadata, ctx.now());

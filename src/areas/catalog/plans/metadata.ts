@@ -4,7 +4,7 @@ import { withoutNullBytes } from '../../../platform/schema/fields.ts';
 import { renameErrors } from '../../../platform/schema/flat-errors.ts';
 import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 
-/** Limits of the metadata of one record. Rules: credits-and-payments C.13, platform B.5. */
+/** Limits of the metadata of one record. Rules: credit-notes.md#metadata, error-bodies.md#codes-by-field. */
 const MAX_KEYS = 50;
 // More are refused unread; a few too many are told together with whatever else is wrong.
 const KEYS_AT_ALL_MAX = 2 * MAX_KEYS;

@@ -19,7 +19,7 @@ import type { PlanOverrides } from './override-schema.ts';
 import type { PlanShown } from './shown.ts';
 import { updatePlanRow } from './writes.ts';
 
-/** What of a plan no override changes. Rule: subscriptions-and-invoices A.4. */
+/** What of a plan no override changes. Rule: plans.md#overrides-and-cascade. */
 const NOT_OVERRIDABLE = [
   'code',
   'interval',
@@ -34,7 +34,7 @@ const NOT_OVERRIDABLE = [
  *
  * @throws Refusal 404 charge, fixed_charge, tax; 403 cannot_override_charge_model
  * @throws Refusal 422 by field, below `plan_overrides`; value_is_frozen
- * Rule: subscriptions-and-invoices A.4.
+ * Rule: plans.md#overrides-and-cascade.
  */
 export async function changeOverride(ctx: Context, copy: PlanShown, given: PlanOverrides): Promise<void> {
   const { db, organizationId } = ctx;

@@ -59,9 +59,9 @@ const fields = {
   cascade_updates: boolean().nullish(),
 };
 
-// Errors inside a charge and inside the metadata stand under the field that the specifications name.
+// Errors inside a charge and inside the metadata stand under the field that the rules name.
 
-/** Input of `POST /plans`. Rule: subscriptions-and-invoices A.1. */
+/** Input of `POST /plans`. Rule: plans.md#fields. */
 export const PlanCreate = z
   .object({ ...fields, charges: list(ChargeCreate, { max: CHARGES_MAX }).nullish() })
   .check(elementErrors('usage_thresholds'))

@@ -8,7 +8,7 @@ import { applicableThresholdView, usageThresholdView } from '../usage-thresholds
 import type { PlanView } from './schema.ts';
 import type { PlanShown } from './shown.ts';
 
-/** A plan as the API shows it, its charges in the order in which they were made. Rule: subscriptions-and-invoices A.1. */
+/** A plan as the API shows it, its charges in the order in which they were made. Rule: plans.md#fields. */
 export const planView = ({
   plan,
   charges,

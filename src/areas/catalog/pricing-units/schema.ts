@@ -5,7 +5,7 @@ import { optionalText, text } from '../../../platform/schema/fields.ts';
 
 /** Longest code: an index of the database holds it. */
 const CODE_MAX = 255;
-/** Characters of a short name and of a description. Rule: usage-and-charges D.8. */
+/** Characters of a short name and of a description. Rule: pricing-units.md. */
 const SHORT_NAME_MAX = 3;
 const DESCRIPTION_MAX = 600;
 
@@ -15,7 +15,7 @@ const fields = {
   description: optionalText({ max: DESCRIPTION_MAX }),
 };
 
-/** Input of `POST /pricing_units`. Rule: beyond 14. */
+/** Input of `POST /pricing_units`. Rule: other-routes.md#records. */
 export const PricingUnitCreate = z.object({ code: text({ max: CODE_MAX }), ...fields });
 export type PricingUnitCreate = z.infer<typeof PricingUnitCreate>;
 

@@ -2,7 +2,7 @@ import { seconds } from '../../../platform/schema/view.ts';
 import type { PricingUnitRow } from './queries.ts';
 import type { PricingUnitView } from './schema.ts';
 
-/** A pricing unit as the API shows it. Rule: beyond 14. */
+/** A pricing unit as the API shows it. Rule: other-routes.md#records. */
 export const pricingUnitView = (unit: PricingUnitRow): PricingUnitView => ({
   svc_id: unit.id,
   code: unit.code,

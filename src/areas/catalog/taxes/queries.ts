@@ -21,7 +21,7 @@ export interface TaxRow {
 /** Who holds a tax: what the link tables are called after. */
 export type TaxHolder = 'customer' | 'billing_entity' | 'plan' | 'charge' | 'commitment' | 'add_on' | 'fixed_charge';
 
-// The default billing entity is the oldest live one (platform F.1).
+// The default billing entity is the oldest live one (billing-entities.md).
 const columns = (db: Db) => db`
   tax.id, tax.code, tax.name, tax.description, tax.rate, tax.created_at,
   exists (
@@ -69,7 +69,7 @@ export async function lockTax(db: Db, organizationId: string, code: string): Pro
   return tax;
 }
 
-/** By name, newest first among equal names (platform D.2). */
+/** By name, newest first among equal names (lists.md#filters-and-order). */
 export async function listTaxes(
   db: Db,
   organizationId: string,
@@ -89,7 +89,8 @@ export async function listTaxes(
 }
 
 /**
- * The live taxes of a list of codes, each once; billing entities compare codes without regard to case (A.2).
+ * The live taxes of a list of codes, each once; billing entities compare codes without regard to case
+ * (taxes.md#where-taxes-attach).
  *
  * @throws Refusal 404 tax, when a code names none
  */

@@ -27,7 +27,7 @@ const fields = {
   applied_to_organization: resettable(boolean(), false),
 };
 
-/** Input of `POST /taxes`. Rule: credits-and-payments A.1. */
+/** Input of `POST /taxes`. Rule: taxes.md#resource. */
 export const TaxCreate = z.object(fields);
 export type TaxCreate = z.infer<typeof TaxCreate>;
 

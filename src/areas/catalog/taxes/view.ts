@@ -2,7 +2,7 @@ import { seconds } from '../../../platform/schema/view.ts';
 import type { TaxRow } from './queries.ts';
 import type { TaxView } from './schema.ts';
 
-/** A tax as the API shows it. The counters are always 0, kept for old clients (credits-and-payments A.1). */
+/** A tax as the API shows it. The counters are always 0, kept for old clients (taxes.md#resource). */
 export const taxView = (tax: TaxRow): TaxView => ({
   svc_id: tax.id,
   name: tax.name,

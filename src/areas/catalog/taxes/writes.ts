@@ -38,7 +38,7 @@ export const detachFromBillingEntity = (db: Db, organizationId: string, taxId: s
 
 /**
  * Takes a tax away from everything that carries it, drafts and their fees included; what is finalized keeps its copy
- * (credits-and-payments A.1).
+ * (taxes.md#resource).
  */
 export async function detachEverywhere(db: Db, organizationId: string, taxId: string): Promise<void> {
   await db`

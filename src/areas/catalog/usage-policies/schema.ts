@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { INVALID, oneOf } from '../../../platform/schema/fields.ts';
 
-/** What becomes of a difference to an invoiced amount. Rule: beyond 4.2. */
+/** What becomes of a difference to an invoiced amount. Rule: event-corrections.md#policy. */
 export const POLICIES = ['next_invoice', 'debit_invoice', 'credit_note', 'ignore'] as const;
 export type Policy = (typeof POLICIES)[number];
 

@@ -14,7 +14,7 @@ export interface Catalog {
   limited: ReadonlyMap<string, LimitedMetric>;
 }
 
-/** What of a metric's events an access check counts (beyond 11.1). */
+/** What of a metric's events an access check counts (entitlements.md#usage-limits). */
 export interface LimitedMetric {
   code: string;
   aggregation_type: AggregationType;

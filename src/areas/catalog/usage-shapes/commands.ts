@@ -17,7 +17,7 @@ export type ShapeChange = 'metric' | 'charges';
  * A metric that a live charge uses gets a shape: its field and the names of all properties in filters, pricing groups
  * and presentation groups. When that changed, a shape is put in `building` and its build is owed as step `build-shape`;
  * until it is live, usage is scanned. Writers of events notice by `shapes_version`, which is raised under the
- * organization's exclusive lock. Rule: performance-design 5.3.
+ * organization's exclusive lock. Rule: rollups.md#exactness.
  *
  * change  `charges` raises the version only when a shape changes
  */

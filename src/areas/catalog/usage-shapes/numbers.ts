@@ -8,7 +8,7 @@ import type { Db, Fragment } from '../../../platform/db/connect.ts';
 const MAX_NUMBER_LENGTH = 1000;
 const NUMERIC = new RegExp(NUMERIC_TEXT);
 
-/** The text when a numeric aggregation takes it, else null. Rule: usage-and-charges C.1-3. */
+/** The text when a numeric aggregation takes it, else null. Rule: aggregation.md#selecting-events (3). */
 export const meteredText = (text: string | null): string | null =>
   text !== null && text.length <= MAX_NUMBER_LENGTH && NUMERIC.test(text) ? text : null;
 

@@ -60,7 +60,7 @@ export const rawUniques = (db: Db, shape: ShapeToFill, source: Fragment) => db`
     group by organization_id, external_subscription_id, hour, texts, text
   ) as member`;
 
-/** What an event does to its value: any text but `remove` adds it (usage-and-charges C.4). */
+/** What an event does to its value: any text but `remove` adds it (aggregation.md#unique-count). */
 export const operationOf = (db: Db, event: Fragment) =>
   db`case when ${event}.properties ->> 'operation_type' = 'remove' then 'remove' else 'add' end`;
 

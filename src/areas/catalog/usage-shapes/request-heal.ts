@@ -9,7 +9,7 @@ export interface HealSelection {
 
 /**
  * Owes another look at unmatched events. Call it in every command that may make events count: of metrics, charges and
- * filters (`refreshShapes` does), and when a subscription starts. Rule: beyond 3.2 "healing".
+ * filters (`refreshShapes` does), and when a subscription starts. Rule: event-verdicts.md#unmatched-events "healing".
  */
 export const requestHeal = (ctx: Context, selection: HealSelection): void =>
   ctx.after({ step: 'heal-events', payload: selection });

@@ -3,7 +3,7 @@ import type { AggregationType } from '../../../engine/metrics/aggregation-types.
 
 /**
  * How the events of a metric are rolled up: by hour and by the texts of these properties. One shape a metric is live;
- * another may be in building to take its place. Rule: performance-design 5.1.
+ * another may be in building to take its place. Rule: rollups.md#tables.
  */
 export interface Shape {
   id: string;
@@ -22,7 +22,10 @@ export interface Shape {
 /** What makes a shape: when it changes, a new one is built. */
 export type ShapeDefinition = Pick<Shape, 'code' | 'aggregation_type' | 'field_name' | 'property_names'>;
 
-/** Groups of one subscription and month beyond which sums of full days are kept beside those of hours (performance-design 5.4). */
+/**
+ * Groups of one subscription and month beyond which sums of full days are kept beside those of hours
+ * (rollups.md#figures).
+ */
 export const MOST_GROUPS_BY_HOURS = 20;
 
 /** Aggregations whose buckets sum up to days; others are read by hours. */

@@ -15,7 +15,7 @@ export type MarkedSubscriptions = { ids: readonly string[] } | { external_id: st
 
 /**
  * Asks for another look at the usage of active subscriptions, since their alerts or thresholds changed: at once in real
- * time, at the next tick under a test clock. Rules: platform L `usage-activity`, credits-and-payments G.3.
+ * time, at the next tick under a test clock. Rules: periodic-jobs.md#usage-activity, alerts.md#evaluation.
  */
 export async function markUsage(ctx: Context, subscriptions: MarkedSubscriptions): Promise<void> {
   const { db, organizationId } = ctx;

@@ -25,7 +25,7 @@ export const listThresholdsOfPlans = (db: Db, organizationId: string, planIds: r
 
 /**
  * Thresholds that hold for a subscription: its own, else its plan's, else the parent plan's; none when progressive billing
- * is off. The fixed ones ascending, the recurring one last. Rule: subscriptions-and-invoices A.5.
+ * is off. The fixed ones ascending, the recurring one last. Rule: progressive-billing.md#usage-thresholds.
  */
 export const listApplicableThresholds = (db: Db, organizationId: string, subscriptionId: string) => db<
   UsageThresholdRow[]

@@ -12,7 +12,10 @@ const UsageThresholdInput = z.object({
   recurring: z.preprocess((value) => value ?? false, boolean()),
 });
 
-/** The list `usage_thresholds` of a plan or subscription. Rules: usage-and-charges G.5, subscriptions-and-invoices A.5. */
+/**
+ * The list `usage_thresholds` of a plan or subscription. Rules: progressive-billing.md#trigger,
+ * progressive-billing.md#usage-thresholds.
+ */
 export const UsageThresholdsInput = list(UsageThresholdInput, { max: MOST_THRESHOLDS, tooMany: 'too_many_thresholds' })
   .superRefine((thresholds, context) => {
     const refuse = (message: string) => context.addIssue({ code: 'custom', message });

@@ -12,7 +12,7 @@ const owned = (db: Db, owner: ThresholdOwner) =>
 
 /**
  * Makes a list the thresholds of a plan or subscription: those with the same amount and kind stay what they are, so what was
- * passed stays passed; the others end. Rule: subscriptions-and-invoices A.5.
+ * passed stays passed; the others end. Rule: progressive-billing.md#usage-thresholds.
  */
 export async function replaceThresholds(
   db: Db,

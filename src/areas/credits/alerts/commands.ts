@@ -27,7 +27,7 @@ type AlertKey = Pick<AlertRow, 'id' | 'code' | 'alert_type' | 'billable_metric_i
  *
  * @throws Refusal 404 subscription, customer, wallet, billable_metric
  * @throws Refusal 422 by field; of several alerts by index, each with what was sent: `{"0": {params, errors}}`
- * Rule: credits-and-payments G.2.
+ * Rule: alerts.md#endpoints-and-fields.
  */
 export async function createAlerts(ctx: Context, { body, ...place }: AlertPlace & { body: AlertCreateBody }) {
   const { db, organizationId } = ctx;

@@ -27,7 +27,7 @@ const isBlank = (value: unknown): boolean =>
 
 const isObject = (value: unknown): value is GivenAlert => typeof value === 'object' && value !== null;
 
-/** What is wrong with the type of a new alert. Rule: credits-and-payments G.2, as all of this file. */
+/** What is wrong with the type of a new alert. Rule: alerts.md#endpoints-and-fields, as all of this file. */
 export function typeFaults(given: unknown, owner: keyof typeof TYPES): AlertFaults {
   if (isBlank(given)) return { alert_type: [MANDATORY, INVALID] };
   return (TYPES[owner] as readonly unknown[]).includes(given) ? {} : { alert_type: ['invalid_type'] };

@@ -14,7 +14,10 @@ const PARTS_MAX = 200;
 
 const AlertInput = named(anyValue({ max: PARTS_MAX, textMax: PROSE_MAX }), { max: PARTS_MAX });
 
-/** An alert as it was sent: what is wrong with it is told in the order of credits-and-payments G.2, see definition.ts. */
+/**
+ * An alert as it was sent: what is wrong with it is told in the order of alerts.md#endpoints-and-fields, see
+ * definition.ts.
+ */
 export type GivenAlert = Record<string, unknown>;
 
 const isRecord = (value: unknown): value is GivenAlert =>

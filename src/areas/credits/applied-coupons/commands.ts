@@ -23,7 +23,7 @@ import {
  * for the one before.
  *
  * @throws Refusal 404 customer, coupon; 405 plan_overlapping; 422 coupon coupon_is_not_reusable; 422 by field
- * Rule: credits-and-payments B.2.
+ * Rule: coupons.md#applying.
  */
 export async function applyCoupon(ctx: Context, { body }: { body: AppliedCouponCreate }) {
   const { db, organizationId } = ctx;
@@ -44,7 +44,7 @@ export async function applyCoupon(ctx: Context, { body }: { body: AppliedCouponC
  * Takes a coupon from a customer; one that has ended stays as it is.
  *
  * @throws Refusal 404 customer, applied_coupon
- * Rule: credits-and-payments B.2.
+ * Rule: coupons.md#applying.
  */
 export async function removeAppliedCoupon(
   ctx: Context,

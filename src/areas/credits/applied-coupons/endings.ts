@@ -3,25 +3,28 @@ import { readAppliedCoupon } from './queries.ts';
 import { appliedCouponView } from './view.ts';
 import { giveBack, lockUsesOfInvoice, terminateAppliedCoupons } from './writes.ts';
 
-/** Ends every active use of a coupon that is deleted. Rule: credits-and-payments B.1. */
+/** Ends every active use of a coupon that is deleted. Rule: coupons.md#fields. */
 export async function endUsesOfCoupon(ctx: Context, { coupon_id }: { coupon_id: string }): Promise<void> {
   await terminateAppliedCoupons(ctx.db, ctx.organizationId, { couponId: coupon_id }, ctx.now());
 }
 
-/** Ends what a deleted customer has. Rule: platform F.4. */
+/** Ends what a deleted customer has. Rule: customers.md#deletion-portal-checkout. */
 export async function endCouponsOfCustomer(ctx: Context, { customer_id }: { customer_id: string }): Promise<void> {
   const owner = { customerId: customer_id };
   for (const id of await terminateAppliedCoupons(ctx.db, ctx.organizationId, owner, ctx.now()))
     await recordAppliedCoupon(ctx, 'deleted', id);
 }
 
-/** Gives back what an invoice used that counts no more. Rule: credits-and-payments B.6. */
+/** Gives back what an invoice used that counts no more. Rule: coupons.md#voided-invoices. */
 export async function giveBackCoupons(ctx: Context, invoiceId: string): Promise<void> {
   const used = await lockUsesOfInvoice(ctx.db, ctx.organizationId, invoiceId);
   if (used.length > 0) await giveBack(ctx.db, ctx.organizationId, used, ctx.now());
 }
 
-/** Writes an applied coupon's state into the audit trail, under its coupon; nobody else is told. Rule: platform H.1. */
+/**
+ * Writes an applied coupon's state into the audit trail, under its coupon; nobody else is told.
+ * Rule: logs.md#activity-logs.
+ */
 export async function recordAppliedCoupon(ctx: Context, action: 'created' | 'deleted', id: string) {
   const applied = await readAppliedCoupon(ctx.db, ctx.organizationId, id);
   const object = appliedCouponView(applied);

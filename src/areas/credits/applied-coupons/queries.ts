@@ -118,7 +118,7 @@ export async function hadCoupon(
 
 /**
  * Whether a limited coupon meets an active limited one of the customer: on a plan or metric of both, or on a plan of one
- * that charges a metric of the other. Rule: credits-and-payments B.2 "plan_overlapping".
+ * that charges a metric of the other. Rule: coupons.md#applying "plan_overlapping".
  */
 export async function overlaps(
   db: Db,

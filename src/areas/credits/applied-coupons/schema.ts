@@ -9,7 +9,7 @@ import { percentage } from '../../catalog/coupons/schema.ts';
 
 /**
  * Input of `POST /applied_coupons`: what is absent is copied from the coupon. Ranges are looked at after customer and coupon
- * were found. Rule: credits-and-payments B.2.
+ * were found. Rule: coupons.md#applying.
  */
 export const AppliedCouponCreate = z.object({
   external_customer_id: optionalText(),

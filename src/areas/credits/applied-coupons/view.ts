@@ -2,7 +2,7 @@ import { seconds, secondsOrNull } from '../../../platform/schema/view.ts';
 import type { AppliedCouponRow } from './queries.ts';
 import type { AppliedCouponView } from './schema.ts';
 
-/** An applied coupon as the API shows it. Rule: credits-and-payments B.3. */
+/** An applied coupon as the API shows it. Rule: coupons.md#output. */
 export const appliedCouponView = (applied: AppliedCouponRow): AppliedCouponView => ({
   svc_id: applied.id,
   svc_coupon_id: applied.coupon_id,

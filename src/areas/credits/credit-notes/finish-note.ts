@@ -11,7 +11,8 @@ import { insertSettlement } from './writes.ts';
 
 /**
  * What follows when a note becomes final: it is booked and announced, its refund is owed, and the offset
- * part settles its invoice. Rules: credits-and-payments C.10, C.11, beyond 8.3 L11 to L13.
+ * part settles its invoice. Rules: credit-notes.md#refunds, credit-notes.md#other-effects, ledger.md#l11,
+ * ledger.md#l12, ledger.md#l13.
  */
 export async function finishNote(ctx: Context, id: string, isOfVoided: boolean): Promise<void> {
   const note = await readCreditNote(ctx.db, ctx.organizationId, id);

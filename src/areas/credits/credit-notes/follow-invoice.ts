@@ -16,7 +16,8 @@ const ITEM_DIGITS = 5;
  * Lets the draft notes of an invoice follow its new computation: each item gives back the same share of the fee that now
  * bills what its fee billed, all of it as credit. With a final invoice they become final; with one that is gone they go.
  *
- * Rules: credits-and-payments C.6 "draft notes", subscriptions-and-invoices D.6, F.11.
+ * Rules: credit-note-amounts.md#automatic-notes "draft notes", termination.md#credit-for-unused-days,
+ * invoice-operations.md#refresh-and-finalize.
  */
 export async function followInvoice(ctx: Context, invoiceId: string): Promise<void> {
   const notes = await listDraftNotes(ctx.db, ctx.organizationId, invoiceId);

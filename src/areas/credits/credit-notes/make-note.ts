@@ -27,7 +27,7 @@ export interface NoteToMake {
  * other it is a draft that follows the invoice.
  *
  * @returns its id
- * Rules: credits-and-payments C.5, C.6, C.11.
+ * Rules: credit-note-amounts.md#rounding, credit-note-amounts.md#automatic-notes, credit-notes.md#other-effects.
  */
 export async function makeNote(ctx: Context, note: NoteToMake): Promise<string> {
   const { invoice } = note.credited;
@@ -55,7 +55,10 @@ export async function makeNote(ctx: Context, note: NoteToMake): Promise<string> 
   return id;
 }
 
-/** What items of an invoice come to; the note that takes all that is left makes earlier roundings good. Rule: C.5. */
+/**
+ * What items of an invoice come to; the note that takes all that is left makes earlier roundings good.
+ * Rule: credit-note-amounts.md#rounding.
+ */
 export function amountsOf(credited: CreditedInvoice, items: readonly NewItem[]): NoteAmounts {
   return noteAmounts(
     items.map(({ fee, preciseAmountCents }) => ({ fee: creditedFee(fee), preciseAmountCents })),

@@ -62,7 +62,10 @@ const notedInvoice = (invoice: InvoiceRow, sums: NotedSums, refundStepCents: num
   },
 });
 
-/** What of a fee was not credited yet; of a paid top-up no more than the wallet still holds. Rule: credits-and-payments C.7. */
+/**
+ * What of a fee was not credited yet; of a paid top-up no more than the wallet still holds.
+ * Rule: credit-note-amounts.md#what-is-left.
+ */
 export function creditableOfFee(credited: CreditedInvoice, fee: FeeRow): Cents {
   const left = uncreditedOfFee(credited, fee);
   const isPaid = credited.invoice.payment_status === 'succeeded';

@@ -154,7 +154,7 @@ export interface CreditNoteFilters {
   types?: readonly string[] | undefined;
 }
 
-/** Conditions of a list of notes. Rules: credits-and-payments C.3, platform D.2. */
+/** Conditions of a list of notes. Rules: credit-notes.md#list-filters, lists.md#filters-and-order. */
 function matching(db: Db, organizationId: string, filters: CreditNoteFilters) {
   const parts = [db`note.organization_id = ${organizationId} and note.status = 'finalized'`];
   const add = <Value>(value: Value | undefined, condition: (value: Value) => ReturnType<typeof tables>) => {
@@ -228,7 +228,10 @@ export interface NotedSums {
   fees: { fee_id: string; credited_cents: number }[];
 }
 
-/** Sums over the live notes of an invoice, except one that is computed anew. Rule: credits-and-payments C.4, C.7. */
+/**
+ * Sums over the live notes of an invoice, except one that is computed anew. Rule: credit-note-amounts.md#creation,
+ * credit-note-amounts.md#what-is-left.
+ */
 export async function sumNotes(
   db: Db,
   organizationId: string,
@@ -266,7 +269,7 @@ export interface SpendableRow {
   balance_amount_cents: number;
 }
 
-/** Notes of a customer with something left in a currency, oldest first. Rule: credits-and-payments C.8. */
+/** Notes of a customer with something left in a currency, oldest first. Rule: credit-notes.md#paying-later-invoices. */
 export const listSpendableNotes = (db: Db, organizationId: string, customerId: string, currency: string) =>
   db<SpendableRow[]>`
     select id, balance_amount_cents from credit_notes

@@ -4,7 +4,10 @@ import { isMailed, oweMail } from '../../messaging/mails/owe-mail.ts';
 import { type CreditNoteRow, readCreditNote } from './queries.ts';
 import { viewOf } from './show.ts';
 
-/** Writes a new note into the audit trail and tells those who listen. Rules: platform G.1, H.1. */
+/**
+ * Writes a new note into the audit trail and tells those who listen. Rules: webhooks.md#event-types,
+ * logs.md#activity-logs.
+ */
 export async function recordCreditNoteCreated(ctx: Context, id: string): Promise<void> {
   const note = await readCreditNote(ctx.db, ctx.organizationId, id);
   const shown = await viewOf(ctx, note);
@@ -13,7 +16,10 @@ export async function recordCreditNoteCreated(ctx: Context, id: string): Promise
     oweMail(ctx, { kind: 'credit_note', subject_id: id });
 }
 
-/** Tells that the document of a note is there. Rules: credits-and-payments C.2, platform G.1, H.1. */
+/**
+ * Tells that the document of a note is there. Rules: credit-notes.md#endpoints, webhooks.md#event-types,
+ * logs.md#activity-logs.
+ */
 export async function recordCreditNoteGenerated(ctx: Context, id: string): Promise<void> {
   const { db, organizationId } = ctx;
   const note = await readCreditNote(db, organizationId, id);

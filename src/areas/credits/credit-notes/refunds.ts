@@ -12,7 +12,7 @@ export const REFUND_STEP = 'refund-sandbox-note';
 /** Refunds a note over the network: a job outside any transaction; the refund's row is what is owed. */
 const REFUND_JOB = 'payment.refund';
 
-/** The others cannot refund, their notes wait for `PUT`. Rule: credits-and-payments C.10. */
+/** The others cannot refund, their notes wait for `PUT`. Rule: credit-notes.md#refunds. */
 const REFUNDING_PROVIDERS = ['stripe', 'gocardless', 'adyen'];
 
 /** The refund of a note at the provider of a payment. */
@@ -28,7 +28,7 @@ export interface RefundRow {
  * Owes the refund of a note that became final, once: by the newest payment that succeeded, where its provider refunds. A
  * note of an invoice that is not paid, was paid by hand or lost a dispute waits to be told.
  *
- * Rule: credits-and-payments C.10.
+ * Rule: credit-notes.md#refunds.
  */
 export async function oweRefund(
   ctx: Context,
@@ -49,7 +49,10 @@ export async function oweRefund(
   else ctx.after({ nudge: REFUND_JOB, payload });
 }
 
-/** The step of what can be refunded of an invoice: that of the provider which would do it. Rule: finance 1.1 "refund". */
+/**
+ * The step of what can be refunded of an invoice: that of the provider which would do it.
+ * Rule: payments.md#amounts-on-the-wire "refund".
+ */
 export async function readRefundStep(
   ctx: Pick<Context, 'db' | 'organizationId'>,
   invoice: Pick<InvoiceRow, 'id' | 'currency' | 'total_paid_amount_cents'>,

@@ -18,7 +18,7 @@ const part = () => integer({ min: 0 }).nullish();
 
 /**
  * What a note is made of. Invoice, items and reason are looked at by the command, in the order of the rules.
- * Rule: credits-and-payments C.2, C.4.
+ * Rule: credit-notes.md#endpoints, credit-note-amounts.md#creation.
  */
 const Create = z.object({
   invoice_id: word.optional(),
@@ -55,7 +55,7 @@ export type CreditNoteUpdate = z.infer<typeof CreditNoteUpdate>;
 
 export const CreditNoteMetadata = Metadata.check(renameErrors(() => ['value']));
 
-// Unknown words and malformed dates and numbers are as good as none (credits-and-payments C.3).
+// Unknown words and malformed dates and numbers are as good as none (credit-notes.md#list-filters).
 const wordsFilter = (words: readonly string[]) =>
   listFilter
     .transform((values) => {

@@ -22,7 +22,10 @@ export interface TopUp {
   heldCents: number;
 }
 
-/** The purchase of a top-up invoice; none when its wallet is gone or used no more. Rules: credits-and-payments C.4, C.7. */
+/**
+ * The purchase of a top-up invoice; none when its wallet is gone or used no more.
+ * Rules: credit-note-amounts.md#creation, credit-note-amounts.md#what-is-left.
+ */
 export async function findTopUp(
   ctx: Pick<Context, 'db' | 'organizationId'>,
   invoiceId: string,
@@ -37,7 +40,7 @@ export async function findTopUp(
  * What follows when a note on a top-up becomes final: a refund takes the credits back out of the wallet, an offset of an
  * invoice that nobody paid gives none.
  *
- * Rules: credits-and-payments C.11, beyond 8.3 L12.
+ * Rules: credit-notes.md#other-effects, ledger.md#l12.
  */
 export async function finishTopUpNote(ctx: Context, note: CreditNoteRow): Promise<void> {
   const topUp = await findTopUp(ctx, note.invoice_id);
@@ -62,7 +65,9 @@ export async function finishTopUpNote(ctx: Context, note: CreditNoteRow): Promis
   });
 }
 
-/** Settles a top-up invoice by a note: it owes nothing, and the credits never come. Rule: credits-and-payments C.11. */
+/**
+ * Settles a top-up invoice by a note: it owes nothing, and the credits never come. Rule: credit-notes.md#other-effects.
+ */
 export async function settleUnpaidTopUp(ctx: Context, invoice: InvoiceRow): Promise<void> {
   const before = invoiceView(await partsOf(ctx, invoice), ctx.now());
   await failTopUp(ctx, invoice.id);

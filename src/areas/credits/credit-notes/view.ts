@@ -7,7 +7,7 @@ import type { FeeRow } from '../../invoices/fees/queries.ts';
 import { feeView } from '../../invoices/fees/view.ts';
 import type { CreditNoteItemJson, CreditNoteRow, CreditNoteTaxJson } from './queries.ts';
 
-/** A credit note of a list; its items show the fees that they give back. Rule: credits-and-payments C.1. */
+/** A credit note of a list; its items show the fees that they give back. Rule: credit-notes.md#parts. */
 export const creditNoteListView = (note: CreditNoteRow, fees: ReadonlyMap<string, FeeRow>) => ({
   svc_id: note.id,
   billing_entity_code: note.billing_entity_code,

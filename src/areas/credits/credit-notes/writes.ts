@@ -80,7 +80,7 @@ export async function insertCreditNote(
   await insertTaxes(ctx, note, amounts);
 }
 
-/** Number of a note: `ACM-001-002-CN001`. Rule: credits-and-payments C.11. */
+/** Number of a note: `ACM-001-002-CN001`. Rule: credit-notes.md#other-effects. */
 export const noteNumber = (invoiceNumber: string, sequentialId: number): string =>
   `${invoiceNumber}-CN${String(sequentialId).padStart(3, '0')}`;
 
@@ -192,7 +192,7 @@ export const listMovedItems = (db: Db, organizationId: string, noteId: string, i
     where item.organization_id = ${organizationId} and item.credit_note_id = ${noteId}
     order by item.id`;
 
-/** What a note settles of its invoice. Rule: credits-and-payments C.11. */
+/** What a note settles of its invoice. Rule: credit-notes.md#other-effects. */
 export const insertSettlement = (ctx: Context, note: CreditNoteRow) => ctx.db`
   insert into invoice_settlements (id, organization_id, invoice_id, settlement_type, credit_note_id, amount_cents,
     amount_currency, created_at)

@@ -23,7 +23,7 @@ export interface AlertSubject {
  * Compares an alert's figure with the last one and tells what it crossed. The caller has locked the alert before it read
  * the figure, so that a crossing counts once whatever happens at the same time.
  *
- * Rules: credits-and-payments G.3, usage-and-charges G.6.
+ * Rules: alerts.md#evaluation, alerts.md#usage-alerts.
  */
 export async function evaluateAlert(
   ctx: Context,

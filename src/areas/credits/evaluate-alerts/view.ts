@@ -11,7 +11,7 @@ export const thresholdView = ({ code, value, recurring }: ThresholdJson) => ({
   recurring,
 });
 
-/** An alert as the API shows it. Rule: credits-and-payments G.2. */
+/** An alert as the API shows it. Rule: alerts.md#endpoints-and-fields. */
 export const alertView = (alert: AlertRow, metric: BillableMetricRow | undefined, organizationId: string) => ({
   svc_id: alert.id,
   svc_organization_id: organizationId,

@@ -5,7 +5,7 @@ import type { WalletRow } from '../wallets/queries.ts';
 import { evaluateAlert } from './evaluate.ts';
 import { type AlertOwner, lockAlerts } from './queries.ts';
 
-/** What an alert of a wallet is compared with. Rule: credits-and-payments G.1. */
+/** What an alert of a wallet is compared with. Rule: alerts.md#types. */
 export function figureOfWallet(wallet: WalletRow, type: WalletAlertType): Decimal {
   switch (type) {
     case 'wallet_balance_amount':
@@ -27,7 +27,7 @@ const FIGURES = {
 
 /**
  * Compares the alerts of a locked wallet with its balances, or with its ongoing ones.
- * Rule: credits-and-payments G.3 "wallet alerts".
+ * Rule: alerts.md#evaluation "wallet alerts".
  */
 export async function evaluateWalletAlerts(
   ctx: Context,

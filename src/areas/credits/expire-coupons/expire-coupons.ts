@@ -10,8 +10,8 @@ interface DueCoupon {
 }
 
 /**
- * Ends coupons whose time is over: nobody gets them any more, while those that customers have go on. Rules: platform L
- * `expire-coupons`, credits-and-payments B.1.
+ * Ends coupons whose time is over: nobody gets them any more, while those that customers have go on.
+ * Rules: periodic-jobs.md#expire-coupons, coupons.md#fields.
  */
 export const expireCoupons: PeriodicJob = {
   name: 'expire-coupons',

@@ -42,7 +42,7 @@ export interface HoldBook {
 /**
  * Locks a wallet and reads what the commands need. The wallet alone: what bills its customer meanwhile holds no one up.
  *
- * @throws Refusal 404 wallet. Rule: beyond 11.3 "Lock".
+ * @throws Refusal 404 wallet. Rule: wallet-holds.md "Lock".
  */
 export async function openBook(ctx: Context, walletId: string, needs: BookNeeds): Promise<HoldBook> {
   const { db, organizationId } = ctx;

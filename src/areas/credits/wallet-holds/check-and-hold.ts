@@ -13,7 +13,7 @@ import { createHold } from './commands.ts';
  * nothing is held: `wallet_insufficient`.
  *
  * @throws Refusal 422 hold.expires_in_seconds: value_is_out_of_range
- * Rule: beyond 11.2 `hold`.
+ * Rule: access-check.md `hold`.
  */
 export async function checkAndHold(
   ctx: Context,

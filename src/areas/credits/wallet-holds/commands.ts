@@ -25,7 +25,7 @@ type UpdateInput = Address & { body: HoldUpdate };
  *
  * @throws Refusal 404 wallet, subscription (one that is none of the wallet's customer); 405 wallet_not_active
  * @throws Refusal 422 amount_cents: insufficient_credits; expires_in_seconds: value_is_out_of_range
- * Rule: beyond 11.3.
+ * Rule: wallet-holds.md.
  */
 export const createHold = (ctx: Context, input: CreateInput) => alone(ctx, input, openHold);
 
@@ -34,11 +34,11 @@ export const createHold = (ctx: Context, input: CreateInput) => alone(ctx, input
  *
  * @throws Refusal 404 wallet, wallet_hold; 405 hold_not_open, wallet_not_active (for more)
  * @throws Refusal 422 as createHold; reference, external_subscription_id: value_is_frozen
- * Rule: beyond 11.3.
+ * Rule: wallet-holds.md.
  */
 export const updateHold = (ctx: Context, input: UpdateInput) => alone(ctx, input, changeHold);
 
-/** Gives held credit back. @throws Refusal 404 wallet, wallet_hold; 405 hold_not_open. Rule: beyond 11.3. */
+/** Gives held credit back. @throws Refusal 404 wallet, wallet_hold; 405 hold_not_open. Rule: wallet-holds.md. */
 export const releaseHold = (ctx: Context, input: Address) => alone(ctx, input, giveBack);
 
 /** One command by itself: a book of its own. */

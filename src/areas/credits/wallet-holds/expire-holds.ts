@@ -9,7 +9,7 @@ const HOLDS_IN_A_SET = 200;
 
 /**
  * Closes holds whose time is over, in sets of one organization; they stop counting by themselves. The first sets of all
- * organizations come before the second ones. Rules: platform L `expire-holds`, beyond 11.3.
+ * organizations come before the second ones. Rules: periodic-jobs.md#expire-holds, wallet-holds.md.
  */
 export const expireHolds: PeriodicJob = {
   name: 'expire-holds',

@@ -12,7 +12,7 @@ export interface ExpiringHolds {
 
 /**
  * Closes the holds whose time is over, and announces each. They have not counted since. Safe to run twice.
- * Rule: beyond 11.3.
+ * Rule: wallet-holds.md.
  */
 export async function expireTogether(ctx: Context, { hold_ids }: ExpiringHolds): Promise<void> {
   const { db, organizationId } = ctx;

@@ -26,7 +26,7 @@ type SettleInput = Address & { body: HoldSettle };
  * @throws Refusal 404 wallet, wallet_hold; 405 hold_not_open
  * @throws Refusal 422 of the event, which leaves the hold open; external_subscription_id: value_is_invalid, of an event for
  *   another subscription than the hold's
- * Rule: beyond 11.3 "settle".
+ * Rule: wallet-holds.md "settle".
  */
 export async function settleHold(ctx: Context, input: SettleInput) {
   const { body } = input;

@@ -2,7 +2,7 @@ import { seconds, secondsOrNull } from '../../../platform/schema/view.ts';
 import type { HoldRow } from './queries.ts';
 import type { HoldView } from './schema.ts';
 
-/** A hold as the API shows it. Rule: beyond 11.3. */
+/** A hold as the API shows it. Rule: wallet-holds.md. */
 export const holdView = (hold: HoldRow): HoldView => ({
   svc_id: hold.id,
   svc_wallet_id: hold.wallet_id,

@@ -24,7 +24,9 @@ export const worthOf = ({ rate_amount, currency }: Pick<WalletRow, 'rate_amount'
   exponent: exponentOf(currency),
 });
 
-/** Gives credits to a locked wallet, usable at once. Rules: credits-and-payments D.3, D.5, beyond 8.3 L8. */
+/**
+ * Gives credits to a locked wallet, usable at once. Rules: wallets.md#transactions, wallets.md#balance, ledger.md#l8.
+ */
 export async function grantCredits(
   ctx: Context,
   wallet: WalletRow,
@@ -49,7 +51,7 @@ export async function grantCredits(
  *
  * creditNoteId  the note of a paid top-up that gives the money back, and books it (L12)
  * @throws Refusal 422 amount_cents exceeds_remaining_transaction_amount, exceeds_available_amount
- * Rules: credits-and-payments D.3, D.6, beyond 8.3 L9, L12.
+ * Rules: wallets.md#transactions, wallets.md#traceability, ledger.md#l9, ledger.md#l12.
  */
 export async function voidCredits(
   ctx: Context,
@@ -96,7 +98,7 @@ export interface PaidByWallet {
 
 /**
  * Pays a part of an invoice with a locked wallet that holds as much; an invoice takes from a wallet once.
- * Rules: credits-and-payments D.6, D.7-4, beyond 8.3 L3.
+ * Rules: wallets.md#traceability, wallets.md#paying-an-invoice (4), ledger.md#l3.
  */
 export async function payFromWallet(
   ctx: Context,

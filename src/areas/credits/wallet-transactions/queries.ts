@@ -102,7 +102,9 @@ export interface OpenInbound {
   remaining_purchased_cents: Cents;
 }
 
-/** Credits of a wallet that nothing has consumed, in the order in which they are; locked. Rule: credits-and-payments D.6. */
+/**
+ * Credits of a wallet that nothing has consumed, in the order in which they are; locked. Rule: wallets.md#traceability.
+ */
 export const lockOpenInbound = (db: Db, organizationId: string, walletId: string, onlyId: string | null) => db<
   OpenInbound[]
 >`

@@ -36,7 +36,7 @@ export async function showTransaction(ctx: Context, { svc_id }: { svc_id: string
  * Where the money of credits went.
  *
  * @throws Refusal 404 wallet_transaction; 422 transaction_type invalid_transaction_type, of what took credits
- * Rule: credits-and-payments D.6.
+ * Rule: wallets.md#traceability.
  */
 export async function showConsumptions(ctx: Context, { svc_id, query }: { svc_id: string; query: Page }) {
   const { rows, meta } = await tracePage(ctx, svc_id, 'inbound', query);

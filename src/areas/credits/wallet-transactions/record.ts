@@ -5,7 +5,10 @@ import { walletBaseView } from '../wallets/view.ts';
 import { findPurchaseOfInvoice, getTransaction, type TransactionRow } from './queries.ts';
 import { transactionView } from './view.ts';
 
-/** Writes a transaction into the audit trail of its wallet and tells those who listen. Rules: platform G.1, H.1. */
+/**
+ * Writes a transaction into the audit trail of its wallet and tells those who listen. Rules: webhooks.md#event-types,
+ * logs.md#activity-logs.
+ */
 export async function recordTransaction(
   ctx: Context,
   type: 'wallet_transaction.created' | 'wallet_transaction.updated',
@@ -36,7 +39,7 @@ export async function recordTransaction(
   return transaction;
 }
 
-/** Tells that the payment of a top-up was refused, with what its provider said. Rule: credits-and-payments D.4-6. */
+/** Tells that the payment of a top-up was refused, with what its provider said. Rule: top-ups.md#paid-top-ups (6). */
 export async function tellTopUpRefused(
   ctx: Context,
   invoiceId: string,

@@ -12,7 +12,7 @@ import { insertTransaction } from './writes.ts';
  * Gives the credits back that an invoice took, now that it is voided: once, and to active wallets only. What was bought
  * comes back as bought, though it shows as granted.
  *
- * Rules: credits-and-payments D.10, C.12, beyond 8.2-9, 8.3 L19 (a).
+ * Rules: wallets.md#void-recredit-terminate, credit-notes.md#voided-invoices, ledger.md#journal (9), ledger.md#l19 (a).
  */
 export async function recreditWallets(ctx: Context, invoice: InvoiceRow): Promise<void> {
   for (const taken of await listTakenByInvoice(ctx.db, ctx.organizationId, invoice.id)) {
@@ -23,7 +23,7 @@ export async function recreditWallets(ctx: Context, invoice: InvoiceRow): Promis
 
 /**
  * Gives the credits back that an open invoice took, now that it is closed unpaid; those of wallets that ended are lost.
- * Rules: subscriptions-and-invoices B.9, beyond 8.3 L5.
+ * Rules: activation-rules.md, ledger.md#l5.
  */
 export async function releaseCredits(ctx: Context, invoice: InvoiceRow): Promise<void> {
   for (const taken of await listTakenByInvoice(ctx.db, ctx.organizationId, invoice.id)) {

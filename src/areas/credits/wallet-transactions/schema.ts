@@ -12,7 +12,7 @@ import { TRANSACTION_KINDS, TRANSACTION_SOURCES, TRANSACTION_STATUSES, TRANSACTI
 const NAME_MAX = 255;
 const PURCHASE_ORDER_NUMBER_MAX = 255;
 
-/** Input of `POST /wallet_transactions`. Rule: credits-and-payments D.3. */
+/** Input of `POST /wallet_transactions`. Rule: wallets.md#transactions. */
 export const TransactionCreate = z
   .object({
     wallet_id: text(),

@@ -16,14 +16,14 @@ import { findPurchaseOfInvoice, type TransactionRow } from './queries.ts';
 import { recordTransaction } from './record.ts';
 import { markFailed, markSettled } from './writes.ts';
 
-/** Automatic purchases pause this long after one failed. Rule: credits-and-payments D.8. */
+/** Automatic purchases pause this long after one failed. Rule: top-ups.md#recurring-rules. */
 const PAUSE_HOURS = 1;
 
 /**
  * What the payment status of a top-up's invoice does to its credits: paid ones are usable, refused ones wait for a later
  * payment. Other invoices are not asked about. The caller holds the invoice locked.
  *
- * Rule: credits-and-payments D.4-5, D.4-6.
+ * Rule: top-ups.md#paid-top-ups (5), top-ups.md#paid-top-ups (6).
  */
 export async function followTopUpPayment(ctx: Context, { invoice, status }: PaymentChange): Promise<void> {
   if (invoice.invoice_type !== 'credit' || status === 'pending') return;
@@ -37,7 +37,7 @@ export async function followTopUpPayment(ctx: Context, { invoice, status }: Paym
   await settle(ctx, wallet!, transaction, invoice);
 }
 
-/** Settles a purchase once, however often it is told to be paid. Rules: credits-and-payments D.4-5, beyond 8.3 L7. */
+/** Settles a purchase once, however often it is told to be paid. Rules: top-ups.md#paid-top-ups (5), ledger.md#l7. */
 async function settle(
   ctx: Context,
   wallet: WalletRow,
@@ -62,7 +62,7 @@ async function settle(
 
 /**
  * Notes that nobody will pay a top-up now: its payment was refused, or its invoice offset or voided. A later payment
- * still settles it. Rules: credits-and-payments C.11, D.3, D.4-6.
+ * still settles it. Rules: credit-notes.md#other-effects, wallets.md#transactions, top-ups.md#paid-top-ups (6).
  */
 export async function failTopUp(ctx: Context, invoiceId: string): Promise<void> {
   const transaction = await findPurchaseOfInvoice(ctx.db, ctx.organizationId, invoiceId);
@@ -88,7 +88,7 @@ interface Issuer {
 /**
  * Numbers, books and tells the invoice of a top-up: at once where it may be seen unpaid, else with its payment, which
  * makes it final that day.
- * Rules: credits-and-payments D.4-3, D.4-5, beyond 8.3 L6.
+ * Rules: top-ups.md#paid-top-ups (3), top-ups.md#paid-top-ups (5), ledger.md#l6.
  */
 export async function finalizeTopUp(
   ctx: Context,

@@ -10,7 +10,7 @@ import type { ConsumptionRow, TransactionRow } from './queries.ts';
 const creditsText = (row: Pick<TransactionRow, 'rate_amount' | 'currency'>, amountCents: Cents): string =>
   decimalText(creditsOfMoney(amountCents, { rate: row.rate_amount, exponent: exponentOf(row.currency) }).credits);
 
-/** A transaction as the API shows it. Rule: credits-and-payments D.3. */
+/** A transaction as the API shows it. Rule: wallets.md#transactions. */
 export const transactionView = (row: TransactionRow) => ({
   svc_id: row.id,
   svc_wallet_id: row.wallet_id,
@@ -38,7 +38,7 @@ export const transactionView = (row: TransactionRow) => ({
   created_at: seconds(row.created_at),
 });
 
-/** A consumption with the transaction at its other end. Rule: credits-and-payments D.6. */
+/** A consumption with the transaction at its other end. Rule: wallets.md#traceability. */
 export const consumptionView = (row: ConsumptionRow, other: TransactionRow) => ({
   svc_id: row.id,
   amount_cents: row.amount_cents,

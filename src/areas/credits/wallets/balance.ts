@@ -13,7 +13,7 @@ type Moved = Pick<BookedCredits, 'credits' | 'amountCents'>;
  * Adds credits to a locked wallet; those that come back from an invoice no longer count as consumed.
  *
  * @returns the wallet as it then is
- * Rule: credits-and-payments D.5.
+ * Rule: wallets.md#balance.
  */
 export async function addToBalance(
   ctx: Context,
@@ -40,7 +40,7 @@ export async function addToBalance(
   return followBalance(ctx, wallet.id, before);
 }
 
-/** Takes credits from a locked wallet that holds them. @returns the wallet as it then is. Rule: credits-and-payments D.5. */
+/** Takes credits from a locked wallet that holds them. @returns the wallet as it then is. Rule: wallets.md#balance. */
 export async function takeFromBalance(
   ctx: Context,
   wallet: WalletRow,

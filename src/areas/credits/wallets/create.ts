@@ -32,7 +32,7 @@ const FIRST_CREDITS = 'book-first-credits';
  * Makes a wallet. Its first credits are booked right after it.
  *
  * @throws Refusal 404 billing_entity; 422 by field
- * Rules: credits-and-payments D.1, D.3, D.8.
+ * Rules: wallets.md#fields, wallets.md#transactions, top-ups.md#recurring-rules.
  */
 export async function createWallet(ctx: Context, { body }: { body: WalletCreate }) {
   const customer = await lockCustomer(ctx.db, ctx.organizationId, body.external_customer_id);

@@ -5,12 +5,14 @@ import { anyValue } from '../../../platform/schema/bounded.ts';
 import { withoutNullBytes } from '../../../platform/schema/fields.ts';
 import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 
-/** Credits have at most 25 digits before the point, and 64 characters as all decimals. Rule: credits-and-payments D.3. */
+/**
+ * Credits have at most 25 digits before the point, and 64 characters as all decimals. Rule: wallets.md#transactions.
+ */
 const CREDITS = /^\d{1,25}(\.\d{0,38})?$/;
 
 /**
  * Credits as numeric text, ≥ 0; absent or null is none. Anything else is told with a code of the field's own.
- * Rule: credits-and-payments D.1, D.3.
+ * Rule: wallets.md#fields, wallets.md#transactions.
  */
 export const creditsInput = (field: 'paid_credits' | 'granted_credits' | 'voided_credits') =>
   anyValue({ max: SCALAR_MAX })
@@ -32,7 +34,7 @@ const PAIRS_READ_MAX = 1000;
 const KEY_MAX = 20;
 const VALUE_MAX = 100;
 
-/** Pairs of a key and a value that a transaction carries. Rule: credits-and-payments D.3 "metadata". */
+/** Pairs of a key and a value that a transaction carries. Rule: wallets.md#transactions "metadata". */
 export const pairsInput = (most = MOST_PAIRS) =>
   anyValue({ max: PAIRS_READ_MAX, tooMany: 'too_many_keys' })
     .optional()

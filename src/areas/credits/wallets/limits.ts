@@ -14,7 +14,7 @@ const isTextList = (value: unknown): value is string[] =>
  * What a wallet is limited to, as `applies_to` has it; what it leaves out is as in `former`. Null lifts a limit.
  *
  * @returns the limits, or codes by field
- * Rule: credits-and-payments D.1.
+ * Rule: wallets.md#fields.
  */
 export async function readLimits(
   ctx: Context,

@@ -8,7 +8,10 @@ import { changeWallet } from './sql.ts';
 /** A wallet by its id, or by its code at a customer. */
 type Input = ({ svc_id: string } | { external_customer_id: string; code: string }) & { body: Metadata; key: string };
 
-/** Puts other metadata in the place of the wallet's. @throws Refusal 404 customer, wallet. Rule: credits-and-payments C.13. */
+/**
+ * Puts other metadata in the place of the wallet's. @throws Refusal 404 customer, wallet.
+ * Rule: credit-notes.md#metadata.
+ */
 export async function replaceWalletMetadata(ctx: Context, input: Input) {
   return change(ctx, await lock(ctx, input), input.body);
 }

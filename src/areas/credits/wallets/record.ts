@@ -11,7 +11,10 @@ export async function shownWallet({ db, organizationId, now }: Reading, wallet: 
   return walletView(wallet, await listRules(db, organizationId, [wallet.id]), now());
 }
 
-/** Writes a wallet's state into the audit trail and tells those who listen. Rules: platform G.1, H.1. */
+/**
+ * Writes a wallet's state into the audit trail and tells those who listen. Rules: webhooks.md#event-types,
+ * logs.md#activity-logs.
+ */
 export async function recordWallet(
   ctx: Context,
   type: 'wallet.created' | 'wallet.updated' | 'wallet.terminated',
@@ -38,7 +41,7 @@ export async function recordWallet(
   return wallet;
 }
 
-/** Tells that the ongoing balance of a wallet is used up. Rule: credits-and-payments D.9. */
+/** Tells that the ongoing balance of a wallet is used up. Rule: top-ups.md#ongoing-balance. */
 export async function tellDepleted(ctx: Context, wallet: WalletRow): Promise<void> {
   ctx.record({
     webhook: {

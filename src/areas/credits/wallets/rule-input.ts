@@ -12,7 +12,7 @@ import type { RuleFields, RuleRow } from './rules-queries.ts';
 
 const NAME_MAX = 255;
 
-/** A rule as clients send it. Rule: credits-and-payments D.8. */
+/** A rule as clients send it. Rule: top-ups.md#recurring-rules. */
 const RuleInput = z.object({
   svc_id: z.string().nullish(),
   trigger: z.enum(['interval', 'threshold']),
@@ -52,7 +52,7 @@ export interface ReadRule {
 
 /**
  * A rule as it is stored; what an update leaves out is as it was. Undefined when anything is wrong with it.
- * Rule: credits-and-payments D.8.
+ * Rule: top-ups.md#recurring-rules.
  */
 export function readRule(
   given: unknown,
@@ -127,7 +127,7 @@ interface Limits {
   max: number | null;
 }
 
-/** What is wrong with the money of credits that are bought: limits of the wallet. Rule: credits-and-payments D.3. */
+/** What is wrong with the money of credits that are bought: limits of the wallet. Rule: wallets.md#transactions. */
 export function limitFault(paid: ReturnType<typeof decimal>, { rate, exponent, min, max }: Limits): string | undefined {
   if (paid.isZero()) return undefined;
   const { amountCents } = bookedCredits(paid, { rate, exponent });

@@ -10,7 +10,7 @@ export interface MetadataPair {
   value: string;
 }
 
-/** What a rule says, as it is stored. Rule: credits-and-payments D.8. */
+/** What a rule says, as it is stored. Rule: top-ups.md#recurring-rules. */
 export interface RuleFields {
   trigger: 'interval' | 'threshold';
   method: 'fixed' | 'target';

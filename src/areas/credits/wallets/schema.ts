@@ -49,7 +49,7 @@ const shared = {
   metadata: Metadata.nullish(),
 };
 
-// Errors inside a payment method and inside metadata stand under the field that the specifications name.
+// Errors inside a payment method and inside metadata stand under the field that the rules name.
 const plainErrors = <Output>() =>
   renameErrors<Output>((path) => {
     if (path[0] === 'metadata') return ['value'];
@@ -72,7 +72,7 @@ const create = {
   transaction_metadata: pairsInput(MOST_PAIRS_OF_WALLET),
 };
 
-/** Input of `POST /customers/{external_id}/wallets`. Rule: credits-and-payments D.1. */
+/** Input of `POST /customers/{external_id}/wallets`. Rule: wallets.md#fields. */
 export const CustomerWalletCreate = z.object(create).check(plainErrors());
 export type CustomerWalletCreate = z.infer<typeof CustomerWalletCreate>;
 

@@ -16,12 +16,12 @@ export async function destroyCustomerWallet(ctx: Context, input: { external_cust
   return terminate(ctx, await keyOf(ctx, input));
 }
 
-/** Ends every wallet of a customer. Rule: credits-and-payments D.10. */
+/** Ends every wallet of a customer. Rule: wallets.md#void-recredit-terminate. */
 export async function terminateWalletsOf(ctx: Context, { customer_id }: { customer_id: string }): Promise<void> {
   for (const { id } of await listActiveIds(ctx.db, ctx.organizationId, customer_id)) await terminate(ctx, { id });
 }
 
-/** Rules: credits-and-payments D.10, beyond 8.3 L10. */
+/** Rules: wallets.md#void-recredit-terminate, ledger.md#l10. */
 export async function terminate(ctx: Context, key: WalletKey) {
   const { db, organizationId } = ctx;
   const wallet = await lockWallet(db, organizationId, key);

@@ -30,7 +30,7 @@ export async function updateCustomerWallet(
   return update(ctx, await keyOf(ctx, input), input.body);
 }
 
-/** Changes what is given; rules that are not named end. Rules: credits-and-payments D.1, D.8. */
+/** Changes what is given; rules that are not named end. Rules: wallets.md#fields, top-ups.md#recurring-rules. */
 async function update(ctx: Context, key: WalletKey, body: WalletUpdate) {
   const { db, organizationId } = ctx;
   const now = ctx.now();

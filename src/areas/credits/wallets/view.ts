@@ -11,7 +11,7 @@ export const paymentMethodView = (row: { payment_method_type: string | null; pay
   ...present({ payment_method_id: row.payment_method_id ?? null }),
 });
 
-/** A recurring rule as the API shows it. Rule: credits-and-payments D.8. */
+/** A recurring rule as the API shows it. Rule: top-ups.md#recurring-rules. */
 export const ruleView = (rule: RuleRow) => ({
   svc_id: rule.id,
   trigger: rule.trigger,
@@ -36,7 +36,7 @@ export const ruleView = (rule: RuleRow) => ({
   created_at: seconds(rule.created_at),
 });
 
-/** A wallet without its rules: as its transactions show it. Rule: credits-and-payments D.1. */
+/** A wallet without its rules: as its transactions show it. Rule: wallets.md#fields. */
 export const walletBaseView = (wallet: WalletRow) => ({
   svc_id: wallet.id,
   svc_customer_id: wallet.customer_id,
@@ -78,6 +78,6 @@ export const walletView = (wallet: WalletRow, rules: readonly RuleRow[], now: Te
     .map(ruleView),
 });
 
-/** An expired rule does nothing from that instant on, whenever its job ends it. Rule: credits-and-payments D.8. */
+/** An expired rule does nothing from that instant on, whenever its job ends it. Rule: top-ups.md#recurring-rules. */
 export const isInForce = (rule: Pick<RuleRow, 'expiration_at'>, now: Temporal.Instant): boolean =>
   rule.expiration_at === null || rule.expiration_at.epochNanoseconds > now.epochNanoseconds;

@@ -2,7 +2,10 @@ import type { Context } from '../../../platform/context.ts';
 import { attachToBillingEntity, detachFromBillingEntity } from '../../catalog/taxes/writes.ts';
 import { getDefaultBillingEntity } from './queries.ts';
 
-/** Gives a tax that holds for the whole organization to its default billing entity, or takes it away. Rule: credits-and-payments A.1. */
+/**
+ * Gives a tax that holds for the whole organization to its default billing entity, or takes it away.
+ * Rule: taxes.md#resource.
+ */
 export async function applyTaxOfOrganization(
   ctx: Context,
   { tax_id, is_applied }: { tax_id: string; is_applied: boolean },

@@ -9,7 +9,7 @@ import { billingEntityView } from './view.ts';
  * Archives a billing entity: its customers keep it, nobody new may choose it. Archived twice, it stays as it is.
  *
  * @throws Refusal 404 billing_entity; 405 not_deletable, of the default one
- * Rules: beyond 14, platform F.1.
+ * Rules: other-routes.md#records, billing-entities.md.
  */
 export const archiveBillingEntity = (ctx: Context, { code }: { code: string }) => setArchived(ctx, code, true);
 

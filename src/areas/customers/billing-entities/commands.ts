@@ -26,7 +26,7 @@ import {
   updateBillingEntityRow,
 } from './writes.ts';
 
-/** Settings that date drafts (subscriptions-and-invoices F.3). */
+/** Settings that date drafts (invoices.md#dates). */
 const DRAFT_DATING = [
   'invoice_grace_period',
   'subscription_invoice_issuing_date_anchor',
@@ -86,8 +86,8 @@ export async function updateBillingEntity(ctx: Context, { code, body }: { code: 
 }
 
 /**
- * Writes checked changes to a locked billing entity, with what they mean for its drafts and its numbers (platform F.1
- * "effects of PUT"), and answers it as it then is.
+ * Writes checked changes to a locked billing entity, with what they mean for its drafts and its numbers
+ * (billing-entities.md "effects of PUT"), and answers it as it then is.
  */
 export async function changeBillingEntity(
   ctx: Context,

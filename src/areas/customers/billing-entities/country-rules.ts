@@ -5,7 +5,8 @@ const EINVOICING_COUNTRIES: ReadonlySet<string> = new Set(['FR', 'DE']);
 
 /**
  * What the country of an entity does not allow, by field. `einvoicing` itself is refused where it could be: no document
- * takes another form by it yet, and a field without effect is none. Rule: platform F.1, B.5.
+ * takes another form by it yet, and a field without effect is none. Rule: billing-entities.md,
+ * error-bodies.md#codes-by-field.
  */
 export function countryFaults({
   country,

@@ -8,7 +8,8 @@ const MAX_CHARACTERS = 1.5 * MAX_BYTES;
 
 /**
  * Logo as a data URI of a PNG or JPEG, at most 800 KiB. It is stored as sent and shown as `logo_url`, which every place
- * that takes the address of an image can show. Null or blank removes it. Rule: platform F.1, B.5.
+ * that takes the address of an image can show. Null or blank removes it. Rule: billing-entities.md,
+ * error-bodies.md#codes-by-field.
  */
 export const logo = () =>
   z

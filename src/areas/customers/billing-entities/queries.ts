@@ -38,7 +38,7 @@ export interface BillingEntityRow extends BillingEntityFields {
   id: string;
   organization_id: string;
   code: string;
-  /** The organization's oldest live entity (platform F.1). */
+  /** The organization's oldest live entity (billing-entities.md). */
   is_default: boolean;
   /** Since then nobody new may choose it. */
   archived_at: Temporal.Instant | null;
@@ -111,7 +111,7 @@ export const listBillingEntities = (db: Db, organizationId: string) => db<Billin
   order by entity.created_at, entity.id`;
 
 /**
- * For filters of lists: every distinct code must name an entity; archived ones count (platform D.2).
+ * For filters of lists: every distinct code must name an entity; archived ones count (lists.md#filters-and-order).
  *
  * @throws Refusal 404 billing_entity
  */

@@ -15,7 +15,10 @@ export async function detailsOf({ db, organizationId }: Context, entity: Billing
   );
 }
 
-/** Writes a billing entity's state into the audit trail and the security log. Rules: platform H.1, H.3. */
+/**
+ * Writes a billing entity's state into the audit trail and the security log. Rules: logs.md#activity-logs,
+ * logs.md#security-logs.
+ */
 export function recordBillingEntity(
   ctx: Context,
   action: 'created' | 'updated',

@@ -32,7 +32,9 @@ const EMAIL_SETTINGS_MAX = 100;
 
 const days = () => resettable(integer({ min: 0, max: TERM_DAYS_MAX }), 0);
 
-/** What an organization and a billing entity say about whoever issues documents (platform A.6, F.1). */
+/**
+ * What an organization and a billing entity say about whoever issues documents (organizations.md, billing-entities.md).
+ */
 export const issuerFields = {
   default_currency: resettable(
     z

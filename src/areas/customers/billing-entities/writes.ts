@@ -47,7 +47,7 @@ export const moveDueDatesOfEntity = (
 
 /**
  * When numbers begin to count per entity: the newest numbered invoice, if it has no number of the entity yet, takes the
- * count of numbered invoices that are not self-billed, and the series goes on from there (platform F.1).
+ * count of numbered invoices that are not self-billed, and the series goes on from there (billing-entities.md).
  */
 export const continueEntitySequence = (db: Db, organizationId: string, billingEntityId: string) => db`
   with numbered as (

@@ -7,7 +7,7 @@ import { chooseFor, giveTax, releaseInvoices } from '../eu-taxes/apply.ts';
 import { findOpenCheck, holdCustomer, readSeller } from '../eu-taxes/queries.ts';
 import { closeCheck, deleteCheck, postponeCheck } from '../eu-taxes/writes.ts';
 
-/** Why the register could not answer. Rule: credits-and-payments A.6. */
+/** Why the register could not answer. Rule: eu-taxes.md. */
 export const REGISTER_ERRORS = [
   'rate_limit',
   'timeout',
@@ -29,7 +29,7 @@ export type RegisterAnswer =
  * Takes the register's answer about a customer's number: its taxes change and its invoices go on, or the question is put
  * again later. An answer about a number that the customer no longer has is nobody's.
  *
- * Rule: credits-and-payments A.6 "VIES answer".
+ * Rule: eu-taxes.md "VIES answer".
  */
 export async function answerCheck(
   ctx: Context,

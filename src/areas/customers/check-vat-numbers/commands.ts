@@ -15,7 +15,7 @@ export async function showCheck(ctx: Context, { external_id }: { external_id: st
  * Asks the register about a customer's number again, now. Taxes change when it answers.
  *
  * @throws Refusal 404 customer, vies_check, when it was never asked
- * Rule: beyond 12.
+ * Rule: payment-requests.md#dunning-campaigns.
  */
 export async function checkAgain(ctx: Context, { external_id }: { external_id: string }) {
   const customer = await lockCustomer(ctx.db, ctx.organizationId, external_id);

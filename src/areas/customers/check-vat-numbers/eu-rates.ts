@@ -24,7 +24,7 @@ const CHANGES = [...Object.values(EU_STANDARD_RATES), ...EU_TERRITORIES.map(({ r
  * Gives the generated taxes of an organization their new rates on the day from which these hold, by the zone of its
  * oldest entity that has automatic taxes. Drafts take them when they are next computed, what is final stays.
  *
- * Rule: credits-and-payments A.6 "the table is data with effective dates".
+ * Rule: eu-taxes.md "the table is data with effective dates".
  */
 export const euTaxRates: PeriodicJob = {
   name: 'eu-tax-rates',

@@ -15,7 +15,7 @@ const SWEEP_MOST = 1000;
 
 /**
  * Handler of `vat.check`: puts a due question to the register, outside of any transaction, and takes the answer in one. A
- * question that is not due, or that somebody else has, is left alone. Rule: credits-and-payments A.6.
+ * question that is not due, or that somebody else has, is left alone. Rule: eu-taxes.md.
  */
 export function vatCheckHandlers(deps: SystemDeps & { outgoing: Outgoing }): Pick<Handlers, 'vat.check'> {
   return {

@@ -23,7 +23,7 @@ const ERRORS: Readonly<Record<string, RegisterError>> = {
 
 /**
  * Asks the register of the Union about a number. Whatever is no answer is a trouble of the register's, never an exception.
- * Rule: credits-and-payments A.6.
+ * Rule: eu-taxes.md.
  */
 export async function askRegister(
   { outgoing, url }: { outgoing: Outgoing; url: string },

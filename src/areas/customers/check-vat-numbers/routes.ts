@@ -19,7 +19,7 @@ const common = {
   answer: ViesCheckEnvelope,
 } as const;
 
-/** What the VAT register says about the number of a customer (beyond 12). */
+/** What the VAT register says about the number of a customer (payment-requests.md#dunning-campaigns). */
 export const viesCheckOperations: Operation[] = [
   {
     ...common,

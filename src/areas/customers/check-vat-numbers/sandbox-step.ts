@@ -5,7 +5,7 @@ import { answerCheck } from './answer.ts';
 
 /**
  * Step `check-vat-number`: the register of sandboxes, which reach no real one. It knows every number whose check digits
- * fit. Rule: beyond 1.1 "sandbox doubles".
+ * fit. Rule: test-clocks.md#sandboxes "sandbox doubles".
  */
 export async function checkVatNumberStep(ctx: Context, { check_id: checkId }: { check_id: string }): Promise<void> {
   const check = await findOpenCheck(ctx.db, ctx.organizationId, checkId);

@@ -8,7 +8,7 @@ import { customerWebhookView } from './view.ts';
 /** Makes a customer at its provider, over the network. */
 export const CREATE_CUSTOMER_JOB = 'payment.create-customer';
 
-/** Ways to pay that the customer stores on a page of the provider. Rule: credits-and-payments E.1. */
+/** Ways to pay that the customer stores on a page of the provider. Rule: payments.md#providers. */
 const NEED_SETUP: ReadonlySet<string> = new Set([
   'card',
   'sepa_debit',
@@ -32,7 +32,7 @@ export async function announceLink(ctx: Context, customer: CustomerRow, link: Pr
   await announce(ctx, paymentMethodWanted, { customer, provider: link.madeAt });
 }
 
-/** Tells that a customer was made at its provider. Rule: platform F.5. */
+/** Tells that a customer was made at its provider. Rule: customers.md#payment-provider. */
 export const recordMade = (ctx: Context, customer: CustomerRow): void =>
   ctx.record({
     webhook: {

@@ -32,7 +32,7 @@ import {
   updateCustomer,
 } from './writes.ts';
 
-/** Settings that date drafts (subscriptions-and-invoices F.3). */
+/** Settings that date drafts (invoices.md#dates). */
 const DRAFT_DATING = [
   'invoice_grace_period',
   'subscription_invoice_issuing_date_anchor',
@@ -41,7 +41,7 @@ const DRAFT_DATING = [
 
 /**
  * Makes a customer, or changes the live one of the same external id: only keys that were sent. Two that are made at once
- * become one customer; the later request is an update. Rule: platform F.3.
+ * become one customer; the later request is an update. Rule: customers.md#saving.
  *
  * @throws Refusal 404 billing_entity, unknown or archived
  * @throws Refusal 404 tax
@@ -81,7 +81,7 @@ export async function upsertCustomer(ctx: Context, { body }: { body: CustomerInp
 
 /**
  * Deletes a customer: it is gone for every read and its external id may be used again. What it leaves (subscriptions,
- * drafts) is wound up afterwards. Rule: platform F.4.
+ * drafts) is wound up afterwards. Rule: customers.md#deletion-portal-checkout.
  *
  * @throws Refusal 404 customer
  */
@@ -191,7 +191,7 @@ async function change(ctx: Context, { stored, body, entity, fields, link, taxes 
   return answer;
 }
 
-/** A customer that skips sections selects none. Rule: platform F.2. */
+/** A customer that skips sections selects none. Rule: customers.md#fields. */
 async function saveSections(ctx: Context, customerId: string, body: CustomerInput): Promise<void> {
   const codes = body.skip_invoice_custom_sections ? [] : body.invoice_custom_section_codes;
   if (codes) await replaceSections(ctx.db, ctx.organizationId, { type: 'customer', id: customerId }, codes, ctx.now());
@@ -199,7 +199,9 @@ async function saveSections(ctx: Context, customerId: string, body: CustomerInpu
 
 const zoneOf = (customer: CustomerRow): string => customer.timezone ?? customer.billing_entity_timezone;
 
-/** Entries that name a stored one are changes of it, others are new; what is not named is gone (platform F.2). */
+/**
+ * Entries that name a stored one are changes of it, others are new; what is not named is gone (customers.md#fields).
+ */
 function storeMetadata(
   ctx: Context,
   customerId: string,

@@ -13,7 +13,8 @@ const MAKING_SEED = 5396;
 
 /**
  * Takes the lowest customer number of the organization that nobody else is taking, with the prefix of its slugs. A
- * transaction that is rolled back gives it back, and no one waits for its end. Rule: platform F.2 `sequential_id`.
+ * transaction that is rolled back gives it back, and no one waits for its end. Rule: customers.md#fields
+ * `sequential_id`.
  */
 export async function takeNumber(db: Db, organizationId: string): Promise<{ number: number; prefix: string }> {
   let taken = await takeFree(db, organizationId);

@@ -21,8 +21,9 @@ export interface ReadToken {
 }
 
 /**
- * Address of a customer's page, valid for PORTAL_TOKEN_TTL_HOURS of real time, under a test clock too (platform O.2). Its
- * token is `base64url({sub, exp, aud}).base64url(HMAC-SHA256)`. Rule: platform F.4.
+ * Address of a customer's page, valid for PORTAL_TOKEN_TTL_HOURS of real time, under a test clock too
+ * (test-clocks.md#which-time-is-used-where). Its token is `base64url({sub, exp, aud}).base64url(HMAC-SHA256)`.
+ * Rule: customers.md#deletion-portal-checkout.
  */
 export function portalUrl(config: Config, secret: string, customerId: string): string {
   const expiresAt = realNow().add({ hours: config.PORTAL_TOKEN_TTL_HOURS });

@@ -156,8 +156,8 @@ export async function readCustomer(db: Db, organizationId: string, id: string): 
 }
 
 /**
- * Customers that pass the filters, newest first. A search term is ignored beside an external id (platform D.2); a metadata
- * filter without value asks for customers without that key.
+ * Customers that pass the filters, newest first. A search term is ignored beside an external id
+ * (lists.md#filters-and-order); a metadata filter without value asks for customers without that key.
  */
 export async function listCustomers(
   db: Db,
@@ -207,7 +207,7 @@ function conditions(db: Db, organizationId: string, query: CustomerListQuery) {
   return parts;
 }
 
-/** Whether the customer has anything that fixes its account type (platform F.3 step 4). */
+/** Whether the customer has anything that fixes its account type (customers.md#saving (4)). */
 export async function hasBillingHistory(db: Db, organizationId: string, customerId: string): Promise<boolean> {
   const [row] = await db<{ found: boolean }[]>`
     select exists (select from subscriptions where organization_id = ${organizationId} and customer_id = ${customerId})

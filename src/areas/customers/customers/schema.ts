@@ -119,7 +119,8 @@ const hasEachTypeOnce = (items: z.infer<typeof IntegrationCustomer>[]): boolean 
 
 /**
  * Input of `POST /customers`. Absent keeps what is stored; null clears, and where a field cannot be empty, puts back what a
- * new customer has. Errors of nested fields carry the flat names of platform B.5. Rule: platform F.2.
+ * new customer has. Errors of nested fields carry the flat names of error-bodies.md#codes-by-field.
+ * Rule: customers.md#fields.
  */
 export const CustomerInput = z
   .object({
@@ -167,7 +168,7 @@ const enumFilter = (isKnown: (value: string) => boolean) =>
 
 const isOneOf = (words: readonly string[]) => (value: string) => words.includes(value);
 
-/** Filters of `GET /customers` (platform D.2). */
+/** Filters of `GET /customers` (lists.md#filters-and-order). */
 export const CustomerListQuery = z.object({
   ...pageQuery,
   search_term: textFilter,

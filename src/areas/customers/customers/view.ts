@@ -6,7 +6,7 @@ import { sectionView } from '../invoice-custom-sections/view.ts';
 import type { CustomerBaseView, CustomerView } from './answers.ts';
 import type { CustomerRow } from './queries.ts';
 
-/** A customer inside another document: its own fields and its metadata (platform F.2 "response variants"). */
+/** A customer inside another document: its own fields and its metadata (customers.md#fields "response variants"). */
 export const customerBaseView = (customer: CustomerRow): CustomerBaseView => ({
   svc_id: customer.id,
   sequential_id: customer.sequential_id,

@@ -28,7 +28,7 @@ export interface SavedCustomer {
  * at once, or once the register has answered.
  *
  * @returns what the customer then holds, or undefined when that is not changed
- * Rule: credits-and-payments A.6.
+ * Rule: eu-taxes.md.
  */
 export async function applyEuTaxes(ctx: Context, saved: SavedCustomer): Promise<TaxRow[] | undefined> {
   const { customer, sent } = saved;
@@ -122,7 +122,7 @@ async function endCheck(ctx: Context, customerId: string): Promise<void> {
   if (await deleteCheck(ctx.db, ctx.organizationId, customerId)) await releaseInvoices(ctx, customerId);
 }
 
-/** Invoices that waited for the taxes of a customer go on. Rule: credits-and-payments A.6. */
+/** Invoices that waited for the taxes of a customer go on. Rule: eu-taxes.md. */
 export async function releaseInvoices(ctx: Context, customerId: string): Promise<void> {
   for (const { id } of await listAwaitingInvoices(ctx.db, ctx.organizationId, customerId))
     ctx.after({ step: TAX_STEP, payload: { invoice_id: id } });

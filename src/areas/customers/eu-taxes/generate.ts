@@ -7,7 +7,7 @@ import { saveGeneratedTaxes } from './writes.ts';
 
 /**
  * Gives an organization the taxes of the Union at the rates of the present day; those that it has take those rates.
- * Rule: credits-and-payments A.6.
+ * Rule: eu-taxes.md.
  */
 export async function generateEuTaxes(ctx: Context, timezone: string): Promise<void> {
   const taxes = euTaxesOn(localDate(ctx.now(), timezone).toString());

@@ -38,7 +38,7 @@ interface Deciding {
  * those that skip take no part, and when all skip there are none. A customer that skips has none of its own or the
  * entity's. System-generated ones of the customer are always there.
  *
- * Rule: subscriptions-and-invoices F.9.
+ * Rule: invoices.md#custom-sections.
  */
 export async function applySections(
   db: Db,

@@ -137,7 +137,10 @@ export async function listSelectedSections(
     order by picked.id`;
 }
 
-/** Sections that hold for a customer: its own, else those of its billing entity; none when it skips them. Rule: platform F.2. */
+/**
+ * Sections that hold for a customer: its own, else those of its billing entity; none when it skips them.
+ * Rule: customers.md#fields.
+ */
 export async function listApplicableSections(
   db: Db,
   organizationId: string,

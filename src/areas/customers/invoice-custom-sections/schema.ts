@@ -15,7 +15,7 @@ const fields = {
   display_name: cleanText(),
 };
 
-/** Input of `POST /invoice_custom_sections`. Rule: beyond 14. */
+/** Input of `POST /invoice_custom_sections`. Rule: other-routes.md#records. */
 export const SectionCreate = z.object({ code: text({ max: CODE_MAX }), ...fields });
 export type SectionCreate = z.infer<typeof SectionCreate>;
 
@@ -23,7 +23,10 @@ export type SectionCreate = z.infer<typeof SectionCreate>;
 export const SectionUpdate = z.object({ code: text({ max: CODE_MAX }), ...fields }).partial();
 export type SectionUpdate = z.infer<typeof SectionUpdate>;
 
-/** What a subscription, a one-off invoice or a wallet says about sections. Rule: subscriptions-and-invoices B.1, F.9. */
+/**
+ * What a subscription, a one-off invoice or a wallet says about sections. Rule: subscriptions.md#fields,
+ * invoices.md#custom-sections.
+ */
 export const SectionChoice = z
   .object({ skip_invoice_custom_sections: boolean().nullish(), invoice_custom_section_codes: textList() }, INVALID)
   .nullish();

@@ -10,7 +10,7 @@ import type { SectionChoice } from './schema.ts';
  * Replaces what an owner selects; selections that stay keep their ids, unknown codes are ignored. System-generated
  * sections are nobody's to choose and stay.
  *
- * Rule: platform F.1, F.2.
+ * Rule: billing-entities.md, customers.md#fields.
  */
 export async function replaceSections(
   db: Db,
@@ -42,7 +42,7 @@ export async function replaceSections(
 
 /**
  * Stores what an input says about the sections of an owner: nothing leaves them, null takes all away, and one that skips
- * sections has none. Rule: subscriptions-and-invoices F.9.
+ * sections has none. Rule: invoices.md#custom-sections.
  */
 export async function chooseSections(
   { db, organizationId, now }: Context,

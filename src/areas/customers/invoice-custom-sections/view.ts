@@ -4,7 +4,7 @@ import type { AppliedSectionJson } from './applied.ts';
 import { type SectionRow, type SelectedSectionJson, sectionOfJson } from './queries.ts';
 import type { AppliedSectionView, SectionView, SelectedSectionView } from './schema.ts';
 
-/** A section as the API shows it. Rule: beyond 14. */
+/** A section as the API shows it. Rule: other-routes.md#records. */
 export const sectionView = (section: SectionRow): SectionView => ({
   svc_id: section.id,
   code: section.code,

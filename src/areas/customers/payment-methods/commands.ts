@@ -14,7 +14,7 @@ import { discardMethod, makeDefault, storeMethod } from './writes.ts';
  *
  * @throws Refusal 404 customer; 405 feature_not_supported, of any other connection; 422 base no_linked_payment_provider;
  *   422 card_number or iban value_is_invalid
- * Rule: beyond 13.3.
+ * Rule: provider-connections.md#sandbox-provider.
  */
 export async function createMethod(ctx: Context, input: { external_id: string; body: MethodCreate }) {
   const { db, organizationId } = ctx;

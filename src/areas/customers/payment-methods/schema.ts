@@ -6,11 +6,14 @@ import { secret } from '../../../platform/schema/secret-field.ts';
 import { LINE_MAX } from '../../../platform/schema/sizes.ts';
 import { CONTRACT_PROVIDERS } from '../payment-providers/types.ts';
 
-/** A test card; the number of a real one goes no further than this, into no queue and no log. Rule: beyond 13.3. */
+/**
+ * A test card; the number of a real one goes no further than this, into no queue and no log.
+ * Rule: provider-connections.md#sandbox-provider.
+ */
 export const cardNumber = () =>
   cleanText().refine((number) => typeof number !== 'string' || !isRealCard(number), INVALID);
 
-/** Input of `POST /customers/{external_id}/payment_methods`. Rule: beyond 13.3. */
+/** Input of `POST /customers/{external_id}/payment_methods`. Rule: provider-connections.md#sandbox-provider. */
 export const MethodCreate = z.object({
   card_number: secret(cardNumber()),
   iban: secret(cleanText()),
@@ -19,7 +22,7 @@ export const MethodCreate = z.object({
 });
 export type MethodCreate = z.infer<typeof MethodCreate>;
 
-/** How somebody wants a payable to be paid. Rule: credits-and-payments E.3. */
+/** How somebody wants a payable to be paid. Rule: payments.md#payment-methods. */
 export const MethodReference = z
   .object(
     {

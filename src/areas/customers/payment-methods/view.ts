@@ -2,7 +2,7 @@ import { seconds } from '../../../platform/schema/view.ts';
 import type { MethodRow } from './queries.ts';
 import type { MethodView } from './schema.ts';
 
-/** A payment method as the API shows it. Rule: credits-and-payments E.3. */
+/** A payment method as the API shows it. Rule: payments.md#payment-methods. */
 export const methodView = (row: MethodRow): MethodView => ({
   svc_id: row.id,
   is_default: row.is_default,

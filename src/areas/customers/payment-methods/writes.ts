@@ -19,7 +19,7 @@ export interface NewMethod {
  * Stores a method; one that is known already keeps its id. The customer is locked.
  *
  * @returns its id
- * Rule: credits-and-payments E.3.
+ * Rule: payments.md#payment-methods.
  */
 export async function storeMethod(db: Db, organizationId: string, method: NewMethod): Promise<string> {
   if (method.isDefault) await clearDefault(db, organizationId, method.customerId, method.now);

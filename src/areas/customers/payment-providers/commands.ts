@@ -13,7 +13,10 @@ import { isTestKey } from './test-keys.ts';
 import type { ProviderType } from './types.ts';
 import { providerView } from './view.ts';
 
-/** Secrets and switches of the providers that can be connected; the others are refused by name. Rule: beyond 13.1. */
+/**
+ * Secrets and switches of the providers that can be connected; the others are refused by name.
+ * Rule: provider-connections.md#routes.
+ */
 const CONNECTABLE: Partial<
   Record<
     ProviderType,
@@ -42,7 +45,8 @@ export const CONNECT_JOB = 'payment.connect';
  * @throws Refusal 422 type, of a sandbox outside sandbox organizations or a provider that cannot be connected yet; code;
  *   the mandatory secret; in a sandbox a live key, or any real connection beside a test clock; a secret outside
  *   sandboxes, where no key seals it (secrets_key_missing)
- * Rules: beyond 13.1, finance 1.2, 1.3.
+ * Rules: provider-connections.md#routes, provider-connections.md#sandboxes-reach-no-live-account,
+ * provider-connections.md#secrets.
  */
 export async function createProvider(ctx: Context, { body }: { body: ProviderCreate }) {
   const known = CONNECTABLE[body.type];
@@ -139,7 +143,7 @@ export async function checkProvider(ctx: Context, { code }: { code: string }) {
 
 /**
  * A sandbox reaches no account that really charges; and where time is simulated, no account at all: simulated days would
- * leave as real calls within seconds. Rule: finance 1.2.
+ * leave as real calls within seconds. Rule: provider-connections.md#sandboxes-reach-no-live-account.
  */
 async function refuseRealMoneyInSandbox(ctx: Context, body: ProviderCreate): Promise<void> {
   refuseLiveKeyInSandbox(ctx, secretsOf(body));
@@ -154,7 +158,7 @@ function refuseLiveKeyInSandbox(ctx: Context, { secret_key: key }: Record<string
     throw refuse.invalid({ secret_key: ['live_key_in_sandbox'] });
 }
 
-/** Open pages ask for consent as it was wanted when they were made. Rule: beyond 13.1. */
+/** Open pages ask for consent as it was wanted when they were made. Rule: provider-connections.md#routes. */
 const changesConsent = ({ settings }: ProviderRow, body: ProviderUpdate): boolean =>
   body.require_terms_of_service_consent !== undefined &&
   body.require_terms_of_service_consent !== (settings.require_terms_of_service_consent ?? false);

@@ -68,7 +68,10 @@ export const listProvidersNamed = (db: Db, organizationId: string, name: string 
   order by provider.created_at, provider.id
   limit 2`;
 
-/** Days for which a deleted connection keeps its secrets: payments under way end within them. Rules: finance 1.3, 1.4. */
+/**
+ * Days for which a deleted connection keeps its secrets: payments under way end within them.
+ * Rules: provider-connections.md#secrets, provider-connections.md#deleted-connections.
+ */
 const KEPT_DAYS = 30;
 /** Deleted connections of one code whose events are taken: somebody may have tried a few times. */
 const MOST_DELETED = 5;

@@ -5,7 +5,10 @@ import type { ProviderRow } from './queries.ts';
 import type { ProviderView } from './schema.ts';
 import { providerView } from './view.ts';
 
-/** Writes what happened to a connection into the audit trail and the security log. Rules: platform H.3, beyond 14. */
+/**
+ * Writes what happened to a connection into the audit trail and the security log. Rules: logs.md#security-logs,
+ * other-routes.md#records.
+ */
 export function recordProvider(
   ctx: Context,
   action: 'created' | 'updated' | 'deleted',

@@ -21,7 +21,7 @@ const fields = {
   require_terms_of_service_consent: boolean().optional(),
 };
 
-/** Input of `POST /payment_providers`. Rule: beyond 13.1. */
+/** Input of `POST /payment_providers`. Rule: provider-connections.md#routes. */
 export const ProviderCreate = z.object({ type: oneOf(PROVIDER_TYPES), ...fields });
 export type ProviderCreate = z.infer<typeof ProviderCreate>;
 

@@ -11,7 +11,8 @@ const placeOf = (providerId: string, name: string) => ({
 /**
  * A live account's credentials are not kept where a dump of the database alone opens them.
  *
- * @throws Refusal 422 <field> secrets_key_missing, outside sandboxes where no key is set. Rule: finance 1.3 "no key"
+ * @throws Refusal 422 <field> secrets_key_missing, outside sandboxes where no key is set.
+ * Rule: provider-connections.md#secrets "no key"
  */
 export function demandKeyFor(
   { sandbox, config }: Pick<Deployment, 'config'> & { sandbox: boolean },
@@ -21,7 +22,10 @@ export function demandKeyFor(
   throw refuse.invalid(Object.fromEntries(Object.keys(secrets).map((name) => [name, ['secrets_key_missing']])));
 }
 
-/** Secrets as they are stored, and what may be shown of them: never in answers, logs or webhooks. Rule: beyond 13.1. */
+/**
+ * Secrets as they are stored, and what may be shown of them: never in answers, logs or webhooks.
+ * Rule: provider-connections.md#routes.
+ */
 export async function sealSecrets(
   deployment: Deployment,
   providerId: string,

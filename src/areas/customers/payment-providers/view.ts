@@ -4,7 +4,7 @@ import { seconds } from '../../../platform/schema/view.ts';
 import type { ProviderRow } from './queries.ts';
 import type { ProviderView } from './schema.ts';
 
-/** Where a provider tells us its events. Rule: beyond 13.2. */
+/** Where a provider tells us its events. Rule: provider-connections.md#inbound-events. */
 export const inboundUrl = (
   config: Config,
   organizationId: string,
@@ -12,7 +12,7 @@ export const inboundUrl = (
 ): string =>
   `${publicUrl(config)}/webhooks/${provider.provider_type}/${organizationId}?code=${encodeURIComponent(provider.code)}`;
 
-/** A connection as the API shows it: of its secrets the last four characters. Rule: beyond 13.1. */
+/** A connection as the API shows it: of its secrets the last four characters. Rule: provider-connections.md#routes. */
 export const providerView = (row: ProviderRow, config: Config, organizationId: string): ProviderView => ({
   svc_id: row.id,
   type: row.provider_type,

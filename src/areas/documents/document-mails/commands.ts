@@ -15,21 +15,21 @@ interface Asked {
 
 const BODY_PREVIEW_LENGTH = 500;
 
-/** @throws Refusal 404 invoice; as `resend`. Rule: subscriptions-and-invoices F.10. */
+/** @throws Refusal 404 invoice; as `resend`. Rule: invoice-operations.md#operations. */
 export const resendInvoice = async (ctx: Context, { svc_id, body }: Asked) =>
   resend(ctx, await mailedDocuments.invoice(ctx, svc_id), body);
 
-/** @throws Refusal 404 credit_note; as `resend`. Rule: credits-and-payments C.2. */
+/** @throws Refusal 404 credit_note; as `resend`. Rule: credit-notes.md#endpoints. */
 export const resendCreditNote = async (ctx: Context, { svc_id, body }: Asked) =>
   resend(ctx, await mailedDocuments.credit_note(ctx, svc_id), body);
 
-/** @throws Refusal 404 payment_receipt; as `resend`. Rule: credits-and-payments E.9. */
+/** @throws Refusal 404 payment_receipt; as `resend`. Rule: payments.md#receipts. */
 export const resendReceipt = async (ctx: Context, { svc_id, body }: Asked) =>
   resend(ctx, await mailedDocuments.payment_receipt(ctx, svc_id), body);
 
 /**
  * Step `mail-document`: mails a document that became final to its customer, once, if its billing entity still says so and
- * the customer has an address. Rules: platform A.6, credits-and-payments E.9, subscriptions-and-invoices F.10.
+ * the customer has an address. Rules: organizations.md, payments.md#receipts, invoice-operations.md#operations.
  */
 export async function mailDocument(ctx: Context, { kind, subject_id }: MailDocument): Promise<void> {
   const mailed = await mailedDocuments[kind](ctx, subject_id);
@@ -86,7 +86,10 @@ async function post(
   if (isPosted) record(ctx, mailed, customer, { status: isAutomatic ? 'sent' : 'resent', subject, text, to, cc, bcc });
 }
 
-/** Writes into the audit trail that a mail of a document was given up, and why. Rule: platform H.1 `email.sent`. */
+/**
+ * Writes into the audit trail that a mail of a document was given up, and why. Rule: logs.md#activity-logs
+ * `email.sent`.
+ */
 export async function recordMailFailed(ctx: Context, { mail, error }: PayloadOf<typeof mailFailed>): Promise<void> {
   if (mail.kind === null || mail.subject_id === null) return;
   const mailed = await mailedDocuments[mail.kind](ctx, mail.subject_id);

@@ -5,7 +5,7 @@ import { ResendEmail } from './schema.ts';
 
 const shared = { method: 'post', kind: 'command', body: ResendEmail, bodyOptional: true, answer: NoBody } as const;
 
-/** Mails of documents, sent again. Rule: platform P. */
+/** Mails of documents, sent again. Rule: other-routes.md. */
 export const documentMailOperations: Operation[] = [
   {
     ...shared,

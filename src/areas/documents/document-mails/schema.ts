@@ -12,6 +12,9 @@ const addresses = list(z.email(FORMAT).max(LINE_MAX, FORMAT), {
   tooMany: 'value_is_out_of_range',
 }).nullish();
 
-/** Input of the `resend_email` routes: without addressees the mail goes to the customer. Rule: credits-and-payments C.2. */
+/**
+ * Input of the `resend_email` routes: without addressees the mail goes to the customer.
+ * Rule: credit-notes.md#endpoints.
+ */
 export const ResendEmail = z.object({ to: addresses, cc: addresses, bcc: addresses });
 export type ResendEmail = z.infer<typeof ResendEmail>;

@@ -20,7 +20,7 @@ export interface CreditNoteParts {
  * What the document of a credit note says: which fees of which invoice it gives back, less their coupons, with their
  * taxes. Its parties are those of the invoice.
  *
- * Rules: credits-and-payments C.1, C.5.
+ * Rules: credit-notes.md#parts, credit-note-amounts.md#rounding.
  */
 export function creditNoteModel(
   { note, invoice, fees }: CreditNoteParts,

@@ -10,7 +10,7 @@ type Details = Record<string, string | number | null | undefined>;
  * How the amount of a usage fee came about: tiers, packages, free units, fixed fees. Nothing for prices that units and
  * unit price explain, and for those in a pricing unit, whose figures are in another currency.
  *
- * Rule: usage-and-charges D.5, F.2 "amount_details".
+ * Rule: charge-models.md, usage-fees.md#units-shown "amount_details".
  */
 export function detailRows(fee: FeeRow, texts: DocumentTexts, format: Format): Row[] {
   if (fee.pricing_unit_details !== null) return [];

@@ -22,7 +22,7 @@ const ONE_SECOND_MS = 1000;
  * what tops it up. A charge with filters or groups is a heading with a line for each; tiers, packages and free units
  * stand below their line. Usage of nothing is left out.
  *
- * Rule: subscriptions-and-invoices F.7.
+ * Rule: invoice-operations.md#payload.
  */
 export function feeRows(fees: readonly FeeRow[], title: string | null, texts: DocumentTexts, format: Format): Row[] {
   const shown = fees.filter((fee) => fee.amount_cents !== 0 || !fee.units.isZero() || fee.fee_type === 'subscription');
@@ -98,7 +98,7 @@ function periodOf(fee: FeeRow, format: Format): string | null {
   return lasts ? format.period({ from: fee.from_datetime, to: fee.to_datetime }) : null;
 }
 
-/** Amount in the private unit of the charge and how it was converted. Rule: usage-and-charges D.8. */
+/** Amount in the private unit of the charge and how it was converted. Rule: pricing-units.md. */
 function inPricingUnit({ pricing_unit_details: details, units }: FeeRow, format: Format): string | null {
   if (details === null) return null;
   const { short_name, precise_unit_amount, conversion_rate } = details as Record<string, string>;

@@ -18,7 +18,7 @@ import type { PaidPart, Printed } from './sql.ts';
  * it was paid or given up when the document was drawn, what is left to pay until when, custom sections and the issuer's
  * footer.
  *
- * Rules: subscriptions-and-invoices F.6, F.9, F.10.
+ * Rules: invoice-amounts.md#amounts, invoices.md#custom-sections, invoice-operations.md#operations.
  */
 export function invoiceModel(
   parts: InvoiceParts,

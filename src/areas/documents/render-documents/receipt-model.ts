@@ -19,7 +19,7 @@ export interface ReceiptParts {
 /**
  * What the document of a receipt says: who paid how much when, and what of which invoice it settled.
  *
- * Rule: credits-and-payments E.9.
+ * Rule: payments.md#receipts.
  */
 export function receiptModel(
   { receipt, payment, shares, invoice }: ReceiptParts,

@@ -17,7 +17,7 @@ export interface BilledThing {
   to_datetime: Temporal.Instant;
 }
 
-/** What somebody set by hand about one fee of a draft. Rule: usage-and-charges F.6. */
+/** What somebody set by hand about one fee of a draft. Rule: usage-fees.md#adjusted-fees. */
 export interface AdjustedFeeRow extends BilledThing {
   id: string;
   /** Id that the fee keeps while it is adjusted. */

@@ -7,7 +7,7 @@ const amount = () =>
     .refine((value) => !decimal(value).isNegative() && decimal(value).lt('1e15'), 'value_is_out_of_range')
     .nullish();
 
-/** Rule: usage-and-charges F.6. */
+/** Rule: usage-fees.md#adjusted-fees. */
 export const AdjustedFeeInput = z
   .object({
     fee_id: optionalText(),

@@ -27,7 +27,7 @@ export type WindowPart = { from: string; to: string } | 'strays';
  * The events behind a usage fee as `event`, each as it was when the fee was made: those of its charge's window up to the
  * watermark, or of a part of it, whatever was corrected since; of a fee of one event that one.
  *
- * Rules: beyond 5, 6.2 "versions valid then".
+ * Rules: fee-explanations.md, invoice-verification.md#route "versions valid then".
  */
 export const eventsOfWindow = (db: Db, organizationId: string, fee: CountedFee, part?: WindowPart): Fragment => db`
   (
@@ -105,7 +105,7 @@ function inWindow(db: Db, { fee_id, inputs, events_watermark: mark }: CountedFee
     ${window.replacedBy === undefined ? db`` : db`and (coalesce(former.timestamp, e.timestamp) < ${end.subtract({ microseconds: 1 }).round({ smallestUnit: 'millisecond', roundingMode: 'floor' })} or e.id < ${window.replacedBy})`}`;
 }
 
-/** Events without a value that the metric adds up are not behind the fee. Rule: usage-and-charges C.1. */
+/** Events without a value that the metric adds up are not behind the fee. Rule: aggregation.md#selecting-events. */
 function isTaken(db: Db, { metric, usage }: StoredFeeInputs): Fragment {
   if (metric === null || usage?.event !== undefined || metric.aggregation_type === 'count_agg') return db`true`;
   const text = db`(event.properties ->> ${metric.field_name})`;
@@ -114,14 +114,14 @@ function isTaken(db: Db, { metric, usage }: StoredFeeInputs): Fragment {
     : db`${meteredNumber(db, text)} is not null`;
 }
 
-/** Rule: usage-and-charges C.5. */
+/** Rule: groups-and-filters.md#matching-filters. */
 function isOfBucket(db: Db, inputs: StoredFeeInputs): Fragment {
   if (inputs.usage?.event !== undefined) return db`true`;
   const { own, ranked } = bucketOf(inputs);
   return isOfFilter(db, db`event.properties`, ranked, own);
 }
 
-/** Rule: usage-and-charges C.6. */
+/** Rule: groups-and-filters.md#groups. */
 const isOfGroup = (db: Db, groupedBy: GroupedBy): Fragment =>
   Object.entries(groupedBy).reduce<Fragment>(
     (all, [key, value]) => db`${all} and nullif(event.properties ->> ${key}, '') is not distinct from ${value}`,

@@ -22,7 +22,7 @@ import type { FeeEventsQuery } from './schema.ts';
  * the fee says. A difference is told honestly, and logged.
  *
  * @throws Refusal 404 fee
- * Rule: beyond 5.
+ * Rule: fee-explanations.md.
  */
 export async function showExplanation(ctx: Context, { svc_id }: { svc_id: string }) {
   const { fee, stored } = await readFee(ctx, svc_id);

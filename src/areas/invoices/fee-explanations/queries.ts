@@ -3,7 +3,7 @@ import type { StoredFeeInputs } from '../../../engine/explain/inputs.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { Watermark } from '../../usage/usage-counts/watermarks.ts';
 
-/** What is stored beside a fee. Rule: beyond 6.1. */
+/** What is stored beside a fee. Rule: invoice-verification.md#stored-inputs. */
 export interface FeeInputsRow {
   fee_id: string;
   engine_version: number;

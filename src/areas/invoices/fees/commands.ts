@@ -10,7 +10,7 @@ import { feeView } from './view.ts';
  * Tells whether a standalone fee was paid: the time of the new status is now, those of the others are cleared.
  *
  * @throws Refusal 404 fee; 405 invoiced_fee
- * Rules: usage-and-charges F.5, beyond 8.3 L22, L23.
+ * Rules: usage-fees.md#endpoints, ledger.md#l22, ledger.md#l23.
  */
 export async function updateFee(ctx: Context, { svc_id, body }: { svc_id: string; body: FeeUpdate }) {
   await lockStandalone(ctx, svc_id);
@@ -23,7 +23,7 @@ export async function updateFee(ctx: Context, { svc_id, body }: { svc_id: string
  * Deletes a standalone fee; the event that made it makes no other. What it was paid is taken back in the journal.
  *
  * @throws Refusal 404 fee; 405 invoiced_fee
- * Rule: usage-and-charges F.5.
+ * Rule: usage-fees.md#endpoints.
  */
 export async function deleteFee(ctx: Context, { svc_id }: { svc_id: string }) {
   await lockStandalone(ctx, svc_id);

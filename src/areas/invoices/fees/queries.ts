@@ -125,7 +125,7 @@ export const listFeesByIds = (
     and fee.deleted_at is ${which === 'standing' ? db`null` : db`not null`}
   order by fee.created_at, fee.id`;
 
-/** @throws Refusal 404 fee. Rule: usage-and-charges F.5. */
+/** @throws Refusal 404 fee. Rule: usage-fees.md#endpoints. */
 export async function getFee(db: Db, organizationId: string, id: string): Promise<FeeRow> {
   const [row] = await db<FeeRow[]>`
     select ${feeColumns(db)} from ${feeTables(db)} where ${visible(db, organizationId)} and fee.id = ${id}`;
@@ -176,7 +176,7 @@ function matching(db: Db, organizationId: string, filters: FeeFilters) {
 /**
  * A page of fees, oldest first. What is read beside a fee is read for those of the page only, not for those before it.
  *
- * Rule: usage-and-charges F.5.
+ * Rule: usage-fees.md#endpoints.
  */
 export const listFees = (
   db: Db,

@@ -2,7 +2,10 @@ import type { Context } from '../../../platform/context.ts';
 import { listFeesByIds } from './queries.ts';
 import { feeView } from './view.ts';
 
-/** Tells those who listen of fees paid in advance, in the order in which they were made. Rule: platform G.1 `fee.created`. */
+/**
+ * Tells those who listen of fees paid in advance, in the order in which they were made. Rule: webhooks.md#event-types
+ * `fee.created`.
+ */
 export async function recordFeeCreated(ctx: Context, ids: readonly string[]): Promise<void> {
   for (const row of await listFeesByIds(ctx.db, ctx.organizationId, ids)) {
     ctx.record({

@@ -18,7 +18,10 @@ const ITEM_TYPES: Record<FeeType, 'AddOn' | 'BillableMetric' | 'Subscription' | 
   credit: 'WalletTransaction',
 };
 
-/** A fee as the API shows it. Rules: usage-and-charges F.1 to F.3, subscriptions-and-invoices F.6. */
+/**
+ * A fee as the API shows it. Rules: usage-fees.md#fields, usage-fees.md#units-shown, usage-fees.md#dates,
+ * invoice-amounts.md#amounts.
+ */
 export function feeView(row: FeeRow) {
   const inMainUnit = (cents: Decimal) => decimalText(toMainUnit(cents, exponentOf(row.amount_currency)));
   const subTotal = decimal(row.amount_cents).minus(row.precise_coupons_amount_cents);

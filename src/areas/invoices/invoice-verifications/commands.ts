@@ -30,7 +30,7 @@ import {
 import type { Difference, Verification, VerificationCreate, VerificationLevel } from './schema.ts';
 import { type TotalledFee, type Totals, totalsOf } from './totals.ts';
 
-/** Fees of an invoice whose events are counted again while the request waits. Rule: beyond 6.2. */
+/** Fees of an invoice whose events are counted again while the request waits. Rule: invoice-verification.md#route. */
 const MOST_FEES_AT_ONCE = 500;
 /** Events that are read for them meanwhile, about 20 µs each: well within the time that a request waits. */
 const MOST_EVENTS_AT_ONCE = 100_000;
@@ -50,7 +50,7 @@ interface VerificationRun {
  * more than 100 000 events, are counted by a run, whose id finds the result.
  *
  * @throws Refusal 404 invoice; 405 invalid_status, unless it is finalized or voided
- * Rule: beyond 6.2.
+ * Rule: invoice-verification.md#route.
  */
 export async function verifyInvoice(ctx: Context, { svc_id, body }: { svc_id: string; body?: VerificationCreate }) {
   const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);

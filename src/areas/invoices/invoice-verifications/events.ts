@@ -18,7 +18,7 @@ export interface Since {
 
 /**
  * Aggregates the raw events behind usage fees, as they were up to the watermark, and compares them with the stored usage.
- * Rule: beyond 6.2 level `events`.
+ * Rule: invoice-verification.md#route level `events`.
  */
 export async function verifyEvents(
   ctx: Context,

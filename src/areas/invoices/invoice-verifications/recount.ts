@@ -26,7 +26,9 @@ export interface Recount {
  * Begins to aggregate the events behind a fee once more. Undefined for weighted sums, whose start is the end of former
  * fees: their events are compared by their digest.
  *
- * Rules: usage-and-charges C.2 to C.9.
+ * Rules: aggregation.md#metered, aggregation.md#recurring, aggregation.md#unique-count,
+ * groups-and-filters.md#matching-filters, groups-and-filters.md#groups, aggregation.md#weighted-sum,
+ * aggregation.md#prorated-sum, aggregation.md#prorated-unique-count.
  */
 export function startRecount(inputs: StoredFeeInputs): Recount | undefined {
   const type = inputs.metric!.aggregation_type;

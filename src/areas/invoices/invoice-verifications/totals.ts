@@ -31,7 +31,7 @@ export type Totals = Pick<
  * The steps of a whole invoice over its fees, with what stored inputs say was taken off. Paid fees that were gathered keep
  * the taxes that they were paid with.
  *
- * Rules: credits-and-payments 0.5, A.4, A.5.
+ * Rules: invoice-amounts.md#steps-by-invoice-type, taxes.md#computation, taxes.md#gathered-paid-fees.
  */
 export function totalsOf(
   invoiceType: string,

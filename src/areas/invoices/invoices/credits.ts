@@ -53,7 +53,7 @@ export const listCreditsOfCoupons = (db: Db, organizationId: string, appliedCoup
     and invoice.status not in ('closed', 'deleted')
   order by credit.id`;
 
-/** A credit as the API shows it. Rule: subscriptions-and-invoices F.7 "credits". */
+/** A credit as the API shows it. Rule: invoice-operations.md#payload "credits". */
 export const creditView = (credit: CreditRow) => ({
   svc_id: credit.id,
   amount_cents: credit.amount_cents,

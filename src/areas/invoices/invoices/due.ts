@@ -4,7 +4,7 @@ import type { InvoiceRow } from './queries.ts';
 /** Nobody asks for its money any more: what comes in late is unapplied. */
 export const isOver = ({ status }: Pick<InvoiceRow, 'status'>): boolean => status === 'voided' || status === 'closed';
 
-/** What an invoice still owes, in cents. Rules: credits-and-payments F, beyond 8.6. */
+/** What an invoice still owes, in cents. Rules: invoice-amounts.md#settlement, ledger.md#write-off. */
 export const dueOf = (
   invoice: Pick<
     InvoiceRow,

@@ -15,7 +15,7 @@ export interface NumberedInvoice {
  * entity where that numbers its documents in one series. Counters are rows of this transaction, so nothing is given
  * twice and a rollback gives everything back. Call it last: others wait for the entity's row until the commit.
  *
- * Rule: subscriptions-and-invoices F.4.
+ * Rule: invoices.md#numbers.
  */
 export async function assignNumber(
   db: Db,

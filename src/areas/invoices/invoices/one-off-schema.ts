@@ -39,7 +39,10 @@ const Fee = z.object({
 });
 export type OneOffFee = z.infer<typeof Fee>;
 
-/** Input of `POST /invoices`. What has an order of refusal of its own is checked by the command. Rule: subscriptions-and-invoices H. */
+/**
+ * Input of `POST /invoices`. What has an order of refusal of its own is checked by the command.
+ * Rule: one-off-invoices.md.
+ */
 export const OneOffInvoiceCreate = z.object({
   external_customer_id: text(),
   billing_entity_code: optionalText(),

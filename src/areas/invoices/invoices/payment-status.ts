@@ -14,7 +14,7 @@ import { changeInvoice, type InvoiceChange, payFees } from './writes.ts';
  *
  * @param also other columns that change with it
  * @returns the invoice as it then is
- * Rules: credits-and-payments E.6, F.
+ * Rules: payments.md#automatic-payment, invoice-amounts.md#settlement.
  */
 export async function setPaymentStatus(
   ctx: Context,

@@ -63,7 +63,7 @@ const PreviewCoupon = z.object({
 });
 export type PreviewCoupon = z.infer<typeof PreviewCoupon>;
 
-/** Input of `POST /invoices/preview`; an unknown billing time is as good as none. Rule: subscriptions-and-invoices F.16. */
+/** Input of `POST /invoices/preview`; an unknown billing time is as good as none. Rule: previews.md. */
 export const InvoicePreview = z.object({
   customer: PreviewCustomer.nullish(),
   plan_code: optionalText(),

@@ -73,7 +73,7 @@ export interface InvoiceRow {
   document_id: string | null;
   missing_characters: string | null;
   xml_document_id: string | null;
-  /** The newest verification of it. Rule: beyond 6.2. */
+  /** The newest verification of it. Rule: invoice-verification.md#route. */
   last_verification: { status: string; level: string; verified_at: string } | null;
   applied_sections: AppliedSectionJson[];
   error_details: { id: string; error_code: string; details: Record<string, unknown> }[];
@@ -138,7 +138,7 @@ export const listInvoicesByIds = (db: Db, organizationId: string, ids: readonly 
   where invoice.organization_id = ${organizationId} and invoice.id = any (${ids})
   order by invoice.id`;
 
-/** @throws Refusal 404 invoice, when there is none or the API does not show its status. Rule: subscriptions-and-invoices F.2. */
+/** @throws Refusal 404 invoice, when there is none or the API does not show its status. Rule: invoices.md#statuses. */
 export async function getVisibleInvoice(db: Db, organizationId: string, id: string): Promise<InvoiceRow> {
   const [row] = isUuid(id)
     ? await db<InvoiceRow[]>`
@@ -193,7 +193,7 @@ export interface InvoiceFilters {
   settlements?: readonly string[] | undefined;
 }
 
-/** Conditions of a list of invoices. Rules: subscriptions-and-invoices F.15, platform D.2. */
+/** Conditions of a list of invoices. Rules: invoice-operations.md#list-filters, lists.md#filters-and-order. */
 function matching(db: Db, organizationId: string, filters: InvoiceFilters) {
   const parts = [
     db`invoice.organization_id = ${organizationId} and invoice.status = any (${filters.statuses ?? VISIBLE_INVOICE_STATUSES})`,

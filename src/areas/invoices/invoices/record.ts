@@ -7,12 +7,12 @@ import { readInvoice } from './queries.ts';
 import { partsOf } from './show.ts';
 import { invoiceListView, invoiceView } from './view.ts';
 
-/** Above this number the audit trail leaves fees out (platform H.1). */
+/** Above this number the audit trail leaves fees out (logs.md#activity-logs). */
 const MOST_LOGGED_FEES = 25;
 
 type Shown = ReturnType<typeof invoiceView>;
 
-/** Parts of an invoice that the webhook of a type does not carry. Rule: platform G.1. */
+/** Parts of an invoice that the webhook of a type does not carry. Rule: webhooks.md#event-types. */
 const LEFT_OUT = {
   'invoice.created': [],
   'invoice.drafted': [],
@@ -44,7 +44,7 @@ const FINAL: ReadonlySet<string> = new Set(['invoice.created', 'invoice.one_off_
  *
  * @param before of an update: what the audit trail compares with
  * @param customer as it was read in this transaction already
- * Rules: platform G.1, H.1.
+ * Rules: webhooks.md#event-types, logs.md#activity-logs.
  */
 export async function recordInvoice(
   ctx: Context,
@@ -82,7 +82,7 @@ export async function recordInvoice(
 
 /**
  * Tells those who listen that a dispute was lost; the audit trail has no such entry. The object is the invoice itself, as
- * the contract has it. Rules: platform G.1, H.1.
+ * the contract has it. Rules: webhooks.md#event-types, logs.md#activity-logs.
  */
 export async function recordDisputeLost(ctx: Context, invoiceId: string): Promise<void> {
   const invoice = await readInvoice(ctx.db, ctx.organizationId, invoiceId);
@@ -97,7 +97,10 @@ export async function recordDisputeLost(ctx: Context, invoiceId: string): Promis
   });
 }
 
-/** Tells those who listen that the document of an invoice is there, and where. Rule: platform G.1 `invoice.generated`. */
+/**
+ * Tells those who listen that the document of an invoice is there, and where. Rule: webhooks.md#event-types
+ * `invoice.generated`.
+ */
 export async function recordInvoiceGenerated(ctx: Context, invoiceId: string): Promise<void> {
   const { db, organizationId } = ctx;
   const invoice = await readInvoice(db, organizationId, invoiceId);

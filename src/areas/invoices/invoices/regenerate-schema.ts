@@ -5,7 +5,7 @@ import { decimalInput, INVALID, integer, MANDATORY, optionalText } from '../../.
 
 const MOST_FEES = 1000;
 
-/** Rule: subscriptions-and-invoices F.13. */
+/** Rule: invoice-operations.md#regenerate. */
 export const InvoiceRegeneration = z.object({
   fees: list(
     z.object({

@@ -20,7 +20,8 @@ import { MissingCharacters } from '../../messaging/documents/missing.ts';
 import { SubscriptionObject } from '../../subscriptions/subscriptions/schema.ts';
 import { AppliedTaxObject, FeeObject } from '../fees/schema.ts';
 
-// Invalid words and booleans are refused on their field, malformed dates and amounts are ignored (F.15, platform D.2).
+// Invalid words and booleans are refused on their field, malformed dates and amounts are ignored
+// (invoice-operations.md#list-filters, lists.md#filters-and-order).
 const wordsFilter = <const Words extends readonly string[]>(words: Words) =>
   listFilter
     .transform((values, context): Words[number][] | undefined => {
@@ -69,13 +70,13 @@ const Metadata = list(
   }
 });
 
-/** Rule: subscriptions-and-invoices F.10. */
+/** Rule: invoice-operations.md#operations. */
 export const InvoiceUpdate = z
   .object({ payment_status: oneOf(PAYMENT_STATUSES).nullish(), metadata: Metadata.nullish() })
   .check(elementErrors('metadata'));
 export type InvoiceUpdate = z.infer<typeof InvoiceUpdate>;
 
-/** Rule: subscriptions-and-invoices F.12. */
+/** Rule: invoice-operations.md#void. */
 export const InvoiceVoid = z.object({
   generate_credit_note: boolean().nullish(),
   credit_amount: integer({ min: 0 }).optional(),
@@ -189,7 +190,7 @@ export const InvoiceEnvelope = z.object({
     last_verification: z.object({ status: z.string(), level: z.string(), verified_at: z.string() }).optional(),
   }),
 });
-/** Work on many invoices. Rule: beyond 0 "Runs". */
+/** Work on many invoices. Rule: other-routes.md#common-ground "Runs". */
 export const InvoiceRunEnvelope = z.object({
   run: z.object({
     svc_id: z.string(),

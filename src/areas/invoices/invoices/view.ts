@@ -17,7 +17,7 @@ import type { InvoiceLineRow, InvoiceRow } from './queries.ts';
 
 const PUBLISHED_VERSION_KEYS = { file_url: null, xml_url: null, web_url: null };
 
-/** The figures of an invoice. Rules: subscriptions-and-invoices F.6, F.7. */
+/** The figures of an invoice. Rules: invoice-amounts.md#amounts, invoice-operations.md#payload. */
 export const invoiceBaseView = (row: InvoiceRow) => ({
   svc_id: row.id,
   billing_entity_code: row.billing_entity_code,
@@ -85,7 +85,7 @@ export interface InvoiceParts {
   appliedThresholds: readonly AppliedThresholdRow[];
 }
 
-/** An invoice on its own, and in webhooks and logs. Rule: subscriptions-and-invoices F.7. */
+/** An invoice on its own, and in webhooks and logs. Rule: invoice-operations.md#payload. */
 export const invoiceView = (
   { invoice, customer, fees, lines, subscriptions, credits, appliedThresholds }: InvoiceParts,
   now: Temporal.Instant,

@@ -3,7 +3,7 @@ import type { AccountCode } from './postings.ts';
 export type AccountKind = 'asset' | 'liability' | 'income' | 'contra_income' | 'expense';
 export type Side = 'debit' | 'credit';
 
-/** What each account is. Rule: beyond 8.1. */
+/** What each account is. Rule: ledger.md#accounts. */
 const KINDS: Record<AccountCode, AccountKind> = {
   receivable: 'asset',
   unrecorded_receipts: 'asset',

@@ -20,7 +20,7 @@ export interface Change {
   taxCode?: string | null;
 }
 
-/** Writes one more posting of a rule about an invoice. Rule: beyond 8.2. */
+/** Writes one more posting of a rule about an invoice. Rule: ledger.md#journal. */
 export async function bookOnInvoice(
   ctx: Context,
   rule: string,

@@ -13,7 +13,8 @@ export interface BookedWallet {
 
 /**
  * Books a movement of a wallet's credits. The document is the invoice where one is named, else there is none and the day
- * of booking stands for its date. Rules: beyond 8.2-5, 8.3 L3, L6 to L10.
+ * of booking stands for its date. Rules: ledger.md#journal (5), ledger.md#l3, ledger.md#l6, ledger.md#l7, ledger.md#l8,
+ * ledger.md#l9, ledger.md#l10.
  */
 export async function bookOnWallet(
   ctx: Context,

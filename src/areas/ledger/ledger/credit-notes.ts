@@ -5,7 +5,10 @@ import { balancesOfInvoice } from './due-accounts.ts';
 import { taxShares } from './invoice-finalized.ts';
 import { type AccountCode, post } from './postings.ts';
 
-/** Where credits that are applied go: to what is owed, or aside while the invoice is open. Rules: beyond 8.3 L2, L3. */
+/**
+ * Where credits that are applied go: to what is owed, or aside while the invoice is open. Rules: ledger.md#l2,
+ * ledger.md#l3.
+ */
 export type PaidAccount = 'receivable' | 'applied_pending';
 
 /** A credit note as the journal names it; a note's row fits. */
@@ -24,7 +27,7 @@ export interface BookedNote extends BookedDocument {
  * Books a note that became final: what was sold and taxed is taken back, against its balance, its refund and what it
  * settles. Of an invoice that was voided before, it gives back what was received for it, the rest is a gift.
  *
- * Rules: beyond 8.3 L11, L13.
+ * Rules: ledger.md#l11, ledger.md#l13.
  */
 export async function bookNoteCreated(ctx: Context, note: BookedNote, isOfVoided: boolean): Promise<void> {
   const balances = await balancesOfInvoice(ctx.db, ctx.organizationId, note.invoice_id);
@@ -40,7 +43,7 @@ export async function bookNoteCreated(ctx: Context, note: BookedNote, isOfVoided
       ...given,
     ]);
   }
-  // What counts as received elsewhere is settled first (beyond 8.2-8).
+  // What counts as received elsewhere is settled first (ledger.md#journal (8)).
   const fromMarked = Math.min(Math.abs(balances.unrecorded_receipts ?? 0), note.offset_amount_cents);
   const taxes = note.applied_taxes.map((tax) => ({ code: tax.tax_code, amountCents: tax.amount_cents }));
   return bookOnNote(ctx, 'credit_note_created', note, [
@@ -54,7 +57,7 @@ export async function bookNoteCreated(ctx: Context, note: BookedNote, isOfVoided
   ]);
 }
 
-/** Books that a note pays an invoice, or is taken by one that waits for its payment. Rule: beyond 8.3 L2. */
+/** Books that a note pays an invoice, or is taken by one that waits for its payment. Rule: ledger.md#l2. */
 export const bookNoteApplied = (
   ctx: Context,
   note: Omit<BookedDocument, 'issuing_date'>,
@@ -76,7 +79,7 @@ export const bookNoteApplied = (
     { type: 'Credit', id: use.creditId },
   );
 
-/** Books that a voided invoice gives back what a note paid of it. Rule: beyond 8.3 L19 (a). */
+/** Books that a voided invoice gives back what a note paid of it. Rule: ledger.md#l19 (a). */
 export const bookNoteGivenBack = (
   ctx: Context,
   note: BookedNote,
@@ -95,7 +98,7 @@ export const bookNoteGivenBack = (
 
 /**
  * Books what becomes of the part of a note that an open invoice took and that is closed unpaid: given back, or lost where
- * the note was voided since. Rule: beyond 8.3 L5.
+ * the note was voided since. Rule: ledger.md#l5.
  */
 export const bookNoteReleased = (
   ctx: Context,
@@ -113,14 +116,14 @@ export const bookNoteReleased = (
     { type: 'Credit', id: released.creditId },
   );
 
-/** Books that what is left of a note is forfeited; its tax is not opened again. Rule: beyond 8.3 L14. */
+/** Books that what is left of a note is forfeited; its tax is not opened again. Rule: ledger.md#l14. */
 export const bookNoteVoided = (ctx: Context, note: BookedNote): Promise<void> =>
   bookOnNote(ctx, 'credit_note_voided', note, [
     { account: 'customer_credit', amountCents: note.balance_amount_cents },
     { account: 'breakage', amountCents: -note.balance_amount_cents },
   ]);
 
-/** Books a refund that was paid out, or takes that back. Rule: beyond 8.3 L15. */
+/** Books a refund that was paid out, or takes that back. Rule: ledger.md#l15. */
 export function bookRefund(ctx: Context, note: BookedNote, isPaidOut: boolean): Promise<void> {
   const amountCents = isPaidOut ? note.refund_amount_cents : -note.refund_amount_cents;
   return bookOnNote(ctx, 'refund_succeeded', note, [
@@ -129,7 +132,7 @@ export function bookRefund(ctx: Context, note: BookedNote, isPaidOut: boolean): 
   ]);
 }
 
-/** Accounts of invoices that a partner issues itself. Rule: beyond 8.3 L24. */
+/** Accounts of invoices that a partner issues itself. Rule: ledger.md#l24. */
 const PARTNER_ACCOUNTS: Partial<Record<AccountCode, AccountCode>> = {
   receivable: 'partner_payable',
   sales_returns: 'partner_costs',

@@ -25,7 +25,7 @@ const COLUMNS = [
 
 const LINE_END = '\r\n';
 
-/** Lines of an export, a header first; one text for each page of rows. Rule: beyond 8.4. */
+/** Lines of an export, a header first; one text for each page of rows. Rule: ledger.md#routes. */
 export async function* csvOf(pages: AsyncIterable<readonly ExportedRow[]>): AsyncGenerator<string> {
   yield `${COLUMNS.join(',')}${LINE_END}`;
   for await (const rows of pages) yield rows.map((row) => `${lineOf(row)}${LINE_END}`).join('');

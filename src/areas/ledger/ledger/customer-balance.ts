@@ -34,7 +34,7 @@ export const CustomerBalanceEnvelope = z.object({
  *   refunds payable  refunds promised and not paid out yet
  *
  * @throws Refusal 404 customer
- * Rule: beyond 14 "customer currency, write-off, unapplied receipts".
+ * Rule: other-routes.md#records "customer currency, write-off, unapplied receipts".
  */
 export async function showCustomerBalance(ctx: Context, { external_id }: { external_id: string }) {
   const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);

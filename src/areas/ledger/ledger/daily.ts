@@ -6,7 +6,7 @@ import type { Db, Fragment, Sql } from '../../../platform/db/connect.ts';
  * by side. A transaction leaves the tail and joins the sums at one instant.
  *
  * @returns how many were added, at most `limit`
- * Rule: beyond 8.5 `ledger_daily`.
+ * Rule: ledger.md#storage `ledger_daily`.
  */
 export async function rollUpTail(db: Sql | Db, limit: number): Promise<number> {
   const [row] = await db<{ count: number }[]>`

@@ -24,7 +24,7 @@ interface BookedFee {
  * Books what a person tells of a standalone fee: paid, it is income in cash; refunded after that, the cash went back. What
  * is told otherwise later reverses it. A fee that was never paid books nothing. The fee is locked.
  *
- * Rules: beyond 8.3 L22, L23, L24.
+ * Rules: ledger.md#l22, ledger.md#l23, ledger.md#l24.
  */
 export async function bookFeeStatus(ctx: Context, feeId: string, status: string): Promise<void> {
   const fee = await readFee(ctx, feeId);

@@ -24,7 +24,7 @@ const REVENUE: Record<Exclude<FeeType, 'credit'>, AccountCode> = {
  * Lines that book an invoice when it becomes final: what is owed against revenue by type of fee and tax by code. A
  * self-billed one is booked from the other side.
  *
- * Rules: beyond 8.3 L1, L24.
+ * Rules: ledger.md#l1, ledger.md#l24.
  */
 export function invoiceFinalizedLines(invoice: BookedInvoice): LedgerLine[] {
   const lines: LedgerLine[] = [
@@ -50,7 +50,7 @@ function revenueLines({ fees }: BookedInvoice): LedgerLine[] {
 
 /**
  * The tax of an invoice or note by code, summing up to its total: the difference to the taxes' own roundings goes to the greatest,
- * then to the smallest code. Rule: beyond 8.2-7.
+ * then to the smallest code. Rule: ledger.md#journal (7).
  */
 export function taxShares({
   taxes,

@@ -7,7 +7,7 @@ import { type Balances, balancesOfInvoice } from './due-accounts.ts';
  * Books a void: what the invoice booked is taken back, and nothing stays due. Of a top-up that was paid nothing is booked,
  * its credits stay.
  *
- * Rules: beyond 8.3 L19, L24.
+ * Rules: ledger.md#l19, ledger.md#l24.
  */
 export async function bookVoid(ctx: Context, invoice: BookedDocument & { invoice_type: string }): Promise<void> {
   const booked = await listBooked(ctx.db, ctx.organizationId, invoice.id);
@@ -47,7 +47,10 @@ export function voidChanges(booked: readonly Change[], balances: Balances, isSel
   ];
 }
 
-/** Changes of a void whose fees were paid one by one: their income and tax turn into money that nobody owes. Rule: beyond 8.3 L23. */
+/**
+ * Changes of a void whose fees were paid one by one: their income and tax turn into money that nobody owes.
+ * Rule: ledger.md#l23.
+ */
 function paidBeforeChanges(booked: readonly Change[]): Change[] {
   const reversed = booked.map((change) => ({ ...change, amountCents: -change.amountCents }));
   const back = -reversed.reduce((total, { amountCents }) => total + amountCents, 0);

@@ -23,7 +23,7 @@ export interface BookedShare {
  * Books a payment that succeeded: each invoice owes less, what nobody owes is kept apart. An invoice that was marked as
  * paid elsewhere is met there first.
  *
- * Rules: beyond 8.2-8, 8.3 L16, L24.
+ * Rules: ledger.md#journal (8), ledger.md#l16, ledger.md#l24.
  */
 export async function bookPayment(
   ctx: Context,
@@ -62,7 +62,7 @@ export async function bookPayment(
   });
 }
 
-/** Books that money which had come in was taken back (a returned debit). Rule: beyond 8.3 L17. */
+/** Books that money which had come in was taken back (a returned debit). Rule: ledger.md#l17. */
 export async function bookReversal(ctx: Context, payment: BookedPayment, billingEntityId: string): Promise<void> {
   const booked = await ctx.db<
     { account_code: LedgerLine['account']; side: LedgerLine['side']; amount_cents: number; invoice_id: string | null }[]
@@ -98,7 +98,7 @@ export async function bookReversal(ctx: Context, payment: BookedPayment, billing
 
 /**
  * Books a lost dispute: what had been paid of the invoice, less what was refunded, is gone. What is unpaid stays due.
- * Rule: beyond 8.3 L18.
+ * Rule: ledger.md#l18.
  */
 export async function bookDisputeLost(ctx: Context, invoice: BookedDocument): Promise<void> {
   const { db, organizationId } = ctx;

@@ -42,7 +42,7 @@ export interface LedgerLine {
   invoiceId?: string;
 }
 
-/** A balanced transaction of the journal and what it books. Rule: beyond 8.2. */
+/** A balanced transaction of the journal and what it books. Rule: ledger.md#journal. */
 export interface Posting {
   rule: string;
   source: { type: string; id: string };
@@ -70,7 +70,7 @@ export interface Posting {
  * Writes a posting with its lines in the caller's transaction, the last of its locks; a posting that was written before
  * is not written again. The database refuses one that does not balance.
  *
- * Rules: beyond 8.2-1 to 8.2-3, 8.5.
+ * Rules: ledger.md#journal (1 to 3), ledger.md#storage.
  */
 export async function post(db: Db, organizationId: string, posting: Posting): Promise<void> {
   const lines = posting.lines.filter(({ amountCents }) => amountCents !== 0);

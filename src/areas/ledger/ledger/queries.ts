@@ -130,7 +130,10 @@ export interface BalanceRow {
   last_position: number;
 }
 
-/** Sums of every account, billing entity and currency, from the sums of days and what was posted since. Rules: beyond 8.4, 8.5. */
+/**
+ * Sums of every account, billing entity and currency, from the sums of days and what was posted since.
+ * Rules: ledger.md#routes, ledger.md#storage.
+ */
 export const sumAccounts = (
   db: Db,
   organizationId: string,

@@ -28,7 +28,7 @@ const EXPORT_PAGE = 1000;
  * Entries of the journal in its order; as CSV all of them, streamed.
  *
  * @throws Refusal 422 base, of an export of too many rows
- * Rule: beyond 8.4.
+ * Rule: ledger.md#routes.
  */
 export async function showEntries(ctx: Context, { query, asCsv }: { query: EntriesQuery; asCsv?: boolean }) {
   const { db, organizationId } = ctx;

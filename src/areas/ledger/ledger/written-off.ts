@@ -3,7 +3,8 @@ import { type BookedDocument, bookOnInvoice } from './book-on-invoice.ts';
 import { balancesOfInvoice } from './due-accounts.ts';
 
 /**
- * Books that a part of what is due is given up; what counts as received elsewhere is met first. Rules: beyond 8.2-8, 8.3
+ * Books that a part of what is due is given up; what counts as received elsewhere is met first.
+ * Rules: ledger.md#journal (8), ledger.md#postings
  * L21, L24.
  */
 export async function bookWrittenOff(ctx: Context, invoice: BookedDocument, amountCents: number): Promise<void> {
@@ -19,7 +20,7 @@ export async function bookWrittenOff(ctx: Context, invoice: BookedDocument, amou
 
 /**
  * Books that what was given up is due again: as received elsewhere, where the invoice stands as paid by hand.
- * Rules: beyond 8.3 L20, L21.
+ * Rules: ledger.md#l20, ledger.md#l21.
  */
 export async function bookWriteOffReversed(
   ctx: Context,
@@ -34,7 +35,7 @@ export async function bookWriteOffReversed(
   ]);
 }
 
-/** Whether the invoice was set to succeeded by hand, and not back. Rule: beyond 8.3 L20. */
+/** Whether the invoice was set to succeeded by hand, and not back. Rule: ledger.md#l20. */
 export async function isMarkedPaid(ctx: Context, invoiceId: string): Promise<boolean> {
   const [row] = await ctx.db<{ marked: boolean }[]>`
     select coalesce(sum(case entry.side when 'debit' then entry.amount_cents else -entry.amount_cents end), 0) <> 0 as marked

@@ -4,7 +4,7 @@ import { rollUpTail } from '../ledger/daily.ts';
 /** Transactions of one statement: some thousand entries, far below a second. */
 const BATCH = 2000;
 
-/** Adds what was posted to the sums that balances are read from. Rule: beyond 8.5. */
+/** Adds what was posted to the sums that balances are read from. Rule: ledger.md#storage. */
 export const ledgerDaily: SweepJob = {
   name: 'ledger-daily',
   async sweep({ sql }) {

@@ -12,7 +12,7 @@ import { headerName } from '../../../platform/wire-prefix.ts';
 import { bodyOf } from '../webhooks/body.ts';
 import type { DueDelivery, EndpointOfDelivery } from './sql.ts';
 
-/** Statuses that acknowledge an event; every other answer is a failure (platform G.6). */
+/** Statuses that acknowledge an event; every other answer is a failure (webhooks.md#attempts). */
 const ACKNOWLEDGED = new Set([200, 201, 202, 204]);
 const GONE = 410;
 /** Statuses whose Retry-After counts. */
@@ -43,7 +43,7 @@ export type Attempt = (delivery: DueDelivery) => Promise<Outcome>;
 
 /**
  * Makes the attempt for deliveries to one endpoint, as it is now. Never rejects: whatever happens on the way to the
- * receiver is the outcome. Rule: platform G.4, G.5.
+ * receiver is the outcome. Rule: webhooks.md#request, webhooks.md#signatures.
  */
 export function attempts(deps: AttemptDeps): (endpoint: EndpointOfDelivery) => Promise<Attempt> {
   const { config, outgoing } = deps;

@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Sql } from '../../../platform/db/connect.ts';
 import type { EndpointId } from './walk-sql.ts';
 
-/** So many failures in a row open the circuit of an endpoint (performance-design 7, rule 6). */
+/** So many failures in a row open the circuit of an endpoint (webhooks.md#sending, rule 6). */
 export const CIRCUIT_OPENS_AT = 20;
 /** One probe in this time, the others wait as rows. */
 export const CIRCUIT_MS = 60_000;

@@ -20,7 +20,7 @@ type Deps = SendDeps & { readDue: ReadDue };
  * Handler of `webhook.deliver`: sends due deliveries of one endpoint. The rows hold the state and are written once, at the
  * end: a worker that dies before that leaves them due, and they are sent again under the same unique key. Jobs that find
  * no slot come back without using up an attempt; those that find an open circuit, or too many in line before them, leave
- * their deliveries to the walk of the endpoint. Rule: platform G, performance-design 7.
+ * their deliveries to the walk of the endpoint. Rule: webhooks.md, webhooks.md#sending.
  */
 export function deliveryHandlers(
   deps: Omit<SendDeps, 'attemptsAt' | 'freed' | 'keep'> & { redis: Redis },

@@ -10,13 +10,15 @@ const DEAD_AFTER_HOURS = 5 * 24;
 const KEEP_DAYS = 90;
 const DELETE_BATCH = 1000;
 
-/** Deliveries whose job was lost, or that wait as rows alone, get one (platform L `webhook-sweeper`). */
+/** Deliveries whose job was lost, or that wait as rows alone, get one (periodic-jobs.md#webhook-sweeper). */
 export const webhookSweeper: SweepJob = {
   name: 'webhook-sweeper',
   sweep: (deps, at) => walkWaitingEndpoints(deps, at, OVERDUE_MS),
 };
 
-/** Endpoints all of whose attempts have failed for 5 days are taken out of service (platform L `endpoint-health`). */
+/**
+ * Endpoints all of whose attempts have failed for 5 days are taken out of service (periodic-jobs.md#endpoint-health).
+ */
 export const endpointHealth: SweepJob = {
   name: 'endpoint-health',
   async sweep({ sql, log }: SweepDeps, at) {
@@ -29,8 +31,8 @@ export const endpointHealth: SweepJob = {
 };
 
 /**
- * Deliveries that nobody has touched for 90 days are removed, and events that have left the feed (platform L
- * `clean-webhooks`, beyond 10).
+ * Deliveries that nobody has touched for 90 days are removed, and events that have left the feed (periodic-jobs.md
+ * `clean-webhooks`, event-feed.md).
  */
 export const cleanWebhooks: SweepJob = {
   name: 'clean-webhooks',

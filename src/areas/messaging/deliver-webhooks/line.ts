@@ -7,7 +7,7 @@ const LOOK_AGAIN_MS = 250;
 /** A job waits here no longer, so that a stopping process is soon done. */
 const WAIT_AT_MOST_MS = 5000;
 
-/** Time away of a job that goes back to the queue, in the middle and to either side (performance-design 7, rule 5). */
+/** Time away of a job that goes back to the queue, in the middle and to either side (webhooks.md#sending, rule 5). */
 const AWAY_MS = 250;
 const AWAY_SPREAD_MS = 100;
 /** Of a backlog the jobs come back one after the other at this distance. */

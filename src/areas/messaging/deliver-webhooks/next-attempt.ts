@@ -1,4 +1,4 @@
-/** What a receiver may ask for at most with Retry-After (platform G.7). */
+/** What a receiver may ask for at most with Retry-After (webhooks.md#delivery). */
 const RETRY_AFTER_MAX_MS = 3_600_000;
 const JITTER = 0.2;
 
@@ -17,7 +17,7 @@ export interface NextAttempt {
  * attemptsLeft  attempts that were left before this one; null is the whole schedule
  * random        [0, 1)
  *
- * Rule: platform G.6, G.7.
+ * Rule: webhooks.md#attempts, webhooks.md#delivery.
  */
 export function nextAttempt({
   schedule,

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-/** Deliveries of one endpoint in flight at most (platform G.7). */
+/** Deliveries of one endpoint in flight at most (webhooks.md#delivery). */
 const PER_ENDPOINT = 8;
 /** What a job needs beside its attempts: reading, signing, writing. */
 const BESIDE_ATTEMPTS_MS = 15_000;
@@ -70,7 +70,7 @@ return {lanes, unpack(ids)}
 `;
 
 /**
- * Slots of an endpoint, shared by all processes of the pool: a slow one gets no more of them (performance-design 7, rule
+ * Slots of an endpoint, shared by all processes of the pool: a slow one gets no more of them (webhooks.md#sending, rule
  * 5; what its organization holds of the pool is bounded by queue/shares.ts). A delivery that is in flight in one job is
  * given to no other.
  *

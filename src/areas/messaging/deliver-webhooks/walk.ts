@@ -16,7 +16,7 @@ import {
   takeOverdue,
 } from './walk-sql.ts';
 
-/** An attempt that was due so long ago and was not made has lost its job (platform G.7). */
+/** An attempt that was due so long ago and was not made has lost its job (webhooks.md#delivery). */
 export const OVERDUE_MS = 120_000;
 /** Of an endpoint that answers again, what is due for longer than this waited behind its circuit. */
 export const HEALED_OVERDUE_MS = 10_000;
@@ -55,7 +55,7 @@ export async function walkWaitingEndpoints(deps: WalkDeps, now: Temporal.Instant
  * Handler of `webhook.walk`: gives jobs to the deliveries of one endpoint that wait for an attempt and have none, oldest
  * first, a window of them at a time. The rows alone know what waits: of a backlog of any length Redis holds this one job
  * and its window. Of an endpoint with an open circuit a walk has one delivery tried, at most once a minute; the walk goes
- * on when that one arrived. Rules: platform G.7, performance-design 7, rule 6.
+ * on when that one arrived. Rules: webhooks.md#delivery, webhooks.md#sending, rule 6.
  */
 export function walkHandlers(deps: WalkDeps): Pick<Handlers, 'webhook.walk'> {
   return {

@@ -1,7 +1,7 @@
 import type { Context } from '../../../platform/context.ts';
 import type { StepPayload } from '../../../steps.ts';
 
-/** What a billing entity may have mailed by itself. Rule: platform A.6. */
+/** What a billing entity may have mailed by itself. Rule: organizations.md. */
 export type MailSetting = 'invoice.finalized' | 'credit_note.created' | 'payment_receipt.created';
 
 /** Mails a document that became final, where its billing entity says so. */

@@ -28,7 +28,7 @@ export interface Mail {
  * leaves once that is drawn.
  *
  * @returns whether it was posted: not without an addressee, nor an automatic one twice
- * Rules: platform A.6, beyond 13.3.
+ * Rules: organizations.md, provider-connections.md#sandbox-provider.
  */
 export async function postMail(ctx: Context, mail: Mail): Promise<boolean> {
   if (mail.to.length === 0) return false;

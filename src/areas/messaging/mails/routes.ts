@@ -2,7 +2,7 @@ import type { Operation } from '../../../platform/operation.ts';
 import { showMails } from './reads.ts';
 import { MailList, MailsQuery } from './schema.ts';
 
-/** What became of the mails of an organization, address by address. Rule: platform A.6. */
+/** What became of the mails of an organization, address by address. Rule: organizations.md. */
 export const mailOperations: Operation[] = [
   {
     name: 'findAllMails',

@@ -6,7 +6,7 @@ const ORGANIZATIONS_PER_PASS = 100;
 const EVENTS_PER_PASS = 1000;
 
 /**
- * Gives the events that wait for it their numbers. Rule: beyond 10 "Gap-free numbers under concurrency".
+ * Gives the events that wait for it their numbers. Rule: event-feed.md "Gap-free numbers under concurrency".
  *
  * @returns whether more may wait
  */
@@ -23,7 +23,7 @@ export async function numberWaitingEvents(sql: Sql): Promise<boolean> {
 
 /**
  * Numbers events as they come until it is closed. Any number of processes may do it side by side. From commit to feed p99
- * is under 500 ms (beyond 10): with the usual interval of 200 half of it is left for a pass.
+ * is under 500 ms (event-feed.md): with the usual interval of 200 half of it is left for a pass.
  */
 export function startSequencer({ sql, log, config }: Pick<Runtime, 'sql' | 'log' | 'config'>): {
   close(): Promise<void>;

@@ -6,7 +6,7 @@ const DELETE_BATCH = 1000;
 
 /**
  * Ends the feeds' view of events made before `cutoff`, and removes those that no delivery needs any more. The end moves
- * over whole stretches from the oldest on: a feed never has a hole. Rule: beyond 10 "Retention".
+ * over whole stretches from the oldest on: a feed never has a hole. Rule: event-feed.md "Retention".
  */
 export async function shortenFeeds(sql: Sql, cutoff: Temporal.Instant): Promise<void> {
   for (const organizationId of await listAgedFeeds(sql, cutoff)) {

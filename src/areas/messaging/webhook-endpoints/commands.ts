@@ -120,7 +120,7 @@ export async function rotateWebhookSecret(ctx: Context, { svc_id, body }: { svc_
   return { webhook_endpoint: { ...webhookEndpointView(endpoint), secret } };
 }
 
-/** Secret of the Standard Webhooks signature (platform G.7). */
+/** Secret of the Standard Webhooks signature (webhooks.md#delivery). */
 const newSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 
 async function refusePrivateUrl(ctx: Context, url: string): Promise<void> {

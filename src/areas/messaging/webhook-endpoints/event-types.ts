@@ -1,6 +1,6 @@
 import { NAMED_ONLY_WEBHOOK_TYPES, SECOND_WEBHOOK_NAMES } from '../../../platform/records/write-records.ts';
 
-/** The 76 types of the contract; `invoice.add_on_added` is never sent (platform G.1). */
+/** The 76 types of the contract; `invoice.add_on_added` is never sent (webhooks.md#event-types). */
 export const WEBHOOK_TYPES = [
   'alert.triggered',
   'billable_metric.created',
@@ -90,7 +90,7 @@ export type ChosenTypes = { types: string[] | null } | { code: string };
 
 /**
  * The types an endpoint listens to, from what a client sent: trimmed, lower-cased, without blanks and repetitions. Null
- * and exactly `["*"]` are all types of the contract, `[]` is none. Rule: platform G.2.
+ * and exactly `["*"]` are all types of the contract, `[]` is none. Rule: webhooks.md#endpoints.
  *
  * @returns the types, or the code of the refusal
  */

@@ -43,7 +43,7 @@ export async function lockWebhookEndpoint(db: Db, organizationId: string, id: st
   return row;
 }
 
-/** By URL (platform D.2). */
+/** By URL (lists.md#filters-and-order). */
 export async function listWebhookEndpoints(
   db: Db,
   organizationId: string,

@@ -5,7 +5,7 @@ import { webhookEndpointView } from './view.ts';
 
 /**
  * A line of the security log about an endpoint: the whole of it, or what changed. A rotated secret is an update that
- * changes nothing that is shown. Rule: platform G.2, H.3.
+ * changes nothing that is shown. Rule: webhooks.md#endpoints, logs.md#security-logs.
  */
 export function recordEndpoint(
   ctx: Context,

@@ -53,7 +53,7 @@ const fields = {
   enabled: boolean().nullish(),
 };
 
-/** Input of `POST /webhook_endpoints`. Rule: platform G.2. */
+/** Input of `POST /webhook_endpoints`. Rule: webhooks.md#endpoints. */
 export const WebhookEndpointCreate = z.object(fields);
 export type WebhookEndpointCreate = z.infer<typeof WebhookEndpointCreate>;
 

@@ -37,7 +37,8 @@ export const clearFailures = (db: Db, organizationId: string, id: string) => db`
 /**
  * Takes an endpoint out of service: no new events are stored for it, and what waits for it fails without another
  * attempt. `at` is real time. Unless its owner asked for it, a mail and the security log tell; a mail of a sandbox is kept
- * there, another one is sent by the sweeper of mails. Rules: platform G.2, G.7, H.3.
+ * there, another one is sent by the sweeper of mails. Rules: webhooks.md#endpoints, webhooks.md#delivery,
+ * logs.md#security-logs.
  *
  * @returns false when it was disabled already
  */

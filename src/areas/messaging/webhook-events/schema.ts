@@ -6,7 +6,7 @@ import { DELIVERY_STATUSES } from '../webhooks/schema.ts';
 const LIMIT_MAX = 1000;
 const WAIT_MAX_SECONDS = 20;
 
-/** Query of the feed (beyond 10). Without `after` it is read from its start. */
+/** Query of the feed (event-feed.md). Without `after` it is read from its start. */
 export const FeedQuery = z.object({
   after: integer({ min: 0 }).optional(),
   limit: integer({ min: 1, max: LIMIT_MAX }).default(100),

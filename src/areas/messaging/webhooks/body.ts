@@ -1,7 +1,7 @@
 import { toWire } from '../../../platform/wire-prefix.ts';
 
 const BODY_MAX_BYTES = 1024 * 1024;
-/** Lists that are left out of a body that is too large (platform G.7). */
+/** Lists that are left out of a body that is too large (webhooks.md#delivery). */
 const LONG_LISTS = ['fees', 'charges'];
 
 /**

@@ -61,12 +61,12 @@ export async function sendTestEvent(ctx: Context, { svc_id }: { svc_id: string }
 
 /**
  * Gives the organization a new secret of the `hmac` signature. The former one goes on signing for `expires_in_hours`,
- * in which receivers learn the new one. Rule: platform G.7 "secret rotation".
+ * in which receivers learn the new one. Rule: webhooks.md#delivery "secret rotation".
  */
 export async function rotateHmacKey(ctx: Context, { body }: { body?: SecretRotation }) {
   const formerUntil = realNow().add({ hours: body?.expires_in_hours ?? OVERLAP_HOURS });
   await replaceHmacKey(ctx, ctx.organizationId, randomUUID(), formerUntil);
-  // It signs for all endpoints at once: a change of theirs (platform H.3).
+  // It signs for all endpoints at once: a change of theirs (logs.md#security-logs).
   ctx.record({
     security: {
       event: 'webhook_endpoint.updated',

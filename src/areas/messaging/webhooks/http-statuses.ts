@@ -6,7 +6,7 @@ export interface HttpStatusFilter {
 
 const FORMS = /^(?:(?<one>\d{3})|(?<hundred>\d)xx|(?<from>\d{3})\s*-\s*(?<to>\d{3}))$/i;
 
-/** Reads `200`, `5xx`, `200-204` and `timeout`; other texts match nothing (platform G.9). */
+/** Reads `200`, `5xx`, `200-204` and `timeout`; other texts match nothing (webhooks.md#delivery-log). */
 export function httpStatusFilter(texts: readonly string[]): HttpStatusFilter {
   const trimmed = texts.map((text) => text.trim());
   return {

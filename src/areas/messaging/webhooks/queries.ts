@@ -70,7 +70,7 @@ export interface DeliveryFilters {
 }
 
 /**
- * Deliveries to one endpoint, the last touched first (platform G.9).
+ * Deliveries to one endpoint, the last touched first (webhooks.md#delivery-log).
  *
  * @throws Refusal 422 page: value_is_out_of_range, too deep in a list that goes on there
  */

@@ -38,7 +38,10 @@ export async function settleTestEvent(ctx: Context, answer: { webhook: DeliveryV
   return { webhook };
 }
 
-/** Public keys of the `jwt` signature: the newest, and all that a receiver may still meet (platform G.5, G.7). */
+/**
+ * Public keys of the `jwt` signature: the newest, and all that a receiver may still meet (webhooks.md#signatures,
+ * webhooks.md#delivery).
+ */
 export async function showJsonPublicKey(ctx: Context) {
   const keys = (await webhookPublicKeys(ctx)).map(({ kid, pem }) => ({ kid, public_key: wrappedPublicKey(pem) }));
   return { webhook: { public_key: keys[0]!.public_key }, public_keys: keys };

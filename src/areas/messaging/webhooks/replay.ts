@@ -6,9 +6,9 @@ import { getWebhookEndpoint } from '../webhook-endpoints/queries.ts';
 import type { ReplayInput } from './schema.ts';
 import { insertReplay, lockReplays } from './writes.ts';
 
-/** Deliveries of one call (platform G.9). */
+/** Deliveries of one call (webhooks.md#delivery-log). */
 const AT_MOST = 10_000;
-/** Fifty a second (beyond 10). */
+/** Fifty a second (event-feed.md). */
 const APART_MS = 20;
 
 /**

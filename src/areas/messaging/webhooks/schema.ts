@@ -10,7 +10,7 @@ import { eventTypes } from '../webhook-endpoints/schema.ts';
 export const DELIVERY_STATUSES = ['pending', 'retrying', 'succeeded', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** Filters of the delivery log of an endpoint (platform G.9). */
+/** Filters of the delivery log of an endpoint (webhooks.md#delivery-log). */
 export const DeliveryListQuery = z.object({
   ...pageQuery,
   statuses: listFilter,

@@ -27,6 +27,6 @@ export const hmacKeyView = (key: HmacKeyRow) => ({
 
 const LINE = /.{1,60}/g;
 
-/** PEM text in Base64, wrapped every 60 characters, with a line break at the end (platform G.5). */
+/** PEM text in Base64, wrapped every 60 characters, with a line break at the end (webhooks.md#signatures). */
 export const wrappedPublicKey = (pem: string): string =>
   `${Buffer.from(pem).toString('base64').match(LINE)!.join('\n')}\n`;

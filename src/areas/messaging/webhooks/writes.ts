@@ -13,7 +13,7 @@ export const restartDelivery = (db: Db, organizationId: string, id: string, now:
   set status = 'pending', attempts_left = null, next_attempt_at = ${now}, updated_at = ${now}
   where organization_id = ${organizationId} and id = ${id}`;
 
-/** Sent to one endpoint on request; nobody can subscribe to it (platform G.7). */
+/** Sent to one endpoint on request; nobody can subscribe to it (webhooks.md#delivery). */
 export const TEST_TYPE = 'webhook.test';
 
 /** An event for one endpoint only, delivered with a single attempt. */
@@ -54,7 +54,7 @@ export interface Replay {
   limit: number;
 }
 
-/** New deliveries of the chosen events, the first due at once; answers how many. Rule: beyond 10 "Replay". */
+/** New deliveries of the chosen events, the first due at once; answers how many. Rule: event-feed.md "Replay". */
 export async function insertReplay(
   db: Db,
   { runId, endpoint, chosen, realNow, apartMs, limit }: Replay,

@@ -31,7 +31,7 @@ export async function lockPayment(ctx: Context, id: string): Promise<PaymentRow>
  *
  * isEvent    the provider told it by itself: a success is then told to those who listen
  * isReturn   money that had come in was taken back
- * Rule: credits-and-payments E.6.
+ * Rule: payments.md#automatic-payment.
  */
 export async function applyAnswer(
   ctx: Context,
@@ -111,7 +111,7 @@ async function takeBack(ctx: Context, payment: PaymentRow, status: string): Prom
  * What a charge leaves that took nothing: the amount is too small, or the customer has to be there. No failure is notified,
  * but the payment and the audit trail of its invoices say why, and the customer of a request gets a link to pay otherwise.
  *
- * Rules: credits-and-payments E.6, E.8.
+ * Rules: payments.md#automatic-payment, payment-requests.md#payment-requests.
  */
 export async function leavePending(
   ctx: Context,

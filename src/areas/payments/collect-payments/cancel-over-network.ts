@@ -9,7 +9,7 @@ import { applyAnswer, lockPayment } from './apply-outcome.ts';
  * tells instead; then the money came in. While the provider's id of it is unknown there is nothing to end yet.
  *
  * @throws Outage, when nobody knows what became of it: the queue asks again
- * Rule: credits-and-payments E.1 "cancel".
+ * Rule: payments.md#providers "cancel".
  */
 export async function cancelOverNetwork(
   deps: SystemDeps,

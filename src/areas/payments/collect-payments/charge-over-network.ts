@@ -15,7 +15,7 @@ const KEY_LIVES_HOURS = 23;
  * twice, or at once with a twin, it is the same charge at the provider and one settlement here.
  *
  * @throws Outage, when nobody knows what became of it: the queue sends it again
- * Rule: credits-and-payments E.6.
+ * Rule: payments.md#automatic-payment.
  */
 export async function chargeOverNetwork(
   deps: SystemDeps,

@@ -8,7 +8,10 @@ import { oweCharge } from '../payments/under-way.ts';
 import { changePayment } from '../payments/writes.ts';
 import { applyAnswer, leavePending, lockPayment } from './apply-outcome.ts';
 
-/** Seconds between attempts to reach a provider. Rule: credits-and-payments E.6 "job retried 6 times, growing waits". */
+/**
+ * Seconds between attempts to reach a provider. Rule: payments.md#automatic-payment "job retried 6 times, growing
+ * waits".
+ */
 export const RETRY_SECONDS = [5, 15, 60, 300, 900, 3600] as const;
 
 /** What a sandbox tells later; stored as any provider's event when its time has come. */
@@ -16,7 +19,7 @@ export const TELL_STEP = 'tell-sandbox-event';
 
 /**
  * Step `charge-sandbox-payment`: a sandbox decides by the method alone and has no network, so it is asked in the step's own
- * transaction. Rule: beyond 13.3.
+ * transaction. Rule: provider-connections.md#sandbox-provider.
  */
 export async function chargeSandboxPayment(ctx: Context, { payment_id: id }: { payment_id: string }): Promise<void> {
   const { db, organizationId } = ctx;

@@ -1,6 +1,8 @@
 import type { SweepJob } from '../../../platform/periodic-job.ts';
 
-/** Events of providers are kept this long after they were last touched. Rule: platform L `clean-provider-events`. */
+/**
+ * Events of providers are kept this long after they were last touched. Rule: periodic-jobs.md#clean-provider-events.
+ */
 const KEPT_DAYS = 90;
 const HOURS_OF_A_DAY = 24;
 const PAGE = 1000;
@@ -9,7 +11,7 @@ const MOST_PAGES = 100;
 
 /**
  * Deletes what providers told us long ago; organizations that chose how long it is kept are the job `retention`'s. Rule:
- * credits-and-payments H.
+ * periodic-jobs.md.
  */
 export const cleanProviderEvents: SweepJob = {
   name: 'clean-provider-events',

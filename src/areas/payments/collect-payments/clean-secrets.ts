@@ -12,7 +12,7 @@ const AT_ONCE = 100;
  * has ended there; their inbound events end with that. A provider that cannot be reached is asked again the next day,
  * and so is one whose secret no key opens: the secret is what ends the endpoint.
  *
- * Rule: finance 1.3 "deleted connections".
+ * Rule: provider-connections.md#secrets "deleted connections".
  */
 export const cleanSecrets: SweepJob = {
   name: 'clean-secrets',

@@ -23,7 +23,7 @@ interface Facts {
 
 /**
  * Step `collect-invoice`: charges an invoice that became final, if its customer can be charged; later, where the
- * organization has its customers pay on hosted pages first. Rule: credits-and-payments E.6.
+ * organization has its customers pay on hosted pages first. Rule: payments.md#automatic-payment.
  */
 export async function collectInvoice(
   ctx: Context,
@@ -42,7 +42,7 @@ export async function collectInvoice(
  * Charges an invoice once more that was refused, or never charged.
  *
  * @throws Refusal 404 invoice, payment_method; 405 invalid_status, payment_processor_is_currently_handling_payment
- * Rule: credits-and-payments E.6 "retry".
+ * Rule: payments.md#automatic-payment "retry".
  */
 export async function retryPayment(
   ctx: Context,

@@ -9,7 +9,10 @@ import { startCharge } from '../payments/under-way.ts';
 import { lockPayables } from '../payments/writes.ts';
 import { chooseMethod } from './choose-method.ts';
 
-/** Step `collect-payment-request`: charges the whole amount, or mails a link. Rule: credits-and-payments E.8. */
+/**
+ * Step `collect-payment-request`: charges the whole amount, or mails a link.
+ * Rule: payment-requests.md#payment-requests.
+ */
 export async function collectRequest(
   ctx: Context,
   { payment_request_id: id }: { payment_request_id: string },

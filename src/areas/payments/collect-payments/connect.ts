@@ -15,7 +15,7 @@ import { type Connected, connected, transact } from '../provider-network/network
 
 /**
  * Job `payment.connect`: tries the credentials of a connection and makes its provider tell us its events. What the provider
- * refuses is shown on the connection. @throws Outage. Rule: beyond 13.1.
+ * refuses is shown on the connection. @throws Outage. Rule: provider-connections.md#routes.
  */
 export async function connectProvider(
   deps: SystemDeps,
@@ -67,7 +67,10 @@ export async function connectProvider(
   });
 }
 
-/** Job `payment.create-customer`: makes a customer at its provider. @throws Outage. Rules: platform F.5, credits-and-payments E.2. */
+/**
+ * Job `payment.create-customer`: makes a customer at its provider. @throws Outage.
+ * Rules: customers.md#payment-provider, payments.md#checkout.
+ */
 export async function createCustomerThere(
   deps: SystemDeps,
   { organization_id: organizationId, customer_id: id }: { organization_id: string; customer_id: string },
@@ -122,7 +125,7 @@ export async function createCustomerThere(
 
 /**
  * Job `payment.open-page`: gives a page its address at the provider; one that was closed meanwhile is ended there, so that
- * nobody pays twice. @throws Outage. Rule: credits-and-payments E.7.
+ * nobody pays twice. @throws Outage. Rule: payments.md#payment-url.
  */
 export async function openPageThere(
   deps: SystemDeps,

@@ -26,7 +26,7 @@ interface StoredEvent {
 
 /**
  * Step `handle-provider-event`: does what a stored event of a provider asks for, once. One that names nothing of ours is
- * ignored. Rules: credits-and-payments E.1, beyond 13.2.
+ * ignored. Rules: payments.md#providers, provider-connections.md#inbound-events.
  */
 export async function handleProviderEvent(
   ctx: Context,
@@ -119,7 +119,7 @@ async function handle(ctx: Context, provider: ProviderRow, type: string, event: 
 
 /**
  * Money in another currency, or an amount that was never asked for, settles nothing: the event stays open, and the auditor
- * finds it. Rule: finance 1.1 "back".
+ * finds it. Rule: payments.md#amounts-on-the-wire "back".
  *
  * @throws Refusal 405 currency_differs, amount_differs
  */
@@ -146,7 +146,7 @@ async function findPayment(
 
 /**
  * A payment that began on a hosted page is known by what the page was opened for: its row is made once it has succeeded,
- * with the amount that the provider tells, else the due one. Rule: credits-and-payments E.1.
+ * with the amount that the provider tells, else the due one. Rule: payments.md#providers.
  */
 async function paymentOfPage(
   ctx: Context,

@@ -13,7 +13,7 @@ const PAGE = 500;
  * Sends lost work to providers again: charges, their ends, refunds, customers and pages without an answer, and asks about
  * payments and refunds whose event may be lost. Every one of them is the same at the provider however often it is sent. Stored events have their own after-steps.
  *
- * Rules: platform L `retry-provider-events`, credits-and-payments E.1.
+ * Rules: periodic-jobs.md#retry-provider-events, payments.md#providers.
  */
 export const retryProviderEvents: SweepJob = {
   name: 'retry-provider-events',

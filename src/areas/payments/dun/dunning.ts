@@ -11,8 +11,8 @@ import { lockPayables } from '../payments/writes.ts';
 type Currency = DunningStateRow['currencies'][number];
 
 /**
- * Asks customers for their overdue balances, as their campaigns say. Rules: platform L `dunning`,
- * credits-and-payments E.12.
+ * Asks customers for their overdue balances, as their campaigns say. Rules: periodic-jobs.md#dunning,
+ * payment-requests.md#dunning.
  */
 export const dunning: PeriodicJob = {
   name: 'dunning',

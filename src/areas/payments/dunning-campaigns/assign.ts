@@ -10,7 +10,7 @@ import { getCampaign } from './queries.ts';
  * counting anew. Partner accounts have neither.
  *
  * @throws Refusal 404 dunning_campaign; 422 exclude_from_dunning_campaign value_is_invalid, when both are given
- * Rules: credits-and-payments E.12, beyond 12.
+ * Rules: payment-requests.md#dunning, payment-requests.md#dunning-campaigns.
  */
 export async function assignToCustomer(
   ctx: Context,

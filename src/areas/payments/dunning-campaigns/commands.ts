@@ -31,7 +31,7 @@ export async function createCampaign(ctx: Context, { body }: { body: CampaignCre
  * Changes a campaign. Customers whose overdue balances meet none of its new thresholds begin anew.
  *
  * @throws Refusal 404 dunning_campaign; 422 code value_already_exist
- * Rules: credits-and-payments E.12, beyond 12.
+ * Rules: payment-requests.md#dunning, payment-requests.md#dunning-campaigns.
  */
 export async function updateCampaign(ctx: Context, { code, body }: { code: string; body: CampaignUpdate }) {
   const { db, organizationId } = ctx;

@@ -2,7 +2,10 @@ import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import type { PaymentChange } from '../../invoices/announcements.ts';
 
-/** Sets the attempts of a customer in a currency to 0; the last attempt is forgotten with the last counter. Rule: credits-and-payments E.12. */
+/**
+ * Sets the attempts of a customer in a currency to 0; the last attempt is forgotten with the last counter.
+ * Rule: payment-requests.md#dunning.
+ */
 export async function resetCounter(
   db: Db,
   organizationId: string,
@@ -29,7 +32,10 @@ export async function resetCustomers(db: Db, organizationId: string, customerIds
     where organization_id = ${organizationId} and id = any (${customerIds}) and last_dunning_attempt_at is not null`;
 }
 
-/** A paid overdue invoice that a campaign had asked for begins the customer's counting anew. Rule: credits-and-payments E.12. */
+/**
+ * A paid overdue invoice that a campaign had asked for begins the customer's counting anew.
+ * Rule: payment-requests.md#dunning.
+ */
 export async function resetDunningOfInvoice(ctx: Context, { invoice, status }: PaymentChange): Promise<void> {
   if (status !== 'succeeded' || !invoice.payment_overdue) return;
   const { db, organizationId } = ctx;

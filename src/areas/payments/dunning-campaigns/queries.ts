@@ -57,7 +57,7 @@ export async function getCampaign(db: Db, organizationId: string, code: string):
   return row;
 }
 
-/** A page of campaigns by name, and their number. Rule: beyond 12. */
+/** A page of campaigns by name, and their number. Rule: payment-requests.md#dunning-campaigns. */
 export async function listCampaigns(
   db: Db,
   organizationId: string,
@@ -94,7 +94,10 @@ export interface DunningStateRow {
   }[];
 }
 
-/** What of a customer's invoices a campaign counts: totals of overdue ones that are not self-billed. Rule: credits-and-payments E.12. */
+/**
+ * What of a customer's invoices a campaign counts: totals of overdue ones that are not self-billed.
+ * Rule: payment-requests.md#dunning.
+ */
 const overdueOf = (db: Db) => db`
   (select coalesce(sum(invoice.total_amount_cents), 0)::bigint from invoices invoice
    where invoice.organization_id = customer.organization_id and invoice.customer_id = customer.id

@@ -49,7 +49,7 @@ const fields = {
   }).optional(),
 };
 
-/** Input of `POST /dunning_campaigns`. Rule: beyond 12. */
+/** Input of `POST /dunning_campaigns`. Rule: payment-requests.md#dunning-campaigns. */
 export const CampaignCreate = z
   .object({
     ...fields,

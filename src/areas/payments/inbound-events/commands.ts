@@ -21,7 +21,7 @@ export async function showInboundEvent(ctx: Context, { svc_id }: { svc_id: strin
  * Handles an event once more whose attempts are used up; one that is still tried anyway is left to that.
  *
  * @throws Refusal 404 inbound_event; 405 invalid_status, when it has been handled
- * Rule: beyond 14.
+ * Rule: other-routes.md#records.
  */
 export async function retryInboundEvent(ctx: Context, { svc_id }: { svc_id: string }) {
   const { db, organizationId } = ctx;

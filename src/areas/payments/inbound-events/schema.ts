@@ -4,7 +4,7 @@ import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 
 export const INBOUND_STATUSES = ['pending', 'processing', 'succeeded', 'failed'] as const;
 
-/** What a payment provider told, and what became of it. Rule: beyond 14. */
+/** What a payment provider told, and what became of it. Rule: other-routes.md#records. */
 const InboundEventBase = z.object({
   svc_id: z.uuid(),
   payment_provider_code: z.string(),

@@ -9,7 +9,7 @@ export const HANDLE_STEP = 'handle-provider-event';
  * Stores what a provider told, before anything is done about it; a repeated one is known by its id and does nothing.
  *
  * @returns whether it is new
- * Rules: credits-and-payments E.1, beyond 13.2.
+ * Rules: payments.md#providers, provider-connections.md#inbound-events.
  */
 export async function storeInboundEvent(
   ctx: Context,

@@ -9,7 +9,7 @@ import { receiptView } from './view.ts';
  * Answers a receipt with the address of its document, which is drawn in the background the first time it is asked for.
  *
  * @throws Refusal 404 payment_receipt
- * Rules: credits-and-payments E.9, platform P.
+ * Rules: payments.md#receipts, other-routes.md.
  */
 export async function downloadReceipt(ctx: Context, { svc_id }: { svc_id: string }) {
   const { db, organizationId } = ctx;

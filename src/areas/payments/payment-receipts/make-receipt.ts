@@ -8,7 +8,7 @@ import { recordReceiptCreated } from './record.ts';
 /**
  * Gives a succeeded payment its receipt, once, numbered per customer without gaps (`HOO-4321-001-RCPT-000001`). The
  * customer is locked. Its document is drawn after the commit: no route of the contract asks for one.
- * Rule: credits-and-payments E.9.
+ * Rule: payments.md#receipts.
  */
 export async function makeReceipt(
   ctx: Context,

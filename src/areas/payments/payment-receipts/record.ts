@@ -5,7 +5,10 @@ import { type PaymentRow, readPayment } from '../payments/queries.ts';
 import { getReceipt, type ReceiptRow } from './queries.ts';
 import { receiptView } from './view.ts';
 
-/** Writes a new receipt into the audit trail and tells those who listen. Rules: platform G.1, H.1. */
+/**
+ * Writes a new receipt into the audit trail and tells those who listen. Rules: webhooks.md#event-types,
+ * logs.md#activity-logs.
+ */
 export async function recordReceiptCreated(ctx: Context, id: string): Promise<void> {
   const { receipt, payment } = await read(ctx, id);
   tell(ctx, 'payment_receipt.created', receipt, payment, null);
@@ -13,7 +16,10 @@ export async function recordReceiptCreated(ctx: Context, id: string): Promise<vo
     oweMail(ctx, { kind: 'payment_receipt', subject_id: id });
 }
 
-/** Tells that the document of a receipt is there, and where. Rules: credits-and-payments E.9, platform G.1, H.1. */
+/**
+ * Tells that the document of a receipt is there, and where. Rules: payments.md#receipts, webhooks.md#event-types,
+ * logs.md#activity-logs.
+ */
 export async function recordReceiptGenerated(ctx: Context, id: string): Promise<void> {
   const { receipt, payment } = await read(ctx, id);
   const fileUrl = await documentLink(ctx.db, ctx.config, receipt.document_id!);

@@ -5,7 +5,7 @@ import { paymentView } from '../payments/view.ts';
 import type { ReceiptRow } from './queries.ts';
 import type { ReceiptView } from './schema.ts';
 
-/** A receipt as the API shows it; `fileUrl` once its document has been drawn. Rule: credits-and-payments E.9. */
+/** A receipt as the API shows it; `fileUrl` once its document has been drawn. Rule: payments.md#receipts. */
 export const receiptView = (row: ReceiptRow, payment: PaymentRow, fileUrl: string | null): ReceiptView => ({
   svc_id: row.id,
   number: row.number,

@@ -13,7 +13,7 @@ import { showRequest } from './show.ts';
  * Asks a customer to pay several overdue invoices at once.
  *
  * @throws Refusal 404 customer, invoice, payment_method; 405 in the order of the rule
- * Rule: credits-and-payments E.8.
+ * Rule: payment-requests.md#payment-requests.
  */
 export async function createRequest(ctx: Context, { body }: { body: RequestCreate }) {
   const { db, organizationId } = ctx;

@@ -17,7 +17,9 @@ export interface RequestWish {
   dunningCampaignId?: string;
 }
 
-/** Stores a payment request over invoices, tells it, and owes its charge. Rule: credits-and-payments E.8. */
+/**
+ * Stores a payment request over invoices, tells it, and owes its charge. Rule: payment-requests.md#payment-requests.
+ */
 export async function makeRequest(
   ctx: Context,
   customer: CustomerRow,
@@ -55,7 +57,10 @@ export async function makeRequest(
   return request;
 }
 
-/** Tells a state of a payment request; its making is also written into the audit trail. Rules: platform G.1, H.1. */
+/**
+ * Tells a state of a payment request; its making is also written into the audit trail. Rules: webhooks.md#event-types,
+ * logs.md#activity-logs.
+ */
 export async function recordRequest(
   ctx: Context,
   type: 'payment_request.created' | 'payment_request.payment_status_updated',

@@ -57,7 +57,7 @@ export interface RequestFilters {
   billingEntityCodes?: readonly string[] | undefined;
 }
 
-/** A page of payment requests, newest first, and their number. Rule: credits-and-payments E.8. */
+/** A page of payment requests, newest first, and their number. Rule: payment-requests.md#payment-requests. */
 export async function listRequests(
   db: Db,
   organizationId: string,

@@ -13,7 +13,7 @@ const REQUEST_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 /** Invoices that one request asks for: all are locked and shown together. */
 const INVOICES_MAX = 1000;
 
-/** Input of `POST /payment_requests`. Rule: credits-and-payments E.8. */
+/** Input of `POST /payment_requests`. Rule: payment-requests.md#payment-requests. */
 export const RequestCreate = z.object({
   external_customer_id: text(),
   email: emails(),

@@ -6,7 +6,10 @@ import { listInvoicesByIds } from '../../invoices/invoices/queries.ts';
 import { invoiceBaseView } from '../../invoices/invoices/view.ts';
 import type { RequestRow } from './queries.ts';
 
-/** Payment requests as the API shows them: two statements, whatever their number. Rule: credits-and-payments E.8. */
+/**
+ * Payment requests as the API shows them: two statements, whatever their number.
+ * Rule: payment-requests.md#payment-requests.
+ */
 export async function showRequests(ctx: Pick<Context, 'db' | 'organizationId'>, rows: readonly RequestRow[]) {
   const { db, organizationId } = ctx;
   const [customers, invoices] = await Promise.all([

@@ -8,7 +8,7 @@ import { getCustomer, readCustomer } from '../../customers/customers/queries.ts'
 import { findProviderById } from '../../customers/payment-providers/queries.ts';
 import { awaitPage, openSetupPage } from './pages.ts';
 
-/** Providers without a page on which a method is stored. Rule: credits-and-payments E.1. */
+/** Providers without a page on which a method is stored. Rule: payments.md#providers. */
 const WITHOUT_SETUP: ReadonlySet<string> = new Set(['cashfree', 'flutterwave']);
 
 /**
@@ -16,7 +16,7 @@ const WITHOUT_SETUP: ReadonlySet<string> = new Set(['cashfree', 'flutterwave']);
  *
  * @throws Refusal 404 customer; 422 base no_linked_payment_provider; 405 feature_not_supported;
  *   422 provider_payment_methods no_payment_methods_to_setup_available; 422 third_party_error
- * Rules: platform F.4, credits-and-payments E.2.
+ * Rules: customers.md#deletion-portal-checkout, payments.md#checkout.
  */
 export async function makeCheckoutUrl(ctx: Context, { external_id }: { external_id: string }) {
   const customer = await getCustomer(ctx.db, ctx.organizationId, external_id);

@@ -21,7 +21,7 @@ const REFERENCE_MAX = 40;
  * Records a payment that came in by hand: what it pays is no longer due, and an invoice without a rest is `succeeded`.
  *
  * @throws Refusal 404 invoice; 403, when the invoice is neither finalized nor open; 422 in the order of the rule
- * Rule: credits-and-payments E.5.
+ * Rule: payments.md#manual-payment.
  */
 export async function createPayment(ctx: Context, { body }: { body: PaymentCreate }) {
   const { db, organizationId } = ctx;

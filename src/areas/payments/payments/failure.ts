@@ -6,7 +6,10 @@ import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import { recordInvoice } from '../../invoices/invoices/record.ts';
 import type { PaymentRow } from './queries.ts';
 
-/** Logs and tells that an invoice could not be charged, one that nobody sees by its top-up alone. Rules: credits-and-payments D.4-6, E.6. */
+/**
+ * Logs and tells that an invoice could not be charged, one that nobody sees by its top-up alone.
+ * Rules: top-ups.md#paid-top-ups (6), payments.md#automatic-payment.
+ */
 export async function recordInvoiceFailure(
   ctx: Context,
   invoice: Pick<InvoiceRow, 'id' | 'customer_id' | 'status' | 'invoice_type'>,
@@ -28,7 +31,7 @@ export async function recordInvoiceFailure(
   });
 }
 
-/** Tells that a payment request could not be charged. Rule: credits-and-payments E.8. */
+/** Tells that a payment request could not be charged. Rule: payment-requests.md#payment-requests. */
 export async function recordRequestFailure(
   ctx: Context,
   request: { id: string; customer_id: string },

@@ -9,7 +9,8 @@ export const CANCEL_JOB = 'payment.cancel';
  * Nobody asks for the money of an invoice any more: its payments under way and its hosted pages end, here at once, at
  * their provider by jobs. What a provider took nevertheless is unapplied. The invoice is locked.
  *
- * Rules: credits-and-payments E.1 "cancel", E.6, subscriptions-and-invoices B.9, F.12.
+ * Rules: payments.md#providers "cancel", payments.md#automatic-payment, activation-rules.md,
+ * invoice-operations.md#void.
  */
 export async function giveUpPayments(ctx: Context, invoiceId: string): Promise<void> {
   const ended = await ctx.db<{ id: string; is_owed: boolean }[]>`
@@ -27,7 +28,8 @@ export async function giveUpPayments(ctx: Context, invoiceId: string): Promise<v
 
 /**
  * An invoice that was paid otherwise leaves no charge waiting that its provider would not take, as of an amount below its
- * minimum: it ends here, since nothing of it is at the provider. Rule: credits-and-payments E.6 "on every status write".
+ * minimum: it ends here, since nothing of it is at the provider. Rule: payments.md#automatic-payment "on every status
+ * write".
  */
 export async function endRefusedCharges(ctx: Context, { invoice, status }: PaymentChange): Promise<void> {
   if (status !== 'succeeded') return;

@@ -7,7 +7,7 @@ export const COLLECT_STEP = 'collect-invoice';
  * Owes the automatic payment of an invoice that became final, where its customer is linked to a provider at all.
  *
  * @param customer as the invoice shows it
- * Rule: credits-and-payments E.6.
+ * Rule: payments.md#automatic-payment.
  */
 export function oweCollection(
   ctx: Context,

@@ -15,7 +15,7 @@ import type { PaymentChange } from '../../invoices/announcements.ts';
 /** Opens a page at its provider, over the network (its row has no address until then), or ends one that is closed here. */
 export const OPEN_PAGE_JOB = 'payment.open-page';
 
-/** Life of a hosted page. Rule: credits-and-payments E.7. */
+/** Life of a hosted page. Rule: payments.md#payment-url. */
 const LIFE_HOURS = 24;
 const TOKEN_BYTES = 18;
 
@@ -39,7 +39,10 @@ export const sandboxPageUrl = (config: Config, token: string): string =>
 export const openSetupPage = (ctx: Context, customer: CustomerRow, provider: ProviderRow): Promise<PageRow> =>
   openPage(ctx, customer.id, provider, null);
 
-/** A page on which the due amount of a payable is paid; the open one of the same amount, while it lives. Rule: credits-and-payments E.7. */
+/**
+ * A page on which the due amount of a payable is paid; the open one of the same amount, while it lives.
+ * Rule: payments.md#payment-url.
+ */
 export async function openPaymentPage(
   ctx: Context,
   customerId: string,
@@ -86,7 +89,9 @@ async function openPage(
   return page;
 }
 
-/** Closes the hosted pages of an invoice that was paid, here and at their provider. Rule: credits-and-payments E.6. */
+/**
+ * Closes the hosted pages of an invoice that was paid, here and at their provider. Rule: payments.md#automatic-payment.
+ */
 export async function closePagesOfInvoice(ctx: Context, { invoice, status }: PaymentChange): Promise<void> {
   if (status === 'succeeded') await closePages(ctx, invoice.id);
 }

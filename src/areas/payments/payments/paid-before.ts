@@ -10,7 +10,7 @@ import { insertPayment, storeShare } from './writes.ts';
  * Records the manual payment of an invoice whose fees were all paid before it was made, with its receipt. Nothing is
  * booked: the money was when each fee was paid. The transaction holds the customer locked.
  *
- * Rules: subscriptions-and-invoices G.4, beyond 8.3 L23.
+ * Rules: in-advance.md#gathering-paid-fees, ledger.md#l23.
  */
 export async function recordPaidBefore(ctx: Context, invoiceId: string): Promise<void> {
   const { db, organizationId } = ctx;

@@ -7,7 +7,7 @@ import { dueOf } from '../../invoices/invoices/due.ts';
 import { getVisibleInvoice, type InvoiceRow } from '../../invoices/invoices/queries.ts';
 import { awaitPage, openPaymentPage } from './pages.ts';
 
-/** Providers whose pages need no customer of theirs. Rule: credits-and-payments E.7. */
+/** Providers whose pages need no customer of theirs. Rule: payments.md#payment-url. */
 const NEED_NO_CUSTOMER: ReadonlySet<string> = new Set(['cashfree', 'flutterwave']);
 
 const no = (code: string) => refuse.invalid({ base: [code] });
@@ -16,7 +16,7 @@ const no = (code: string) => refuse.invalid({ base: [code] });
  * Link to a page where what an invoice still owes is paid; the same one while it lives, which is 24 hours.
  *
  * @throws Refusal 404 invoice; 422 base in the order of the rule; 422 currency unsupported_value; 422 third_party_error
- * Rules: credits-and-payments E.7, finance 1.1 "not supported".
+ * Rules: payments.md#payment-url, payments.md#amounts-on-the-wire "not supported".
  */
 export async function makePaymentUrl(ctx: Context, { svc_id }: { svc_id: string }) {
   const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);

@@ -58,7 +58,7 @@ const tables = (db: Db) => db`
   left join payment_providers provider
     on provider.organization_id = payment.organization_id and provider.id = payment.payment_provider_id`;
 
-// Payments of invoices that the API does not show are not shown either (credits-and-payments E.4).
+// Payments of invoices that the API does not show are not shown either (payments.md#payment-object).
 const shown = (db: Db, organizationId: string) => db`
   payment.organization_id = ${organizationId} and (payment.payable_type <> 'Invoice' or exists (
     select from invoices invoice where invoice.organization_id = payment.organization_id
@@ -102,7 +102,7 @@ export interface PaymentFilters {
   invoiceId?: string | undefined;
 }
 
-/** A page of payments, newest first, and their number. Rule: credits-and-payments E.4. */
+/** A page of payments, newest first, and their number. Rule: payments.md#payment-object. */
 export async function listPayments(
   db: Db,
   organizationId: string,

@@ -9,7 +9,7 @@ const PROVIDER_ROUNDING = 'provider_rounding';
 
 /**
  * Gives up what a provider cannot take of a locked invoice: less than one step of its amounts. It belongs to the payment:
- * only taking that back takes it back. Rule: finance 1.1.
+ * only taking that back takes it back. Rule: payments.md#amounts-on-the-wire.
  */
 export async function writeOffRounding(
   ctx: Context,
@@ -24,7 +24,10 @@ export async function writeOffRounding(
   await bookWrittenOff(ctx, invoice, amountCents);
 }
 
-/** Undoes what was given up of an invoice with a payment that was taken back. Rules: finance 1.1, beyond 8.3 L17. */
+/**
+ * Undoes what was given up of an invoice with a payment that was taken back. Rules: payments.md#amounts-on-the-wire,
+ * ledger.md#l17.
+ */
 export async function takeBackRounding(ctx: Context, invoice: InvoiceRow, paymentId: string): Promise<InvoiceRow> {
   const amountCents = await reverseRounding(ctx, invoice.id, paymentId);
   if (amountCents === 0) return invoice;

@@ -15,7 +15,8 @@ import { changePayment, storeShare } from './writes.ts';
  * become `succeeded` when the provider paid, or when a manual payment leaves nothing due; a voided one keeps its status.
  * The transaction holds the customer and the invoices locked.
  *
- * Rules: credits-and-payments E.5, E.6, E.8, F, beyond 8.3 L16.
+ * Rules: payments.md#manual-payment, payments.md#automatic-payment, payment-requests.md#payment-requests,
+ * invoice-amounts.md#settlement, ledger.md#l16.
  */
 export async function settlePayment(ctx: Context, payment: PaymentRow): Promise<void> {
   const { db, organizationId } = ctx;
@@ -40,7 +41,7 @@ const stepOf = ({ payment_type, connection_type, amount_currency }: PaymentRow):
 
 /**
  * What each invoice gets of a payment: in their order, each at most what it owes. What a provider's rounding left over
- * comes off the largest share instead. Rules: credits-and-payments E.8, finance 1.1.
+ * comes off the largest share instead. Rules: payment-requests.md#payment-requests, payments.md#amounts-on-the-wire.
  */
 function sharesOf(
   invoices: readonly InvoiceRow[],
@@ -58,7 +59,10 @@ function sharesOf(
   });
 }
 
-/** What is due then of the invoices of a payment, where it is less than the provider's step, is given up with it. Rule: finance 1.1. */
+/**
+ * What is due then of the invoices of a payment, where it is less than the provider's step, is given up with it.
+ * Rule: payments.md#amounts-on-the-wire.
+ */
 async function writeOffRests(ctx: Context, payment: PaymentRow, step: number): Promise<void> {
   for (const { id } of payment.invoices) {
     const invoice = await readInvoice(ctx.db, ctx.organizationId, id);
@@ -68,8 +72,8 @@ async function writeOffRests(ctx: Context, payment: PaymentRow, step: number): P
 }
 
 /**
- * A payment that had succeeded was taken back by the bank: its invoices owe again. Rules: credits-and-payments E.1
- * `charged_back`, beyond 8.3 L17.
+ * A payment that had succeeded was taken back by the bank: its invoices owe again. Rules: payments.md#providers
+ * `charged_back`, ledger.md#l17.
  */
 export async function reversePayment(ctx: Context, payment: PaymentRow, change: { status: string }): Promise<void> {
   const { db, organizationId } = ctx;

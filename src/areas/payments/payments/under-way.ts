@@ -32,7 +32,7 @@ interface UnderWay {
  * over is not charged.
  *
  * @returns whether a charge was started
- * Rules: credits-and-payments E.6, finance 1.1.
+ * Rules: payments.md#automatic-payment, payments.md#amounts-on-the-wire.
  */
 export async function startCharge(ctx: Context, charge: Charge): Promise<boolean> {
   const { db, organizationId } = ctx;

@@ -2,7 +2,7 @@ import { seconds } from '../../../platform/schema/view.ts';
 import type { PaymentRow } from './queries.ts';
 import type { PaymentView } from './schema.ts';
 
-/** A payment as the API shows it. Rule: credits-and-payments E.4. */
+/** A payment as the API shows it. Rule: payments.md#payment-object. */
 export const paymentView = (row: PaymentRow): PaymentView => ({
   svc_id: row.id,
   svc_customer_id: row.customer_id,

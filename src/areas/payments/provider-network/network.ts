@@ -17,7 +17,7 @@ export interface Connected {
 
 /**
  * The way to a connection over the network; undefined when it has none (a double) or is not there, and in a sandbox that may
- * not reach it. Rule: finance 1.2.
+ * not reach it. Rule: provider-connections.md#sandboxes-reach-no-live-account.
  */
 export async function connected(
   deps: SystemDeps,
@@ -39,7 +39,8 @@ export async function connected(
 
 /**
  * The second wall of sandboxes: rows that are older than the first one, or were changed by hand, reach no live account, and
- * nothing is reached from simulated time. The connection shows why; nothing is tried again. Rule: finance 1.2.
+ * nothing is reached from simulated time. The connection shows why; nothing is tried again.
+ * Rule: provider-connections.md#sandboxes-reach-no-live-account.
  */
 async function isWalledOff(
   { sql, log }: SystemDeps,

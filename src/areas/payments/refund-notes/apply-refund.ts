@@ -20,7 +20,7 @@ export interface RefundAnswer {
  * that failed only by an event that tells of success, so that late and repeated answers change nothing.
  *
  * isEvent    the provider told it by itself
- * Rules: credits-and-payments C.9, C.10.
+ * Rules: credit-notes.md#states, credit-notes.md#refunds.
  */
 export async function applyRefund(
   ctx: Context,

@@ -5,7 +5,10 @@ import { viewOf } from '../../credits/credit-notes/show.ts';
 import { failureOf } from '../payments/failure.ts';
 import type { PaymentRow } from '../payments/queries.ts';
 
-/** Tells that the provider did not refund a note. Rules: credits-and-payments C.10, platform G.1, H.1. */
+/**
+ * Tells that the provider did not refund a note. Rules: credit-notes.md#refunds, webhooks.md#event-types,
+ * logs.md#activity-logs.
+ */
 export async function recordRefundFailure(
   ctx: Context,
   id: string,

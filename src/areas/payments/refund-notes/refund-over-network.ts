@@ -13,7 +13,7 @@ import { applyRefund, type RefundAnswer } from './apply-refund.ts';
 /** Stripe forgets idempotency keys after a day: an older refund is never sent again, somebody has to look. */
 const KEY_LIVES_HOURS = 23;
 
-/** Rule: credits-and-payments C.10. */
+/** Rule: credit-notes.md#refunds. */
 const REASONS: Record<CreditNoteReason, RefundReason | null> = {
   duplicated_charge: 'duplicate',
   product_unsatisfactory: 'requested_by_customer',
@@ -28,7 +28,7 @@ const REASONS: Record<CreditNoteReason, RefundReason | null> = {
  * of it. Run twice, or at once with a twin, it is the same refund at the provider and one booking here.
  *
  * @throws Outage, when nobody knows what became of it: the queue sends it again
- * Rule: credits-and-payments C.10.
+ * Rule: credit-notes.md#refunds.
  */
 export async function refundOverNetwork(
   deps: SystemDeps,

@@ -14,7 +14,7 @@ const TELL_REFUND_STEP = 'tell-sandbox-refund';
 
 /**
  * Step `refund-sandbox-note`: a sandbox decides by the method that paid, and has no network, so it is asked in the step's
- * own transaction. Rule: beyond 13.3.
+ * own transaction. Rule: provider-connections.md#sandbox-provider.
  */
 export async function refundSandboxNote(
   ctx: Context,

@@ -20,7 +20,7 @@ import type { WriteOffCreate } from './schema.ts';
  *
  * @throws Refusal 404 invoice; 405 invalid_status, unless it is finalized and something is due; 422 amount_cents, above
  *   what is due
- * Rules: beyond 8.3 L21, 8.6.
+ * Rules: ledger.md#l21, ledger.md#write-off.
  */
 export async function writeOffInvoice(ctx: Context, { svc_id, body }: { svc_id: string; body: WriteOffCreate }) {
   const invoice = await lockVisibleInvoice(ctx, svc_id);
@@ -45,7 +45,7 @@ export async function writeOffInvoice(ctx: Context, { svc_id, body }: { svc_id: 
  * Takes all write-offs of an invoice back: what is unpaid of it is due again, also where the rest had been paid since.
  *
  * @throws Refusal 404 invoice; 405 invalid_status, when nothing of it is written off
- * Rule: beyond 8.6.
+ * Rule: ledger.md#write-off.
  */
 export async function reverseWriteOff(ctx: Context, { svc_id }: { svc_id: string }) {
   const invoice = await lockVisibleInvoice(ctx, svc_id);

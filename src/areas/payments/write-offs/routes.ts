@@ -11,7 +11,7 @@ const shared = {
   answer: InvoiceEnvelope,
 } as const;
 
-/** What is due of an invoice, given up and taken back. Rule: beyond 8.6. */
+/** What is due of an invoice, given up and taken back. Rule: ledger.md#write-off. */
 export const writeOffOperations: Operation[] = [
   {
     ...shared,

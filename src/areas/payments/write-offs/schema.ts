@@ -4,7 +4,7 @@ import { integer, text } from '../../../platform/schema/fields.ts';
 /** Characters of a reason. */
 const REASON_MAX = 600;
 
-/** Without an amount all that is due. Rule: beyond 8.6. */
+/** Without an amount all that is due. Rule: ledger.md#write-off. */
 export const WriteOffCreate = z.object({
   amount_cents: integer({ min: 1 }).nullish(),
   reason: text({ max: REASON_MAX }),

@@ -18,7 +18,7 @@ import type { CustomerMonthsQuery, MonthsQuery } from './schema.ts';
 /**
  * Invoiced totals less refunds, without their taxes, and fees paid in advance that are on no invoice.
  *
- * Rule: platform I.2.
+ * Rule: analytics.md#reports.
  */
 export async function showGrossRevenue(ctx: Context, { query }: { query: CustomerMonthsQuery }) {
   const { db, organizationId } = ctx;
@@ -72,7 +72,7 @@ export async function showInvoicedUsage(ctx: Context, { query }: { query: Months
   };
 }
 
-/** Subscription fees, spread over the months of their interval. Rule: platform I.3. */
+/** Subscription fees, spread over the months of their interval. Rule: analytics.md#recurring-revenue. */
 export async function showMrr(ctx: Context, { query }: { query: MonthsQuery }) {
   const { filters, defaultCurrency } = await filtersOf(ctx, query);
   const ofMonths = groupRows(await sumMrr(ctx.db, ctx.organizationId, filters), ({ day }) => String(day));

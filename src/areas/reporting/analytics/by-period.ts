@@ -22,7 +22,7 @@ import { findCustomerId } from './queries.ts';
 import { type PeriodsQuery, STREAMS, type Stream } from './schema.ts';
 import type { Grain } from './totals.ts';
 
-/** What the snapshots of days added, by metric. Rule: platform I.4. */
+/** What the snapshots of days added, by metric. Rule: analytics.md#usage-and-extra-reports. */
 export async function showUsage(ctx: Context, { query }: { query: PeriodsQuery }) {
   const filters = await filtersOf(ctx, query);
   const rows = filters === undefined ? [] : await sumUsage(ctx.db, ctx.organizationId, filters);
@@ -37,7 +37,10 @@ export async function showUsage(ctx: Context, { query }: { query: PeriodsQuery }
   };
 }
 
-/** Where revenue comes from and what takes away from it, of finalized invoices by issuing date. Rule: platform I.4. */
+/**
+ * Where revenue comes from and what takes away from it, of finalized invoices by issuing date.
+ * Rule: analytics.md#usage-and-extra-reports.
+ */
 export async function showRevenueStreams(ctx: Context, { query }: { query: PeriodsQuery }) {
   const filters = await filtersOf(ctx, query);
   const rows = filters === undefined ? [] : await sumRevenueStreams(ctx.db, ctx.organizationId, filters);

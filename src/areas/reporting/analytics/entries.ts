@@ -20,7 +20,8 @@ export const nobody = (db: Db): Fragment => db`'00000000-0000-0000-0000-00000000
  * sources are read from a CTE `source` with `source_type` and `source_id`. A source that counts nothing any more, such as
  * a voided invoice, has no entries. Amounts are not rounded but in `mrr`, whose fees are split into whole cents.
  *
- * Rules: platform I.1 "excluded", I.2, I.3, I.4.
+ * Rules: analytics.md#common-rules "excluded", analytics.md#reports, analytics.md#recurring-revenue,
+ * analytics.md#usage-and-extra-reports.
  */
 export const entriesOf = (db: Db, organizationId: string, report: Report): Fragment =>
   BRANCHES[report](db, organizationId);

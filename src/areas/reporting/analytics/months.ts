@@ -7,7 +7,7 @@ import type { Days } from './totals.ts';
 /** Digits of a sum below which it is an artefact of the divisions it is made of. */
 const DIGITS_THAT_COUNT = 10;
 
-/** A sum of amounts as the reports show it: whole cents, half up (platform I.1). */
+/** A sum of amounts as the reports show it: whole cents, half up (analytics.md#common-rules). */
 export const shownCents = (amount: Decimal): Cents => roundToCents(amount.toDecimalPlaces(DIGITS_THAT_COUNT));
 
 /** First instant of a month, as the reports name it. */
@@ -33,6 +33,6 @@ const WEEKS_A_MONTH = decimal('4.33');
  *
  *   4 of 10.00 and one of 15.00 → 5 500 / 5 × 4.33 = 4 763
  *
- * Rule: platform I.3.
+ * Rule: analytics.md#recurring-revenue.
  */
 export const weeklyMrr = (amount: Decimal, count: Decimal): Decimal => amount.times(WEEKS_A_MONTH).div(count);

@@ -3,7 +3,7 @@ import { isDateAfter, isDateBefore, utcDate } from '../../../engine/calendar/ins
 import type { Granularity, PeriodsQuery } from './schema.ts';
 import type { Days } from './totals.ts';
 
-/** Days of a report that names none, today among them (platform I.4). */
+/** Days of a report that names none, today among them (analytics.md#usage-and-extra-reports). */
 const DAYS_BY_DEFAULT = 30;
 
 /** Days that a query asks for: up to today, from 30 days before its end on, unless it says otherwise. */

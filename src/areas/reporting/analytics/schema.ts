@@ -16,7 +16,7 @@ const currencyFilter = textFilter
   .transform((code) => code?.trim().toUpperCase())
   .refine((code) => code === undefined || isCurrency(code), INVALID);
 
-/** How many months back; anything but a number above 1 is the current month alone (platform I.1). */
+/** How many months back; anything but a number above 1 is the current month alone (analytics.md#common-rules). */
 const monthsFilter = textFilter
   .transform((value) =>
     value === undefined ? undefined : /^\d{1,15}$/.test(value.trim()) ? clamped(Number(value)) : 1,

@@ -3,7 +3,7 @@ import type { Context } from '../../../platform/context.ts';
 import { counted, MOST_UNCOUNTED } from '../analytics/totals.ts';
 import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 
-/** Invariants between what was billed and the reports on it. Rule: beyond 9. */
+/** Invariants between what was billed and the reports on it. Rule: auditor.md. */
 export const ANALYTICS_CHECKS: readonly Check[] = [
   {
     code: 'A29',

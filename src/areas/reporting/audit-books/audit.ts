@@ -22,7 +22,7 @@ export interface AuditRun {
  * Runs the checks on an organization's books in the caller's transaction, keeps what they find and tells of what is new.
  * Each check is one statement or more, each with a snapshot of its own, and repairs nothing.
  *
- * Rule: beyond 9.
+ * Rule: auditor.md.
  */
 export async function auditBooks(ctx: Context, run: AuditRun): Promise<void> {
   const { db, organizationId } = ctx;

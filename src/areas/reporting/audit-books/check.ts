@@ -8,7 +8,7 @@ export interface Finding {
   details?: object;
 }
 
-/** An invariant: what it asks for must be empty. Rule: beyond 9. */
+/** An invariant: what it asks for must be empty. Rule: auditor.md. */
 export interface Check {
   /** `A01` and so on. */
   code: string;

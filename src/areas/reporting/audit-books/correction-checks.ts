@@ -1,6 +1,6 @@
 import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 
-/** Invariants of corrected usage. Rules: beyond 4 "invariants", 9. */
+/** Invariants of corrected usage. Rules: event-corrections.md "invariants", auditor.md. */
 export const CORRECTION_CHECKS: readonly Check[] = [
   {
     code: 'A31',

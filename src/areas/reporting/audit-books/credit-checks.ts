@@ -3,7 +3,7 @@ import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 /** A hold that ran out counts no longer, and is marked within a minute. */
 const HOLD_LATE_AFTER = { minutes: 5 } as const;
 
-/** Invariants of coupons, refunds and holds. Rule: beyond 9. */
+/** Invariants of coupons, refunds and holds. Rule: auditor.md. */
 export const CREDIT_CHECKS: readonly Check[] = [
   {
     code: 'A09',

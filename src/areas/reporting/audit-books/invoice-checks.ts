@@ -1,7 +1,7 @@
 import { dueCents } from '../../invoices/invoices/due.ts';
 import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 
-/** Invariants of invoices, their fees, taxes and notes. Rule: beyond 9. */
+/** Invariants of invoices, their fees, taxes and notes. Rule: auditor.md. */
 export const INVOICE_CHECKS: readonly Check[] = [
   {
     code: 'A07',

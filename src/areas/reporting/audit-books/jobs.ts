@@ -6,7 +6,7 @@ import { systemTransaction } from '../../../platform/records/system-transaction.
 import { auditBooks } from './audit.ts';
 import { listOrganizations } from './sql.ts';
 
-/** Job `audit-recent`: the checks that are cheap, hourly. Rules: platform L, beyond 9. */
+/** Job `audit-recent`: the checks that are cheap, hourly. Rules: periodic-jobs.md, auditor.md. */
 export const auditRecent: SweepJob = { name: 'audit-recent', sweep: (deps) => auditAll(deps, 'incremental') };
 
 /** Job `audit-full`: all checks, nightly. */

@@ -12,7 +12,7 @@ const PROVIDER_EVENTS_LATE_AFTER = { hours: 2 } as const;
 /** A worker that advances a clock renews its lease every few seconds. */
 const ADVANCE_DEAD_AFTER = { minutes: 10 } as const;
 
-/** Invariants of queued work and of the schema, all of real time. Rule: beyond 9. */
+/** Invariants of queued work and of the schema, all of real time. Rule: auditor.md. */
 export const MACHINERY_CHECKS: readonly Check[] = [
   {
     code: 'A22',

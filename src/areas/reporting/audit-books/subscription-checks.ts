@@ -1,9 +1,9 @@
 import { type Check, type Finding, MOST_FINDINGS } from './check.ts';
 
-/** Time after which work that fell due should long be done. Rule: beyond 9 A13. */
+/** Time after which work that fell due should long be done. Rule: auditor.md#a13. */
 const LATE_AFTER = { hours: 2, minutes: 20 } as const;
 
-/** Invariants of subscriptions, their windows and what falls due. Rule: beyond 9. */
+/** Invariants of subscriptions, their windows and what falls due. Rule: auditor.md. */
 export const SUBSCRIPTION_CHECKS: readonly Check[] = [
   {
     code: 'A11',

@@ -13,7 +13,7 @@ const HOURS_A_PAGE = 200;
 const MOST_EVENTS = 10_000;
 const BILLED_AFTER = { minutes: 10 } as const;
 
-/** Invariants between events and what was made of them. Rule: beyond 9. */
+/** Invariants between events and what was made of them. Rule: auditor.md. */
 export const USAGE_CHECKS: readonly Check[] = [
   {
     code: 'A15',

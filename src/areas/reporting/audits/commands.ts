@@ -21,7 +21,7 @@ const MINUTES_BETWEEN_RUNS = 10;
  * Has the books audited now, by all checks or by those named.
  *
  * @throws Refusal 422 base, within ten minutes of the last time
- * Rule: beyond 9.
+ * Rule: auditor.md.
  */
 export async function createAudit(ctx: Context, { body }: { body?: AuditCreate }) {
   const { db, organizationId } = ctx;

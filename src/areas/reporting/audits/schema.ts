@@ -9,7 +9,7 @@ export type AuditMode = (typeof AUDIT_MODES)[number];
 
 /** Checks are thirty. */
 const CHECKS_MAX = 100;
-/** Codes of checks, as the table of beyond 9 has them. */
+/** Codes of checks, as the table of auditor.md has them. */
 const CODE = /^A\d{2}$/;
 
 export const AuditCreate = z.object({

@@ -1,7 +1,7 @@
 import { seconds, secondsOrNull } from '../../../platform/schema/view.ts';
 import type { AuditRow, FindingRow } from './queries.ts';
 
-/** A run of the auditor. Rule: beyond 0 "runs". */
+/** A run of the auditor. Rule: other-routes.md#common-ground "runs". */
 export function auditView(row: AuditRow) {
   const isDone = row.finished_at !== null;
   const total = row.checks.length;

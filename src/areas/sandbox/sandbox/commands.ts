@@ -21,7 +21,7 @@ import type { CheckoutFinish, Confirmation } from './schema.ts';
  * Ends the confirmation that a test card asked for: the connection tells the outcome the way a provider would.
  *
  * @throws Refusal 404 payment; 405 invalid_status, unless the payment waits for its customer at a sandbox
- * Rule: beyond 13.3.
+ * Rule: provider-connections.md#sandbox-provider.
  */
 export async function confirmPayment(ctx: Context, { svc_id, body }: { svc_id: string; body: Confirmation }) {
   const payment = await getPaymentAtProvider(ctx.db, ctx.organizationId, svc_id);
@@ -52,7 +52,7 @@ export async function confirmPayment(ctx: Context, { svc_id, body }: { svc_id: s
  * Finishes a hosted page of a sandbox as a customer would: the card is stored, and what the page asks for is paid.
  *
  * @throws Refusal 404 checkout; 422 card_number value_is_invalid
- * Rule: beyond 13.3.
+ * Rule: provider-connections.md#sandbox-provider.
  */
 export async function finishCheckout(ctx: Context, { token, body }: { token: string; body: CheckoutFinish }) {
   const { db, organizationId } = ctx;

@@ -52,7 +52,7 @@ async function deleteMails(ctx: Context) {
   return new Answer({});
 }
 
-/** What a provider, or a customer in front of its pages, would do. Rule: beyond 13.3. */
+/** What a provider, or a customer in front of its pages, would do. Rule: provider-connections.md#sandbox-provider. */
 export const sandboxOperations: Operation[] = [
   {
     name: 'confirmSandboxPayment',

@@ -35,9 +35,11 @@ interface ClockInput {
 
 /**
  * Freezes the organization's time. The first clock of an organization without customers also moves the organization's
- * beginning there. Rule: platform O.1, beyond 1.1.
+ * beginning there. Rule: test-clocks.md#routes, test-clocks.md#sandboxes.
  *
- * @throws Refusal 403 feature_unavailable; 405 provider_connected, beside a real connection (finance 1.2); 422 frozen_time (mandatory, invalid_date, before the newest record or outside
+ * @throws Refusal 403 feature_unavailable; 405 provider_connected, beside a real connection
+ * (provider-connections.md#sandboxes-reach-no-live-account); 422 frozen_time (mandatory, invalid_date, before the
+ * newest record or outside
  * 2000 to 2099), base value_already_exist
  */
 export async function createTestClock(ctx: Context, { body }: ClockInput): Promise<object> {

@@ -16,7 +16,8 @@ export async function showTestClock(ctx: Context): Promise<object> {
 }
 
 /**
- * What happened under the present clock, or under the newest one after it was deleted, in order (beyond 1.3).
+ * What happened under the present clock, or under the newest one after it was deleted, in order
+ * (test-clocks.md#timeline).
  *
  * @throws Refusal 403 feature_unavailable; 404 test_clock; 422 from, to invalid_date
  */

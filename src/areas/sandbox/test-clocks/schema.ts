@@ -24,7 +24,7 @@ export type TimelineQuery = z.infer<typeof TimelineQuery>;
 
 export const CLOCK_STATUSES = ['ready', 'advancing', 'failed'] as const;
 
-/** What stopped an advance (platform O.1). */
+/** What stopped an advance (test-clocks.md#routes). */
 export const ClockError = z.object({
   at: z.iso.datetime(),
   job: z.string(),

@@ -15,7 +15,7 @@ import type { Execution } from './make-records.ts';
  * a raise, at the end of the period when it is a reduction.
  *
  * @throws Refusal 404 plan; 422 subscription subscription_not_active, and as changePlan
- * Rule: platform K.6.
+ * Rule: quotes.md#execution.
  */
 export async function amendSubscription(
   ctx: Context,

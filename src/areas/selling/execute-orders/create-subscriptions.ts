@@ -24,7 +24,7 @@ type Subscribed = Pick<ExecutionRecord, 'subscription_ids' | 'terminated_subscri
  * Makes the subscriptions of a deal; one whose external id is live already gets the plan instead.
  *
  * @throws Refusal 404 plan, payment_method, and as createSubscription
- * Rule: platform K.6.
+ * Rule: quotes.md#execution.
  */
 export async function createSubscriptions(
   ctx: Context,

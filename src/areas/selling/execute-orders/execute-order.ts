@@ -18,7 +18,7 @@ import { makeRecords } from './make-records.ts';
  *
  * @returns the order, or the answer of what refused its execution
  * @throws Refusal 404 order; 422 lock_acquisition_failed; status not_editable; execution_mode value_is_mandatory
- * Rules: platform K.3, K.6.
+ * Rules: quotes.md#routes, quotes.md#execution.
  */
 export async function executeOrder(
   ctx: Context,

@@ -21,7 +21,7 @@ const dueItem =
 
 /**
  * Executes orders whose time has come. One that is refused fails, and is tried again by hand only.
- * Rules: platform L `execute-orders`, K.6.
+ * Rules: periodic-jobs.md#execute-orders, quotes.md#execution.
  */
 export const executeOrders: PeriodicJob = {
   name: 'execute-orders',
@@ -36,7 +36,7 @@ export const executeOrders: PeriodicJob = {
 
 /**
  * Ends order forms that nobody signed, in the first tick of the local day on which they expire, and their versions.
- * Rules: platform L `expire-order-forms`, K.6.
+ * Rules: periodic-jobs.md#expire-order-forms, quotes.md#execution.
  */
 export const expireOrderForms: PeriodicJob = {
   name: 'expire-order-forms',

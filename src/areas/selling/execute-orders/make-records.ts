@@ -33,7 +33,7 @@ export interface Execution {
  * wallets. Plans are locked first, then the customer, as those commands do.
  *
  * @throws Refusal 404 customer, plan, coupon, add_on and so on, as those commands
- * Rule: platform K.6.
+ * Rule: quotes.md#execution.
  */
 export async function makeRecords(ctx: Context, order: OrderRow): Promise<Partial<ExecutionRecord>> {
   const { db, organizationId } = ctx;

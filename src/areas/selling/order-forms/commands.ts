@@ -21,7 +21,7 @@ import { readSignedDocument, type SignedDocument } from './signed-document.ts';
  * Notes that a form was signed and makes its order, which is executed on demand, or at `execute_at`.
  *
  * @throws Refusal 404 order_form; 422 status not_signable; execution_mode, execute_at, signed_document
- * Rule: platform K.3.
+ * Rule: quotes.md#routes.
  */
 export async function markOrderFormAsSigned(
   ctx: Context,
@@ -56,7 +56,7 @@ export async function markOrderFormAsSigned(
  * Voids a form that nobody signed, and its version with it.
  *
  * @throws Refusal 404 order_form; 422 status not_voidable
- * Rule: platform K.3.
+ * Rule: quotes.md#routes.
  */
 export async function voidOrderForm(ctx: Context, { svc_id }: { svc_id: string }) {
   const form = await lockOrderForm(ctx, svc_id);
@@ -64,7 +64,10 @@ export async function voidOrderForm(ctx: Context, { svc_id }: { svc_id: string }
   return { order_form: await endOrderForm(ctx, form, 'voided') };
 }
 
-/** Ends a generated form for one of two reasons; the caller holds its quote. Rules: platform K.3, K.6. */
+/**
+ * Ends a generated form for one of two reasons; the caller holds its quote. Rules: quotes.md#routes,
+ * quotes.md#execution.
+ */
 export async function endOrderForm(ctx: Context, form: OrderFormRow, status: 'expired' | 'voided') {
   const { db, organizationId } = ctx;
   const reason = status === 'expired' ? 'expired' : 'manual';

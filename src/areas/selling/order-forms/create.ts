@@ -6,7 +6,7 @@ import { nextNumber } from '../quotes/writes.ts';
 import { insertOrderForm } from './queries.ts';
 import { recordOrderForm } from './record.ts';
 
-/** Makes the order form of a version that was just approved. Rule: platform K.4. */
+/** Makes the order form of a version that was just approved. Rule: quotes.md#approval. */
 export async function createOrderForm(
   ctx: Context,
   { quote, version, expires_at }: PayloadOf<typeof quoteApproved>,

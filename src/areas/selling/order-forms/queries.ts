@@ -50,7 +50,7 @@ export async function getOrderForm(db: Db, organizationId: string, id: string): 
   return row;
 }
 
-/** A page of order forms, newest first, and their number. Rule: platform D.2. */
+/** A page of order forms, newest first, and their number. Rule: lists.md#filters-and-order. */
 export async function listOrderForms(
   db: Db,
   organizationId: string,

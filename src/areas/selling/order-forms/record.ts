@@ -16,7 +16,7 @@ const NOT_TOLD: OrderFormEvent = 'order_form.file_uploaded';
  * Writes an order form's state into the audit trail and tells those who listen.
  *
  * @returns the form as it is shown
- * Rules: platform G.1, H.1.
+ * Rules: webhooks.md#event-types, logs.md#activity-logs.
  */
 export async function recordOrderForm(ctx: Context, types: readonly OrderFormEvent[], id: string) {
   const form = await getOrderForm(ctx.db, ctx.organizationId, id);

@@ -1,6 +1,6 @@
 import { refuse } from '../../../platform/refusal.ts';
 
-/** Below it a document may be. Rule: platform K.3. */
+/** Below it a document may be. Rule: quotes.md#routes. */
 const TOO_LARGE_BYTES = 10 * 1024 * 1024;
 
 /** Largest body of a signature: a document in base64, which adds a third, and what stands around it. */
@@ -25,7 +25,7 @@ export interface SignedDocument {
  * A document out of its data URI.
  *
  * @throws Refusal 422 signed_document: invalid_format, invalid_content_type (of PDF, JPEG, PNG), file_too_large (10 MiB)
- * Rule: platform K.3.
+ * Rule: quotes.md#routes.
  */
 export function readSignedDocument(uri: string): SignedDocument {
   const head = HEAD.exec(uri);

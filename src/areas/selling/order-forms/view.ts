@@ -3,7 +3,7 @@ import { seconds, secondsOrNull } from '../../../platform/schema/view.ts';
 import { documentLinks } from '../../messaging/documents/link.ts';
 import type { OrderFormRow } from './queries.ts';
 
-/** Order forms as the API shows them, with links to their signed documents. Rule: platform K.2. */
+/** Order forms as the API shows them, with links to their signed documents. Rule: quotes.md#fields. */
 export async function showOrderForms({ db, config }: Pick<Context, 'db' | 'config'>, rows: readonly OrderFormRow[]) {
   const links = await documentLinks(
     db,

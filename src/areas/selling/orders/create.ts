@@ -14,7 +14,7 @@ interface Signed {
   executeAt: string | null;
 }
 
-/** Makes the order of a form that was just signed, with the deal as it was approved. Rule: platform K.3. */
+/** Makes the order of a form that was just signed, with the deal as it was approved. Rule: quotes.md#routes. */
 export async function createOrder(
   ctx: Context,
   { quote, version, orderFormId, executionMode, executeAt }: Signed,

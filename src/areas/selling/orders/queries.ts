@@ -57,7 +57,7 @@ export async function getOrder(db: Db, organizationId: string, id: string): Prom
   return row;
 }
 
-/** A page of orders, newest first, and their number. Rule: platform D.2. */
+/** A page of orders, newest first, and their number. Rule: lists.md#filters-and-order. */
 export async function listOrders(
   db: Db,
   organizationId: string,

@@ -2,7 +2,10 @@ import type { Context } from '../../../platform/context.ts';
 import { getOrder, type OrderRow } from './queries.ts';
 import { orderView } from './view.ts';
 
-/** Writes an order's state into the audit trail and tells those who listen. Rules: platform G.1, H.1. */
+/**
+ * Writes an order's state into the audit trail and tells those who listen. Rules: webhooks.md#event-types,
+ * logs.md#activity-logs.
+ */
 export async function recordOrder(
   ctx: Context,
   type: 'order.created' | 'order.executed',

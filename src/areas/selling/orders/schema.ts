@@ -7,11 +7,13 @@ import { fromFilter, untilFilter } from '../../../platform/lists/time-filters.ts
 import { oneOf } from '../../../platform/schema/fields.ts';
 import { BillingItemsView, withoutRoot, wordsFilter } from '../quotes/schema.ts';
 
-/** Whether an execution makes the records of the deal, or only notes that somebody made them. Rule: platform K.6. */
+/**
+ * Whether an execution makes the records of the deal, or only notes that somebody made them. Rule: quotes.md#execution.
+ */
 export const EXECUTION_MODES = ['execute_in_svc', 'order_only'] as const;
 export type ExecutionMode = (typeof EXECUTION_MODES)[number];
 
-/** Body of `POST /orders/{svc_id}/execute`, of which nothing is needed. Rule: platform K.3. */
+/** Body of `POST /orders/{svc_id}/execute`, of which nothing is needed. Rule: quotes.md#routes. */
 export const OrderExecute = z
   .object({ order: z.object({ execution_mode: oneOf(EXECUTION_MODES).nullish() }).nullish() })
   .check(withoutRoot());
@@ -36,7 +38,7 @@ export type OrdersQuery = z.infer<typeof OrdersQuery>;
 const Instant = z.iso.datetime();
 const Ids = z.array(z.uuid());
 
-/** What the last execution made, or why it made nothing. Rule: platform K.2. */
+/** What the last execution made, or why it made nothing. Rule: quotes.md#fields. */
 const ExecutionRecord = z.object({
   executed_at: Instant.nullable(),
   execution_mode: z.enum(EXECUTION_MODES).nullable(),

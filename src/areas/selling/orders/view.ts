@@ -1,7 +1,7 @@
 import { seconds, secondsOrNull } from '../../../platform/schema/view.ts';
 import type { OrderRow } from './queries.ts';
 
-/** An order as webhooks show it. Rule: platform K.2. */
+/** An order as webhooks show it. Rule: quotes.md#fields. */
 export const orderView = (order: OrderRow) => ({
   svc_id: order.id,
   number: order.number,
@@ -18,7 +18,7 @@ export const orderView = (order: OrderRow) => ({
   updated_at: seconds(order.updated_at),
 });
 
-/** An order as answers show it. Rule: platform K.2. */
+/** An order as answers show it. Rule: quotes.md#fields. */
 export const orderExtendedView = (order: OrderRow) => ({
   ...orderView(order),
   billing_snapshot: order.billing_snapshot,

@@ -8,7 +8,7 @@ import type { Context } from '../../../platform/context.ts';
  * What is wrong with a day until which a deal may be signed, or on which it is executed: it lies ahead, on a day before the
  * first thing of the deal ends, where the customer is.
  *
- * Rule: platform K.3 "dates".
+ * Rule: quotes.md#routes "dates".
  */
 export function dealDateFault(
   ctx: Context,

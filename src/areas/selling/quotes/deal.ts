@@ -31,7 +31,7 @@ interface Named {
  * back: of the target's plan, else of the customer, else of the billing entity.
  *
  * @throws Refusal 404 billing_entity; 422 currency, billing_entity_code: not_supported_for_order_type, of amendments
- * Rule: platform K.4.
+ * Rule: quotes.md#approval.
  */
 export async function termsOfDeal(
   ctx: Context,

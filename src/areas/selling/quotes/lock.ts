@@ -6,7 +6,7 @@ import { type Refusal, refuse } from '../../../platform/refusal.ts';
  * something of it before reads again afterwards.
  *
  * @throws `refusal`, when another transaction kept it too long
- * Rule: platform K.1.
+ * Rule: quotes.md#lifecycle.
  */
 export async function lockQuote(
   ctx: Context,

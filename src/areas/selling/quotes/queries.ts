@@ -96,7 +96,7 @@ export async function getQuoteVersion(db: Db, organizationId: string, id: string
   return row;
 }
 
-/** The version of a quote that decides about it: the one with the highest number. Rule: platform K.1. */
+/** The version of a quote that decides about it: the one with the highest number. Rule: quotes.md#lifecycle. */
 export const listCurrentVersions = (db: Db, organizationId: string, quoteIds: readonly string[]) => db<
   QuoteVersionRow[]
 >`
@@ -137,7 +137,7 @@ export async function listVersions(
   return { rows, totalCount: count!.total };
 }
 
-/** A page of quotes, newest first, and their number. Rule: platform D.2. */
+/** A page of quotes, newest first, and their number. Rule: lists.md#filters-and-order. */
 export async function listQuotes(
   db: Db,
   organizationId: string,

@@ -5,7 +5,7 @@ import { quoteBaseView, quoteExtendedView, quoteVersionView } from './view.ts';
 
 type QuoteEvent = 'quote.created' | 'quote.updated' | 'quote.approved' | 'quote.voided' | 'quote.version_created';
 
-/** Types that are told to those who listen; the others stand in the audit trail only. Rule: platform G.1. */
+/** Types that are told to those who listen; the others stand in the audit trail only. Rule: webhooks.md#event-types. */
 const TOLD: ReadonlySet<QuoteEvent> = new Set(['quote.created', 'quote.approved', 'quote.voided']);
 
 /**
@@ -13,7 +13,7 @@ const TOLD: ReadonlySet<QuoteEvent> = new Set(['quote.created', 'quote.approved'
  * trail shows the items of a version, never its content.
  *
  * @param before the version before a change
- * Rules: platform G.1, H.1.
+ * Rules: webhooks.md#event-types, logs.md#activity-logs.
  */
 export function recordQuote(
   ctx: Context,

@@ -24,7 +24,7 @@ const authored = {
   billing_entity_code: optionalText(),
 };
 
-/** Input of `POST /quotes`. Rule: platform K.1. */
+/** Input of `POST /quotes`. Rule: quotes.md#lifecycle. */
 export const QuoteCreate = z.object({
   ...authored,
   external_customer_id: text(),
@@ -48,7 +48,7 @@ export type QuoteVersionApprove = z.infer<typeof QuoteVersionApprove>;
 /** Errors inside an optional root stand under their own names. */
 export const withoutRoot = <Output>() => renameErrors<Output>((path) => (path.length > 1 ? path.slice(1) : path));
 
-/** Words of a list filter; one that nobody knows is refused. Rule: platform D.2. */
+/** Words of a list filter; one that nobody knows is refused. Rule: lists.md#filters-and-order. */
 export const wordsFilter = <const Words extends readonly string[]>(words: Words) =>
   listFilter
     .refine((given) => given === undefined || given.every((word) => words.includes(word)), INVALID)

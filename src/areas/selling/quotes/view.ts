@@ -1,7 +1,7 @@
 import { seconds, secondsOrNull } from '../../../platform/schema/view.ts';
 import type { QuoteRow, QuoteVersionRow } from './queries.ts';
 
-/** A quote as webhooks and lists share it. Rule: platform K.2. */
+/** A quote as webhooks and lists share it. Rule: quotes.md#fields. */
 export const quoteBaseView = (quote: QuoteRow) => ({
   svc_id: quote.id,
   number: quote.number,
@@ -13,7 +13,7 @@ export const quoteBaseView = (quote: QuoteRow) => ({
   updated_at: seconds(quote.updated_at),
 });
 
-/** A version as lists show it. Rule: platform K.2. */
+/** A version as lists show it. Rule: quotes.md#fields. */
 export const quoteVersionView = (version: QuoteVersionRow) => ({
   svc_id: version.id,
   svc_quote_id: version.quote_id,
@@ -29,7 +29,7 @@ export const quoteVersionView = (version: QuoteVersionRow) => ({
   updated_at: seconds(version.updated_at),
 });
 
-/** A version by itself. Rule: platform K.2. */
+/** A version by itself. Rule: quotes.md#fields. */
 export const quoteVersionExtendedView = (version: QuoteVersionRow) => ({
   ...quoteVersionView(version),
   content: version.content,
@@ -41,7 +41,7 @@ export const quoteView = (quote: QuoteRow, current: QuoteVersionRow | undefined)
   current_version: current ? quoteVersionView(current) : null,
 });
 
-/** A quote by itself. Rule: platform K.2. */
+/** A quote by itself. Rule: quotes.md#fields. */
 export const quoteExtendedView = (quote: QuoteRow, current: QuoteVersionRow | undefined) => ({
   ...quoteView(quote, current),
   owners: quote.owners,

@@ -7,7 +7,10 @@ import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { BillingItems } from './billing-items/types.ts';
 
-/** The next number of a document in the organization; who asks later waits for this transaction. Rule: platform K.1. */
+/**
+ * The next number of a document in the organization; who asks later waits for this transaction.
+ * Rule: quotes.md#lifecycle.
+ */
 export async function nextNumber(ctx: Context, document: NumberedDocument): Promise<string> {
   const [row] = await ctx.db<{ last: number }[]>`
     insert into order_sequences (organization_id, document, last) values (${ctx.organizationId}, ${document}, 1)

@@ -28,7 +28,7 @@ interface Address {
  * Gives one subscription values of its own, beside what its plan grants.
  *
  * @throws Refusal 404 subscription, feature, privilege; 422 as readGiven
- * Rule: platform J.3 "PATCH per feature".
+ * Rule: entitlements.md#merge "PATCH per feature".
  */
 export async function patchSubscriptionEntitlements(
   ctx: Context,
@@ -55,7 +55,7 @@ interface FeatureAddress extends Address {
  * Takes a feature from one subscription. Answers it as it was, and what is left.
  *
  * @throws Refusal 404 subscription, feature
- * Rule: platform J.3 "DELETE feature".
+ * Rule: entitlements.md#merge "DELETE feature".
  */
 export async function deleteSubscriptionEntitlement(ctx: Context, { feature_code, ...address }: FeatureAddress) {
   const { subscription, feature } = await lockFeatureOf(ctx, address, feature_code);
@@ -68,7 +68,7 @@ export async function deleteSubscriptionEntitlement(ctx: Context, { feature_code
  * Takes a privilege of a feature from one subscription. Answers the feature as it then has it, and all that it has.
  *
  * @throws Refusal 404 subscription, feature, privilege
- * Rule: platform J.3 "DELETE privilege".
+ * Rule: entitlements.md#merge "DELETE privilege".
  */
 export async function deleteSubscriptionEntitlementPrivilege(
   ctx: Context,
@@ -125,7 +125,7 @@ async function featuresOf(
   return listFeaturesForSubscription(ctx.db, ctx.organizationId, holder, codes);
 }
 
-/** Records the subscription as it then is, also when nothing changed. Rule: platform J.2. */
+/** Records the subscription as it then is, also when nothing changed. Rule: entitlements.md#routes. */
 async function recordChange(ctx: Context, subscription: SubscriptionRow) {
   const shown = await getShown(ctx.db, ctx.organizationId, subscription.id);
   await recordSubscription(ctx, 'subscription.updated', subscription.id, shown);

@@ -4,7 +4,10 @@ import { entitlementsOf } from '../entitlements/reads.ts';
 import type { StatusQuery } from '../entitlements/schema.ts';
 import { findShownByExternalId } from '../subscriptions/queries.ts';
 
-/** What a subscription is entitled to, plan and overrides merged. @throws Refusal 404 subscription. Rule: platform J.3. */
+/**
+ * What a subscription is entitled to, plan and overrides merged. @throws Refusal 404 subscription.
+ * Rule: entitlements.md#merge.
+ */
 export async function listSubscriptionEntitlements(
   ctx: Context,
   { external_id, query }: { external_id: string; query: StatusQuery },

@@ -7,7 +7,7 @@ import type { SubscriptionEntitlementView } from './schema.ts';
 /** Shown as `plan_value` where the plan grants none: the contract has the key mandatory and never null. */
 const NO_PLAN_VALUE = '';
 
-/** What a subscription has of its features, as the API shows it. Rule: platform J.3. */
+/** What a subscription has of its features, as the API shows it. Rule: entitlements.md#merge. */
 export const subscriptionEntitlementViews = (
   features: readonly FeatureOfSubscription[],
 ): SubscriptionEntitlementView[] =>

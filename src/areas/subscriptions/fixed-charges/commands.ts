@@ -21,7 +21,7 @@ interface Input {
  * Overrides a fixed charge for one subscription: units alone are kept beside it, anything else in a plan of its own.
  *
  * @throws Refusal 404 subscription, fixed_charge, tax; 403 cannot_override_charge_model; 422 by field, base
- * Rule: usage-and-charges E.6.
+ * Rule: fixed-charges.md#override.
  */
 export async function overrideSubscriptionFixedCharge(ctx: Context, input: Input) {
   const { external_id, fixed_charge_code, query, body } = input;

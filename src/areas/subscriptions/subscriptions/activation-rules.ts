@@ -139,7 +139,7 @@ async function refuseUnpayable(ctx: Context, subscription: PaidBy): Promise<void
  *
  * @param hasToPay whether there is anything to pay in advance: without, a rule does not apply
  * @returns whether the subscription has to wait
- * Rule: subscriptions-and-invoices B.9.
+ * Rule: activation-rules.md.
  */
 export async function evaluateRules(ctx: Context, subscriptionId: string, hasToPay: boolean): Promise<boolean> {
   const rows = await ctx.db<{ status: RuleStatus }[]>`

@@ -1,4 +1,7 @@
-/** Name that an invoice prints for a subscription: its own, else the plan's display name or name. Rule: subscriptions-and-invoices B.1. */
+/**
+ * Name that an invoice prints for a subscription: its own, else the plan's display name or name.
+ * Rule: subscriptions.md#fields.
+ */
 export const subscriptionName = (row: {
   name: string | null;
   plan_invoice_display_name: string | null;

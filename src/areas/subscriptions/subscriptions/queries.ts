@@ -147,7 +147,7 @@ export async function getShown(db: Db, organizationId: string, id: string): Prom
 
 /**
  * The record of an external id that a read means: of the given status, never-terminated first, then latest ended, then
- * latest started. Rule: subscriptions-and-invoices B.2.
+ * latest started. Rule: subscriptions.md#external-id.
  */
 export async function findShownByExternalId(
   db: Db,
@@ -199,7 +199,10 @@ const matching = (db: Db, organizationId: string, filters: SubscriptionFilters) 
   ${filters.currency === undefined ? db`` : db`and plan.amount_currency = ${filters.currency}`}
   ${filters.billing_entity_codes === undefined ? db`` : db`and coalesce(entity.code, home.code) = any (${filters.billing_entity_codes})`}`;
 
-/** A page of subscriptions, newest `subscription_at` first; `endedLast` those that go on before. Rule: subscriptions-and-invoices B.10. */
+/**
+ * A page of subscriptions, newest `subscription_at` first; `endedLast` those that go on before.
+ * Rule: subscriptions.md#list-filters.
+ */
 export const listSubscriptionsShown = (
   db: Db,
   organizationId: string,

@@ -18,7 +18,7 @@ export type SubscriptionEvent =
   | 'subscription.trial_ended'
   | 'subscription.termination_alert';
 
-/** Types that the audit trail knows. Rule: platform H.1. */
+/** Types that the audit trail knows. Rule: logs.md#activity-logs. */
 const LOGGED: ReadonlySet<SubscriptionEvent> = new Set([
   'subscription.incomplete',
   'subscription.canceled',
@@ -31,7 +31,7 @@ const LOGGED: ReadonlySet<SubscriptionEvent> = new Set([
  * Writes a subscription's state into the audit trail and tells those who listen.
  *
  * @param before of an edit: what the audit trail compares with
- * Rules: platform G.1, H.1.
+ * Rules: webhooks.md#event-types, logs.md#activity-logs.
  */
 export async function recordSubscription(
   ctx: Context,

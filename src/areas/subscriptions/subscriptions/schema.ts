@@ -22,7 +22,7 @@ const isFilled = (value: unknown): boolean =>
   value !== null &&
   (typeof value !== 'object' || (Array.isArray(value) ? value : Object.keys(value)).length > 0);
 
-/** Amount that the provider is to authorize before anything is created. Rule: subscriptions-and-invoices B.1. */
+/** Amount that the provider is to authorize before anything is created. Rule: subscriptions.md#fields. */
 const Authorization = z.preprocess(
   (value) => (isFilled(value) ? value : undefined),
   z.object({ amount_cents: integer({ min: 1 }), amount_currency: oneOf(CURRENCIES) }, INVALID).optional(),
@@ -66,7 +66,7 @@ const editable = {
   progressive_billing_disabled: boolean().optional(),
 };
 
-// As long as events may name it (usage-and-charges A.2): a longer one could never be metered.
+// As long as events may name it (events.md#fields): a longer one could never be metered.
 const externalId = () => text({ maxBytes: KEY_MAX_BYTES }).transform((value) => value.trim());
 
 const SubscriptionCreate = z.object({
@@ -157,7 +157,7 @@ const statusesFilter = listFilter.transform((values) => {
 const filters = {
   external_id: textFilter,
   plan_code: textFilter,
-  // An unknown value drops the whole filter (platform D.2).
+  // An unknown value drops the whole filter (lists.md#filters-and-order).
   status: statusesFilter,
   overridden: booleanFilter,
   overriden: booleanFilter,

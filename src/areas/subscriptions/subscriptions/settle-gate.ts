@@ -13,7 +13,7 @@ interface GatingInvoice {
 
 /**
  * Owes the decision about the subscription that an open invoice holds back, once its payment came in or was refused.
- * Rule: subscriptions-and-invoices B.9.
+ * Rule: activation-rules.md.
  */
 export async function followGatedPayment(
   ctx: Context,

@@ -25,7 +25,10 @@ export async function extendedView(ctx: Context, row: SubscriptionShown) {
   };
 }
 
-/** Its own thresholds, else those of its plan; none when progressive billing is off. Rule: subscriptions-and-invoices A.5. */
+/**
+ * Its own thresholds, else those of its plan; none when progressive billing is off.
+ * Rule: progressive-billing.md#usage-thresholds.
+ */
 function applicableThresholds<Threshold>(
   { progressive_billing_disabled, own_thresholds }: SubscriptionShown,
   ofPlan: readonly Threshold[],

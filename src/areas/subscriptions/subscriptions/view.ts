@@ -9,7 +9,7 @@ import { selectedSectionView } from '../../customers/invoice-custom-sections/vie
 import { activationRuleView } from './activation-rules.ts';
 import type { SubscriptionShown } from './queries.ts';
 
-/** A subscription as the API shows it at `now`. Rule: subscriptions-and-invoices B.1. */
+/** A subscription as the API shows it at `now`. Rule: subscriptions.md#fields. */
 export function subscriptionView(row: SubscriptionShown, now: Temporal.Instant) {
   const current = row.started_at === null ? null : currentBillingPeriod(row, row, row.zone, now);
   return {

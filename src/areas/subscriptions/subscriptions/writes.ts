@@ -120,7 +120,7 @@ export async function changeSubscription(
     where organization_id = ${organizationId} and id = ${id}`;
 }
 
-/** The first currency that a customer is billed in becomes its own. Rule: subscriptions-and-invoices B.1. */
+/** The first currency that a customer is billed in becomes its own. Rule: subscriptions.md#fields. */
 export const setFirstCurrency = (
   db: Db,
   organizationId: string,

@@ -5,7 +5,9 @@ import { getActivityLog, listActivityLogs } from './queries.ts';
 import type { ActivityLogsQuery } from './schema.ts';
 import { activityLogView } from './view.ts';
 
-/** A page of the audit trail, newest first, as far back as it is shown. Rule: platform H.1, H.4. */
+/**
+ * A page of the audit trail, newest first, as far back as it is shown. Rule: logs.md#activity-logs, logs.md#storage.
+ */
 export async function showActivityLogs(ctx: Context, { query }: { query: ActivityLogsQuery }) {
   const since = await shownSince(ctx, 'activity_logs');
   const { rows, total } = await listActivityLogs(ctx.db, ctx.organizationId, query, since);

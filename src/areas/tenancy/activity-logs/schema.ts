@@ -5,7 +5,7 @@ import { fromFilter, untilFilter } from '../../../platform/lists/time-filters.ts
 
 const SOURCES = ['api', 'front', 'system'] as const;
 
-/** One entry of the audit trail. Rule: platform H.1. */
+/** One entry of the audit trail. Rule: logs.md#activity-logs. */
 export const ActivityLogView = z.object({
   activity_id: z.uuid(),
   activity_type: z.string(),
@@ -26,7 +26,7 @@ export type ActivityLogView = z.infer<typeof ActivityLogView>;
 export const ActivityLogEnvelope = z.object({ activity_log: ActivityLogView });
 export const ActivityLogList = z.object({ activity_logs: z.array(ActivityLogView), meta: PageMeta });
 
-/** Filters of the list, all optional; a word that no entry has matches nothing. Rule: platform D.2. */
+/** Filters of the list, all optional; a word that no entry has matches nothing. Rule: lists.md#filters-and-order. */
 export const ActivityLogsQuery = z.object({
   ...pageQuery,
   from_date: fromFilter,

@@ -144,8 +144,8 @@ async function refuseLockOut(ctx: Context, key: ApiKeyRow): Promise<void> {
 }
 
 /**
- * A key can neither grant a permission that it lacks (beyond 14) nor take one from another key; the code is that of a
- * request for which it is lacking.
+ * A key can neither grant a permission that it lacks (other-routes.md#records) nor take one from another key; the code
+ * is that of a request for which it is lacking.
  */
 async function refuseWhatCallerLacks(ctx: Context, wanted: Permissions): Promise<void> {
   if (ctx.actor.apiKeyId === null) return;

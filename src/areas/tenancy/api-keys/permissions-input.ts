@@ -9,7 +9,7 @@ const SHOWN_AT_MOST = 100;
 /**
  * Permissions as a client sent them: resource → modes, each mode once. A resource without modes is one without permission.
  *
- * @returns the permissions, or the codes of the refusal (platform A.2)
+ * @returns the permissions, or the codes of the refusal (api-keys.md#record)
  */
 export function permissionsOf(sent: unknown): { permissions?: Permissions; codes: string[] } {
   if (sent === null || sent === undefined) return { codes: [MANDATORY] };

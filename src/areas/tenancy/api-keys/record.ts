@@ -6,7 +6,8 @@ import { apiKeyView, securityView } from './view.ts';
 
 /**
  * What changes of keys leave behind: a line of the audit trail, one of the security log with name, last characters and
- * flat permissions, and word to every ingress. Rule: platform A.3, H.3, beyond 14.
+ * flat permissions, and word to every ingress. Rule: api-keys.md#lifecycle, logs.md#security-logs,
+ * other-routes.md#records.
  */
 export const recordCreated = (ctx: Context, key: ApiKeyRow): void => {
   const { permissions, ...shown } = securityView(key);

@@ -25,7 +25,7 @@ const permissions = anyValue({ max: PERMISSIONS_MAX, textMax: NAME_MAX })
 
 /**
  * Input of `POST /api_keys`, where a key without permissions gets those of a key by default, and of
- * `PUT /api_keys/{svc_id}`, where what is absent stays. Rule: platform A.2, A.3.
+ * `PUT /api_keys/{svc_id}`, where what is absent stays. Rule: api-keys.md#record, api-keys.md#lifecycle.
  */
 export const ApiKeyInput = z.object({
   name: optionalText({ max: NAME_MAX }),

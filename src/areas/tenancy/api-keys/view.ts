@@ -16,7 +16,9 @@ export const apiKeyView = (key: ApiKeyRow): ApiKeyView => ({
   updated_at: seconds(key.updated_at),
 });
 
-/** A key as the security log tells of it: permissions as flat words. Rule: platform A.3, H.3. */
+/**
+ * A key as the security log tells of it: permissions as flat words. Rule: api-keys.md#lifecycle, logs.md#security-logs.
+ */
 export const securityView = (key: ApiKeyRow) => ({
   svc_id: key.id,
   name: key.name,

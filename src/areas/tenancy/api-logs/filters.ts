@@ -5,7 +5,7 @@ export const HTTP_METHODS = ['post', 'put', 'delete'] as const;
 /** An HTTP status lies within. */
 const STATUS_MIN = 100;
 const STATUS_MAX = 599;
-/** The greatest status that counts as success. Rule: platform H.2. */
+/** The greatest status that counts as success. Rule: logs.md#api-logs. */
 const SUCCEEDED_MAX = 399;
 
 /** Statuses from `min` to `max`, both included. */

@@ -5,7 +5,9 @@ import { getApiLog, listApiLogs } from './queries.ts';
 import type { ApiLogsQuery } from './schema.ts';
 import { apiLogView } from './view.ts';
 
-/** A page of the logged writes, newest first, as far back as they are shown. Rule: platform H.2, H.4. */
+/**
+ * A page of the logged writes, newest first, as far back as they are shown. Rule: logs.md#api-logs, logs.md#storage.
+ */
 export async function showApiLogs(ctx: Context, { query }: { query: ApiLogsQuery }) {
   const since = await shownSince(ctx, 'api_logs');
   const { rows, total } = await listApiLogs(ctx.db, ctx.organizationId, query, since);

@@ -4,7 +4,7 @@ import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { fromFilter, untilFilter } from '../../../platform/lists/time-filters.ts';
 import { HTTP_METHODS, statusFilter } from './filters.ts';
 
-/** One write as it came in and was answered; secrets are filtered. Rule: platform H.2. */
+/** One write as it came in and was answered; secrets are filtered. Rule: logs.md#api-logs. */
 export const ApiLogView = z.object({
   request_id: z.string(),
   api_version: z.string(),
@@ -23,7 +23,7 @@ export type ApiLogView = z.infer<typeof ApiLogView>;
 export const ApiLogEnvelope = z.object({ api_log: ApiLogView });
 export const ApiLogList = z.object({ api_logs: z.array(ApiLogView), meta: PageMeta });
 
-/** Filters of the list, all optional. Rule: platform D.2, H.2. */
+/** Filters of the list, all optional. Rule: lists.md#filters-and-order, logs.md#api-logs. */
 export const ApiLogsQuery = z.object({
   ...pageQuery,
   from_date: fromFilter,

@@ -19,7 +19,7 @@ export interface CreatedOrganization {
 
 /**
  * Makes an organization with its default billing entity (same id), one API key with every permission and an HMAC key.
- * An operator's command: it is not reachable over HTTP. Rule: platform A.6.
+ * An operator's command: it is not reachable over HTTP. Rule: organizations.md.
  *
  * config  keys that seal the HMAC key; without one the deployment's own does
  *
@@ -52,7 +52,7 @@ export async function createOrganization(
   return { organization_id: id, name, api_key: apiKey, hmac_key: hmacKey };
 }
 
-/** SHA-256 of an API key: all that is stored and looked up (platform A.2). */
+/** SHA-256 of an API key: all that is stored and looked up (api-keys.md#record). */
 export const digestOfKey = (key: string): Buffer => createHash('sha256').update(key).digest();
 
 const words = (name: string): string[] =>

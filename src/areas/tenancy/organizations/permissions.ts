@@ -1,4 +1,4 @@
-/** Resources a key may be permitted to read or write (platform A.2, beyond 0). */
+/** Resources a key may be permitted to read or write (api-keys.md#record, other-routes.md#common-ground). */
 export const PERMISSION_RESOURCES = [
   'activity_log',
   'add_on',
@@ -60,7 +60,7 @@ export const PERMISSION_RESOURCES = [
 export type PermissionResource = (typeof PERMISSION_RESOURCES)[number];
 export type Permissions = Partial<Record<PermissionResource, ('read' | 'write')[]>>;
 
-// Must be named to be held (beyond 0): both modes, or only the writing one.
+// Must be named to be held (other-routes.md#common-ground): both modes, or only the writing one.
 const NAMED_ONLY = new Set<PermissionResource>(['api_key', 'payment_provider', 'erasure', 'retention']);
 const NAMED_ONLY_WRITE = new Set<PermissionResource>(['member']);
 

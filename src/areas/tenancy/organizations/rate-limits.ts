@@ -13,7 +13,7 @@ const MOST_PER_SECOND = 1_000_000;
 
 /**
  * Gives an organization limits of its own; categories that are left out stay. An operator's command; whoever runs it
- * announces the change (`keyChangesChannel`) once it is done. Rule: platform C.1.
+ * announces the change (`keyChangesChannel`) once it is done. Rule: rate-limits.md#categories.
  *
  * @returns the limits as they are then
  * @throws Refusal 404 organization; 422 of the category: value_is_out_of_range, unless 1 to 1 000 000

@@ -20,7 +20,8 @@ interface KeyRow {
 
 /**
  * Replaces an API key: a new one with the permissions of the old, which is valid until `expiresAt`, else no longer. An
- * operator's command; whoever runs it announces the change (`keyChangesChannel`) once it is done. Rules: platform A.3, H.3.
+ * operator's command; whoever runs it announces the change (`keyChangesChannel`) once it is done.
+ * Rules: api-keys.md#lifecycle, logs.md#security-logs.
  *
  * @param input.lastFour tells the key when the organization has several valid ones
  * @throws Refusal 404 organization, api_key

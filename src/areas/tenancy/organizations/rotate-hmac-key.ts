@@ -14,9 +14,9 @@ const OVERLAP_HOURS_MAX = 168;
 
 /**
  * Gives an organization a new secret of the `hmac` signature of webhooks; the former one goes on signing for so many hours.
- * An operator's command. Rules: platform G.7, H.3.
+ * An operator's command. Rules: webhooks.md#delivery, logs.md#security-logs.
  *
- * @throws Refusal 404 organization; 422 expires_in_hours value_is_out_of_range, beyond 0 to 168
+ * @throws Refusal 404 organization; 422 expires_in_hours value_is_out_of_range, other-routes.md#common-ground to 168
  */
 export async function rotateHmacKey(
   sql: Sql,

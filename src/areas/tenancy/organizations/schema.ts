@@ -12,7 +12,7 @@ export const ORGANIZATION_NUMBERINGS = ['per_customer', 'per_organization'] as c
 const SLUG_MIN = 3;
 const SLUG_MAX = 40;
 const SLUG = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
-/** Words of addresses that no organization may be called by (platform A.6). */
+/** Words of addresses that no organization may be called by (organizations.md). */
 const RESERVED_SLUGS: ReadonlySet<string> = new Set(
   (
     'auth login sign-up api admin webhooks settings new customers customer plans plan invoices invoice subscriptions ' +
@@ -21,7 +21,7 @@ const RESERVED_SLUGS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Input of `PUT /organizations`: what is absent stays, null clears. Rule: platform A.6. */
+/** Input of `PUT /organizations`: what is absent stays, null clears. Rule: organizations.md. */
 export const OrganizationUpdate = z
   .object({
     ...issuerFields,

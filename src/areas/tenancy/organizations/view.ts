@@ -5,7 +5,9 @@ import type { BillingEntityRow } from '../../customers/billing-entities/queries.
 import type { OrganizationRow } from './queries.ts';
 import type { OrganizationView } from './schema.ts';
 
-/** An organization as the API shows it: currency, zone and taxes are its default billing entity's (platform A.6). */
+/**
+ * An organization as the API shows it: currency, zone and taxes are its default billing entity's (organizations.md).
+ */
 export const organizationView = (
   organization: OrganizationRow,
   entity: BillingEntityRow,

@@ -5,7 +5,7 @@ import type { SweepDeps } from '../../../platform/periodic-job.ts';
 import { classOf } from '../retention/classes.ts';
 import { HOURS_OF_A_DAY, longestLogDays } from './sql.ts';
 
-/** Logs that are partitioned by the month of their real `created_at` (platform H.4). */
+/** Logs that are partitioned by the month of their real `created_at` (logs.md#storage). */
 export const LOG_TABLES = ['activity_logs', 'api_logs', 'security_logs'] as const;
 export type LogTable = (typeof LOG_TABLES)[number];
 
@@ -16,7 +16,7 @@ const HAS_ROWS_ALREADY = '23514';
 
 /**
  * Makes the partitions of this and the next month, and drops those wholly older than the longest time for which any
- * organization keeps such a log. Rule: platform H.4, beyond 16.2.
+ * organization keeps such a log. Rule: logs.md#storage, retention.md.
  */
 export async function keepLogPartitions(deps: SweepDeps, now: Temporal.Instant): Promise<void> {
   for (const table of LOG_TABLES) {

@@ -28,7 +28,7 @@ const CLASSES: readonly { name: Selection['name']; usual: number | null; remove:
   { name: 'verifications', usual: RETENTION_CLASSES.verifications.default, remove: deleteVerifications },
 ];
 
-/** Deletes rows that are older than their organization keeps them, in real time. Rule: beyond 16.2. */
+/** Deletes rows that are older than their organization keeps them, in real time. Rule: retention.md. */
 export const retention: SweepJob = {
   name: 'retention',
   async sweep({ sql }) {

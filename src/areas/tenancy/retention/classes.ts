@@ -8,7 +8,7 @@ interface RetentionClass {
   isFixed?: true;
 }
 
-/** What is kept for how long. Rule: beyond 16.2. */
+/** What is kept for how long. Rule: retention.md. */
 export const RETENTION_CLASSES = {
   issued_documents: { default: 3650, min: 3650, isFixed: true },
   ledger: { default: null, min: 3650, isFixed: true },

@@ -10,7 +10,7 @@ import type { RetentionUpdate, RetentionView } from './schema.ts';
 
 const UNSUPPORTED = 'unsupported_value';
 
-/** How long the caller's organization keeps rows, by class. Rule: beyond 16.2. */
+/** How long the caller's organization keeps rows, by class. Rule: retention.md. */
 export async function showRetention({ db, organizationId, config }: Context) {
   return { retention: retentionView(await readRetention(db, organizationId), config) };
 }

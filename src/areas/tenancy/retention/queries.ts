@@ -36,7 +36,7 @@ export function daysOf(chosen: ChosenRetention, name: RetentionClassName, config
   return days === 'webhook_events_period' ? config.FEED_RETENTION_DAYS : days;
 }
 
-/** Real time since which rows of a log are shown. Rule: platform H.4. */
+/** Real time since which rows of a log are shown. Rule: logs.md#storage. */
 export async function shownSince(
   { db, organizationId, config }: Pick<Context, 'db' | 'organizationId' | 'config'>,
   log: 'activity_logs' | 'api_logs' | 'security_logs',

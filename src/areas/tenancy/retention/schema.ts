@@ -12,7 +12,7 @@ const daysField = (name: RetentionClassName) => {
   ).optional();
 };
 
-/** Input of `PUT /retention`: days by class; what is absent stays. Rule: beyond 16.2. */
+/** Input of `PUT /retention`: days by class; what is absent stays. Rule: retention.md. */
 export const RetentionUpdate = z.object(
   Object.fromEntries(RETENTION_CLASS_NAMES.map((name) => [name, daysField(name)])),
 );

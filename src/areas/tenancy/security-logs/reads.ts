@@ -5,7 +5,9 @@ import { getSecurityLog, listSecurityLogs } from './queries.ts';
 import type { SecurityLogsQuery } from './schema.ts';
 import { securityLogView } from './view.ts';
 
-/** A page of the security log, newest first, as far back as it is shown. Rule: platform H.3, H.4. */
+/**
+ * A page of the security log, newest first, as far back as it is shown. Rule: logs.md#security-logs, logs.md#storage.
+ */
 export async function showSecurityLogs(ctx: Context, { query }: { query: SecurityLogsQuery }) {
   const since = await shownSince(ctx, 'security_logs');
   const { rows, totalCount } = await listSecurityLogs(ctx.db, ctx.organizationId, query, since);

@@ -4,7 +4,7 @@ import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { fromFilter, untilFilter } from '../../../platform/lists/time-filters.ts';
 import { MANDATORY } from '../../../platform/schema/fields.ts';
 
-/** What happened to a credential or a way out. Rule: platform H.3. */
+/** What happened to a credential or a way out. Rule: logs.md#security-logs. */
 export const SecurityLogView = z.object({
   log_id: z.uuid(),
   log_type: z.string(),
@@ -20,7 +20,7 @@ export type SecurityLogView = z.infer<typeof SecurityLogView>;
 export const SecurityLogEnvelope = z.object({ security_log: SecurityLogView });
 export const SecurityLogList = z.object({ security_logs: z.array(SecurityLogView), meta: PageMeta });
 
-/** Filters of the list; `to_date` is mandatory. Rule: platform D.2, H.3. */
+/** Filters of the list; `to_date` is mandatory. Rule: lists.md#filters-and-order, logs.md#security-logs. */
 export const SecurityLogsQuery = z.object({
   ...pageQuery,
   from_date: fromFilter,

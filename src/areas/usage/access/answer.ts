@@ -13,7 +13,7 @@ type Finding = Partial<Pick<AccessView, 'entitlement' | 'usage' | 'wallet'>> & {
  * What a check answers by the facts, wherever they came from.
  *
  * now  the organization's present
- * Rule: beyond 11.2.
+ * Rule: access-check.md.
  */
 export function answerOf(
   facts: AccessFacts,

@@ -11,7 +11,7 @@ import type { AccessCheck, AccessQuery, AccessView } from './schema.ts';
  * there; else they are read from Postgres and kept. `exact` asks Postgres only, and so does a check while Redis is away. With
  * a hold it is a command.
  *
- * Rule: beyond 11.2.
+ * Rule: access-check.md.
  */
 export async function checkAccess(
   ctx: Context,

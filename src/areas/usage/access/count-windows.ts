@@ -23,7 +23,9 @@ export interface WindowToCount {
  * Counts what was used in windows, in the order given. What recurs lasts until it is taken back: it counts since ever, and
  * a weighted sum opens with the total of all values before its window. Two round trips at most.
  *
- * Rules: beyond 11.2, usage-and-charges C.2 to C.9.
+ * Rules: access-check.md, aggregation.md#metered, aggregation.md#recurring, aggregation.md#unique-count,
+ * groups-and-filters.md#matching-filters, groups-and-filters.md#groups, aggregation.md#weighted-sum,
+ * aggregation.md#prorated-sum, aggregation.md#prorated-unique-count.
  */
 export async function countWindows(
   db: Db,

@@ -38,7 +38,7 @@ interface Rebuild {
  * them. All of it may vanish at any time. Exact, whatever the order in which reads, commits and additions meet: the hash
  * knows which transactions it contains, and notes of later changes outdate it.
  *
- * Rule: beyond 11.2 "latency design".
+ * Rule: access-check.md "latency design".
  */
 export interface AccessCounters {
   /** Undefined when there is nothing that may answer. */

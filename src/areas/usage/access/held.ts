@@ -33,7 +33,7 @@ export const lockHeld = (db: Db, organizationId: string, walletIds: readonly str
  * What lowers the available credit of locked wallets at `now`, which is noted, so that the next one asks for what ended
  * since then only: the cost does not grow with the holds that are open.
  *
- * Rule: beyond 11.3 "available".
+ * Rule: wallet-holds.md "available".
  */
 export const countHeld = (db: Db, organizationId: string, walletIds: readonly string[], now: Temporal.Instant) => db<
   { wallet_id: string; held_cents: Cents }[]

@@ -12,7 +12,7 @@ export interface LimitRow {
   metric: MetricToCount & { recurring: boolean };
 }
 
-/** Usage limits of a feature, or of all, in their order. Rule: beyond 11.1. */
+/** Usage limits of a feature, or of all, in their order. Rule: entitlements.md#usage-limits. */
 export const listUsageLimits = (db: Db, organizationId: string, featureCode: string | null) => db<LimitRow[]>`
   select feature.code as feature_code, privilege.code as privilege_code, usage_limit.period,
     jsonb_build_object('id', metric.id, 'code', metric.code, 'aggregation_type', metric.aggregation_type,
@@ -49,7 +49,10 @@ export interface Standing {
   snapshot: string;
 }
 
-/** How a customer stands with money, and the snapshot that the transaction reads. Rules: beyond 11.2, 11.3. */
+/**
+ * How a customer stands with money, and the snapshot that the transaction reads. Rules: access-check.md,
+ * wallet-holds.md.
+ */
 export async function readStanding(
   db: Db,
   organizationId: string,

@@ -14,7 +14,7 @@ import { LINE_MAX } from '../../../platform/schema/sizes.ts';
 
 export const isFilled = (value: unknown): boolean => value !== undefined && value !== null;
 
-/** Life of a hold that does not say any. Rule: beyond 11.3. */
+/** Life of a hold that does not say any. Rule: wallet-holds.md. */
 const HOLD_SECONDS = 300;
 const REFERENCE_MAX = 255;
 
@@ -24,7 +24,7 @@ export const HoldTerms = z.object({
   reference: optionalText({ max: REFERENCE_MAX }),
 });
 
-/** Input of `POST /access/check`. Rule: beyond 11.2. */
+/** Input of `POST /access/check`. Rule: access-check.md. */
 export const AccessCheck = z
   .object({
     external_subscription_id: text(),

@@ -28,7 +28,7 @@ const SUBSCRIPTIONS_A_PAGE = 20;
 const HOURS_A_PAGE = 500;
 /** Rounds of draining while writers go on; a shape busier than that is switched with what is left. */
 const MOST_ROUNDS = 50;
-/** Groups of one subscription and month beyond which buckets cost more than they save (performance-design 5.1). */
+/** Groups of one subscription and month beyond which buckets cost more than they save (rollups.md#tables). */
 export const MOST_GROUPS = 10_000;
 /** One subscription may hold many millions of events. */
 const STATEMENT_TIMEOUT = '15min';
@@ -40,7 +40,7 @@ const BUILT_AT_ONCE = 20_000;
  * Builds a shape: recomputes every subscription's buckets from raw events, then the hours that writers touched
  * meanwhile, then takes the place of the live shape under the organization's exclusive lock. Every page is a transaction
  * of its own, so that a lost worker's build goes on where it was. Safe to run twice; a shape that is no longer in
- * building is left alone. Rule: performance-design 5.3.
+ * building is left alone. Rule: rollups.md#exactness.
  */
 export async function buildShape(sql: Sql, organizationId: string, shapeId: string): Promise<void> {
   const inPage = (work: (tx: Tx, shape: BuildingShape) => Promise<boolean>): Promise<boolean> =>

@@ -27,7 +27,7 @@ const BUCKETS_A_PAGE = 10_000;
 
 /**
  * Recomputes hours of a live shape from raw events, with writers kept out until the transaction ends. For corrections of
- * events, and for what an audit found. Rule: performance-design 5.3.
+ * events, and for what an audit found. Rule: rollups.md#exactness.
  */
 export async function repairHours(tx: Tx, shape: Shape, keys: readonly HourKey[]): Promise<void> {
   await lockOrganizationEvents(tx, shape.organization_id);
@@ -36,7 +36,7 @@ export async function repairHours(tx: Tx, shape: Shape, keys: readonly HourKey[]
 
 /**
  * Job `rollup-audit`: compares about 1 % of the hours of live shapes with the raw events, and all that wait for repair;
- * repairs what differs and reports it. Drops what retired shapes left. Rules: performance-design 5.3, platform L.
+ * repairs what differs and reports it. Drops what retired shapes left. Rules: rollups.md#exactness, periodic-jobs.md.
  */
 export const rollupAudit: SweepJob = {
   name: 'rollup-audit',
@@ -79,7 +79,7 @@ async function repairPending(tx: Tx, shape: Shape): Promise<void> {
  * Job `rollup.guard`: looks whether a subscription has more groups of a shape in a month than rolling up pays for, and
  * if so leaves it to scans from now on; else whether the shape has grown so many that it is to keep days.
  *
- * Rules: performance-design 5.1, 5.4.
+ * Rules: rollups.md#tables, rollups.md#figures.
  */
 export async function guardGroups(
   sql: Sql,

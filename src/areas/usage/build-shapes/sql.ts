@@ -190,7 +190,7 @@ export const takeDirtyHours = (db: Db, shape: Shape, limit: number) => db<HourKe
     for update)
   returning external_subscription_id, hour`;
 
-/** Subscriptions of a shape with more groups in some month than rolling up pays for (performance-design 5.1). */
+/** Subscriptions of a shape with more groups in some month than rolling up pays for (rollups.md#tables). */
 export const listManyGroups = (db: Db, shape: Shape, subscriptionIds: readonly string[], most: number) => db<
   { id: string }[]
 >`

@@ -20,7 +20,7 @@ export type AmendmentWarning = 'property_missing' | 'property_not_numeric';
  *
  * @returns the new payload, and what the metric cannot count of it: it is stored all the same, as at ingestion
  * @throws Refusal 422 expression; base: value_already_exist, when nothing changes
- * Rule: beyond 4.1.
+ * Rule: event-corrections.md#routes.
  */
 export async function amendedPayload(
   ctx: Context,

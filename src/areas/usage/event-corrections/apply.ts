@@ -26,7 +26,7 @@ export async function lockForCorrection(ctx: Context, externalSubscriptionId: st
  * Corrects locked events of one subscription: their versions, themselves, their rollups, and what follows usage (drafts,
  * marks of subscriptions, and, owed, the list of unmatched events). All become `payload`, or are taken away when it is null.
  *
- * Rules: beyond 4.3, 4.5.
+ * Rules: event-corrections.md#effect, event-corrections.md#order-of-work.
  */
 export async function applyCorrection(
   ctx: Context,

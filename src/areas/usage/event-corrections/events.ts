@@ -19,7 +19,10 @@ export interface EventToCorrect {
 /** What an amended event is from now on. */
 export type EventPayload = Pick<EventToCorrect, 'timestamp' | 'properties' | 'precise_total_amount_cents'>;
 
-/** One correction of a subscription's events at a time, until the transaction ends. Rule: beyond 4.5. */
+/**
+ * One correction of a subscription's events at a time, until the transaction ends.
+ * Rule: event-corrections.md#order-of-work.
+ */
 export const lockCorrections = (db: Db, organizationId: string, externalSubscriptionId: string) => db`
   select pg_advisory_xact_lock(hashtextextended(${`${organizationId} ${externalSubscriptionId}`}, ${CORRECTIONS_SEED}))`;
 

@@ -11,7 +11,7 @@ export interface ConcernedCharge {
   charges_to_datetime: Temporal.Instant;
 }
 
-/** Periods of a recurring metric that a correction concerns at most (beyond 4.3). */
+/** Periods of a recurring metric that a correction concerns at most (event-corrections.md#effect). */
 export const MOST_PERIODS = 36;
 
 /**
@@ -22,7 +22,7 @@ export const MOST_PERIODS = 36;
  * moments       rows (code, timestamp): where events were, and where they will be
  * withRenewals  also charges in advance whose units are carried into the periods that these invoices open
  *
- * Rule: beyond 4.3.
+ * Rule: event-corrections.md#effect.
  */
 export const listConcernedCharges = (
   db: Db,
@@ -65,7 +65,9 @@ export const flagDrafts = (db: Db, organizationId: string, invoiceIds: readonly 
   where organization_id = ${organizationId} and id = any (${invoiceIds}::uuid[]) and status = 'draft'
     and not ready_to_be_refreshed`;
 
-/** Active subscriptions of an external id: what follows their usage looks at them again (usage-and-charges A.10-2). */
+/**
+ * Active subscriptions of an external id: what follows their usage looks at them again (events.md#after-storing (2)).
+ */
 export const markSubscriptions = (db: Db, organizationId: string, externalSubscriptionId: string) => db`
   update subscriptions set usage_may_have_changed = true
   where organization_id = ${organizationId} and external_id = ${externalSubscriptionId} and status = 'active'

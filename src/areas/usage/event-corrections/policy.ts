@@ -10,7 +10,7 @@ import { mayWriteInvoices } from './queries.ts';
  * What holds for a correction: the request's word, else the plan's, else the organization's, else `next_invoice`.
  *
  * @throws Refusal 403 write_action_not_allowed_for_invoice, when another policy than `ignore` asks for it
- * Rules: beyond 0, 4.2.
+ * Rules: other-routes.md#common-ground, event-corrections.md#policy.
  */
 export async function policyOf(
   ctx: Context,
@@ -38,7 +38,7 @@ export interface Effect {
  *
  * moments  rows (code, timestamp): where events were, and where they will be
  *
- * Rule: beyond 4.3.
+ * Rule: event-corrections.md#effect.
  */
 export async function effectOf(ctx: Context, externalSubscriptionId: string, moments: Fragment): Promise<Effect> {
   const concerned = await listConcernedCharges(ctx.db, ctx.organizationId, externalSubscriptionId, moments, true);

@@ -65,7 +65,7 @@ const readShapes = (db: Db, organizationId: string, externalSubscriptionId: stri
  * Carries a correction into the rollups, around the change of the events: counts, sums and moments by their difference
  * before it; what cannot be taken back, the greatest, the last and the members, from the events that are left after it.
  * Exact beside writers of the same buckets: a bucket's row is locked from the difference on, so that whoever adds to it is
- * either seen by the second look or adds to its outcome. Rule: beyond 4.5.
+ * either seen by the second look or adds to its outcome. Rule: event-corrections.md#order-of-work.
  *
  * moved   by code
  * change  changes the events themselves

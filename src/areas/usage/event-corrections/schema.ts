@@ -65,7 +65,7 @@ export interface Amendment {
 
 /**
  * Input of `POST /events/corrections`. Values of events are read as at ingestion, and come out as the texts that are
- * stored. Rule: beyond 4.1.
+ * stored. Rule: event-corrections.md#routes.
  */
 export const CorrectionCreate = Sent.superRefine((sent, context) => {
   const refuse = (field: string, message: string) => context.addIssue({ code: 'custom', path: [field], message });

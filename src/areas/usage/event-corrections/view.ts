@@ -72,6 +72,6 @@ export const versionText = (row: VersionRow): string => {
   return `${text.slice(0, -1)},"properties":${row.properties}}`;
 };
 
-/** Decimal text with at least one fractional digit (platform E). */
+/** Decimal text with at least one fractional digit (json.md). */
 const amountText = (amount: string | null): string | null =>
   amount === null || amount.includes('.') ? amount : `${amount}.0`;

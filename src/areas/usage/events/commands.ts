@@ -19,7 +19,8 @@ import { isoOfMs } from './timestamps.ts';
 const TRIES = 2;
 
 /**
- * POST /events and /events/batch with an Idempotency-Key: as the events lane, in the command's own transaction (beyond 2).
+ * POST /events and /events/batch with an Idempotency-Key: as the events lane, in the command's own transaction
+ * (idempotency.md).
  *
  * @throws Refusal 422 of the events, 405 while the test clock advances
  */
@@ -67,6 +68,6 @@ async function store(ctx: Context, batch: IncomingBatch, now: string): Promise<V
   throw new Error('a catalog read under the shared lock is of the present version');
 }
 
-/** A command's events are not added to what access checks keep: it is dropped. Rule: beyond 11.2 "invalidation". */
+/** A command's events are not added to what access checks keep: it is dropped. Rule: access-check.md "invalidation". */
 const tellAccess = (db: Db, { groups }: LimitedUsage) => db`
   select tell_access('s:' || id) from unnest(${groups.map((group) => group.external_subscription_id)}::text[]) id`;

@@ -30,7 +30,7 @@ export const EnrichedEventList = z.object({
  * Events with what their metric reads of them: filters, order and pages as in the list of events. At most four statements.
  *
  * @throws Refusal 422 as the list of events
- * Rule: platform P "GET /events_enriched".
+ * Rule: other-routes.md "GET /events_enriched".
  */
 export async function showEnrichedEvents(ctx: Context, { query }: { query: EventListQuery }): Promise<Answer> {
   const { rows, meta } = await readEventPage(ctx, query, listEnrichedEvents);

@@ -11,7 +11,7 @@ export interface IncomingEvent {
   /** JSON text of an object. */
   properties: string;
   precise_total_amount_cents: string | null;
-  /** First 16 bytes of the digest of what was sent, in hex (usage-and-charges A.6). */
+  /** First 16 bytes of the digest of what was sent, in hex (events.md#deduplication). */
   digest: string;
 }
 
@@ -24,7 +24,7 @@ export interface IncomingBatch {
   received_at: string;
   user_agent: string | null;
   remote_address: string | null;
-  /** What to tell beside the verdicts; absent: nothing (beyond 3.1). */
+  /** What to tell beside the verdicts; absent: nothing (event-verdicts.md#verdict). */
   explain?: Explain;
   events: IncomingEvent[];
 }
@@ -35,7 +35,8 @@ export type Explained = Explanation | Pick<Explanation, 'outcome' | 'reasons'>;
 
 /**
  * What became of one event: 0 stored as sent, 1 another event has its key, r replayed, s stored but changed by the
- * worker (with the body that is now stored), e refused. Explained events carry `x`. Rule: performance-design 3.3.
+ * worker (with the body that is now stored), e refused. Explained events carry `x`.
+ * Rule: storing-events.md#jobs-and-replies.
  */
 export type Verdict =
   | 0

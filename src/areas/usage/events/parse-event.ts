@@ -27,8 +27,9 @@ const PROPERTIES_MAX = 1024 * 1024;
 const NO_AMOUNT = { text: null, asSent: 'null' };
 
 /**
- * Checks one event as it was sent and gives it an id: checks 2, 4 and 5 of usage-and-charges A.4 and the limits of A.2,
- * all errors at once. Unknown keys are ignored; `properties` that are no object are `{}`; a missing subscription is "".
+ * Checks one event as it was sent and gives it an id: checks 2, 4 and 5 of events.md#order-of-checks and the limits of
+ * events.md#fields, all errors at once. Unknown keys are ignored; `properties` that are no object are `{}`; a missing
+ * subscription is "".
  * Plain checks, since this runs for every event of the busiest route.
  *
  * propertiesMax  characters of the canonical properties

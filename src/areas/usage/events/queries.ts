@@ -47,10 +47,10 @@ const matches = (db: Db, organizationId: string, filters: Filters) => db`
   ${filters.timestamp_from === undefined ? db`` : db`and e.timestamp >= ${filters.timestamp_from}`}
   ${filters.timestamp_to === undefined ? db`` : db`and e.timestamp < ${filters.timestamp_to}`}`;
 
-/** Rule: platform D.2. */
+/** Rule: lists.md#filters-and-order. */
 const inOrder = (db: Db) => db`order by e.timestamp desc, e.transaction_id, e.id desc`;
 
-/** A page of events, newest timestamp first. Rule: usage-and-charges A.8. */
+/** A page of events, newest timestamp first. Rule: events.md#lists. */
 export const listEvents = (db: Db, organizationId: string, filters: Filters, page: EventPage) => db<ShownEvent[]>`
   select ${columns(db)} from ${pageOfEvents(db, organizationId, filters, page)} ${inOrder(db)}`;
 

@@ -19,7 +19,7 @@ export async function showEvent(ctx: Context, { transaction_id }: { transaction_
 }
 
 /**
- * Events of the organization, newest timestamp first. Rule: usage-and-charges A.8.
+ * Events of the organization, newest timestamp first. Rule: events.md#lists.
  *
  * @throws Refusal 422 as `readEventPage`
  */
@@ -34,7 +34,8 @@ export async function showEvents(ctx: Context, { query }: { query: EventListQuer
  *
  * @throws Refusal 422 page: value_is_out_of_range, too deep in a list that goes on there
  * @throws Refusal 422 after: value_is_invalid
- * @throws Refusal 422 timestamp_from_started_at: value_is_invalid, or a text of A.8 for what it needs and excludes
+ * @throws Refusal 422 timestamp_from_started_at: value_is_invalid, or a text of events.md#lists for what it needs and
+ * excludes
  */
 export async function readEventPage<Row extends ShownEvent>(
   ctx: Context,

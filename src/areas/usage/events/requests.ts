@@ -31,8 +31,8 @@ export interface EventLimits {
 const BATCH_PROPERTIES_MAX = 5 * 1024 * 1024;
 
 /**
- * Reads the events of a request's body, each checked and with an id. Checks 1, 2, 4, 5 of usage-and-charges A.4, rules of
- * A.5 and beyond 3.3; expressions and uniqueness are left to storage.
+ * Reads the events of a request's body, each checked and with an id. Checks 1, 2, 4, 5 of events.md#order-of-checks,
+ * rules of events.md#batch and bulk-events.md#tolerant-batch; expressions and uniqueness are left to storage.
  *
  * sender  whose events they are and how they came
  * pause   called between two events of a list
@@ -80,7 +80,7 @@ export function batchForm(query: Readonly<Record<string, unknown>>): EventsForm 
 }
 
 /**
- * Whether an explanation is asked for, by the header or in the query (beyond 3.1).
+ * Whether an explanation is asked for, by the header or in the query (event-verdicts.md#verdict).
  *
  * @throws Refusal 422 explain unsupported_value, of `amount`: what an event adds to an amount is not told
  */

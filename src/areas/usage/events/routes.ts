@@ -20,7 +20,7 @@ const shared = { permission: 'event', tag: 'events' } as const;
 const BATCH_LIMIT_BYTES = 5 * 1024 * 1024;
 const lane = { ...shared, method: 'post', kind: 'events', category: 'events' } as const;
 
-/** Bulk is stored in chunks, by the events lane only (beyond 2). */
+/** Bulk is stored in chunks, by the events lane only (idempotency.md). */
 const neverACommand = (): Promise<never> => Promise.reject(new Error('bulk events are stored by the events lane'));
 
 export const eventOperations: Operation[] = [

@@ -17,7 +17,7 @@ const MAX_LENGTH = 100;
  *
  *   "1651240791.1234567" → "2022-04-29T13:59:51.123456Z"
  *
- * Rule: usage-and-charges A.3.
+ * Rule: events.md#timestamps.
  */
 export function readTimestamp(sent: string): string | undefined {
   const text = sent.trim();

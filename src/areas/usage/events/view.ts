@@ -14,7 +14,7 @@ export interface ShownEvent {
 
 /**
  * JSON text of an event as the API shows it: timestamp in milliseconds, creation in seconds, both cut. Text, because the
- * busiest route serialises its answer once; customer and subscription are resolved later. Rule: usage-and-charges A.7.
+ * busiest route serialises its answer once; customer and subscription are resolved later. Rule: events.md#answer.
  */
 export const eventText = (event: ShownEvent): string =>
   `{"svc_id":"${event.id}","transaction_id":${textJson(event.transaction_id)},"svc_customer_id":null,` +
@@ -23,6 +23,6 @@ export const eventText = (event: ShownEvent): string =>
   `"svc_subscription_id":null,"external_subscription_id":${textJson(event.external_subscription_id)},` +
   `"created_at":"${event.created_at.slice(0, 19)}Z"}`;
 
-/** An amount as decimal text with at least one fractional digit (platform E). */
+/** An amount as decimal text with at least one fractional digit (json.md). */
 export const amountJson = (amount: string | null): string =>
   amount === null ? 'null' : amount.includes('.') ? `"${amount}"` : `"${amount}.0"`;

@@ -31,7 +31,7 @@ interface RecordRow {
 
 /**
  * The record written last of each key among those whose event lies in the key's period, in the order asked; undefined
- * where nothing was billed yet. Rule: usage-and-charges C.10 "previous".
+ * where nothing was billed yet. Rule: in-advance.md#units-of-one-event "previous".
  */
 export async function listNewestRecords(
   db: Db,

@@ -73,7 +73,7 @@ export interface Bucket {
  * Prices one event under each of some charges that are paid in advance and count it: nothing is stored. A charge whose
  * metric cannot aggregate the event is left out. Three round trips at most, whatever the number of charges.
  *
- * Rule: usage-and-charges C.10.
+ * Rule: in-advance.md#units-of-one-event.
  */
 export async function priceEvent(
   db: Db,
@@ -211,7 +211,7 @@ function usageIncluding(
   };
 }
 
-/** A target wallet is shown only when the event names one. Rule: usage-and-charges C.6. */
+/** A target wallet is shown only when the event names one. Rule: groups-and-filters.md#groups. */
 export const shownGroup = ({ charge, group }: Pick<Bucket, 'charge' | 'group'>): GroupedBy =>
   charge.accepts_target_wallet && group[TARGET_WALLET_KEY] === null
     ? Object.fromEntries(Object.entries(group).filter(([key]) => key !== TARGET_WALLET_KEY))

@@ -22,7 +22,8 @@ const PAGE = 500;
  *
  * @returns subscriptions whose usage somebody watches: to be nudged after commit
  * @throws InOtherHands when an organization of them is being healed
- * Rules: usage-and-charges A.9, A.10, beyond 3.1, 3.2.
+ * Rules: events.md#subscription-of-an-event, events.md#after-storing, event-verdicts.md#verdict,
+ * event-verdicts.md#unmatched-events.
  */
 export async function finishBatches(
   tx: Db,

@@ -19,7 +19,7 @@ export interface Finished {
 /**
  * Finishes batches that hold events of several organizations, in one transaction, and waits for nobody: the events of an
  * organization that is being healed are set apart. When some row of one is locked, which nobody tells, those of each are.
- * Rule: README decision 19.
+ * Rule: everywhere.md#bounded-cost.
  */
 export async function finishShared(sql: Sql, ids: readonly string[], owed: OwedInAdvance): Promise<Finished> {
   try {

@@ -21,7 +21,7 @@ import {
 } from './heal-sql.ts';
 import { marksOf, matchAll } from './match-all.ts';
 
-/** Open events looked at in one transaction (beyond 3.2). */
+/** Open events looked at in one transaction (event-verdicts.md#unmatched-events). */
 const PAGE = 1000;
 
 type HealStep = StepPayload<'heal-events'>;
@@ -30,7 +30,7 @@ type HealStep = StepPayload<'heal-events'>;
  * Step `heal-events`: matches open unmatched events again. One that a charge takes now is healed and its subscription
  * marked as used; one that is kept back by another reason now gets that. No event is moved or billed: aggregation finds
  * events by code and external id at read time. One step serves all requests that wait; each page of 1 000 owes the next.
- * Rule: beyond 3.2 "healing".
+ * Rule: event-verdicts.md#unmatched-events "healing".
  *
  * @throws InOtherHands while another step heals the organization
  */
@@ -69,7 +69,7 @@ export async function healEvents(ctx: Context, step: HealStep): Promise<void> {
   else await scanOverflown(ctx, selection);
 }
 
-/** Owes a scan of the events that only totals tell of (beyond 3.2). */
+/** Owes a scan of the events that only totals tell of (event-verdicts.md#unmatched-events). */
 async function scanOverflown(ctx: Context, { codes: wanted, external_subscription_ids: ids, either }: OpenSelection) {
   const codes = await takeOverflown(ctx.db, ctx.organizationId, ids && either ? undefined : wanted);
   if (codes.length > 0) ctx.after({ step: 'recount-unmatched', payload: { codes, after: null, until: newId() } });

@@ -22,7 +22,7 @@ const APART_PATIENCE_MS = 5000;
  * Handler of `events.store`: stores the batches of a job together with those of other jobs and tells the ingress process
  * that waits what became of each event: null when all were stored as sent. Jobs of one organization share nothing with
  * the others'; events that would hold others up are answered with HELD, and come again in such a job.
- * Rules: performance-design 3.3, README decision 19.
+ * Rules: storing-events.md#jobs-and-replies, everywhere.md#bounded-cost.
  */
 export function storeHandlers(
   deps: StoreDeps & { redis: Redis; config: Config; metrics: Metrics },
@@ -52,7 +52,10 @@ export function storeHandlers(
   return { 'events.store': (job, info) => once(job.cid, () => storeJob(job, info)) };
 }
 
-/** The verdicts, with what billing makes of the events where a request asked for it; others pay nothing (beyond 3.1). */
+/**
+ * The verdicts, with what billing makes of the events where a request asked for it; others pay nothing
+ * (event-verdicts.md#verdict).
+ */
 async function explained(
   sql: Sql,
   batches: readonly IncomingBatch[],

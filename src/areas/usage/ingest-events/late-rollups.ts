@@ -11,7 +11,7 @@ import type { EventToMatch } from '../match-events/match-event.ts';
  * finished twice, and after a rebuild that has its events already. Until it is done, reads take the events of open batches
  * from the events themselves. Two statements, none when no such metric is concerned.
  *
- * Rules: performance-design 5.2, 5.3.
+ * Rules: rollups.md#buckets, rollups.md#exactness.
  */
 export async function addLateRollups(
   tx: Db,

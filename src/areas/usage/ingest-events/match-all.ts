@@ -34,7 +34,9 @@ export async function matchAll<Event extends EventToMatch>(
   });
 }
 
-/** Active subscriptions that events belong to, each with the newest day of reception. Rule: usage-and-charges A.10-2. */
+/**
+ * Active subscriptions that events belong to, each with the newest day of reception. Rule: events.md#after-storing (2).
+ */
 export function marksOf(matched: readonly MatchedEvent<EventToMatch>[]): ActivityMark[] {
   const marks = new Map<string, ActivityMark>();
   for (const { event, subscription } of matched) {

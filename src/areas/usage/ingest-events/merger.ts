@@ -9,7 +9,10 @@ interface Waiting<Verdicts> {
   reject(error: unknown): void;
 }
 
-/** Statements at once in a process, and events in one: beyond, they only wait for each other (performance-design 3.3). */
+/**
+ * Statements at once in a process, and events in one: beyond, they only wait for each other
+ * (storing-events.md#jobs-and-replies).
+ */
 const MOST_IN_FLIGHT = 2;
 const MOST_EVENTS = 1000;
 /** Text of properties in a statement: two full jobs of the ingress. A second of work, for whoever else is in it. */

@@ -21,7 +21,7 @@ export interface EventForWallet extends EventToMatch {
 
 /**
  * Ids, by organization, of the events that name a wallet which their customer does not have, on a plan with a charge that
- * minds. One statement, and none when no event names a wallet. Rule: usage-and-charges A.10-4.
+ * minds. One statement, and none when no event names a wallet. Rule: events.md#after-storing (4).
  */
 export async function findMissingWallets(
   tx: Db,

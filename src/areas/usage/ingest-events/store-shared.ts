@@ -17,7 +17,7 @@ export type SharedVerdicts = Verdict[] | typeof HELD;
  * Stores batches of several organizations in shared statements, which many small ones need: apart, each would pay for a
  * statement of its own. When one fails since a lock was not free or a value cannot be stored, each organization's batches
  * are stored apart, and those that fail again are held: they cost the others about a second once, and then go a way of
- * their own. Rule: README decision 19.
+ * their own. Rule: everywhere.md#bounded-cost.
  */
 export async function storeShared(deps: StoreDeps, batches: readonly IncomingBatch[]): Promise<SharedVerdicts[]> {
   const verdicts = await tryShared(deps, batches, SHARED_PATIENCE_MS);

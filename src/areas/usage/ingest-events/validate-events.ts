@@ -6,7 +6,7 @@ const hourOf = (at: Temporal.Instant): Temporal.Instant => at.round({ smallestUn
 
 /**
  * Tells those who listen of events of the full hours since the last check that no metric counts as they are: webhook
- * `events.errors`, once an organization. Rules: platform L `validate-events`, usage-and-charges A.10.
+ * `events.errors`, once an organization. Rules: periodic-jobs.md#validate-events, events.md#after-storing.
  */
 export const validateEvents: PeriodicJob = {
   name: 'validate-events',

@@ -4,7 +4,7 @@ import { inScope } from '../../../platform/db/in-scope.ts';
 import type { Scope } from '../../../platform/periodic-job.ts';
 import { meteredNumber } from '../../catalog/usage-shapes/numbers.ts';
 
-/** Events so old are not checked any more (platform L). */
+/** Events so old are not checked any more (periodic-jobs.md). */
 export const OLDEST_HOURS = 24;
 /** Transaction ids of one list of a notification. */
 const MOST_IDS = 10_000;
@@ -74,7 +74,7 @@ export interface EventFaults {
   invalid_filter_values: string[];
 }
 
-/** Transaction ids of events created in `[from, until)` with a fault, by fault. Rule: usage-and-charges A.10. */
+/** Transaction ids of events created in `[from, until)` with a fault, by fault. Rule: events.md#after-storing. */
 export async function listFaults(
   db: Db,
   organizationId: string,

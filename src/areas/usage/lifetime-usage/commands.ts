@@ -10,7 +10,7 @@ import { lifetimeUsageView, subscriptionWithLifetime } from './show.ts';
  * Sets the usage that was imported from before the subscription; its thresholds are looked at anew.
  *
  * @throws Refusal 404 subscription, lifetime_usage; 422 historical_usage_amount_cents
- * Rule: usage-and-charges G.4.
+ * Rule: usage-reads.md#lifetime-usage.
  */
 export async function updateLifetimeUsage(
   ctx: Context,

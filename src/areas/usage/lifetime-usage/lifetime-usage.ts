@@ -22,7 +22,7 @@ export interface LifetimeUsage {
  *
  * usage  of the period in progress, when it is known
  *
- * Rule: usage-and-charges G.4.
+ * Rule: usage-reads.md#lifetime-usage.
  */
 export async function lifetimeUsageOf(
   ctx: Context,

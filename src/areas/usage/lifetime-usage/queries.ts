@@ -25,7 +25,7 @@ export interface AppliedThreshold {
   created_at: string;
 }
 
-/** One statement. Rule: usage-and-charges G.4 "historical", "invoiced". */
+/** One statement. Rule: usage-reads.md#lifetime-usage "historical", "invoiced". */
 export async function readLifetimeParts(
   db: Db,
   organizationId: string,

@@ -1,7 +1,7 @@
 import { AGGREGATION_TRAITS, type AggregationType } from '../../../engine/metrics/aggregation-types.ts';
 import { meteredText } from '../../catalog/usage-shapes/numbers.ts';
 
-/** Why no charge takes an event, in the order in which the reasons are looked at (beyond 3.1). */
+/** Why no charge takes an event, in the order in which the reasons are looked at (event-verdicts.md#verdict). */
 export const UNMATCHED_REASONS = [
   'metric_not_found',
   'subscription_missing',
@@ -59,7 +59,7 @@ export interface Match {
  * candidates  all subscriptions of the event's external id
  * isCharged   whether a plan has a live charge on a metric
  *
- * Rules: usage-and-charges A.9-2, beyond 3.1.
+ * Rules: events.md#subscription-of-an-event (2), event-verdicts.md#verdict.
  */
 export function matchEvent(
   event: EventToMatch,
@@ -78,14 +78,14 @@ const isStarted = ({ started_at, status }: CandidateSubscription): boolean =>
 
 /**
  * Whether a subscription counts an event that it does not cover: of a recurring metric, but a running total starts anew
- * with a subscription that replaces none (usage-and-charges A.9, C.7 "initial").
+ * with a subscription that replaces none (events.md#subscription-of-an-event, aggregation.md#weighted-sum "initial").
  */
 const isCarriedOver = (event: EventToMatch, subscription: CandidateSubscription): boolean =>
   event.recurring === true && (event.aggregation_type !== 'weighted_sum_agg' || subscription.replaces_another);
 
 /**
  * The subscription that covers the event's timestamp. What lies at the very change from one to its successor belongs to
- * the old one when it was stored before the change (usage-and-charges A.9).
+ * the old one when it was stored before the change (events.md#subscription-of-an-event).
  */
 function resolve(event: EventToMatch, candidates: readonly CandidateSubscription[]): CandidateSubscription | undefined {
   const covering = candidates

@@ -27,7 +27,7 @@ import {
  * snapshot of a period's last day is what its invoice bills, and follows a draft until it is final. Usage without a fee that
  * is not zero, or that is the same as before, makes no snapshot.
  *
- * Rules: usage-and-charges G.7, platform L `daily-usage`.
+ * Rules: usage-reads.md#daily-usage, periodic-jobs.md#daily-usage.
  */
 export const dailyUsage: PeriodicJob = {
   name: 'daily-usage',

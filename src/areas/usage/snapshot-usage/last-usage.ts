@@ -9,7 +9,7 @@ import { findLastWindow } from './sql.ts';
  * ended, so that the days of its last period add up to what was billed: what was weighed by a whole period, or taken over
  * by another plan, is taken back. Follows a draft each time that it is computed.
  *
- * Rules: usage-and-charges G.7, specification README, decision 18.
+ * Rules: usage-reads.md#daily-usage, everywhere.md#ignored-events.
  */
 export async function snapshotLastUsage(
   ctx: Context,

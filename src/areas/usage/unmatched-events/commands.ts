@@ -9,7 +9,7 @@ import { runView } from './view.ts';
 const PATIENCE_MS = 5000;
 const LOOK_AGAIN_MS = 50;
 
-/** POST /events/unmatched/heal: looks at open events again, as a run. Rule: beyond 3.2. */
+/** POST /events/unmatched/heal: looks at open events again, as a run. Rule: event-verdicts.md#unmatched-events. */
 export async function healUnmatched(ctx: Context, { body }: { body: HealCreate | undefined }) {
   const id = newId();
   const selection = {

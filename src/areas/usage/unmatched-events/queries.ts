@@ -26,7 +26,7 @@ const matches = (db: Db, organizationId: string, filters: Omit<UnmatchedListQuer
     ${filters.from === undefined ? db`` : db`and u.event_timestamp >= ${filters.from}`}
     ${filters.to === undefined ? db`` : db`and u.event_timestamp < ${filters.to}`}`;
 
-/** A page of unmatched events, newest first. Rule: beyond 3.2. */
+/** A page of unmatched events, newest first. Rule: event-verdicts.md#unmatched-events. */
 export const listUnmatched = (
   db: Db,
   organizationId: string,

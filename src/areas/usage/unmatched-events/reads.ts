@@ -6,7 +6,7 @@ import { countUnmatched, listUnmatched, sumUnmatched } from './queries.ts';
 import type { UnmatchedListQuery } from './schema.ts';
 import { unmatchedText } from './view.ts';
 
-/** Events that no charge takes, newest first. Rule: beyond 3.2. */
+/** Events that no charge takes, newest first. Rule: event-verdicts.md#unmatched-events. */
 export async function showUnmatched(ctx: Context, { query }: { query: UnmatchedListQuery }): Promise<Answer> {
   const [rows, total] = await Promise.all([
     listUnmatched(ctx.db, ctx.organizationId, query, query),
@@ -16,7 +16,7 @@ export async function showUnmatched(ctx: Context, { query }: { query: UnmatchedL
   return new Answer(null, { json: `{"unmatched_events":[${rows.map(unmatchedText).join(',')}],"meta":${meta}}` });
 }
 
-/** Open events by reason and code, greatest count first. Rule: beyond 3.2. */
+/** Open events by reason and code, greatest count first. Rule: event-verdicts.md#unmatched-events. */
 export async function showUnmatchedSummary(ctx: Context) {
   const sums = await sumUnmatched(ctx.db, ctx.organizationId);
   return {

@@ -1,6 +1,8 @@
 import type { Db } from '../../../platform/db/connect.ts';
 
-/** Open rows of one (organization, reason, code); beyond it only the counter grows (beyond 3.2). */
+/**
+ * Open rows of one (organization, reason, code); beyond it only the counter grows (event-verdicts.md#unmatched-events).
+ */
 export const MOST_ROWS = 100_000;
 /**
  * Totals of one organization, about: far more codes than anybody has metrics, and few enough to be counted within

@@ -10,7 +10,7 @@ export function unmatchedText(row: UnmatchedRow): string {
   return `{"event":${eventText(row)},${told.slice(1)}`;
 }
 
-/** A run as the API shows it. Rule: beyond 0 "Runs". */
+/** A run as the API shows it. Rule: other-routes.md#common-ground "Runs". */
 export const runView = (run: RunRow) => ({
   svc_id: run.id,
   status: run.status,

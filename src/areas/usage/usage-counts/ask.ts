@@ -122,7 +122,7 @@ function rawRequest(
   };
 }
 
-/** At which instants an event's id decides whether it is of the window. Rule: usage-and-charges A.9. */
+/** At which instants an event's id decides whether it is of the window. Rule: events.md#subscription-of-an-event. */
 export const sharedInstants = (
   window: UsageWindow,
   texts: InstantTexts = instantTexts(),

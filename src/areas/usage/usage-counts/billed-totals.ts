@@ -23,7 +23,7 @@ export function billedTotals(rows: readonly TotalRow[], only: WantedTexts = {}):
  * Adds to the shares of a charge their billed totals, and shares of the groups that have such a total but no event. A
  * group is told by the group keys of today; without any total the shares stay as they are.
  *
- * Rule: usage-and-charges C.7 "groups".
+ * Rule: aggregation.md#weighted-sum "groups".
  */
 export function addBilledGroups<Row>(
   { filters, groupKeys }: Pick<ChargeToCount, 'filters' | 'groupKeys'>,

@@ -29,7 +29,10 @@ import { allNames } from './share-requests.ts';
  * those with free events only the first; moves of prorated graduated ones; and days of prorated charges in zones whose days
  * begin within an hour. At most two round trips, with at most five statements, whatever the number of charges and groups.
  *
- * Rules: usage-and-charges C.1 to C.9, performance-design 5.2, 5.3.
+ * Rules: aggregation.md#selecting-events, aggregation.md#metered, aggregation.md#recurring,
+ * aggregation.md#unique-count, groups-and-filters.md#matching-filters, groups-and-filters.md#groups,
+ * aggregation.md#weighted-sum, aggregation.md#prorated-sum, aggregation.md#prorated-unique-count, rollups.md#buckets,
+ * rollups.md#exactness.
  */
 export async function countUsage(db: Db, request: CountRequest): Promise<CountedCharge[]> {
   const { organizationId, mode, pause } = request;
@@ -246,7 +249,7 @@ function inOrder(events: ReadEvent[]): ReadEvent[] {
   return events.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0));
 }
 
-/** Units of a share by the presentation keys. Rule: usage-and-charges C.11. */
+/** Units of a share by the presentation keys. Rule: groups-and-filters.md#presentation. */
 function presented(charge: ChargeToCount, rows: readonly Row[]): Pick<CountedShare, 'presented'> {
   const { presentationKeys = [], metric } = charge;
   if (presentationKeys.length === 0) return {};

@@ -8,7 +8,7 @@ import type { Db, Fragment } from '../../../platform/db/connect.ts';
  * properties  the event's, as jsonb
  * own         one of the filters; undefined is the default bucket
  *
- * Rule: usage-and-charges C.5.
+ * Rule: groups-and-filters.md#matching-filters.
  */
 export function isOfFilter<Filter>(
   db: Db,

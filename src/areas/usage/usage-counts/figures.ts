@@ -45,7 +45,12 @@ export const NO_LATEST = { last_ts: null, last_created_at: null, last_id: null, 
 
 const EPOCH = Temporal.Instant.fromEpochMilliseconds(0);
 
-/** Units, number of events and what pricing asks for, of one filter and group. Rules: usage-and-charges C.2 to C.9. */
+/**
+ * Units, number of events and what pricing asks for, of one filter and group. Rules: aggregation.md#metered,
+ * aggregation.md#recurring, aggregation.md#unique-count, groups-and-filters.md#matching-filters,
+ * groups-and-filters.md#groups, aggregation.md#weighted-sum, aggregation.md#prorated-sum,
+ * aggregation.md#prorated-unique-count.
+ */
 export function figuresOf(charge: ChargeToCount, read: ShareRead): Figures {
   const type = charge.metric.aggregation_type;
   if (type === 'weighted_sum_agg') return weightedFigures(charge, read);

@@ -15,13 +15,13 @@ export interface ReadPlan {
   raw: { from: Instant | null; to: Instant }[];
 }
 
-/** Lower bounds are cut to the millisecond (usage-and-charges A.9). */
+/** Lower bounds are cut to the millisecond (events.md#subscription-of-an-event). */
 export const lowerBound = (window: UsageWindow): Instant | null =>
   window.from?.round({ smallestUnit: 'millisecond', roundingMode: 'floor' }) ?? null;
 
 /**
  * Plan of reading a window. An hour at whose edge an event's id decides to whom it belongs is read raw.
- * Rule: performance-design 5.3 "period edge inside an hour".
+ * Rule: rollups.md#exactness "period edge inside an hour".
  */
 export function planOfReading(window: UsageWindow): ReadPlan {
   const from = lowerBound(window);

@@ -11,7 +11,7 @@ export const valueHash = (text: string): string => hash('sha256', text, 'hex').s
  * start of the hour when there was any. (On one local day a removal before an add is no interruption, so the first of each
  * decides nothing.)
  *
- * Rules: usage-and-charges C.4, C.9.
+ * Rules: aggregation.md#unique-count, aggregation.md#prorated-unique-count.
  */
 export function eventsOfMember([value, hasAdd, isMember, key, hour, at]: MemberEntry, withDays: boolean): ReadEvent[] {
   const last = event(value, isMember ? 'add' : 'remove', at, key);

@@ -68,7 +68,7 @@ export interface EventRow {
 
 /**
  * Single raw events that an aggregation takes, in processing order: of unique counts those with the property, of others
- * those whose property is a number. Rule: usage-and-charges C.1.
+ * those whose property is a number. Rule: aggregation.md#selecting-events.
  */
 export const listEvents = (db: Db, organizationId: string, requests: readonly SharedRequest<RawRequest>[]) => db<
   EventRow[]
@@ -122,7 +122,7 @@ const neededTexts = (db: Db) => db`
     order by named.position
   ) end`;
 
-/** The events of a request, as `e`. Rules: usage-and-charges A.9, C.1. */
+/** The events of a request, as `e`. Rules: events.md#subscription-of-an-event, aggregation.md#selecting-events. */
 export const selectedEvents = (db: Db, organizationId: string) => db`
   from events e
   where e.organization_id = ${organizationId} and e.external_subscription_id = request.subscription

@@ -33,7 +33,9 @@ export interface MembersWindow {
  * What must be read to count a charge: rollups where they tell everything, single events only where each of them is priced
  * by itself, or where local days begin within an hour.
  *
- * Rules: usage-and-charges C.2 to C.9, performance-design 5.2.
+ * Rules: aggregation.md#metered, aggregation.md#recurring, aggregation.md#unique-count,
+ * groups-and-filters.md#matching-filters, groups-and-filters.md#groups, aggregation.md#weighted-sum,
+ * aggregation.md#prorated-sum, aggregation.md#prorated-unique-count, rollups.md#buckets.
  */
 export function readingOf(charge: ChargeToCount): Reading {
   const { window, metric } = charge;
@@ -109,7 +111,7 @@ function dayStarts({ period, zone }: Proration): Instant[] {
   return starts;
 }
 
-/** Start of the period, cut to the millisecond (usage-and-charges A.9). */
+/** Start of the period, cut to the millisecond (events.md#subscription-of-an-event). */
 function startOf({ proration }: ChargeToCount): Instant {
   assert(proration, 'units that depend on time come with their period');
   return proration.period.from.round({ smallestUnit: 'millisecond', roundingMode: 'floor' });

@@ -28,7 +28,10 @@ export interface ChargeToCount {
   /** Group keys of the default bucket: `groupKeys(charge.properties, …)` of the engine. */
   groupKeys: readonly string[];
   window: UsageWindow;
-  /** Only events with one of these texts under each key (usage-and-charges G.1 `group`); leave the keys out of the group keys. */
+  /**
+   * Only events with one of these texts under each key (usage-reads.md#current-usage `group`); leave the keys out of
+   * the group keys.
+   */
   only?: WantedTexts;
   /** The charges period and its days; needed where units depend on time. */
   proration?: Proration;
@@ -47,15 +50,15 @@ export interface ChargeToCount {
 }
 
 /**
- * Events that came after something had been counted, and that no correction has taken in since (specification README,
- * decision 14).
+ * Events that came after something had been counted, and that no correction has taken in since
+ * (everywhere.md#corrections).
  */
 export type LateEvents = { afterId: string } | { since: Temporal.Instant };
 
 /** Texts by property key, of which an event must have one. */
 export type WantedTexts = Readonly<Record<string, readonly string[]>>;
 
-/** Whose fees of earlier periods hold the running total. Rule: usage-and-charges C.7 "initial". */
+/** Whose fees of earlier periods hold the running total. Rule: aggregation.md#weighted-sum "initial". */
 export interface CarriedOver {
   subscriptionId: string;
   chargeId: string;
@@ -83,10 +86,11 @@ export interface FilterToCount {
 
 /**
  * Instants `[from, to)`: `to` of a terminated subscription is `terminated_at` + 1 µs. Counting cuts `from` to the
- * millisecond; null = since ever (recurring metrics, usage-and-charges C.3).
+ * millisecond; null = since ever (recurring metrics, aggregation.md#recurring).
  *
  * Where one subscription of an external id ends and its successor starts at the same instant, an event at that instant
- * counts for the old one when its id is smaller than the successor's, else for the new one (usage-and-charges A.9).
+ * counts for the old one when its id is smaller than the successor's, else for the new one
+ * (events.md#subscription-of-an-event).
  */
 export interface UsageWindow {
   from: Temporal.Instant | null;

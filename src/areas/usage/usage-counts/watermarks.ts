@@ -39,7 +39,7 @@ const MOST_DIGESTED_EVENTS = 100_000;
  * window for which no rollup answers, or one with hours from before there were digests, is read from its events as far as
  * these are few; of more there is neither number nor digest. One statement, at most two.
  *
- * Rule: beyond 6.1 `events_watermark`.
+ * Rule: invoice-verification.md#stored-inputs `events_watermark`.
  */
 export async function readWatermarks(
   db: Db,

@@ -35,7 +35,7 @@ export interface UsageInProgress {
  * event shows in the next read.
  *
  * @throws Refusal 404 customer, charge; 405 no_active_subscription, full_usage_not_allowed
- * Rule: usage-and-charges G.1.
+ * Rule: usage-reads.md#current-usage.
  */
 export async function showCurrentUsage(
   ctx: Context,

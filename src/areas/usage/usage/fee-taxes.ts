@@ -52,7 +52,7 @@ export const listHeldTaxes = (
 
 /**
  * Taxes of a fee among those held by its charge, its plan, the customer and the customer's billing entity.
- * Rule: credits-and-payments A.3.
+ * Rule: taxes.md#which-taxes-apply.
  */
 export function taxesOfFee(
   held: readonly HeldTax[],

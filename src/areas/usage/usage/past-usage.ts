@@ -20,7 +20,7 @@ const MOST_PERIODS = 1_000_000;
  * customer has none. Three statements.
  *
  * @throws Refusal 422 external_subscription_id, 404 billable_metric
- * Rule: usage-and-charges G.3.
+ * Rule: usage-reads.md#past-usage.
  */
 export async function showPastUsage(
   ctx: Context,

@@ -24,7 +24,10 @@ export interface Usage {
   only?: WantedTexts | undefined;
 }
 
-/** What counting is asked for one charge; `key` names it in the answer. Rules: usage-and-charges C.1, C.3, C.6, C.7. */
+/**
+ * What counting is asked for one charge; `key` names it in the answer. Rules: aggregation.md#selecting-events,
+ * aggregation.md#recurring, groups-and-filters.md#groups, aggregation.md#weighted-sum.
+ */
 export function toCount(charge: PricedCharge, usage: Usage, key: string = charge.id) {
   const keysOf = (properties: Properties) => groupKeysOf(charge, properties, usage.only);
   const { subscription, proration } = usage;

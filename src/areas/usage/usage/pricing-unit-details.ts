@@ -3,7 +3,10 @@ import { decimalText } from '../../../engine/money/decimal.ts';
 import type { Amounts } from '../../../engine/pricing/fee-amounts.ts';
 import type { PricedCharge } from './priced-charges.ts';
 
-/** Amounts of a usage fee in the pricing unit of its charge, as the fee keeps and shows them; null without a unit. Rule: usage-and-charges D.8. */
+/**
+ * Amounts of a usage fee in the pricing unit of its charge, as the fee keeps and shows them; null without a unit.
+ * Rule: pricing-units.md.
+ */
 export function pricingUnitDetails(
   { pricing_unit, conversion_rate }: Pick<PricedCharge, 'pricing_unit' | 'conversion_rate'>,
   amounts: Amounts | null,

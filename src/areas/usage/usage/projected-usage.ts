@@ -13,7 +13,7 @@ import { chargeUsageView, type ShownShare, shownShare } from './view.ts';
  * Current usage, and what it will be at the end of the period when usage goes on as so far. Each filter and group is
  * projected by itself, so that parts sum to the whole. Round trips and refusals as of current usage.
  *
- * Rule: usage-and-charges G.2.
+ * Rule: usage-reads.md#projected-usage.
  */
 export async function showProjectedUsage(
   ctx: Context,

@@ -18,7 +18,7 @@ type Restriction = Partial<
  * The charges that a usage read is about, by name of their metric: the first parameter that is there restricts them.
  *
  * @throws Refusal 404 charge, when there is a restriction that nothing fits
- * Rule: usage-and-charges G.1.
+ * Rule: usage-reads.md#current-usage.
  */
 export function selectCharges(charges: readonly PricedCharge[], query: Restriction): PricedCharge[] {
   const id = query.charge_id ?? query.filter_by_charge_id;

@@ -22,7 +22,7 @@ export interface ChargeUsage {
 /**
  * The charges period of a subscription that holds `at` and its days; with `isWhole` it opens with the subscription.
  *
- * Rule: usage-and-charges G.1 "computation".
+ * Rule: usage-reads.md#current-usage "computation".
  */
 export function usagePeriod(subscription: SubscriptionShown, at: Instant, isWhole = false): Proration {
   const { zone } = subscription;

@@ -18,7 +18,7 @@ export interface CountedUsage {
  *
  * only  what the usage is restricted to; of several groups taken together, no record tells what was billed
  *
- * Rule: usage-and-charges C.10 "current usage".
+ * Rule: in-advance.md#units-of-one-event "current usage".
  */
 export async function withBilledInAdvance(
   db: Db,

@@ -68,7 +68,7 @@ export const shownShare = ({ filter, groupedBy, counted, fee, totalUnits }: Pric
  * keys   presentation keys to keep, all when absent
  * pause  called between two groups
  *
- * Rules: usage-and-charges C.11, G.1, G.2.
+ * Rules: groups-and-filters.md#presentation, usage-reads.md#current-usage, usage-reads.md#projected-usage.
  */
 export async function chargeUsageView(
   charge: ShownCharge,

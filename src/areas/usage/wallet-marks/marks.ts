@@ -9,7 +9,7 @@ export const WALLET_ONGOING = 'wallet-ongoing';
 
 /**
  * Asks for another look at the ongoing balances of a customer that has active wallets: at once in real time, at the next
- * tick under a test clock. Rules: platform L `wallet-ongoing`, credits-and-payments D.9 "refresh".
+ * tick under a test clock. Rules: periodic-jobs.md#wallet-ongoing, top-ups.md#ongoing-balance "refresh".
  */
 export async function markWallets(ctx: Context, customerId: string): Promise<void> {
   const { count } = await ctx.db`

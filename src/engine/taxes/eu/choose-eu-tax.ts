@@ -35,7 +35,7 @@ export const isEuTaxCode = (code: string): boolean => code.startsWith('svc_eu_')
  *
  *   FR to US → exempt;  FR to IT → 22 % there;  FR to IT with a valid number → reverse charge
  *
- * Rule: credits-and-payments A.6.
+ * Rule: eu-taxes.md.
  */
 export function chooseEuTax(sale: EuSale): EuTaxChoice {
   const { number, sellerCountry, country, postcode } = sale;

@@ -1,4 +1,4 @@
-/** Minutes after the first attempts to ask the register; then every hour. Rule: credits-and-payments A.6. */
+/** Minutes after the first attempts to ask the register; then every hour. Rule: eu-taxes.md. */
 const DELAYS_MINUTES = [5, 5, 10, 20, 40];
 const LATER_MINUTES = 60;
 

@@ -9,7 +9,7 @@ export interface DatedRate {
 const FIRST_DAY = '2021-03-01';
 const since2021 = (rate: string): DatedRate[] => [{ from: FIRST_DAY, rate }];
 
-/** Standard rates of the countries of the Union, oldest first. Rule: credits-and-payments A.6. */
+/** Standard rates of the countries of the Union, oldest first. Rule: eu-taxes.md. */
 export const EU_STANDARD_RATES: Readonly<Record<string, readonly DatedRate[]>> = {
   AT: since2021('20'),
   BE: since2021('21'),

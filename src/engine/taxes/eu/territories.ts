@@ -22,7 +22,7 @@ const territory = (country: string, name: string, code: string, postcode: RegExp
   isForBusinesses: country === 'FR',
 });
 
-/** Rule: credits-and-payments A.6 "special territories". */
+/** Rule: eu-taxes.md "special territories". */
 export const EU_TERRITORIES: readonly Territory[] = [
   territory('AT', 'Jungholz', 'jungholz', /^6691/, '19'),
   territory('AT', 'Mittelberg', 'mittelberg', /^699[1-3]/, '19'),

@@ -3,7 +3,8 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
 
-// Plan changes that wait for the payment of their first invoice: subscriptions-and-invoices B.5, B.6, B.9.
+// Plan changes that wait for the payment of their first invoice: plan-changes.md#upgrade, plan-changes.md#downgrade,
+// activation-rules.md.
 let service: TestService;
 let story: Story;
 

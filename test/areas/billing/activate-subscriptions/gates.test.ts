@@ -6,7 +6,8 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
 
-// Subscriptions that wait for the payment of their first invoice: subscriptions-and-invoices B.9, beyond 8.3 L2 to L5.
+// Subscriptions that wait for the payment of their first invoice: activation-rules.md, ledger.md#l2, ledger.md#l3,
+// ledger.md#l4, ledger.md#l5.
 let service: TestService;
 let story: Story;
 

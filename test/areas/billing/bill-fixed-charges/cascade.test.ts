@@ -3,7 +3,7 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { openStory, type Story } from '../bill-subscriptions/story.ts';
 
-// Rules: subscriptions-and-invoices A.4 "cascade", usage-and-charges E.6.
+// Rules: plans.md#overrides-and-cascade "cascade", fixed-charges.md#override.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
 import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
 
-// Golden cases of subscriptions-and-invoices J.1 and J.4 with fixed charges, and the examples of G.3.
+// Golden cases of golden-invoices.md#starts-and-periodic-runs, golden-invoices.md#upgrade-and-downgrade with fixed
+// charges, and the examples of in-advance.md#fees-in-advance.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

@@ -3,7 +3,8 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
 
-// Golden cases of usage-and-charges E.3, E.5 and H.10 as invoices.
+// Golden cases of fixed-charges.md#aggregation, fixed-charges.md#change-inside-a-period,
+// golden-usage.md#filters-and-fixed-charges as invoices.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

@@ -4,7 +4,8 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { openStory, type Story } from '../bill-subscriptions/story.ts';
 
-// Golden cases of usage-and-charges H.9; rules C.10, A.9 and subscriptions-and-invoices G.3.
+// Golden cases of golden-usage.md#in-advance; rules in-advance.md#units-of-one-event,
+// events.md#subscription-of-an-event and in-advance.md#fees-in-advance.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();
@@ -75,8 +76,8 @@ test.each([
     [1, 1, 1],
     [0, 0, 200],
   ],
-  ['decision 15', SUM, FLAT, [-6, 10, 3], [0, 5400, 300]],
-  ['decision 15, recurring', { ...SUM, recurring: true }, FLAT, [-6, 10, 3], [0, 5400, 300]],
+  ['first event negative', SUM, FLAT, [-6, 10, 3], [0, 5400, 300]],
+  ['first event negative, recurring', { ...SUM, recurring: true }, FLAT, [-6, 10, 3], [0, 5400, 300]],
   [
     '91',
     SUM,

@@ -3,7 +3,8 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
 
-// Rules: usage-and-charges C.10 "billed at each period start", subscriptions-and-invoices G.4, B.6.
+// Rules: in-advance.md#units-of-one-event "billed at each period start", in-advance.md#gathering-paid-fees,
+// plan-changes.md#downgrade.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

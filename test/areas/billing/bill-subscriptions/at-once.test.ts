@@ -3,7 +3,7 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { openStory, type Story } from './story.ts';
 
-// Fifty requests at one record leave one effect (subscriptions-and-invoices I.2).
+// Fifty requests at one record leave one effect (invoices.md#guarantees-of-the-storage).
 const AT_ONCE = 50;
 
 let service: TestService;

@@ -9,7 +9,7 @@ import type { Client } from '../../../support/client.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 
-// The month's end of many subscriptions at once: subscriptions-and-invoices I.2, platform L.
+// The month's end of many subscriptions at once: invoices.md#guarantees-of-the-storage, periodic-jobs.md.
 const MANY = 300;
 const FEW = 5;
 const TICK = '2024-03-01T00:10:00Z';

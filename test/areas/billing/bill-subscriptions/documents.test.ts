@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
 import { type Invoice, openStory, type Story } from './story.ts';
 
-// Golden cases of subscriptions-and-invoices F.3, J.6 and credits-and-payments A.4.
+// Golden cases of invoices.md#dates, golden-invoices.md#totals-drafts-numbers and taxes.md#computation.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
 import { openStory, periodOf } from './story.ts';
 
-// Golden cases of subscriptions-and-invoices J.3, of plans in arrears.
+// Golden cases of golden-invoices.md#termination, of plans in arrears.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

@@ -12,7 +12,8 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { type Invoice, openStory, type Story } from './story.ts';
 
-// What an invoice counted, proven without reading it again: beyond 6.1 `events_watermark`, 6.2 level `events`.
+// What an invoice counted, proven without reading it again: invoice-verification.md#stored-inputs `events_watermark`,
+// invoice-verification.md#route level `events`.
 let service: TestService;
 let story: Story;
 const METRICS = [

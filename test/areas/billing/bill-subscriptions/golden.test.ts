@@ -4,7 +4,7 @@ import { until } from '../../../support/until.ts';
 import { notesOf, oneOff, vat } from '../../credits/credit-notes/support.ts';
 import { type Invoice, openStory, periodOf, type Story } from './story.ts';
 
-// Golden cases of subscriptions-and-invoices J that walk through several rooms.
+// Golden cases of golden-invoices.md that walk through several rooms.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

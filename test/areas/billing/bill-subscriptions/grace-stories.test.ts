@@ -5,7 +5,7 @@ import { type Invoice, openStory, type Story } from './story.ts';
 
 // How long drafts wait changes no fee: each random life of a subscription is lived by two customers, one with a grace
 // period and one without. A failure names the seed of its lives: SEED=… plays it again, LIVES=… plays more of them.
-// Rule: subscriptions-and-invoices F.11.
+// Rule: invoice-operations.md#refresh-and-finalize.
 const SEED = Number(process.env.SEED ?? 7);
 const LIVES = Number(process.env.LIVES ?? 4);
 

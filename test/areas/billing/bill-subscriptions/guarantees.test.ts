@@ -12,7 +12,8 @@ import { reactions } from '../../../../src/reactions.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { openStory, type Story } from './story.ts';
 
-// What must hold whoever bills, however often (subscriptions-and-invoices I.2, F.4, beyond 6.1, 8).
+// What must hold whoever bills, however often (invoices.md#guarantees-of-the-storage, invoices.md#numbers,
+// invoice-verification.md#stored-inputs, ledger.md).
 let service: TestService;
 beforeAll(async () => {
   // Fifty writes at once wait for each other: a busy machine takes its time.

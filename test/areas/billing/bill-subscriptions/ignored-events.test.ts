@@ -3,7 +3,7 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { type Invoice, openStory, type Story } from './story.ts';
 
-// Events that an aggregation must ignore open no group, make no fee and are in no count (spec README, decision 18).
+// Events that an aggregation must ignore open no group, make no fee and are in no count (everywhere.md#ignored-events).
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

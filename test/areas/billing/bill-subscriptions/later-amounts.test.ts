@@ -3,7 +3,8 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { type Invoice, openStory, type Story } from './story.ts';
 
 // What kind of switch a change of plan was is decided when it is made; what its plans cost later changes nothing about it.
-// Rules: subscriptions-and-invoices A.2, A.3, B.5, B.6, C.3 `up`, `down`.
+// Rules: plans.md#comparison-amount, plans.md#charges-of-a-plan, plan-changes.md#upgrade, plan-changes.md#downgrade,
+// billing-periods.md#windows `up`, `down`.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

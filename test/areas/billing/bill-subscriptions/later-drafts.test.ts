@@ -3,7 +3,8 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { type Invoice, openStory, type Story } from './story.ts';
 
 // What happens in the grace period of a draft, after the instant at which its lines were billed, is not on it. Rules:
-// subscriptions-and-invoices C.3 "T", D.2-3, F.11.
+// billing-periods.md#windows "T", subscription-fees.md#when-a-line-gets-a-fee (3),
+// invoice-operations.md#refresh-and-finalize.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

@@ -4,7 +4,8 @@ import { until } from '../../../support/until.ts';
 import { openStory } from './story.ts';
 
 // A change of a plan's amount goes from the plan to the customers whose change of plan waits; a change of plan goes from
-// the customer to the plan. They meet halfway: README "locks", subscriptions-and-invoices A.3, B.5, B.6.
+// the customer to the plan. They meet halfway: README "locks", plans.md#charges-of-a-plan, plan-changes.md#upgrade,
+// plan-changes.md#downgrade.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
 import { type Invoice, openStory, type Story } from './story.ts';
 
-// Every aggregation and model in arrears, from events to the invoice: golden cases of usage-and-charges H.
+// Every aggregation and model in arrears, from events to the invoice: golden cases of golden-usage.md.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();
@@ -56,7 +56,9 @@ const charged = async (story: Story): Promise<Invoice> => {
 
 const feesOf = (invoice: Invoice) => invoice.fees.filter((fee: Invoice) => fee.item.type === 'charge');
 
-/** Bills the period in progress; current usage just before is what is billed (H.11, invariant 7). */
+/**
+ * Bills the period in progress; current usage just before is what is billed (golden-usage.md#invariants, invariant 7).
+ */
 async function billed(story: Story, to: string, count: number): Promise<Invoice[]> {
   const usage = await charged(story);
   await story.advance(to);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
 import { type Invoice, openStory, type Story } from './story.ts';
 
-// Golden cases of subscriptions-and-invoices J.5 and usage-and-charges H.10.
+// Golden cases of golden-invoices.md#minimums and golden-usage.md#filters-and-fixed-charges.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

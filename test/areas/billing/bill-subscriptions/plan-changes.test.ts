@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
 import { type Invoice, openStory, type Story } from './story.ts';
 
-// Golden cases of subscriptions-and-invoices J.4 that need no credit note.
+// Golden cases of golden-invoices.md#upgrade-and-downgrade that need no credit note.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
 import { type Invoice, openStory } from './story.ts';
 
-// Rule: usage-and-charges C.11.
+// Rule: groups-and-filters.md#presentation.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

@@ -8,7 +8,7 @@ import { systemTransaction } from '../../../../src/platform/records/system-trans
 import { reactions } from '../../../../src/reactions.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 
-// What the month's end costs of each invoice: performance-design 4.1 rule 6.
+// What the month's end costs of each invoice: storing-events.md#statement (6).
 const MOST_STATEMENTS = 26;
 const MOST_ROUND_TRIPS = 15;
 const TICK = Temporal.Instant.from('2024-03-01T00:10:00Z');

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
 import { type Invoice, openStory } from './story.ts';
 
-// Golden cases of subscriptions-and-invoices J.2.
+// Golden cases of golden-invoices.md#trial.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

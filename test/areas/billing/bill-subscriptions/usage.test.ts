@@ -3,7 +3,7 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { type Invoice, openStory, type Story } from './story.ts';
 
-// Usage on invoices: golden cases of subscriptions-and-invoices J.5, usage-and-charges F.3 and H.
+// Usage on invoices: golden cases of golden-invoices.md#minimums, usage-fees.md#dates, golden-usage.md.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

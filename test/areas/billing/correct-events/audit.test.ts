@@ -8,7 +8,8 @@ import { startService, type TestService, UNSCHEDULED } from '../../../support/se
 import { until } from '../../../support/until.ts';
 import { openStory, type Story } from '../bill-subscriptions/story.ts';
 
-// The auditor's check of corrections: their documents are there and add up (beyond 4 "invariants", 9).
+// The auditor's check of corrections: their documents are there and add up (event-corrections.md "invariants",
+// auditor.md).
 let service: TestService;
 let producer: Producer;
 let story: Story;

@@ -3,7 +3,8 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
 
-// Corrections of events whose fees were made at once: beyond 4.3, the rows about in-advance charges, and CO7.
+// Corrections of events whose fees were made at once: event-corrections.md#effect, the rows about in-advance charges,
+// and CO7.
 let service: TestService;
 
 beforeAll(async () => {

@@ -4,7 +4,8 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { openStory, type Story } from '../bill-subscriptions/story.ts';
 
-// What a correction means for invoices: beyond 4.3. What it comes to where they are settled is in settle.test.ts.
+// What a correction means for invoices: event-corrections.md#effect. What it comes to where they are settled is in
+// settle.test.ts.
 let service: TestService;
 
 beforeAll(async () => {

@@ -3,7 +3,8 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
 
-// Corrections and late events of metrics whose units go on into later periods: beyond 4.3 "recurring metric", 4.6.
+// Corrections and late events of metrics whose units go on into later periods: event-corrections.md#effect "recurring
+// metric", event-corrections.md#late-events.
 let service: TestService;
 
 beforeAll(async () => {
@@ -85,7 +86,10 @@ async function sound(story: Story) {
   expect((await story.client.get('/audits/findings')).body.audit_findings).toEqual([]);
 }
 
-/** Usage C.7, example B: 2500 from the start on, less 2000 on the fourth of April and 200 on the sixth. */
+/**
+ * aggregation.md#weighted-sum, example B: 2500 from the start on, less 2000 on the fourth of April and 200 on the
+ * sixth.
+ */
 async function exampleB(): Promise<Story> {
   const story = await seats('weighted_sum_agg');
   await send(story, 'start', '2500', '2024-03-05T00:00:00Z');

@@ -3,8 +3,8 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
 
-// What corrections of invoiced periods come to: the golden cases CO1 to CO12 of beyond 4. Each tells its story in
-// an organization of its own.
+// What corrections of invoiced periods come to: the golden cases CO1 to CO12 of event-corrections.md. Each tells its
+// story in an organization of its own.
 let service: TestService;
 
 beforeAll(async () => {

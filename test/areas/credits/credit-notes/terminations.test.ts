@@ -3,7 +3,8 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { openStory, type Story } from '../../billing/bill-subscriptions/story.ts';
 import { balances, booked, notesOf, pay, vat } from './support.ts';
 
-// Golden cases of subscriptions-and-invoices J.3 and J.4 that give back days paid in advance.
+// Golden cases of golden-invoices.md#termination, golden-invoices.md#upgrade-and-downgrade that give back days paid in
+// advance.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();
@@ -134,7 +135,7 @@ test('the stored choice holds where the request is silent', async () => {
   expect(await notesOf(story)).toEqual([]);
 });
 
-test('a local day decides: 21 of 28 in Los Angeles (D.6)', async () => {
+test('a local day decides: 21 of 28 in Los Angeles (termination.md#credit-for-unused-days)', async () => {
   const story = await openStory(service, '2023-02-08T00:00:00Z');
   await vat(story, 20);
   await story.customer({ timezone: 'America/Los_Angeles' });
@@ -242,7 +243,7 @@ describe('the note of a draft follows it', () => {
   const draftNotes = (story: Story) => service.sql<{ status: string; total: number }[]>`
     select status, total_amount_cents as total from credit_notes where organization_id = ${story.organizationId}`;
 
-  test('1700 of 1800 are 850 of 900 (D.6), and nobody sees it before the invoice is final', async () => {
+  test('1700 of 1800 are 850 of 900, and nobody sees it before the invoice is final', async () => {
     const { story, draft } = await draftEnded();
     expect(await draftNotes(story)).toEqual([{ status: 'draft', total: 1700 }]);
     await service.sql`
@@ -263,7 +264,7 @@ describe('the note of a draft follows it', () => {
   });
 });
 
-test('progressive usage that was taken back becomes a note that pays the closing invoice (A.8)', async () => {
+test('progressive usage that was taken back becomes a note that pays the closing invoice', async () => {
   const story = await openStory(service, '2024-02-01T00:00:00Z');
   await vat(story, 20);
   await story.customer();

@@ -11,7 +11,8 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { openStory } from '../../billing/bill-subscriptions/story.ts';
 
-// Automatic taxes of the Union: credits-and-payments A.6 and I, 11 to 17. The register is a fake that says what it is told.
+// Automatic taxes of the Union: eu-taxes.md, golden-money.md, 11 to 17. The register is a fake that says what it is
+// told.
 let service: TestService;
 let register: { url: string; asked: object[]; say(answer: object, status?: number): void; server: Server };
 let org: Client & { organization: { organization_id: string } };

@@ -7,7 +7,7 @@ import {
 import type { Printed } from '../../../../src/areas/documents/render-documents/sql.ts';
 import { languageOf } from '../../../../src/areas/messaging/documents/texts/by-locale.ts';
 
-// The document of a credit note: credits-and-payments C.1, C.5.
+// The document of a credit note: credit-notes.md#parts, credit-note-amounts.md#rounding.
 const party = (number: string) => ({
   address_line1: null,
   address_line2: null,

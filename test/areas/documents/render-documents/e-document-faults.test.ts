@@ -41,7 +41,7 @@ const document = (fields: object = {}, category: VatCategory = 'S'): EDocument =
     ...fields,
   }) as unknown as EDocument;
 
-// EN 16931 by the names of its rules; outside-clients F7.
+// EN 16931 by the names of its rules.
 describe('a document that EN 16931 does not take', () => {
   test.each([
     ['BR-09', document({ seller: party({ country: null }) }), { 'billing_entity.country': ['value_is_mandatory'] }],
@@ -162,7 +162,6 @@ describe('numbers of the parties', () => {
   });
 });
 
-// outside-clients F6.
 test('characters that XML cannot hold are left out, every other stays', () => {
   expect(printable('Bell \u0007 Co \u001f\ud800 \ufffe')).toBe('Bell  Co  ');
   expect(printable('Ünïcödé\t東京 😀\n')).toBe('Ünïcödé\t東京 😀\n');

@@ -4,7 +4,7 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { type Invoice, openStory, type Story } from '../../billing/bill-subscriptions/story.ts';
 
-// Electronic documents: platform P "download_xml", EN 16931 in UBL 2.1.
+// Electronic documents: other-routes.md "download_xml", EN 16931 in UBL 2.1.
 let service: TestService;
 let story: Story;
 

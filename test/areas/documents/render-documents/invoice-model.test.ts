@@ -172,7 +172,7 @@ describe('what an invoice says', () => {
       prepaid_credit_amount_cents: 4000,
       total_amount_cents: 6000,
     });
-    // The worked example of subscriptions-and-invoices F.6.
+    // The worked example of invoice-amounts.md#amounts.
     expect(totals.map(({ label, value }) => [label, value])).toEqual([
       ['Subtotal', '€150.00'],
       ['Usage billed before', '-€30.00'],

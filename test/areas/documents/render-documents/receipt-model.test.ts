@@ -5,7 +5,7 @@ import type { Printed } from '../../../../src/areas/documents/render-documents/s
 import { languageOf } from '../../../../src/areas/messaging/documents/texts/by-locale.ts';
 import { draw } from '../../../../src/platform/documents/draw.ts';
 
-// The document of a payment receipt: credits-and-payments E.9.
+// The document of a payment receipt: payments.md#receipts.
 const LOCALES = ['de', 'en', 'es', 'fr', 'it', 'nb', 'pt-BR', 'sv', 'zh-TW'];
 const day = (text: string) => Temporal.PlainDate.from(text);
 const address = {

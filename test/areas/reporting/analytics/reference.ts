@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import { type Decimal, decimal, decimalText, ZERO } from '../../../../src/engine/money/decimal.ts';
 import type { History } from './history.ts';
 
-// The reports as platform I words them, over all rows at once: slow, and without a line of what they check.
+// The reports as analytics.md words them, over all rows at once: slow, and without a line of what they check.
 
 // biome-ignore lint/suspicious/noExplicitAny: rows of any table
 type Row = any;

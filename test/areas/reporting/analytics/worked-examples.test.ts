@@ -4,7 +4,7 @@ import { newId } from '../../../../src/platform/ids.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { CREATED_AT, type History, openHistory } from './history.ts';
 
-// The examples of platform I.2 and I.3.
+// The examples of analytics.md#reports, analytics.md#recurring-revenue.
 const NOW = '2026-01-20T00:00:00Z';
 let database: TestDatabase;
 let history: History;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startService, type TestService } from '../../../support/service.ts';
 import { addOnItem, type Deals, openDeals, planItem, type Shown, walletItem } from './deals.ts';
 
-// Orders: platform K.6.
+// Orders: quotes.md#execution.
 let service: TestService;
 let deals: Deals;
 

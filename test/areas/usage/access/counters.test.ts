@@ -201,7 +201,7 @@ test.each([1, 2, 3])(
   },
 );
 
-// beyond 11.2, AC2.
+// access-check.md, AC2.
 test('after Redis was flushed the first answer is the database’s, and the same', async () => {
   const story = await limited();
   const send = (n: number) =>
@@ -230,7 +230,7 @@ test('after Redis was flushed the first answer is the database’s, and the same
   expect(await answers()).toEqual(['counter', reached, 'counter', reached]);
 });
 
-// beyond 11.2, AC7.
+// access-check.md, AC7.
 test('10 000 events in 4 workers, checks and flushes among them: the counter is the rollup', async () => {
   const story = await limited();
   const counters = () => openCounters(service.redis, service.config.REDIS_PREFIX);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listEvents } from '../../../../src/areas/usage/events/queries.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 
-// Lists of many events: platform D.2 "/events", to any depth by `after`.
+// Lists of many events: lists.md#filters-and-order "/events", to any depth by `after`.
 let service: TestService;
 type Organization = Awaited<ReturnType<TestService['org']>>;
 let few: Organization;

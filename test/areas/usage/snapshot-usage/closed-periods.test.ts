@@ -3,7 +3,7 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { openStory, type Story } from '../../billing/bill-subscriptions/story.ts';
 
-// What the daily differences of a closed period add up to is what its invoice bills: usage-and-charges G.7.
+// What the daily differences of a closed period add up to is what its invoice bills: usage-reads.md#daily-usage.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

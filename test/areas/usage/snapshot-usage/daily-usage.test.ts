@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
 import { openStory, type Story } from '../../billing/bill-subscriptions/story.ts';
 
-// Daily snapshots of usage: usage-and-charges G.7.
+// Daily snapshots of usage: usage-reads.md#daily-usage.
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

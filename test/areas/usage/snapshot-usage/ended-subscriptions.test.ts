@@ -3,7 +3,7 @@ import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
 import { openStory, type Story } from '../../billing/bill-subscriptions/story.ts';
 
-// The days of a period in which a subscription ends add up to its last invoice (usage-and-charges G.7).
+// The days of a period in which a subscription ends add up to its last invoice (usage-reads.md#daily-usage).
 let service: TestService;
 beforeAll(async () => {
   service = await startService();

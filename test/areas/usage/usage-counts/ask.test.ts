@@ -5,8 +5,8 @@ import type { Counting, Summing } from '../../../../src/areas/usage/usage-counts
 import { plansOfReading } from '../../../../src/areas/usage/usage-counts/hours.ts';
 import { readingOf } from '../../../../src/areas/usage/usage-counts/reading.ts';
 
-// README decision 19: what is asked of the database for a plan of 500 charges, each on a metric of its own, is put together
-// in pieces. Before, it was one piece of 45 ms, of which most wrote the same few instants 500 times.
+// everywhere.md#bounded-cost: what is asked of the database for a plan of 500 charges, each on a metric of its own, is
+// put together in pieces. Before, it was one piece of 45 ms, of which most wrote the same few instants 500 times.
 const CHARGES = 500;
 
 afterEach(() => vi.restoreAllMocks());

@@ -356,7 +356,7 @@ test('rollups, scans and the rules agree on any history and window', { timeout: 
   );
 });
 
-test('each event is in one bucket, in whatever order they come, and once however often (H.11-2, 3, 8)', async () => {
+test('each event is in one bucket, in whatever order they come, and once however often (golden-usage.md#invariants)', async () => {
   const { store } = storage(database.sql);
   await fc.assert(
     fc.asyncProperty(

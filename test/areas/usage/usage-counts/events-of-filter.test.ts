@@ -8,7 +8,8 @@ import { ALL_FILTER_VALUES, type ChargeFilter, filterChooser } from '../../../..
 import { json } from '../../../../src/platform/db/values.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 
-// Which filter of a charge takes an event is one rule (usage-and-charges C.5): read from rollups and from raw events.
+// Which filter of a charge takes an event is one rule (groups-and-filters.md#matching-filters): read from rollups and
+// from raw events.
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();

@@ -25,7 +25,7 @@ import { readIssued, readTerms, type Terms } from './terms.ts';
  *
  * eventIds  events that are corrected already
  *
- * Rule: beyond 4.3 "in-advance event".
+ * Rule: event-corrections.md#effect "in-advance event".
  */
 export async function markChains(
   ctx: Context,

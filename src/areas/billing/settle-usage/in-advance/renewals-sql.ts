@@ -16,7 +16,7 @@ export interface Renewal {
  * Keeps the periods after corrected events that were opened with units as fees on no invoice, at most 36 of a charge.
  * These fees were made with the first invoice of their line, whatever became of it.
  *
- * Rules: usage-and-charges C.10, beyond 4.3 "recurring metric".
+ * Rules: in-advance.md#units-of-one-event, event-corrections.md#effect "recurring metric".
  */
 export const insertRenewals = (db: Db, organizationId: string, correctionId: string, eventIds: readonly string[]) => db`
   with moment as (${firstMoments(db, organizationId, eventIds)})

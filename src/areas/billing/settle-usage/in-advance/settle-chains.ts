@@ -18,7 +18,7 @@ import { type RepricedEvent, repriceChain } from './walk.ts';
  * Settles the fees of events that were billed in advance: the chains that a correction has changed are walked anew, and
  * each fee that comes out differently is made right. Invoices that are still in the making are left for later.
  *
- * Rule: beyond 4.3 "in-advance event", "in-advance, standalone fee".
+ * Rule: event-corrections.md#effect "in-advance event", "in-advance, standalone fee".
  */
 export async function settleChains(
   ctx: Context,

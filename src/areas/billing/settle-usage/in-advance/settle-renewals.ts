@@ -19,7 +19,8 @@ import { readIssued, readTerms, type Terms } from './terms.ts';
  * Settles the fees on no invoice with which periods after corrected events were opened: the units carried into each are
  * counted and priced again, by what its fees were priced by.
  *
- * Rules: usage-and-charges C.10, beyond 4.3 "recurring metric", "in-advance, standalone fee".
+ * Rules: in-advance.md#units-of-one-event, event-corrections.md#effect "recurring metric", "in-advance, standalone
+ * fee".
  */
 export async function settleRenewals(ctx: Context, correction: CorrectionRow): Promise<NewAdjustment[]> {
   const { db, organizationId } = ctx;

@@ -27,7 +27,7 @@ export interface StandaloneChange {
  * stays: what it rises by is billed like that of an invoice, what it falls by cannot be given back. One that was paid back
  * is left alone.
  *
- * Rule: beyond 4.3 "in-advance, standalone fee".
+ * Rule: event-corrections.md#effect "in-advance, standalone fee".
  */
 export async function settleStandalone(
   ctx: Context,

@@ -69,7 +69,10 @@ export async function readTerms(
   };
 }
 
-/** Whether an instant lies in a window whose first instant is compared in milliseconds. Rule: usage-and-charges A.9. */
+/**
+ * Whether an instant lies in a window whose first instant is compared in milliseconds.
+ * Rule: events.md#subscription-of-an-event.
+ */
 export const isIn = ({ from, to }: Period, at: Temporal.Instant): boolean =>
   holds({ from: from.round({ smallestUnit: 'millisecond', roundingMode: 'floor' }), to }, at);
 

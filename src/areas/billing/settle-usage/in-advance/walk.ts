@@ -51,7 +51,7 @@ const MOST_CARRIED = 100_000;
  * Walks a chain anew: what its records remember is right afterwards, and the fees of its events are priced by what they
  * were priced by. Fees that somebody set by hand are left out, and events that have none.
  *
- * Rules: beyond 4.3 "in-advance event", 4.4 "stored inputs".
+ * Rules: event-corrections.md#effect "in-advance event", event-corrections.md#difference "stored inputs".
  */
 export async function repriceChain(
   ctx: Context,

@@ -14,7 +14,7 @@ import { invoiceToCredit, readItems } from './items.ts';
  * Gives back fees of an invoice: to the customer's balance, by refund, or by settling the invoice itself.
  *
  * @throws Refusal 404 invoice, fee; 405 invalid_type_or_status; 422 items, reason, amount_cents, base and the parts
- * Rules: credits-and-payments C.4, C.5.
+ * Rules: credit-note-amounts.md#creation, credit-note-amounts.md#rounding.
  */
 export async function createCreditNote(ctx: Context, { body }: { body: CreditNoteCreate }) {
   const parts = {

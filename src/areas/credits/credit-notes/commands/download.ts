@@ -8,14 +8,14 @@ import { viewOf } from '../show.ts';
  * Answers a note with the address of its document, which is drawn in the background the first time it is asked for.
  *
  * @throws Refusal 404 credit_note
- * Rule: credits-and-payments C.2.
+ * Rule: credit-notes.md#endpoints.
  */
 export async function downloadCreditNote(ctx: Context, { svc_id }: { svc_id: string }) {
   const { shown, url } = await withDocument(ctx, svc_id, 'credit_note');
   return { credit_note: { ...shown, file_url: url } };
 }
 
-/** The same for the electronic document: UBL 2.1 under EN 16931. Rule: platform P "download_xml". */
+/** The same for the electronic document: UBL 2.1 under EN 16931. Rule: other-routes.md "download_xml". */
 export async function downloadCreditNoteXml(ctx: Context, { svc_id }: { svc_id: string }) {
   const { shown, url } = await withDocument(ctx, svc_id, 'credit_note_xml');
   return { credit_note: { ...shown, xml_url: url } };

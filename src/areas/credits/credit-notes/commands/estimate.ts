@@ -17,7 +17,7 @@ import { invoiceToCredit, readItems } from './items.ts';
  * What a note of these items would come to, and how much of it each part may take. Stores nothing.
  *
  * @throws Refusal 404 invoice, fee; 405 invalid_type_or_status; 422 items, amount_cents
- * Rule: credits-and-payments C.7 "estimate".
+ * Rule: credit-note-amounts.md#what-is-left "estimate".
  */
 export async function estimateCreditNote(ctx: Context, { body }: { body: CreditNoteEstimate }) {
   const credited = await invoiceToCredit(ctx, body.invoice_id, { isOffset: false });

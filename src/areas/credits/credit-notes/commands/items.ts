@@ -5,7 +5,7 @@ import { lockVisibleInvoice } from '../../../invoices/invoices/writes.ts';
 import { type CreditedInvoice, creditableOfFee, readCreditedInvoice, uncreditedOfFee } from '../noted-invoice.ts';
 import type { NewItem } from '../writes.ts';
 
-/** Statuses of invoices that notes may be made of. Rule: credits-and-payments C.4. */
+/** Statuses of invoices that notes may be made of. Rule: credit-note-amounts.md#creation. */
 const CREDITABLE: ReadonlySet<string> = new Set(['draft', 'finalized', 'voided']);
 
 /**
@@ -33,7 +33,7 @@ export async function invoiceToCredit(
  * Items as they were asked for, looked at one by one; the first bad one ends it.
  *
  * @throws Refusal 422 items, amount_cents; 404 fee
- * Rule: credits-and-payments C.4.
+ * Rule: credit-note-amounts.md#creation.
  */
 export function readItems(credited: CreditedInvoice, items: unknown): NewItem[] {
   if (!Array.isArray(items)) throw refuse.invalid({ items: ['must_be_an_array'] });

@@ -40,7 +40,7 @@ export async function deleteCreditNoteMetadataKey(ctx: Context, { svc_id, key }:
   return change(ctx, note.id, left);
 }
 
-// Rule: credits-and-payments C.13.
+// Rule: credit-notes.md#metadata.
 async function change(ctx: Context, id: string, metadata: Metadata | null) {
   await changeCreditNote(ctx, id, { metadata });
   return { metadata };

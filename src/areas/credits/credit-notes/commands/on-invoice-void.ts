@@ -20,7 +20,7 @@ const ITEM_DIGITS = 5;
  *
  * @throws Refusal 422 credit_refund_amount, when more is asked for than is left; refund_amount, which the provider that
  *   was paid cannot give back
- * Rules: credits-and-payments C.12, subscriptions-and-invoices F.12.
+ * Rules: credit-notes.md#voided-invoices, invoice-operations.md#void.
  */
 export async function makeNotesOfVoid(
   ctx: Context,
@@ -79,7 +79,7 @@ async function makeForfeitedNote(ctx: Context, invoice: InvoiceRow): Promise<voi
  * Gives notes back what they paid of an invoice that is voided without a note of its own.
  *
  * @throws Refusal 405 credit_note_voided, when such a note was voided since
- * Rules: credits-and-payments C.9, C.12.
+ * Rules: credit-notes.md#states, credit-notes.md#voided-invoices.
  */
 export async function giveBackToNotes(ctx: Context, invoice: InvoiceRow): Promise<void> {
   for (const use of await listUsesOnInvoice(ctx.db, ctx.organizationId, invoice.id)) {
@@ -95,7 +95,7 @@ export async function giveBackToNotes(ctx: Context, invoice: InvoiceRow): Promis
 
 /**
  * Gives notes back what an open invoice took that is closed unpaid; voided ones are left alone.
- * Rules: subscriptions-and-invoices B.9, beyond 8.3 L5.
+ * Rules: activation-rules.md, ledger.md#l5.
  */
 export async function releaseNotes(ctx: Context, invoice: InvoiceRow): Promise<void> {
   for (const use of await listUsesOnInvoice(ctx.db, ctx.organizationId, invoice.id)) {

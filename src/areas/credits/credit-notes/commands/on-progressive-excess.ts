@@ -11,7 +11,7 @@ import type { NewItem } from '../writes.ts';
  * Gives back what a progressive invoice billed beyond the usage that its period came to, of its greatest fees first. The
  * caller holds the customer's lock.
  *
- * Rules: credits-and-payments A.8, C.6 "progressive billing overpaid".
+ * Rules: progressive-billing.md#credit-in-steps, credit-note-amounts.md#automatic-notes "progressive billing overpaid".
  */
 export async function creditProgressiveExcess(ctx: Context, invoiceId: string, excessCents: Cents): Promise<void> {
   await ctx.db`select from invoices where organization_id = ${ctx.organizationId} and id = ${invoiceId} for update`;

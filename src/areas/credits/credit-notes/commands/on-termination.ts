@@ -41,7 +41,8 @@ export interface EndingSubscription {
  * the period in progress was not billed, or not for money. The caller holds the customer's lock.
  *
  * @throws Refusal 405 cannot_terminate_with_pending_taxes, when the invoice of the period waits for its taxes
- * Rules: credits-and-payments C.6, subscriptions-and-invoices B.5, B.7, D.6.
+ * Rules: credit-note-amounts.md#automatic-notes, plan-changes.md#upgrade, termination.md#ending-a-subscription,
+ * termination.md#credit-for-unused-days.
  */
 export async function creditUnusedDays(ctx: Context, ending: EndingSubscription): Promise<void> {
   const { plan, subscription, at, choice, isUpgrade } = ending;
@@ -119,7 +120,10 @@ async function findLastFee(ctx: Context, subscriptionId: string): Promise<LastFe
   return fee;
 }
 
-/** Whether the fee is that of the period that holds the end: always in the first one. Rule: subscriptions-and-invoices B.7-3. */
+/**
+ * Whether the fee is that of the period that holds the end: always in the first one.
+ * Rule: termination.md#ending-a-subscription (3).
+ */
 function isPeriodBilled({ subscription }: EndingSubscription, fee: LastFee, period: DateRange, zone: string): boolean {
   const isFirst =
     subscription.started_at !== null && !isDateBefore(localDate(subscription.started_at, zone), period.first);

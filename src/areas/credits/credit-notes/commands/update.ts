@@ -12,7 +12,7 @@ import { mergedMetadata } from './metadata.ts';
  * Sets how the refund of a note went, for refunds made by hand, and adds metadata.
  *
  * @throws Refusal 404 credit_note; 422 refund_status, also when the note refunds nothing; 422 value of the metadata
- * Rule: credits-and-payments C.9.
+ * Rule: credit-notes.md#states.
  */
 export async function updateCreditNote(ctx: Context, { svc_id, body }: { svc_id: string; body: CreditNoteUpdate }) {
   const note = await lockCreditNote(ctx, svc_id);
@@ -25,7 +25,7 @@ export async function updateCreditNote(ctx: Context, { svc_id, body }: { svc_id:
 
 /**
  * Notes how the refund of a locked note went; a refund that was paid out is booked, and unbooked when it turns out that
- * it was not. Rules: credits-and-payments C.9, beyond 8.3 L15.
+ * it was not. Rules: credit-notes.md#states, ledger.md#l15.
  */
 export async function setRefundStatus(ctx: Context, note: CreditNoteRow, status: RefundStatus): Promise<CreditNoteRow> {
   if (note.refund_status === status) return note;

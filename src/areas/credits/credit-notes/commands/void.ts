@@ -10,7 +10,7 @@ import { changeCreditNote, lockCreditNote } from '../writes.ts';
  * Forfeits what is left of a note; its refund and what it settled stay.
  *
  * @throws Refusal 404 credit_note; 405 no_voidable_amount
- * Rule: credits-and-payments C.9.
+ * Rule: credit-notes.md#states.
  */
 export async function voidCreditNote(ctx: Context, { svc_id }: { svc_id: string }) {
   const note = await lockCreditNote(ctx, svc_id);
@@ -20,7 +20,7 @@ export async function voidCreditNote(ctx: Context, { svc_id }: { svc_id: string 
   return showCreditNote(ctx, note.id);
 }
 
-/** Takes what is left of a locked note. Rule: beyond 8.3 L14. */
+/** Takes what is left of a locked note. Rule: ledger.md#l14. */
 export async function forfeit(ctx: Context, note: CreditNoteRow): Promise<void> {
   await bookNoteVoided(ctx, note);
   await changeCreditNote(ctx, note.id, { credit_status: 'voided', balance_amount_cents: 0, voided_at: ctx.now() });

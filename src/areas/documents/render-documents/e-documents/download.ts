@@ -12,7 +12,7 @@ import { faultsOf } from './faults.ts';
  * Answers an invoice with the address of its electronic document: UBL 2.1 under EN 16931.
  *
  * @throws Refusal 404 invoice, unless it is finalized; 422 by field, what EN 16931 lacks
- * Rule: platform P "download_xml".
+ * Rule: other-routes.md "download_xml".
  */
 export async function downloadXmlOfInvoice(ctx: Context, { svc_id }: { svc_id: string }) {
   const invoice = await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);

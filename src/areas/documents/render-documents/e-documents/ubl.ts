@@ -59,7 +59,7 @@ const REASON: Partial<Record<VatCategory, string>> = { AE: 'Reverse charge', O: 
 /**
  * The document in the syntax UBL 2.1, which a receiver reads under the rules of EN 16931.
  *
- * Rules: subscriptions-and-invoices F.10, credits-and-payments C.2 "download_xml".
+ * Rules: invoice-operations.md#operations, credit-notes.md#endpoints "download_xml".
  */
 export function ublOf(document: EDocument): XmlElement {
   const amount = amountsIn(document.currency);

@@ -11,7 +11,7 @@ import { changeInvoice, lockVisibleInvoice } from '../writes.ts';
  * Deletes a draft and the notes that follow it: it is shown no more and its number is never given. What it would have billed stays claimed.
  *
  * @throws Refusal 404 invoice; 405 not_deletable, when it is no draft
- * Rule: subscriptions-and-invoices F.10.
+ * Rule: invoice-operations.md#operations.
  */
 export async function deleteInvoice(ctx: Context, { svc_id }: { svc_id: string }) {
   const invoice = await lockVisibleInvoice(ctx, svc_id);

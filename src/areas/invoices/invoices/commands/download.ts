@@ -10,14 +10,14 @@ import { showInvoice } from '../show.ts';
  * who opens the address meanwhile waits for it. What was drawn once stays as it is.
  *
  * @throws Refusal 404 invoice, unless it is finalized
- * Rule: subscriptions-and-invoices F.10 "download".
+ * Rule: invoice-operations.md#operations "download".
  */
 export async function downloadInvoice(ctx: Context, { svc_id }: { svc_id: string }) {
   const { shown, url } = await withDocument(ctx, svc_id, 'invoice');
   return { invoice: { ...shown, file_url: url } };
 }
 
-/** The same for the electronic document: UBL 2.1 under EN 16931. Rule: platform P "download_xml". */
+/** The same for the electronic document: UBL 2.1 under EN 16931. Rule: other-routes.md "download_xml". */
 export async function downloadInvoiceXml(ctx: Context, { svc_id }: { svc_id: string }) {
   const { shown, url } = await withDocument(ctx, svc_id, 'invoice_xml');
   return { invoice: { ...shown, xml_url: url } };

@@ -11,7 +11,7 @@ export const TAX_STEP = 'finalize-pending-invoice';
  * Tries an invoice again whose taxes could not be had: it waits for them once more, and is final when they are there.
  *
  * @throws Refusal 404 invoice; 405 invalid_status, unless it has failed
- * Rules: subscriptions-and-invoices F.2, F.10.
+ * Rules: invoices.md#statuses, invoice-operations.md#operations.
  */
 export async function retryInvoice(ctx: Context, { svc_id }: { svc_id: string }) {
   const invoice = await lockVisibleInvoice(ctx, svc_id);

@@ -17,7 +17,10 @@ export type InvoiceRunKind = 'invoices_finalize_all' | 'invoices_retry_all';
 const PATIENCE_MS = 5000;
 const LOOK_AGAIN_MS = 50;
 
-/** Finalizes all drafts that pass the filters, as a run that stops at the first error. Rules: beyond 14, subscriptions-and-invoices I.1. */
+/**
+ * Finalizes all drafts that pass the filters, as a run that stops at the first error. Rules: other-routes.md#records,
+ * invoices.md#jobs.
+ */
 export const finalizeAllInvoices = (ctx: Context, { query }: { query: InvoicesQuery }) =>
   startRun(ctx, 'invoices_finalize_all', query);
 

@@ -11,7 +11,7 @@ export const CrmIdSync = z.object({ external_id: text(), integration_code: text(
  * code that is named.
  *
  * @throws Refusal 404 invoice, integration
- * Rule: platform P.
+ * Rule: other-routes.md.
  */
 export async function syncCrmId(ctx: Context, { svc_id }: { svc_id: string }): Promise<never> {
   await getVisibleInvoice(ctx.db, ctx.organizationId, svc_id);

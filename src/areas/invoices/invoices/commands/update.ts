@@ -15,7 +15,7 @@ import { lockVisibleInvoice, replaceMetadata } from '../writes.ts';
  *
  * @throws Refusal 404 invoice; 405 update_on_voided_invoice, metadata_on_draft_invoice,
  *   payment_status_update_on_draft_invoice
- * Rules: subscriptions-and-invoices F.10, credits-and-payments F.
+ * Rules: invoice-operations.md#operations, invoice-amounts.md#settlement.
  */
 export async function updateInvoice(ctx: Context, { svc_id, body }: { svc_id: string; body: InvoiceUpdate }) {
   const invoice = await lockVisibleInvoice(ctx, svc_id);
@@ -44,7 +44,7 @@ function storeMetadata(
   return replaceMetadata(ctx.db, ctx.organizationId, invoice.id, kept, ctx.now());
 }
 
-/** The journal keeps what was paid elsewhere (beyond 8.3 L20). */
+/** The journal keeps what was paid elsewhere (ledger.md#l20). */
 async function markStatus(ctx: Context, invoice: InvoiceRow, status: PaymentStatus): Promise<void> {
   const changed = await setPaymentStatus(ctx, invoice, status);
   if (invoice.status === 'finalized') await bookMarkedPaid(ctx, changed);

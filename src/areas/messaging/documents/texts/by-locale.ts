@@ -9,7 +9,7 @@ import { sv } from './sv.ts';
 import type { DocumentTexts } from './texts.ts';
 import { zhTw } from './zh-tw.ts';
 
-/** Languages of documents. Rule: platform E "locales". */
+/** Languages of documents. Rule: json.md "locales". */
 const BY_LOCALE = { de, en, es, fr, it, nb, 'pt-BR': ptBr, sv, 'zh-TW': zhTw } as const satisfies Record<
   string,
   DocumentTexts
@@ -27,7 +27,7 @@ export interface Language {
 /**
  * Language of a document: the customer's locale, else the billing entity's, else English.
  *
- * Rule: subscriptions-and-invoices F.10 "locale".
+ * Rule: invoice-operations.md#operations "locale".
  */
 export function languageOf(customers: string | null, entitys: string | null): Language {
   const locale = isKnown(customers) ? customers : isKnown(entitys) ? entitys : 'en';

@@ -24,7 +24,7 @@ export interface Deal extends DealParties {
  * What stands between a deal and its approval: records that are gone or have changed, terms that cannot be billed.
  *
  * @returns codes by `billing_items.<path>`, `{}` when nothing is wrong
- * Rule: platform K.5 "business codes".
+ * Rule: quotes.md#billing-items "business codes".
  */
 export async function businessFaults(
   ctx: Context,

@@ -5,7 +5,7 @@ import type { Deal } from './business.ts';
 import { addFault, type Faults } from './reader.ts';
 import type { CouponItem } from './types.ts';
 
-/** Notes what is wrong with the coupons of a deal. Rules: platform K.5, credits-and-payments B.2. */
+/** Notes what is wrong with the coupons of a deal. Rules: quotes.md#billing-items, coupons.md#applying. */
 export async function couponFaults(
   ctx: Context,
   items: readonly CouponItem[],

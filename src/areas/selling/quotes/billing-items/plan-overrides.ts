@@ -12,7 +12,7 @@ import type { PlanItem, PlanTerms } from './types.ts';
  * their add-on.
  *
  * @returns undefined when nothing is changed, or something is wrong, which is noted below `path`
- * Rule: platform K.5 "overrides".
+ * Rule: quotes.md#billing-items "overrides".
  */
 export function planOverridesOf(
   { payload, overrides }: PlanItem,

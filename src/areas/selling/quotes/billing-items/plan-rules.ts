@@ -11,7 +11,7 @@ import { addFault, type Faults } from './reader.ts';
 import { externalIdOf } from './terms.ts';
 import type { PlanItem } from './types.ts';
 
-/** Notes what is wrong with the plans of a deal. Rule: platform K.5. */
+/** Notes what is wrong with the plans of a deal. Rule: quotes.md#billing-items. */
 export async function planFaults(ctx: Context, items: readonly PlanItem[], deal: Deal, faults: Faults): Promise<void> {
   if (items.length === 0) return;
   const plans = await listPlansById(

@@ -178,7 +178,7 @@ const KEYS: Readonly<Record<OrderType, readonly (keyof BillingItems)[]>> = {
  * A draft may leave out nearly everything; an approval wants all that the kind needs, and a plan or an add-on.
  *
  * @returns the items as they are stored, and everything that is wrong, by `billing_items.<path>`
- * Rule: platform K.5.
+ * Rule: quotes.md#billing-items.
  */
 export function readBillingItems(
   given: unknown,

@@ -5,7 +5,7 @@ import type { OrderType } from '../../../../engine/quotes/states.ts';
 import { definedOnly } from './plan-overrides.ts';
 import type { AddOnItem, AddOnTerms, BillingItems, CouponItem, WalletItem } from './types.ts';
 
-/** What is agreed on an add-on: what the overrides say, else the payload. Rule: platform K.6. */
+/** What is agreed on an add-on: what the overrides say, else the payload. Rule: quotes.md#execution. */
 export const addOnTerms = ({ payload, overrides }: AddOnItem): AddOnTerms => ({ ...payload, ...overrides });
 
 /**
@@ -68,7 +68,7 @@ export const walletInput = ({ payload }: WalletItem) =>
     ),
   });
 
-/** Days and instants on which something of a deal ends. Rule: platform K.3 "after_deal_expiration". */
+/** Days and instants on which something of a deal ends. Rule: quotes.md#routes "after_deal_expiration". */
 export function endsOf(items: BillingItems | null): string[] {
   const ends = [
     ...(items?.plans ?? []).map(({ payload }) => payload.endDate),
@@ -80,7 +80,10 @@ export function endsOf(items: BillingItems | null): string[] {
   return ends.filter((end) => end !== undefined);
 }
 
-/** Puts every override of a currency, and every wallet, into the currency of the deal; no figure is converted. Rule: platform K.5. */
+/**
+ * Puts every override of a currency, and every wallet, into the currency of the deal; no figure is converted.
+ * Rule: quotes.md#billing-items.
+ */
 export function realigned(items: BillingItems | null, currency: Currency | null): BillingItems | null {
   if (items === null || currency === null) return items;
   const inCurrency = <Terms extends { amountCurrency?: Currency }>(overrides: Terms): Terms =>

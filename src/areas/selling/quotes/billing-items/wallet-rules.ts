@@ -13,7 +13,10 @@ import { addFault, type Faults } from './reader.ts';
 import { walletInput } from './terms.ts';
 import type { WalletItem } from './types.ts';
 
-/** Notes what is wrong with the wallets of a deal. Rules: platform K.5, credits-and-payments D.1, D.8. */
+/**
+ * Notes what is wrong with the wallets of a deal. Rules: quotes.md#billing-items, wallets.md#fields,
+ * top-ups.md#recurring-rules.
+ */
 export async function walletFaults(
   ctx: Context,
   items: readonly WalletItem[],

@@ -27,7 +27,7 @@ import { lockVersion } from './lock-version.ts';
  *
  * @throws Refusal 404 quote_version, customer; 422 status not_approvable; expires_at invalid_date, after_deal_expiration;
  *   what is wrong with the deal, by field
- * Rule: platform K.4.
+ * Rule: quotes.md#approval.
  */
 export async function approveQuoteVersion(
   ctx: Context,
@@ -79,7 +79,7 @@ export async function approveQuoteVersion(
   return { quote_version: quoteVersionExtendedView(approved) };
 }
 
-/** What a printed quote shows of its parties, as it is now. Rule: platform K.4 "display variables". */
+/** What a printed quote shows of its parties, as it is now. Rule: quotes.md#approval "display variables". */
 async function displayed(ctx: Context, quote: QuoteRow, version: QuoteVersionRow, customer: CustomerRow) {
   const { name } = await readOrganization(ctx.db, ctx.organizationId);
   return {

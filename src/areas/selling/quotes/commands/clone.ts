@@ -12,7 +12,7 @@ import { voidVersion } from './void.ts';
  * Copies a version, whatever its state, into a new draft; a present draft is voided as superseded.
  *
  * @throws Refusal 404 quote_version; 422 status not_clonable, while a version of the quote is approved
- * Rule: platform K.3.
+ * Rule: quotes.md#routes.
  */
 export async function cloneQuoteVersion(ctx: Context, { svc_id }: { svc_id: string }) {
   const { db, organizationId } = ctx;

@@ -18,7 +18,7 @@ import { insertQuote, insertQuoteOwners, insertVersion, nextNumber } from '../wr
  * Makes a quote with its first version, a draft.
  *
  * @throws Refusal 404 customer, subscription, billing_entity; 422 by field, of items by `billing_items.<path>`
- * Rules: platform K.1, K.4, K.5.
+ * Rules: quotes.md#lifecycle, quotes.md#approval, quotes.md#billing-items.
  */
 export async function createQuote(ctx: Context, { body }: { body: QuoteCreate }) {
   const { db, organizationId } = ctx;

@@ -12,7 +12,7 @@ import { lockVersion } from './lock-version.ts';
  * Voids a draft by hand.
  *
  * @throws Refusal 404 quote_version; 422 status not_voidable
- * Rule: platform K.3.
+ * Rule: quotes.md#routes.
  */
 export async function voidQuoteVersion(ctx: Context, { svc_id }: { svc_id: string }) {
   const { version } = await lockVersion(ctx, svc_id);
@@ -20,7 +20,7 @@ export async function voidQuoteVersion(ctx: Context, { svc_id }: { svc_id: strin
   return { quote_version: quoteVersionExtendedView(await voidVersion(ctx, version, 'manual')) };
 }
 
-/** Voids a version for a reason that its state allows; the caller holds the quote. Rule: platform K.1. */
+/** Voids a version for a reason that its state allows; the caller holds the quote. Rule: quotes.md#lifecycle. */
 export async function voidVersion(
   ctx: Context,
   version: QuoteVersionRow,

@@ -22,7 +22,7 @@ interface PendingChange {
  * withdrawn, and one to this plan that has become an upgrade happens now.
  *
  * @throws Refusal 405 cannot_terminate_with_pending_taxes, of such an upgrade
- * Rule: subscriptions-and-invoices A.3 "amount change side effects".
+ * Rule: plans.md#charges-of-a-plan "amount change side effects".
  */
 export async function followAmountChange(ctx: Context, { plan_id: planId }: { plan_id: string }): Promise<void> {
   const changes = await listPendingChanges(ctx.db, ctx.organizationId, planId);

@@ -13,7 +13,7 @@ import { refuseStrangeMethod } from './input.ts';
  *
  * @throws Refusal 422 stripe_required, of a customer without that provider; payment_method; payment_method_id
  *   customer_has_no_payment_method; provider_error; authorization unsupported_value, of a connection over the network
- * Rule: subscriptions-and-invoices B.1 "authorization".
+ * Rule: subscriptions.md#fields "authorization".
  */
 export async function authorize(ctx: Context, body: SubscriptionCreate, asked: Authorization) {
   const customer = await findCustomer(ctx.db, ctx.organizationId, body.external_customer_id);

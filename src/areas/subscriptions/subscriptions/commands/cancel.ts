@@ -5,7 +5,7 @@ import { changeSubscription } from '../writes.ts';
 
 /**
  * Cancels a subscription that never became active. The predecessor of a withdrawn plan change is told.
- * Rule: subscriptions-and-invoices B.3.
+ * Rule: subscriptions.md#statuses.
  */
 export async function cancelPending(
   ctx: Context,

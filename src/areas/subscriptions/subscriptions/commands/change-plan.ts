@@ -43,7 +43,7 @@ interface PlanChange {
  *
  * @returns id of the new record of an upgrade, else of the current one
  * @throws Refusal 405 cannot_terminate_with_pending_taxes, of an upgrade; 422 customer, of rules
- * Rules: subscriptions-and-invoices B.2, B.5, B.6, B.9.
+ * Rules: subscriptions.md#external-id, plan-changes.md#upgrade, plan-changes.md#downgrade, activation-rules.md.
  */
 export async function changePlan(ctx: Context, change: PlanChange): Promise<string> {
   const { current, plan, body } = change;
@@ -98,7 +98,10 @@ async function upgrade(ctx: Context, change: PlanChange, currentPlan: PlanFacts)
   return next.id;
 }
 
-/** One invoice a second later, of what ends and of what begins; two when their purchase orders, entities or currencies differ. Rule: B.5. */
+/**
+ * One invoice a second later, of what ends and of what begins; two when their purchase orders, entities or currencies
+ * differ. Rule: plan-changes.md#upgrade.
+ */
 async function billUpgrade(
   ctx: Context,
   { current, plan }: PlanChange,

@@ -43,7 +43,8 @@ import { saveThresholds } from './thresholds.ts';
  *
  * @returns id of the subscription to answer: the new one, or the current one of a scheduled downgrade
  * @throws Refusal 404 plan, billing_entity; 422 of the fields
- * Rules: subscriptions-and-invoices B.2, B.4 to B.6.
+ * Rules: subscriptions.md#external-id, subscriptions.md#creation-and-first-billing, plan-changes.md#upgrade,
+ * plan-changes.md#downgrade.
  */
 export async function createSubscription(ctx: Context, body: SubscriptionCreate): Promise<string> {
   const sold = await findPlanForSale(ctx.db, ctx.organizationId, body.plan_code);
@@ -86,7 +87,10 @@ async function overrideCurrent(ctx: Context, current: SubscriptionRow, overrides
   return current.id;
 }
 
-/** The record that a POST means to change: the active one, else a pending one that follows none. Rule: B.2. */
+/**
+ * The record that a POST means to change: the active one, else a pending one that follows none.
+ * Rule: subscriptions.md#external-id.
+ */
 function currentOf(lineage: readonly SubscriptionRow[], customer: LockedCustomer): SubscriptionRow | undefined {
   const active = lineage.find(({ status }) => status === 'active');
   if (active !== undefined && active.customer_id !== customer.id)
@@ -108,7 +112,10 @@ interface Creation {
   lineage: readonly SubscriptionRow[];
 }
 
-/** The record of a new subscription: pending before its local day, else active since its start. Rule: B.4. */
+/**
+ * The record of a new subscription: pending before its local day, else active since its start.
+ * Rule: subscriptions.md#creation-and-first-billing.
+ */
 function newSubscription(ctx: Context, { plan, customer, body, billingEntityId, lineage }: Creation): NewSubscription {
   const now = ctx.now();
   const subscriptionAt = body.subscription_at ? Temporal.Instant.from(body.subscription_at) : now;
@@ -150,7 +157,10 @@ function newSubscription(ctx: Context, { plan, customer, body, billingEntityId, 
   };
 }
 
-/** A start in the past does not reach into what an ended record of the external id has billed. Rule: B.4 "past". */
+/**
+ * A start in the past does not reach into what an ended record of the external id has billed.
+ * Rule: subscriptions.md#creation-and-first-billing "past".
+ */
 function startInPast(subscriptionAt: Temporal.Instant, lineage: readonly SubscriptionRow[]): Temporal.Instant {
   return lineage
     .filter(({ status, on_termination_invoice }) => status === 'terminated' && on_termination_invoice === 'generate')
@@ -160,7 +170,10 @@ function startInPast(subscriptionAt: Temporal.Instant, lineage: readonly Subscri
     );
 }
 
-/** A start today is billed at once with what is paid in advance; an earlier one waits for the next run. Rule: B.4. */
+/**
+ * A start today is billed at once with what is paid in advance; an earlier one waits for the next run.
+ * Rule: subscriptions.md#creation-and-first-billing.
+ */
 async function billStart(ctx: Context, subscription: NewSubscription, plan: PlanFacts, zone: string): Promise<void> {
   const startedAt = subscription.started_at;
   assert(startedAt, 'an active subscription has started');
@@ -171,7 +184,10 @@ async function billStart(ctx: Context, subscription: NewSubscription, plan: Plan
   await recordStartUnits(ctx, subscription, startedAt, zone);
 }
 
-/** @throws Refusal 422 ending_at, unless its local date lies after today and after the start. Rule: B.1. */
+/**
+ * @throws Refusal 422 ending_at, unless its local date lies after today and after the start.
+ * Rule: subscriptions.md#fields.
+ */
 export function refuseDates(
   body: { subscription_at?: string | null | undefined; ending_at?: string | null | undefined },
   zone: string,

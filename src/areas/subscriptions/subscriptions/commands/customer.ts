@@ -4,7 +4,7 @@ import { upsertCustomer } from '../../../customers/customers/commands.ts';
 import { type CustomerRow, lockCustomer } from '../../../customers/customers/queries.ts';
 import type { LockedCustomer } from '../writes.ts';
 
-/** The live customer of an external id, made when there is none, locked. Rule: subscriptions-and-invoices B.1. */
+/** The live customer of an external id, made when there is none, locked. Rule: subscriptions.md#fields. */
 export async function lockOrCreateCustomer(ctx: Context, externalId: string): Promise<LockedCustomer> {
   const known = await lockCustomer(ctx.db, ctx.organizationId, externalId);
   if (known) return factsOf(known);

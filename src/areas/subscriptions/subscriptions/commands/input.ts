@@ -45,7 +45,7 @@ function liveEntity([row]: readonly { id: string }[]): string {
 /**
  * A method that pays a subscription is one that its customer has stored.
  *
- * @throws Refusal 422 payment_method. Rule: subscriptions-and-invoices B.1.
+ * @throws Refusal 422 payment_method. Rule: subscriptions.md#fields.
  */
 export async function refuseStrangeMethod(ctx: Context, customerId: string, body: Given): Promise<void> {
   const id = body.payment_method?.payment_method_id;

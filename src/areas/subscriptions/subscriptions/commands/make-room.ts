@@ -10,7 +10,7 @@ import { endSubscription } from './terminate.ts';
  * of it, this day included, is given back. A stored refund or offset counts as credit: the new plan is paid with it.
  *
  * @throws Refusal 405 cannot_terminate_with_pending_taxes
- * Rules: subscriptions-and-invoices B.5, B.6, D.6.
+ * Rules: plan-changes.md#upgrade, plan-changes.md#downgrade, termination.md#credit-for-unused-days.
  */
 export async function makeRoom(
   ctx: Context,

@@ -6,7 +6,7 @@ import type { Context } from '../../../../platform/context.ts';
 
 /**
  * Start of the next local day on which the hourly run may bill a subscription, today included: what `next_billing_at`
- * holds. Rule: subscriptions-and-invoices C.2.
+ * holds. Rule: billing-periods.md#billing-days.
  */
 export const nextBillingFrom = (
   plan: PlanTerms,

@@ -12,7 +12,8 @@ import { nextBillingFrom } from './next-billing.ts';
 
 /**
  * Starts a pending subscription at `at`: it becomes active and, when there is something to pay in advance, owes its first
- * invoice, for whose payment its rules may make it wait. Rules: subscriptions-and-invoices B.4, B.9.
+ * invoice, for whose payment its rules may make it wait. Rules: subscriptions.md#creation-and-first-billing,
+ * activation-rules.md.
  */
 export async function startSubscription(
   ctx: Context,
@@ -42,7 +43,7 @@ export async function startSubscription(
  * and is told of. Its first invoice is left to be made, billed at `billedAt`: with its fee when the plan is in advance and
  * not in trial, else with nothing but the fixed charges in advance, if there are any.
  *
- * Rules: subscriptions-and-invoices B.4, B.9.
+ * Rules: subscriptions.md#creation-and-first-billing, activation-rules.md.
  */
 export async function announceStart(
   ctx: Context,
@@ -69,7 +70,7 @@ export async function announceStart(
  * apply.
  *
  * @returns whether it waits
- * Rules: subscriptions-and-invoices B.5, B.6, B.9.
+ * Rules: plan-changes.md#upgrade, plan-changes.md#downgrade, activation-rules.md.
  */
 export async function waitForPayment(
   ctx: Context,
@@ -104,7 +105,7 @@ async function startLines(
 
 type Started = Pick<SubscriptionRow, 'customer_id' | 'external_id' | 'subscription_at' | 'trial_ended_at'>;
 
-/** Whether a subscription that takes over from another stands on their invoice. Rule: subscriptions-and-invoices B.5. */
+/** Whether a subscription that takes over from another stands on their invoice. Rule: plan-changes.md#upgrade. */
 export const bearsOpeningLine = async (
   ctx: Context,
   plan: PlanFacts,
@@ -120,7 +121,10 @@ export const BILL_STEP = 'bill-subscriptions';
 /** Payload of that step: one invoice with these lines, billed at an instant. */
 export type BillStep = StepPayload<'bill-subscriptions'>;
 
-/** Whether a subscription that starts at `at` is billed its fee at once. Rule: subscriptions-and-invoices B.4. */
+/**
+ * Whether a subscription that starts at `at` is billed its fee at once.
+ * Rule: subscriptions.md#creation-and-first-billing.
+ */
 async function bearsStartInvoice(
   ctx: Context,
   plan: PlanFacts,

@@ -33,7 +33,7 @@ export interface TerminationInput {
  *
  * @returns id of the record
  * @throws Refusal 404 subscription; 405 cannot_terminate_with_pending_taxes; 422 base, of one that waits for a payment
- * Rule: subscriptions-and-invoices B.7.
+ * Rule: termination.md#ending-a-subscription.
  */
 export async function deleteSubscription(ctx: Context, { external_id, query }: TerminationInput): Promise<string> {
   const wanted = query.status === 'pending' ? 'pending' : 'active';
@@ -70,7 +70,7 @@ export async function lockRecords(ctx: Context, externalId: string): Promise<Sub
  * nothing to credit. The caller holds the customer's lock.
  *
  * @throws Refusal 405 cannot_terminate_with_pending_taxes
- * Rule: subscriptions-and-invoices B.7.
+ * Rule: termination.md#ending-a-subscription.
  */
 export async function terminateSubscription(
   ctx: Context,
@@ -139,7 +139,7 @@ export async function endSubscriptionsOfPlans(
 /**
  * Ends the active subscriptions of a customer or of a plan and cancels the pending ones: what a deletion does first. One
  * that waits for a payment is left to its rule when its plan is deleted, and canceled with its customer.
- * Rules: subscriptions-and-invoices A.6, B.7 "customer deletion".
+ * Rules: plans.md#deletion, termination.md#ending-a-subscription "customer deletion".
  */
 async function endSubscriptionsOf(ctx: Context, owner: { customerId: string } | { planId: string }): Promise<void> {
   const open = await ctx.db<{ id: string; customer_id: string }[]>`

@@ -12,7 +12,7 @@ type Thresholds = Pick<
  * Stores the usage thresholds that an input gives a subscription: the whole list, which replaces that of its plan; an empty
  * one leaves the plan's. What new thresholds, its override plan's too, find already passed is billed.
  *
- * Rule: subscriptions-and-invoices A.5.
+ * Rule: progressive-billing.md#usage-thresholds.
  */
 export async function saveThresholds(ctx: Context, id: string, body: Thresholds): Promise<void> {
   if (body.usage_thresholds)

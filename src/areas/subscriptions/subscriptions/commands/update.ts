@@ -37,7 +37,7 @@ import { saveThresholds } from './thresholds.ts';
  * @returns id of the record
  * @throws Refusal 404 subscription, billing_entity; 405 subscription_incomplete, purchase_order_number_not_editable;
  *   422 of the fields
- * Rules: subscriptions-and-invoices B.1, B.2, B.3.
+ * Rules: subscriptions.md#fields, subscriptions.md#external-id, subscriptions.md#statuses.
  */
 export async function updateSubscription(
   ctx: Context,
@@ -87,7 +87,10 @@ export async function updateSubscription(
   return subscription.id;
 }
 
-/** One record alone is meant; of several the one of the given status, else the active one. Rule: B.2. */
+/**
+ * One record alone is meant; of several the one of the given status, else the active one.
+ * Rule: subscriptions.md#external-id.
+ */
 async function lockMeant(ctx: Context, externalId: string, status: string | undefined): Promise<SubscriptionRow> {
   const wanted = status === 'pending' || status === 'incomplete' ? status : 'active';
   const records = await lockRecords(ctx, externalId);
@@ -103,7 +106,7 @@ function refusePurchaseOrder(subscription: SubscriptionRow, body: SubscriptionUp
   if (changes && !isOpen) throw refuse.notAllowed('purchase_order_number_not_editable');
 }
 
-/** Rules are taken before the start, that of a scheduled plan change too. Rule: B.9. */
+/** Rules are taken before the start, that of a scheduled plan change too. Rule: activation-rules.md. */
 function refuseRules(subscription: SubscriptionRow, { activation_rules: rules }: SubscriptionUpdate): void {
   if (rules && subscription.status !== 'pending')
     throw refuse.invalid({ activation_rules: ['subscription_not_pending'] });
@@ -113,7 +116,7 @@ function refuseRules(subscription: SubscriptionRow, { activation_rules: rules }:
 const isUnstarted = (subscription: SubscriptionRow): boolean =>
   subscription.status === 'pending' && subscription.previous_subscription_id === null;
 
-/** Fields that can no longer change may be sent again with their stored value (README decision 1). */
+/** Fields that can no longer change may be sent again with their stored value (everywhere.md#no-feature-switches). */
 function refuseFrozen(
   subscription: SubscriptionRow,
   plan: PlanFacts,
@@ -144,7 +147,7 @@ function refuseFrozen(
 const isSameSecond = (a: Temporal.Instant, b: Temporal.Instant): boolean =>
   Math.floor(a.epochMilliseconds / 1000) === Math.floor(b.epochMilliseconds / 1000);
 
-/** Starts a pending subscription whose start was moved to today or before. Rule: B.3. */
+/** Starts a pending subscription whose start was moved to today or before. Rule: subscriptions.md#statuses. */
 async function startWhenDue(ctx: Context, subscription: SubscriptionRow, plan: PlanFacts, zone: string): Promise<void> {
   const now = ctx.now();
   const [day, today] = [localDate(subscription.subscription_at, zone), localDate(now, zone)];

@@ -23,7 +23,7 @@ export const isForUnitsOnly = (overrides: PlanOverrides): boolean =>
   Object.entries(overrides).every(([field, value]) => field === 'fixed_charges' || value === undefined) &&
   isUnitsOnly(overrides.fixed_charges ?? []);
 
-/** Gives a subscription that was just made the units that are all it overrides. Rule: usage-and-charges E.6. */
+/** Gives a subscription that was just made the units that are all it overrides. Rule: fixed-charges.md#override. */
 export async function saveFirstUnits(
   ctx: Context,
   plan: PlanTerms & { id: string },
@@ -38,7 +38,7 @@ export async function saveFirstUnits(
  * Thresholds stand at one place of an input only.
  *
  * @throws Refusal 422 usage_thresholds, plan_overrides.usage_thresholds: incompatible_params
- * Rule: subscriptions-and-invoices A.4.
+ * Rule: plans.md#overrides-and-cascade.
  */
 export function refuseTwoThresholds(body: {
   usage_thresholds?: unknown;
@@ -67,7 +67,7 @@ export async function overriddenPlan(ctx: Context, planId: string, overrides: Pl
  *
  * @returns id of the plan that the subscription has then
  * @throws Refusal as changeOverride
- * Rule: subscriptions-and-invoices A.4.
+ * Rule: plans.md#overrides-and-cascade.
  */
 export async function overrideSubscription(
   ctx: Context,
@@ -97,7 +97,9 @@ export async function ownPlan(ctx: Context, subscription: Overriding): Promise<P
   return copy;
 }
 
-/** A subscription's own thresholds take the place of those of its copy. Rule: subscriptions-and-invoices A.5. */
+/**
+ * A subscription's own thresholds take the place of those of its copy. Rule: progressive-billing.md#usage-thresholds.
+ */
 export async function clearThresholdsOfCopy(ctx: Context, planId: string): Promise<void> {
   const [plan] = await listPlansById(ctx.db, ctx.organizationId, [planId]);
   if (plan?.parent_id) await replaceThresholds(ctx.db, ctx.organizationId, { plan_id: plan.id }, [], ctx.now());

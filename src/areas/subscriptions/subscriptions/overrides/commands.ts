@@ -30,7 +30,7 @@ export interface Address {
  * Changes a charge for one subscription: prices, spending minimum, name, filters, taxes, rate of its pricing unit.
  *
  * @throws Refusal 404 subscription, charge, tax; 422 by field; value_is_frozen
- * Rule: usage-and-charges D.9.
+ * Rule: charges.md#overrides.
  */
 export async function overrideCharge(ctx: Context, { body, ...address }: Address & { body: ChargeUpdate }) {
   const after = await changeOwnCharge(ctx, address, async ({ plan, shown }) => {

@@ -5,7 +5,7 @@ import { lockSettings, readSettings, updateSettingsRow } from './queries.ts';
 import type { SettingsUpdate, SettingsView } from './schema.ts';
 import { settingsView } from './view.ts';
 
-/** Settings of the caller's organization that `/organizations` does not carry. Rule: beyond 14. */
+/** Settings of the caller's organization that `/organizations` does not carry. Rule: other-routes.md#records. */
 export async function showSettings({ db, organizationId, config }: Context) {
   return { settings: settingsView(await readSettings(db, organizationId), config) };
 }

@@ -3,9 +3,9 @@ import { anyValue, list, named } from '../../../../platform/schema/bounded.ts';
 import { boolean, INVALID, integer, oneOf } from '../../../../platform/schema/fields.ts';
 import { POLICIES } from '../../../catalog/usage-policies/schema.ts';
 
-/** Days that logs may be shown. Rule: beyond 14. */
+/** Days that logs may be shown. Rule: other-routes.md#records. */
 const LOGS_DAYS_MAX = 400;
-/** Active wallets of one customer. Rule: beyond 14. */
+/** Active wallets of one customer. Rule: other-routes.md#records. */
 const WALLETS_MAX = 100;
 /** Names of properties, and of categories of limits. */
 const WORDS_MAX = 100;
@@ -37,7 +37,7 @@ export type SettingsUpdate = z.infer<typeof SettingsUpdate>;
 
 const Policies = z.object({ corrections: z.enum(POLICIES).nullable(), late_events: z.enum(POLICIES).nullable() });
 
-/** Settings that `/organizations` does not carry. Rule: beyond 14. */
+/** Settings that `/organizations` does not carry. Rule: other-routes.md#records. */
 export const SettingsView = z.object({
   audit_logs_period: z.int(),
   wallet_limit: z.int(),

@@ -11,7 +11,7 @@ import { type Explanation, explain, type StoredEvent } from './verdict.ts';
  *
  * now  real time as ISO text; under a test clock the time at which an event was created is the present
  *
- * Rule: beyond 3.1.
+ * Rule: event-verdicts.md#verdict.
  */
 export async function explainBatch(
   db: Db,

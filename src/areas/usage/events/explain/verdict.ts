@@ -23,7 +23,7 @@ export type EventWarning =
   | 'group_key_missing'
   | 'target_wallet_not_found';
 
-/** What billing makes of one stored event, as the API shows it. Rule: beyond 3.1. */
+/** What billing makes of one stored event, as the API shows it. Rule: event-verdicts.md#verdict. */
 export interface Explanation {
   outcome: 'counted' | 'not_counted' | 'replayed';
   reasons: UnmatchedReason[];

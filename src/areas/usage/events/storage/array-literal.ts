@@ -3,7 +3,7 @@ const OTHER_ESCAPE = /\\[^"\\]/;
 
 /**
  * A column of texts as Postgres' array literal, built here since that is faster than the driver's encoding of an array
- * (performance-design 4.1). Null is NULL. JSON escapes quotes and backslashes as the literal wants them, natively:
+ * (storing-events.md#statement). Null is NULL. JSON escapes quotes and backslashes as the literal wants them, natively:
  * 1 000 properties take a quarter of the time of a loop.
  */
 export function textArray(values: readonly (string | null)[]): string {

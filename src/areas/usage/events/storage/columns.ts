@@ -191,7 +191,7 @@ const dayOffset = ({ shape, hour }: Bucket): number | null => {
   return shape.aggregation_type === 'weighted_sum_agg' ? Number(hour.slice(11, 13)) * 3600 : 0;
 };
 
-/** Seconds since the hour began, only of events whose bucket keeps a moment (performance-design 5.2). */
+/** Seconds since the hour began, only of events whose bucket keeps a moment (rollups.md#buckets). */
 function weightedOffset({ rollup, timestamp }: PreparedEvent): string | null {
   if (rollup?.shape.aggregation_type !== 'weighted_sum_agg') return null;
   return `${Number(timestamp.slice(14, 16)) * 60 + Number(timestamp.slice(17, 19))}${timestamp.slice(19, 26)}`;

@@ -39,7 +39,7 @@ interface Rollup {
  *
  * present  the organization's time when it has a test clock; null = real time, the time of reception
  *
- * @returns the prepared event, or the refusal of its expression (usage-and-charges A.4-3)
+ * @returns the prepared event, or the refusal of its expression (events.md#order-of-checks (3))
  */
 export function prepareEvent(
   event: IncomingEvent,

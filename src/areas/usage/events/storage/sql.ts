@@ -7,7 +7,10 @@ import type { Columns } from './columns.ts';
 export const waitForLocks = (db: Db, patienceMs: number) => db`
   select set_config('lock_timeout', ${String(patienceMs)}, true)`;
 
-/** The test clocks of sandboxes, `for share` until the transaction ends; the others get none meanwhile (beyond 1.2). */
+/**
+ * The test clocks of sandboxes, `for share` until the transaction ends; the others get none meanwhile
+ * (test-clocks.md#what-an-advance-promises).
+ */
 export const holdClocks = (db: Db, organizationIds: readonly string[]) => db<
   { organization_id: string; present: string; status: string }[]
 >`
@@ -146,7 +149,10 @@ export interface StoredEvent {
   created_at: string;
 }
 
-/** What is stored under the keys of events, as it was first received: version 1 of corrected ones (beyond 4.5). */
+/**
+ * What is stored under the keys of events, as it was first received: version 1 of corrected ones
+ * (event-corrections.md#order-of-work).
+ */
 export const findStored = (
   tx: Db,
   keys: readonly {

@@ -64,7 +64,8 @@ export const needTransaction = (batches: readonly IncomingBatch[]): boolean =>
  * now         real time as ISO text
  * patienceMs  how long a lock is waited for; without one as long as the transaction does
  *
- * Rules: performance-design 3.3 and 4.1, usage-and-charges A.4 to A.6, beyond 1.2.
+ * Rules: storing-events.md#jobs-and-replies, storing-events.md#statement, events.md#order-of-checks, events.md#batch,
+ * events.md#deduplication, test-clocks.md#what-an-advance-promises.
  */
 export async function storeBatches(
   db: Db,
