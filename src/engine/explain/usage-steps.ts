@@ -3,7 +3,7 @@ import { roundUnits } from '../metrics/round-units.ts';
 import { type Decimal, decimal, max, sum, ZERO } from '../money/decimal.ts';
 import { dueRuns } from '../pricing/due-runs.ts';
 import { feeAmounts } from '../pricing/fee-amounts.ts';
-import { inAdvanceFee } from '../pricing/in-advance-fee.ts';
+import { countWithout, inAdvanceFee } from '../pricing/in-advance-fee.ts';
 import { percentageTerms } from '../pricing/percentage-terms.ts';
 import type { Usage } from '../pricing/priced.ts';
 import { runningTotals } from '../pricing/running-totals.ts';
@@ -83,7 +83,7 @@ export function eventSteps(recorder: Recorder, inputs: StoredFeeInputs, event: S
   const before: Usage = {
     ...usage,
     units: max(usage.units.minus(billed), ZERO),
-    eventsCount: Math.max(usage.eventsCount - 1, 0),
+    eventsCount: countWithout(usage, billed),
     ...(usage.preciseTotalAmount === undefined
       ? {}
       : { preciseTotalAmount: usage.preciseTotalAmount.minus(ownAmount) }),

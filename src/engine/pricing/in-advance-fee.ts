@@ -41,7 +41,7 @@ export function inAdvanceFee(input: InAdvanceFeeInput): UsageFee {
   const before: Usage = {
     ...usage,
     units: max(usage.units.minus(event.billed), ZERO),
-    eventsCount: Math.max(usage.eventsCount - 1, 0),
+    eventsCount: countWithout(usage, event.billed),
     preciseTotalAmount: usage.preciseTotalAmount?.minus(event.preciseTotalAmount ?? ZERO),
   };
   const priced = priceEvent(charge_model, properties, { including, before, due: dueRuns({ before }, event) });
@@ -52,6 +52,17 @@ export function inAdvanceFee(input: InAdvanceFeeInput): UsageFee {
     eventsCount: 1,
     amountDetails: priced.details,
   };
+}
+
+/**
+ * The events without this one. A unique count counts values, so an event that adds none, a removal or a value used again,
+ * leaves it as it is: such an event pays nothing, no fixed amount either.
+ *
+ * Rules: usage-and-charges C.2 "count", C.10 "amount 0".
+ */
+export function countWithout({ aggregation, eventsCount }: Usage, billed: Decimal): number {
+  const added = aggregation === 'unique_count_agg' ? billed.toNumber() : 1;
+  return Math.max(eventsCount - added, 0);
 }
 
 function unitAmountOf(amount: Decimal, units: Decimal, denomination: Denomination): Decimal {

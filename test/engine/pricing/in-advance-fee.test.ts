@@ -112,6 +112,16 @@ describe('one fee per event (golden-usage.md#in-advance)', () => {
     expect(fees.map(({ units }) => units.toNumber())).toEqual([1, 0, 1, 1, 0, 1, 0]);
   });
 
+  test('an event that raises no unique count pays no fixed amount', () => {
+    const once = ['add 1', 'add 2', 'add 2', 'remove 1', 'remove 1', 'add 1', 'add 3', 'remove 3'];
+    const fixed = percentage({ rate: '10', fixed_amount: '1' });
+    expect(cents(feesOfUniqueCount(fixed, once))).toEqual([110, 110, 0, 0, 0, 0, 110, 0]);
+    const least = percentage({ rate: '10', per_transaction_min_amount: '1.75' });
+    expect(cents(feesOfUniqueCount(least, once))).toEqual([175, 175, 0, 0, 0, 0, 175, 0]);
+    const free = percentage({ rate: '0', fixed_amount: '1', free_units_per_events: 1 });
+    expect(cents(feesOfUniqueCount(free, once))).toEqual([0, 100, 0, 0, 0, 0, 100, 0]);
+  });
+
   test.each([
     ['84', '1', '1', '2024-02-23T01:02', ['2024-02-23T01:00', '2024-02-29'], 24, '0.24138'],
     ['85', '29', '10', '2024-02-06T08:00', ['2024-02-01', '2024-02-29'], 24000, '240.00023'],
