@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: [
       'test/architecture.test.ts',
+      'test/architecture-page.test.ts',
       'test/deployment.test.ts',
       'test/docs.test.ts',
       'test/error-codes.test.ts',
