@@ -8,6 +8,7 @@ import { operations } from '../../../src/operations.ts';
 import { ConfigError } from '../../../src/platform/config.ts';
 import type { Sql } from '../../../src/platform/db/connect.ts';
 import { linkSecret, rotateKey, webhookSigningKey } from '../../../src/platform/keys/deployment-keys.ts';
+import type { Operation } from '../../../src/platform/operation.ts';
 import { holdsSecret } from '../../../src/platform/schema/secret-field.ts';
 import { type PoolName, pools, startPools } from '../../../workers/pools.ts';
 import { startService, TEST_SECRETS_KEYS, type TestService } from '../../support/service.ts';
@@ -81,7 +82,7 @@ test('a field whose name tells of a secret is marked', () => {
 test('no secret is readable in Redis or on the queue board while it waits, nor anywhere after it was worked off', async () => {
   const client = await service.org({ sandbox: true });
   const secrets = [MARK, CARD, IBAN];
-  for (const { name, method } of takesSecret) {
+  const send = async ({ name, method }: Operation) => {
     const { path, body } = requestOf(name)!;
     const answer = await request(`${service.url}/api/v1${path}`, {
       method: method.toUpperCase() as 'POST',
@@ -90,7 +91,8 @@ test('no secret is readable in Redis or on the queue board while it waits, nor a
     });
     await answer.body.dump();
     expect([name, answer.statusCode]).toEqual([name, 504]);
-  }
+  };
+  await Promise.all(takesSecret.map(send));
   const waiting = await everythingIn(service.redis, service.config.REDIS_PREFIX);
   expect(waiting).toContain('v2:test:');
   for (const secret of secrets) expect(waiting).not.toContain(secret);
