@@ -15,7 +15,7 @@ let service: TestService;
 const receivers: HookReceiver[] = [];
 
 beforeAll(async () => {
-  service = await startService({ pools: ['writes', 'webhooks'], settings: { WRITE_TIMEOUT_SECONDS: '5' } });
+  service = await startService({ pools: ['writes', 'webhooks'] });
 });
 afterAll(() => service.stop());
 afterEach(async () => {

@@ -7,8 +7,11 @@ import { until } from '../../support/until.ts';
 
 /** Commands of the customer: two hold its slots, the others are parked behind them. */
 const COMMANDS = 10;
-/** What a crash costs at most: the lock of a killed worker's job ends after 3 s, and is looked for every 1.5 s. */
-const WITHIN_MS = 5000;
+/**
+ * What a crash costs is 5 s at most: the lock of a killed worker's job ends after 3 s, and is looked for every
+ * 1.5 s. A busy machine takes longer; what is found by its caller's time-out alone takes 20 s.
+ */
+const WITHIN_MS = 15_000;
 
 let service: TestService;
 let client: Awaited<ReturnType<TestService['org']>>;
@@ -77,7 +80,7 @@ async function parkBehindLock(): Promise<{ answers: Promise<{ status: number }>[
   };
 }
 
-test('commands parked behind those of a killed worker are run by another process within 5 s', async () => {
+test('commands parked behind those of a killed worker are run by another process before their callers give up', async () => {
   const worker = startWorker();
   await until(async () => (await queue().getWorkersCount()) > 0, 60_000);
   const { answers, release } = await parkBehindLock();

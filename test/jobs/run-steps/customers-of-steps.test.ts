@@ -102,10 +102,12 @@ test('of many steps of a locked customer two wait for its row, and a step of ano
   const payloads = Array.from({ length: 8 }, () => ({ customer_id: customerId }));
   await nudge(service.ingress.producer, organizationId, await write(service.sql, 'refresh-wallets', payloads));
   await until(async () => (await service.ingress.producer.queue('billing').getDelayedCount()) >= 6);
-  const [waiting] = await service.sql<{ count: number }[]>`
-    select count(*)::int as count from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock' and application_name = 'meterstone billing'`;
-  expect(waiting!.count).toBe(2);
+  await until(async () => {
+    const [waiting] = await service.sql<{ count: number }[]>`
+      select count(*)::int as count from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and application_name = 'meterstone billing'`;
+    return waiting!.count === 2;
+  });
   const nudges = await write(service.sql, 'refresh-wallets', [{ customer_id: other }]);
   await nudge(service.ingress.producer, organizationId, nudges);
   const left = (ids: string[]) => service.sql`select from after_steps where id = any (${ids}::uuid[])`;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectDatabase, type Sql } from '../../../src/platform/db/connect.ts';
 import { isPassing } from '../../../src/platform/db/refusal-of-database.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+import { until } from '../../support/until.ts';
 
 // A primary that was demoted stays read-only: its connections are of no use any more. The driver is mended for it by
 // bin/patch-driver.mjs.
@@ -25,17 +26,18 @@ const setReadOnly = (value: 'on' | 'off') =>
     `do $$ begin execute format('alter database %I set default_transaction_read_only = ${value}', current_database()); end $$`,
   );
 
-/** Sessions of the pool, all of them. */
-async function sessions(): Promise<number[]> {
-  const rows = await Promise.all(
-    Array.from({ length: CONNECTIONS }, () => pool<{ pid: number }[]>`select pg_backend_pid() as pid, pg_sleep(0.2)`),
-  );
-  return [...new Set(rows.map(([row]) => row!.pid))];
-}
+/** Sessions of the pool, all of them: a connection that is being closed meanwhile has no session yet. */
+const sessions = (): Promise<number[]> =>
+  until(async () => {
+    const rows = await Promise.all(
+      Array.from({ length: CONNECTIONS }, () => pool<{ pid: number }[]>`select pg_backend_pid() as pid, pg_sleep(0.2)`),
+    );
+    const pids = [...new Set(rows.map(([row]) => row!.pid))];
+    return pids.length === CONNECTIONS ? pids : undefined;
+  });
 
 test('a write that meets a read-only server passes by, and the whole pool looks for another one', async () => {
   const before = await sessions();
-  expect(before).toHaveLength(CONNECTIONS);
   await setReadOnly('off');
   const underWay = pool`select 1 as one, pg_sleep(0.5)`;
   const error = await pool`insert into notes (id) values (1)`.catch((failed) => failed);
@@ -44,7 +46,6 @@ test('a write that meets a read-only server passes by, and the whole pool looks 
   expect((await underWay)[0]).toMatchObject({ one: 1 });
   await pool`insert into notes (id) values (2)`;
   const after = await sessions();
-  expect(after).toHaveLength(CONNECTIONS);
   expect(after.filter((pid) => before.includes(pid))).toEqual([]);
   expect(await pool`select id from notes`).toEqual([{ id: 2 }]);
 });

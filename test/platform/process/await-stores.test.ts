@@ -96,16 +96,17 @@ test.each([
   ],
   ['REDIS_URL', () => `redis://127.0.0.1:${dead}`, /^REDIS_URL: 127.0.0.1:\d+ cannot be reached: .*ECONNREFUSED/],
   ['REDIS_URL', () => `redis://127.0.0.1:${silentPort()}`, /^REDIS_URL: .* cannot be reached: no answer within 3 s/],
-])('%s to a store that is away is named within 5 s, and refused where a person waits', async (name, url, sentence) => {
-  const { log, lines } = listening();
-  const startedAt = performance.now();
-  void awaitStores(settings({ [name]: url() }), log).catch(() => {});
-  const first = await until(() => lines[0]);
-  expect(performance.now() - startedAt).toBeLessThan(5000);
-  expect(first).toMatch(sentence);
-  expect(first).not.toContain('sesame');
-  await expect(demandStores({ [name]: url() })).rejects.toThrow(sentence);
-});
+])(
+  '%s to a store that is away is named after one try, and refused where a person waits',
+  async (name, url, sentence) => {
+    const { log, lines } = listening();
+    void awaitStores(settings({ [name]: url() }), log).catch(() => {});
+    const first = await until(() => lines[0]);
+    expect(first).toMatch(sentence);
+    expect(first).not.toContain('sesame');
+    await expect(demandStores({ [name]: url() })).rejects.toThrow(sentence);
+  },
+);
 
 test('a store that comes back lets the process go on by itself', async () => {
   const { log, lines } = listening();
