@@ -58,7 +58,7 @@ export function inAdvanceFee(input: InAdvanceFeeInput): UsageFee {
  * The events without this one. A unique count counts values, so an event that adds none, a removal or a value used again,
  * leaves it as it is: such an event pays nothing, no fixed amount either.
  *
- * Rules: usage-and-charges C.2 "count", C.10 "amount 0".
+ * Rules: aggregation.md#metered "count", in-advance.md#units-of-one-event.
  */
 export function countWithout({ aggregation, eventsCount }: Usage, billed: Decimal): number {
   const added = aggregation === 'unique_count_agg' ? billed.toNumber() : 1;

@@ -99,6 +99,7 @@ export interface BilledSubscription extends SubscriptionRow {
   successor_kind: SwitchKind | null;
   /** Whether a periodic run has billed it since its successor started, whose first payment it waited for. */
   was_renewed_beside_successor: boolean;
+  /** Earliest start of its external id up to this record: one that is made later and starts earlier moves no trial of it. */
   first_started_at: Temporal.Instant | null;
   /** Looking only at what was billed before this line. */
   is_only_invoice: boolean;
@@ -155,7 +156,8 @@ export async function readBilledSubscriptions(
         as was_renewed_beside_successor,
       (select min(record.started_at) from subscriptions record
        where record.organization_id = s.organization_id and record.customer_id = s.customer_id
-         and record.external_id = s.external_id) as first_started_at,
+         and record.external_id = s.external_id
+         and (record.created_at, record.id) <= (s.created_at, s.id)) as first_started_at,
       not exists (select from invoice_subscriptions line where ${older}) as is_only_invoice,
       exists (select from fees fee
         join invoice_subscriptions line on line.organization_id = fee.organization_id

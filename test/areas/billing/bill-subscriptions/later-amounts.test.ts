@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
+import { until } from '../../../support/until.ts';
 import { type Invoice, openStory, type Story } from './story.ts';
 
 // What kind of switch a change of plan was is decided when it is made; what its plans cost later changes nothing about it.
@@ -90,4 +91,32 @@ test('a plan paid in advance after an upgrade bills its days once, whatever the 
   const later = await refresh(story, invoice);
   // The closing line bears the new amount, as every fee that is computed anew: 99000 × 11/29.
   expect(fees(later).toSorted()).toEqual([18_000, 37_552]);
+});
+
+test('a late event in advance costs what its charge costs when its fee is made, also after an override', async () => {
+  const story = await openStory(service, '2024-02-01T00:00:00Z');
+  const { client } = story;
+  const billable_metric = { name: 'Calls', code: 'calls', aggregation_type: 'count_agg' };
+  const metric = (await client.post('/billable_metrics', { billable_metric })).body.billable_metric;
+  const terms = { charge_model: 'standard', pay_in_advance: true, invoiceable: false, properties: { amount: '1' } };
+  await story.customer();
+  await story.plan({ amount_cents: 0, charges: [{ billable_metric_id: metric.svc_id, code: 'calls', ...terms }] });
+  await story.subscribe();
+  const billed = async (transaction_id: string, count: number) => {
+    const event = { transaction_id, external_subscription_id: 'sub', code: 'calls' };
+    const timestamp = Date.parse('2024-02-02T00:00:00Z') / 1000;
+    expect((await client.post('/events', { event: { ...event, timestamp } })).status).toBe(200);
+    return until(async () => {
+      const { fees: all } = (await client.get('/fees?external_subscription_id=sub&fee_type=charge')).body;
+      return all.length === count ? all.map((fee: Invoice) => fee.amount_cents).sort() : undefined;
+    });
+  };
+  await story.advance('2024-02-03T00:00:00Z');
+  expect(await billed('before', 1)).toEqual([100]);
+  // Rule A.3-3: a new price is used from the next fee computed, and none that is made already changes.
+  const { status, text } = await client.put('/subscriptions/sub/charges/calls', {
+    charge: { properties: { amount: '3' } },
+  });
+  expect(status, text).toBe(200);
+  expect(await billed('late', 2)).toEqual([100, 300]);
 });

@@ -117,3 +117,21 @@ test('a zone that the customer moves to while a draft waits does not move the pe
   expect(march).toMatchObject({ status: 'finalized', fees_amount_cents: 3100 });
   expect(window(march)).toEqual(['2024-03-01T00:00:00Z', '2024-03-31T23:59:59Z']);
 });
+
+test('a record that is made later and starts earlier moves no trial that a draft was billed by', async () => {
+  const story = await openStory(service, '2024-03-05T12:12:00Z');
+  await inGrace(story, 5);
+  await story.plan({ amount_cents: 31000, pay_in_advance: true, trial_period: 45 });
+  await story.subscribe();
+  await story.advance('2024-04-02T10:00:00Z');
+  const [draft] = await story.invoices(1);
+  expect([draft.status, fees(draft)]).toEqual(['draft', []]);
+  const { client } = story;
+  expect((await client.delete('/subscriptions/sub?on_termination_invoice=skip')).status).toBe(200);
+  const again = await story.subscribe({ subscription_at: '2024-01-10T00:00:00Z' });
+  expect(again.body.subscription).toMatchObject({ started_at: '2024-01-10T00:00:00.000Z' });
+  expect(fees((await client.put(`/invoices/${draft.svc_id}/refresh`)).body.invoice)).toEqual([]);
+  // The new one began in January: its 45 days were over in February.
+  await story.advance('2024-05-01T02:00:00Z');
+  expect((await client.get('/subscriptions/sub')).body.subscription.trial_ended_at).toBe('2024-02-24T00:00:00Z');
+});

@@ -19,6 +19,7 @@ import { refuse } from '../../../../platform/refusal.ts';
 import type { FeeRow } from '../../../invoices/fees/queries.ts';
 import { dueOf } from '../../../invoices/invoices/due.ts';
 import { getVisibleInvoice, type InvoiceRow } from '../../../invoices/invoices/queries.ts';
+import { firstStartOf } from '../../../subscriptions/subscriptions/writes.ts';
 import { amountsOf, makeNote, zoneOf } from '../make-note.ts';
 import { creditedFee, feesLeft, readCreditedInvoice } from '../noted-invoice.ts';
 
@@ -133,11 +134,9 @@ function isPeriodBilled({ subscription }: EndingSubscription, fee: LastFee, peri
 
 async function trialEndOf(ctx: Context, ending: EndingSubscription, zone: string): Promise<PlainDate | undefined> {
   const { plan, subscription } = ending;
-  const [row] = await ctx.db<{ first: Temporal.Instant | null }[]>`
-    select min(started_at) as first from subscriptions
-    where organization_id = ${ctx.organizationId} and customer_id = ${subscription.customer_id}
-      and external_id = ${subscription.external_id}`;
-  const end = trialEnd({ plan, subscription, firstStartedAt: row!.first });
+  const { customer_id, external_id } = subscription;
+  const firstStartedAt = await firstStartOf(ctx.db, ctx.organizationId, customer_id, external_id);
+  const end = trialEnd({ plan, subscription, firstStartedAt });
   return end === undefined ? undefined : localDate(end, zone);
 }
 
