@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 // A preview defers the checks of its references to a commit that never comes; one that cannot be deferred locks the row it
-// refers to, and whoever changes that waits for the preview. README decision 19.
+// refers to, and whoever changes that waits for the preview. everywhere.md#bounded-cost.
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
