@@ -15,7 +15,10 @@ export interface Target {
   origin: string;
   /** Path and query. */
   path: string;
+  /** Without the dot that may end a name. */
   hostname: string;
+  /** The whole URL as the parser writes it, without line breaks, tabs and the dot that may end its host. */
+  href: string;
 }
 
 /** Resolves a name to all its addresses; the signature of `dns.lookup` with `all`. */
@@ -29,6 +32,9 @@ export type Resolve = (
 const URL_MAX_BYTES = 2048;
 const RESOLVE_WITHIN_MS = 1500;
 
+/** Domains that no public name server knows: RFC 6761, RFC 6762, RFC 8375, and ICANN's resolution on `internal`. */
+const PRIVATE_DOMAINS = ['localhost', 'local', 'internal', 'home.arpa'];
+
 /**
  * Whether an address belongs to the public internet: mapped and translated forms count as what they stand for
  * (webhooks.md#delivery).
@@ -41,9 +47,14 @@ export function isPublicAddress(text: string): boolean {
   return address.kind() === 'ipv4' || (address.toByteArray()[0]! & 0xe0) === 0x20;
 }
 
+/** Whether a name is one of this machine or of a private network by itself; a single label is completed by the resolver. */
+const isPrivateName = (host: string): boolean =>
+  !host.includes('.') || PRIVATE_DOMAINS.some((domain) => host.endsWith(`.${domain}`));
+
 /**
- * Reads an outgoing URL: http or https with a host, no credentials, port 80, 443 or from 1024, no address of a private
- * network (unless `allowPrivate`). The parser has already turned `2130706433`, `0x7f.1` and the like into dotted form.
+ * Reads an outgoing URL: http or https with a host, no credentials, port 80, 443 or from 1024, no address or name of a
+ * private network (unless `allowPrivate`). The parser turns `2130706433`, `0x7f.1` and the like into dotted form, and
+ * drops line breaks and tabs wherever they stand.
  *
  * @throws RefusedAddress
  */
@@ -54,10 +65,14 @@ export function targetOf(text: string, { allowPrivate }: { allowPrivate: boolean
   if (url.username !== '' || url.password !== '') throw new RefusedAddress('credentials in the URL');
   const port = url.port === '' ? null : Number(url.port);
   if (port !== null && port !== 80 && port !== 443 && port < 1024) throw new RefusedAddress(`port ${port}`);
+  // `localhost.` is the same name as `localhost`.
+  if (url.hostname.endsWith('.')) url.hostname = url.hostname.replace(/\.+$/, '');
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (!allowPrivate && ipaddr.isValid(host) && !isPublicAddress(host))
-    throw new RefusedAddress(`${host} is not public`);
-  return { origin: url.origin, path: url.pathname + url.search, hostname: host };
+  if (host.endsWith('.')) throw new RefusedAddress('not an http or https URL');
+  const isPublic = ipaddr.isValid(host) ? isPublicAddress(host) : !isPrivateName(host);
+  if (!allowPrivate && !isPublic) throw new RefusedAddress(`${host} is not public`);
+  if (Buffer.byteLength(url.href) > URL_MAX_BYTES) throw new RefusedAddress('the URL is too long');
+  return { origin: url.origin, path: url.pathname + url.search, hostname: host, href: url.href };
 }
 
 /**

@@ -86,12 +86,12 @@ export const emails = () =>
       .refine((text) => text.split(',').length <= EMAILS_MAX, TOO_LONG),
   );
 
-/** Absolute http or https address with a host. */
+/** Absolute http or https address with a host; line breaks and tabs, which every reader of a URL drops, are left out. */
 export const webUrl = () =>
   z
     .string('url_is_invalid')
     .max(URL_MAX, 'url_is_invalid')
-    .transform((text) => text.trim())
+    .transform((text) => text.trim().replace(/[\t\n\r]/g, ''))
     .refine(isWebUrl, 'url_is_invalid');
 
 /** The six parts of an address; blank ones become null. */

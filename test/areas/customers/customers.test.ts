@@ -160,6 +160,7 @@ test.each([
   [{ currency: 'KWD' }, { currency: 'KWD' }],
   [{ invoice_custom_section_codes: ['unknown'], unknown_field: 1 }, { applicable_invoice_custom_sections: [] }],
   [{ integration_customers: [] }, { integration_customers: [] }],
+  [{ url: ' https://Hooli.xyz/\r\nabout\t' }, { url: 'https://Hooli.xyz/about' }],
 ])('%o is taken as %o', async (sent, shown) => {
   const options = { beyondContract: 'json.md: texts, numbers and nulls are taken in other forms' };
   expect(await upserted({ external_id: 'spelling', ...sent }, acme, options)).toMatchObject(shown);

@@ -119,6 +119,14 @@ test('an endpoint is made, shown, listed by URL, changed and removed', async () 
     expect(answer).toMatchObject({ status: 404, body: { code: 'object_not_found', resource: 'webhook_endpoint' } });
 });
 
+test('a URL is stored as the parser writes it, so that one receiver is one endpoint', async () => {
+  const org = await service.org();
+  const made = await org.post('/webhook_endpoints', create({ webhook_url: 'https://Hooks.exam\r\nple./a\t?b=1' }));
+  expect(made.body.webhook_endpoint.webhook_url).toBe('https://hooks.example/a?b=1');
+  const again = await org.post('/webhook_endpoints', create({ webhook_url: 'https://hooks.example:443/a?b=1' }));
+  expect(again).toMatchObject({ status: 422, body: { error_details: { webhook_url: ['value_already_exist'] } } });
+});
+
 test.each([
   [{ webhook_url: undefined, name: 'Main' }, { webhook_url: ['value_is_mandatory'] }],
   [{ webhook_url: null }, { webhook_url: ['value_is_mandatory'] }],
@@ -305,7 +313,11 @@ test.each([
   'http://169.254.169.254/latest',
   'http://10.0.0.1/',
   'http://[fd00::1]/',
-])('%s is refused at save where private networks are closed', async (webhook_url) => {
+  'http://localhost./',
+  'http://foo.localhost/',
+  'http://x.internal/',
+  'http://loc\nalhost/',
+])('%j is refused at save where private networks are closed', async (webhook_url) => {
   closed ??= startService({ pools: ['writes'], settings: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'false' } });
   const org = await (await closed).org();
   const refused = { status: 422, body: { error_details: { webhook_url: ['url_is_invalid'] } } };

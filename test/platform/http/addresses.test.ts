@@ -71,6 +71,18 @@ test.each([
   'http://[0:0:0:0:0:0:0:1]/',
   'http://[fe80::1]/',
   'http://169.254.169.254/latest/meta-data',
+  'http://localhost/',
+  'http://localhost./',
+  'http://LOCALHOST../',
+  'http://foo.localhost/',
+  'http://foo.localhost.:8080/',
+  'http://metadata.google.internal/',
+  'http://x.internal./',
+  'http://printer.local/',
+  'http://router.home.arpa/',
+  'http://postgres/',
+  'http://local\nhost/',
+  'http://./',
   'http://user@example.com/',
   'http://user:secret@example.com/',
   'http://example.com:22/',
@@ -95,20 +107,25 @@ test.each([
 });
 
 test.each([
-  ['https://example.com', { origin: 'https://example.com', path: '/', hostname: 'example.com' }],
-  ['HTTPS://Example.COM/Hook?a=1#x', { origin: 'https://example.com', path: '/Hook?a=1', hostname: 'example.com' }],
-  ['http://example.com:8080/a', { origin: 'http://example.com:8080', path: '/a', hostname: 'example.com' }],
-  ['http://example.com:80/', { origin: 'http://example.com', path: '/', hostname: 'example.com' }],
-  [
-    'https://bücher.example/',
-    { origin: 'https://xn--bcher-kva.example', path: '/', hostname: 'xn--bcher-kva.example' },
-  ],
-  [
-    'http://[2606:4700::1111]:1024/',
-    { origin: 'http://[2606:4700::1111]:1024', path: '/', hostname: '2606:4700::1111' },
-  ],
-])('the URL %s is taken', (url, target) => {
-  expect(targetOf(url, { allowPrivate: false })).toEqual(target);
+  ['https://example.com', 'https://example.com', '/', 'example.com'],
+  ['HTTPS://Example.COM/Hook?a=1#x', 'https://example.com', '/Hook?a=1', 'example.com'],
+  ['http://example.com:8080/a', 'http://example.com:8080', '/a', 'example.com'],
+  ['http://example.com:80/', 'http://example.com', '/', 'example.com'],
+  ['https://example.com./a', 'https://example.com', '/a', 'example.com'],
+  ['https://exam\r\nple.com/\ta', 'https://example.com', '/a', 'example.com'],
+  ['https://localhost.example/', 'https://localhost.example', '/', 'localhost.example'],
+  ['https://notinternal.example/', 'https://notinternal.example', '/', 'notinternal.example'],
+  ['https://bücher.example/', 'https://xn--bcher-kva.example', '/', 'xn--bcher-kva.example'],
+  ['http://[2606:4700::1111]:1024/', 'http://[2606:4700::1111]:1024', '/', '2606:4700::1111'],
+])('the URL %j is taken', (url, origin, path, hostname) => {
+  expect(targetOf(url, { allowPrivate: false })).toMatchObject({ origin, path, hostname });
+});
+
+test('a URL is written as the parser writes it, and no longer than an index entry', () => {
+  const hrefOf = (url: string) => targetOf(url, { allowPrivate: false }).href;
+  expect(hrefOf('HTTPS://Exam\nple.COM.:443/\ta b?c=d#e')).toBe('https://example.com/a%20b?c=d#e');
+  expect(hrefOf('https://example.com')).toBe('https://example.com/');
+  expect(() => hrefOf(`https://example.com/${'é'.repeat(900)}`)).toThrow(RefusedAddress); // 5 400 bytes when escaped
 });
 
 test('private addresses are taken when they are allowed, odd ports and credentials never', () => {

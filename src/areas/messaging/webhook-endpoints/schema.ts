@@ -17,22 +17,18 @@ const NAME_MAX = 255;
 const TYPES_MAX = 1000;
 const OVERLAP_HOURS_MAX = 168;
 
-// Private addresses are the command's business: whether they are allowed is a setting.
-function isOutgoingUrl(value: string): boolean {
+/** The URL as it is stored and called. Private addresses are the command's business: whether they are allowed is a setting. */
+function outgoingUrl(value: string, context: z.RefinementCtx): string {
   try {
-    targetOf(value, { allowPrivate: true });
-    return true;
+    return targetOf(value.trim(), { allowPrivate: true }).href;
   } catch {
-    return false;
+    context.addIssue({ code: 'custom', message: URL_IS_INVALID });
+    return z.NEVER;
   }
 }
 
 // A query of the receiver's own (`?token=…`) is a secret of the receiver.
-const webhookUrl = secret(
-  text({ max: PROSE_MAX })
-    .transform((value) => value.trim())
-    .refine(isOutgoingUrl, URL_IS_INVALID),
-);
+const webhookUrl = secret(text({ max: PROSE_MAX }).transform(outgoingUrl));
 
 /** Types of events as clients name them; null for all of the contract. */
 export const eventTypes = anyValue({ max: TYPES_MAX, textMax: LINE_MAX })
