@@ -1,18 +1,22 @@
-/** Statements at once: with a single one, a statement that waits for a lock would hold up all. */
+/** Runs at once: while one ends the next one begins. */
 const MOST_IN_FLIGHT = 2;
 
 /**
  * Merges calls: what arrives while `work` is under way is done together by the next run, so that an idle process waits
- * for nothing and a busy one writes seldom. A run that fails fails for all of its calls.
+ * for nothing and a busy one writes seldom. A run that fails fails for all of its calls; an output that is still to come
+ * holds up its own call alone.
  */
-export function merged<Input, Output>(work: (inputs: Input[]) => Promise<Output[]>): (input: Input) => Promise<Output> {
-  const waiting: { input: Input; resolve(output: Output): void; reject(error: unknown): void }[] = [];
+export function merged<Input, Output>(
+  work: (inputs: Input[]) => Promise<(Output | Promise<Output>)[]>,
+  mostInFlight = MOST_IN_FLIGHT,
+): (input: Input) => Promise<Output> {
+  const waiting: { input: Input; resolve(output: Output | Promise<Output>): void; reject(error: unknown): void }[] = [];
   let inFlight = 0;
   let isScheduled = false;
 
   // Jobs fetched in the same turn of the event loop belong together.
   function schedule(): void {
-    if (isScheduled || inFlight >= MOST_IN_FLIGHT || waiting.length === 0) return;
+    if (isScheduled || inFlight >= mostInFlight || waiting.length === 0) return;
     isScheduled = true;
     setImmediate(() => {
       isScheduled = false;
@@ -39,4 +43,29 @@ export function merged<Input, Output>(work: (inputs: Input[]) => Promise<Output[
       waiting.push({ input, resolve, reject });
       schedule();
     });
+}
+
+/** Merges the calls of each key for itself, one run of it at a time. */
+export interface MergedApart<Input, Output> {
+  call(key: string, input: Input): Promise<Output>;
+  /** Whether calls of this key are under way. */
+  isBusy(key: string): boolean;
+}
+
+export function mergedApart<Input, Output>(work: (inputs: Input[]) => Promise<Output[]>): MergedApart<Input, Output> {
+  const lanes = new Map<string, { call: (input: Input) => Promise<Output>; calls: number }>();
+  return {
+    async call(key, input) {
+      const lane = lanes.get(key) ?? { call: merged(work, 1), calls: 0 };
+      lanes.set(key, lane);
+      lane.calls += 1;
+      try {
+        return await lane.call(input);
+      } finally {
+        lane.calls -= 1;
+        if (lane.calls === 0) lanes.delete(key);
+      }
+    },
+    isBusy: (key) => lanes.has(key),
+  };
 }

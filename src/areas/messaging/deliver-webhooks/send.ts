@@ -9,7 +9,8 @@ import { disableWebhookEndpoint } from '../webhook-endpoints/writes.ts';
 import type { Attempt, Outcome } from './attempt.ts';
 import { type NextAttempt, nextAttempt } from './next-attempt.ts';
 import type { Held } from './slots.ts';
-import type { DueDelivery, EndpointOfDelivery, HealthRow, OutcomeRow, OutcomesOfJob } from './sql.ts';
+import type { DueDelivery, EndpointOfDelivery, OutcomeRow } from './sql.ts';
+import type { Kept } from './statements.ts';
 
 export interface SendDeps {
   sql: Sql;
@@ -19,7 +20,7 @@ export interface SendDeps {
   outgoing: Outgoing;
   attemptsAt: (endpoint: EndpointOfDelivery) => Promise<Attempt>;
   /** Writes how the attempts of a job went. */
-  keep: (kept: { outcomes: OutcomesOfJob; health: HealthRow }) => Promise<unknown>;
+  keep: (kept: Kept) => Promise<unknown>;
   /** Says that slots of the endpoint came free. */
   freed: (endpointId: string) => void;
 }

@@ -119,8 +119,9 @@ export interface HealthRow {
  * Writes outcomes and the health of their endpoints, each of them once: one statement. A delivery that another run has
  * finished meanwhile stays as it is; an endpoint in good health whose events were acknowledged is not touched.
  *
- * opensAt    failures in a row from which on the circuit is open
- * openUntil  how long it then stays so
+ * opensAt     failures in a row from which on the circuit is open
+ * openUntil   how long it then stays so
+ * patienceMs  how long a lock is waited for; without it as long as statements may run
  */
 export const recordOutcomes = (
   sql: Sql,
@@ -128,10 +129,15 @@ export const recordOutcomes = (
   health: HealthRow[],
   { opensAt, openUntil }: { opensAt: number; openUntil: Temporal.Instant },
   now: Temporal.Instant,
+  patienceMs?: number,
 ) => sql`
-  with outcome as materialized (
+  with patience as materialized (
+    select set_config('lock_timeout',
+      coalesce(${patienceMs === undefined ? null : String(patienceMs)}, current_setting('lock_timeout')), true) as ms
+  ), outcome as materialized (
     select job.organization_id, job.endpoint, row.*
-    from jsonb_to_recordset(${json(jobs)}::jsonb) as job (organization_id uuid, endpoint text, rows jsonb)
+    from patience -- no row is locked before it is known how long to wait
+    cross join jsonb_to_recordset(${json(jobs)}::jsonb) as job (organization_id uuid, endpoint text, rows jsonb)
     cross join lateral jsonb_to_recordset(job.rows) as row (id uuid, acknowledged boolean, http_status integer,
       response text, attempts_left integer, next_attempt_at timestamptz)
   ), noted as (
@@ -147,7 +153,8 @@ export const recordOutcomes = (
       and d.organization_id = outcome.organization_id and d.status not in ('succeeded', 'failed')
   ), touched as materialized (
     select endpoint.id, health.organization_id, health.failures, health.any_acknowledged
-    from jsonb_to_recordset(${json(health)}::jsonb) as health (organization_id uuid, webhook_endpoint_id uuid,
+    from patience
+    cross join jsonb_to_recordset(${json(health)}::jsonb) as health (organization_id uuid, webhook_endpoint_id uuid,
       failures integer, any_acknowledged boolean)
     join webhook_endpoints endpoint
       on endpoint.organization_id = health.organization_id and endpoint.id = health.webhook_endpoint_id

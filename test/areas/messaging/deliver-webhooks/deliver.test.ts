@@ -321,7 +321,7 @@ test('where private networks are closed, an address or a name of one is a failed
       http_status: null,
       response: 'refused: 127.0.0.1 is not public',
     });
-    expect((await failed(byName)).response).toMatch(/^refused: localhost has the address (127\.0\.0\.1|::1)$/);
+    expect((await failed(byName)).response).toBe('refused: localhost is not public');
     expect(hooks.hooks).toHaveLength(0);
   } finally {
     await guarded.close();
