@@ -5,7 +5,13 @@ import type { Db, Sql } from '../../../platform/db/connect.ts';
 import type { Producer } from '../../../platform/queue/producer.ts';
 import { stepJob } from '../../../platform/records/nudge.ts';
 import { tryMatching } from '../unmatched-events/lock.ts';
-import { finishBatches as endBatches, listOpenBatches, takeBatchEvents, takeLostBatches } from './finish-sql.ts';
+import {
+  finishBatches as endBatches,
+  listOpenBatches,
+  splitBatches,
+  takeBatchEvents,
+  takeLostBatches,
+} from './finish-sql.ts';
 import { addLateRollups } from './late-rollups.ts';
 import { marksOf, matchAll } from './match-all.ts';
 import { markUsed, type Watched, watchersOf, workOf } from './nudge-watchers.ts';
@@ -46,13 +52,24 @@ export async function finishFree(tx: Db, ids: readonly string[], owed: OwedInAdv
   return markUsed(tx, matched, watchers);
 }
 
-/** The same for every open batch of an organization: an advancing test clock settles them before it goes on. */
+/**
+ * The same for what every open batch holds of an organization: an advancing test clock settles it before it goes on. The
+ * events of others in a batch stay there, so that nothing waits for theirs.
+ */
 export async function finishOpenBatches(sql: Sql, organizationId: string): Promise<number> {
   let done = 0;
   for (;;) {
     const batches = await listOpenBatches(sql, organizationId, PAGE);
     if (batches.length === 0) return done;
-    for (const { id } of batches) await sql.begin((tx) => finishBatches(tx, [id]));
+    for (const { id, is_shared } of batches) {
+      await sql.begin(async (tx) => {
+        const own = is_shared ? await splitBatches(tx, [id], [organizationId]) : [{ id }];
+        await finishBatches(
+          tx,
+          own.map((batch) => batch.id),
+        );
+      });
+    }
     done += batches.length;
   }
 }

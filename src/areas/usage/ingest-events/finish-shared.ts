@@ -1,5 +1,5 @@
 import type { Sql } from '../../../platform/db/connect.ts';
-import { isLockTimeout } from '../../../platform/db/refusal-of-database.ts';
+import { isLockTimeout, isPassing } from '../../../platform/db/refusal-of-database.ts';
 import { waitForLocks } from '../events/storage/sql.ts';
 import { tryMatching } from '../unmatched-events/lock.ts';
 import { finishFree } from './finish-batches.ts';
@@ -18,8 +18,9 @@ export interface Finished {
 
 /**
  * Finishes batches that hold events of several organizations, in one transaction, and waits for nobody: the events of an
- * organization that is being healed are set apart. When some row of one is locked, which nobody tells, those of each are.
- * Rule: everywhere.md#bounded-cost.
+ * organization that is being healed are set apart. When some row of one is locked, or finishing fails for what one of them
+ * sent, nothing says which it is, and those of each are set apart. Rule:
+ * everywhere.md#bounded-cost.
  */
 export async function finishShared(sql: Sql, ids: readonly string[], owed: OwedInAdvance): Promise<Finished> {
   try {
@@ -29,7 +30,7 @@ export async function finishShared(sql: Sql, ids: readonly string[], owed: OwedI
       return { watched: await finishFree(tx, ids, owed), apart };
     });
   } catch (error) {
-    if (!isLockTimeout(error)) throw error;
+    if (isPassing(error) && !isLockTimeout(error)) throw error;
     return { watched: [], apart: await splitAll(sql, ids) };
   }
 }

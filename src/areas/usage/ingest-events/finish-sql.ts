@@ -129,8 +129,10 @@ export const takeLostBatches = (db: Db, olderThan: string, now: string, limit: n
   returning id, organization_ids`;
 
 /** Open batches that hold events of an organization. */
-export const listOpenBatches = (db: Db, organizationId: string, limit: number) => db<{ id: string }[]>`
-  select id from event_batches where organization_ids @> array[${organizationId}::uuid] order by id limit ${limit}`;
+export const listOpenBatches = (db: Db, organizationId: string, limit: number) => db<
+  { id: string; is_shared: boolean }[]
+>`
+  select id, cardinality(organization_ids) > 1 as is_shared from event_batches where organization_ids @> array[${organizationId}::uuid] order by id limit ${limit}`;
 
 /** A batch of one organization's events, taken out of one of several organizations. */
 export interface BatchApart {

@@ -106,6 +106,41 @@ test('nor does one whose rows are locked, of whatever kind', async () => {
   expect(await finishOpenBatches(database.sql, busy)).toBe(0);
 });
 
+test('an organization whose events cannot be finished keeps those of the others from nothing', async () => {
+  const job = await storeMixed();
+  // Stands for whatever fails on one organization's data, as a sum beyond the column: its rows cannot be written.
+  await database.sql.unsafe(`
+    create function refuse_busy() returns trigger language plpgsql as $$
+      begin raise numeric_value_out_of_range; end $$;
+    create trigger refuse_busy before insert on unmatched_events
+      for each row when (new.organization_id = '${busy}') execute function refuse_busy()`);
+  const { left } = await work(job);
+  expect(left.map((each) => each.organization_id).sort()).toEqual([busy, neighbour].sort());
+  for (const own of left) {
+    if (own.organization_id === busy) await expect(work(own)).rejects.toMatchObject({ code: '22003' });
+    else await work(own);
+  }
+  expect(await unmatchedOf(neighbour)).toEqual(['a']);
+  await database.sql.unsafe('drop trigger refuse_busy on unmatched_events; drop function refuse_busy()');
+  await work(...left);
+  expect(await unmatchedOf(busy)).toEqual(['a', 'b']);
+});
+
+test('what an organization settles for its test clock waits for no other in the same batch', async () => {
+  await storeMixed();
+  await whileHeld(
+    (tx) => lockMatching(tx, neighbour),
+    async () => {
+      expect(await finishOpenBatches(database.sql, busy)).toBe(1);
+      expect(await unmatchedOf(busy)).toEqual(['a', 'b']);
+    },
+  );
+  expect(await unmatchedOf(neighbour)).toEqual([]);
+  expect(await finishOpenBatches(database.sql, neighbour)).toBe(1);
+  expect(await unmatchedOf(neighbour)).toEqual(['a']);
+  expect(await unmatchedOf(busy)).toEqual(['a', 'b']);
+});
+
 test('a batch of one organization is finished in a job of its own', async () => {
   const { store, jobs } = storage(database.sql);
   await store(incoming(busy, [{}]), incoming(busy, [{}]));

@@ -91,6 +91,23 @@ test.each([
   expect(await stored(poisonous)).toEqual(['good', 'locked']);
 });
 
+// A job whose process stood still is given out again, to another process too, which knows nothing of the first.
+test('a copy of a job that is still stored elsewhere holds its organization, and stores nothing twice', async () => {
+  const { deps } = storage(database.sql);
+  const copied = incoming(poisonous, [{ transaction_id: 'copied' }]);
+  const holder = await database.sql.reserve();
+  await holder`begin`;
+  expect(await storeEvents({ ...deps, sql: holder as unknown as typeof deps.sql }, [copied])).toEqual([[0]]);
+  const started = performance.now();
+  expect(await storeShared(deps, mixedWith(copied))).toEqual(STORED_BUT_HELD);
+  expect(performance.now() - started).toBeLessThan(3500); // a second together and a quarter apart, on a busy machine
+  for (const id of neighbours) expect(await stored(id)).toEqual(['a']);
+  await holder`commit`;
+  holder.release();
+  expect(await storeEvents(deps, [copied])).toEqual([[0]]); // the event itself is there: stored as sent
+  expect(await stored(poisonous)).toEqual(['copied']);
+});
+
 test('batches of one organization alone are held at once', async () => {
   const { deps } = storage(database.sql);
   const holder = await database.sql.reserve();
