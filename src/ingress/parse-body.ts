@@ -11,8 +11,8 @@ const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Digits that a double holds, and digits that tell one double from another. */
 const SURE_DIGITS = 15;
 const MOST_DIGITS = 17;
-/** Numbers that are looked at in one piece. */
-const NUMBERS_A_PIECE = 10_000;
+/** Begins and ends of numbers that are looked at in one piece: 500 numbers of 20 digits take some 2 ms. */
+const NUMBERS_A_PIECE = 1000;
 /** What stands before the digits of a number that was made a text; nobody outside this process knows it. */
 const KEPT = `${randomBytes(12).toString('base64url')}:`;
 
@@ -48,8 +48,7 @@ export function* parsePieces(
   const marked = yield* markedText(text, longNumbers);
   const value = parsed(marked ?? text);
   if (marked === undefined) return value;
-  yield;
-  return new Settling(keepLiterals).settled(value, false);
+  return yield* new Settling(keepLiterals).pieces(value);
 }
 
 function parsed(text: string): unknown {
@@ -104,6 +103,26 @@ class Settling {
 
   constructor(keepsLiterals: boolean) {
     this.#keepsLiterals = keepsLiterals;
+  }
+
+  /** The same, with a pause before each element of a list that the root holds, as the events of a batch. */
+  *pieces(root: unknown): Generator<void, unknown> {
+    yield;
+    if (typeof root !== 'object' || root === null || Array.isArray(root)) return this.settled(root, false);
+    for (const [key, list] of Object.entries(root)) {
+      const ofTexts = OF_TEXTS.has(key);
+      if (!Array.isArray(list)) {
+        this.#settle(root as never, key, ofTexts);
+        continue;
+      }
+      this.#path.push(key);
+      for (let index = 0; index < list.length; index += 1) {
+        yield;
+        this.#settle(list as never, index, ofTexts);
+      }
+      this.#path.pop();
+    }
+    return root;
   }
 
   /** `ofTexts`: it stands beneath a key whose values are texts. Lists and objects are changed in place. */

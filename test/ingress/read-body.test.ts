@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { isSafeNumber, LosslessNumber, parse as parseLossless } from 'lossless-json';
 import { describe, expect, test } from 'vitest';
-import { parseBody } from '../../src/ingress/parse-body.ts';
+import { parseBody, parsePieces } from '../../src/ingress/parse-body.ts';
 
 const refusalOf = (text: string): unknown => {
   try {
@@ -145,4 +145,16 @@ describe('how much a body may hold', () => {
       expect(refusalOf(text)).toMatchObject({ status: 400 });
     },
   );
+});
+
+test('numbers of a batch are put in place one event after the other, with a pause before each', () => {
+  const events = Array.from({ length: 100 }, (_, n) => `{"properties":{"a":1234567890.12345678901,"n":${n}}}`);
+  const pieces = parsePieces(`{"events":[${events.join(',')}]}`, { keepLiterals: true });
+  let pauses = 0;
+  let piece = pieces.next();
+  for (; !piece.done; piece = pieces.next()) pauses += 1;
+  expect(pauses).toBeGreaterThan(100);
+  expect((piece.value as { events: unknown[] }).events[99]).toEqual({
+    properties: { a: new LosslessNumber('1234567890.12345678901'), n: 99 },
+  });
 });

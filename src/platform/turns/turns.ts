@@ -2,11 +2,19 @@ import { refuse } from '../refusal.ts';
 
 /**
  * Longest piece of a computation between two looks at the network. A small read takes some six looks: with one such piece
- * before each it is answered within 30 ms.
+ * before each it is answered 12 ms later than alone. Measured with 5 ms: p50 of a neighbour's reads 12 ms alone, 94 beside
+ * usage of 500 charges on a busy machine.
  */
-const SLICE_MS = 5;
+const SLICE_MS = 2;
 /** Most slices of one request: 5 s of the processor, a sixth of what a read may take in all. */
-const MOST_SLICES = 1000;
+const MOST_SLICES = 2500;
+/**
+ * A piece that could not be cut and took so long is followed by a rest of the same length, so that several looks of a
+ * small request fit between two of them: parsing a body of 100 000 values is one piece of some 20 ms.
+ */
+const LONG_PIECE_MS = 2 * SLICE_MS;
+/** Longest rest: a process that stood still for other reasons need not stand still again. */
+const MOST_REST_MS = 50;
 
 /** Called between two pieces of a long computation, which goes on when its answer has come. */
 export type Pause = () => Promise<void> | undefined;
@@ -77,8 +85,13 @@ export class Turns {
     const oldest = lane.reduce((a, b) => (b.request < a.request ? b : a));
     lane.splice(lane.indexOf(oldest), 1);
     if (lane.length > 0) this.#lanes.set(organizationId, lane); // behind the others
+    const startedAtMs = this.#nowMs();
     oldest.goOn();
-    setImmediate(this.#next);
+    setImmediate(() => {
+      const tookMs = this.#nowMs() - startedAtMs;
+      if (tookMs > LONG_PIECE_MS) setTimeout(this.#next, Math.min(tookMs, MOST_REST_MS));
+      else this.#next();
+    });
   };
 }
 
