@@ -31,6 +31,25 @@ const deep = `{"customer":${'['.repeat(LIST_BYTES / 2)}${']'.repeat(LIST_BYTES /
 const metadata = Array.from({ length: 100 }, (_, index) => `metadata[k${index}]=v`).join('&');
 const blankLines = gzipSync(Buffer.alloc(BLANK_BYTES, '\n'));
 const preview = JSON.stringify({ plan_code: 'large', customer: { external_id: 'locked' } });
+/** Numbers that no double holds, as many as an ordinary record and a plan may have. */
+const customerWith = (value: string): string => `{"customer":{"external_id":"q","x":${value}}}`;
+const hostileBodies: readonly [path: string, body: string | Buffer][] = [
+  ['/customers', customerWith(listOf('1234567890.1234567', 3900 * 19))],
+  ['/customers', customerWith(`0.1${'0'.repeat(1_000_000)}1`)],
+  ['/customers', customerWith(listOf(`${'['.repeat(60)}${']'.repeat(60)}`, 60 * 121))],
+  ['/plans', `{"plan":{"name":"a","code":"b","charges":${listOf('{"filters":[{},{},{}]}', 500 * 22)}}}`],
+  ['/plans', `{"plan":{"name":"a","code":"b","x":${listOf('1e-300', 49_000 * 7)}}}`],
+];
+/** 100 events of 900 numbers, each 302 characters once it is written out. */
+const dearEvents = JSON.stringify({
+  events: new Array(100).fill({
+    transaction_id: 'a',
+    properties: Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`p${index}`, '1e-300'])),
+  }),
+}).replaceAll('"1e-300"', '1e-300');
+const UNMATCHED = 20_000;
+const UNMATCHED_CODES = 400;
+const BULK_LINES = 5000;
 const NDJSON = { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' };
 
 export const attacks: readonly Attack[] = [
@@ -120,7 +139,49 @@ export const attacks: readonly Attack[] = [
     gapMs: 0,
     send: ({ busy }, index) => busy.post('/events/batch', batchOf(index)),
   },
+  {
+    name: 'bodies',
+    what: 'bodies as dear as they may be',
+    callers: 8,
+    gapMs: 160,
+    send: ({ busy }, index) => busy.post(...hostileBodies[index % hostileBodies.length]!),
+  },
+  {
+    name: 'dear events',
+    what: 'batches of 90 000 numbers with exponents',
+    callers: 4,
+    gapMs: 50,
+    send: ({ busy }) => busy.post('/events/batch', dearEvents),
+  },
+  {
+    name: 'heal',
+    what: `new metrics over ${UNMATCHED} unmatched events`,
+    callers: 2,
+    gapMs: 300,
+    prepare: sendUnmatched,
+    send: ({ busy }, index) => {
+      const code = `unknown-${index % UNMATCHED_CODES}`;
+      return busy.post(
+        '/billable_metrics',
+        JSON.stringify({ billable_metric: { name: code, code, aggregation_type: 'count_agg' } }),
+      );
+    },
+  },
 ];
+
+/** Events that no metric counts, of which each new metric takes some: they are matched again when it is made. */
+async function sendUnmatched({ busy }: Stage): Promise<{ end(): Promise<void> }> {
+  const name = randomBytes(4).toString('hex');
+  const lines = Array.from({ length: UNMATCHED }, (_, index) => {
+    const code = `unknown-${index % UNMATCHED_CODES}`;
+    return JSON.stringify({ transaction_id: `${name}-${index}`, external_subscription_id: 'large', code });
+  });
+  for (let first = 0; first < UNMATCHED; first += BULK_LINES)
+    await busy.post('/events/bulk', lines.slice(first, first + BULK_LINES).join('\n'), {
+      'content-type': 'application/x-ndjson',
+    });
+  return { async end() {} };
+}
 
 const run = randomBytes(4).toString('hex');
 const batchOf = (batch: number): string =>
