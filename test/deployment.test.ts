@@ -94,7 +94,8 @@ test('what docs/operations.md says that ships installs and runs by itself, with 
   const shipped = [...sentence!.matchAll(/`(.+?)`/g)].map(([, name]) => name!);
   expect(shipped).toContain('package-lock.json');
   const folder = mkdtempSync(join(tmpdir(), 'meterstone-shipped-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  // A whole installation goes: on a busy machine that takes longer than a hook usually has.
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }), 120_000);
   for (const name of shipped.filter((each) => each !== 'dist'))
     cpSync(join(projectRoot(), name), join(folder, name), { recursive: true });
   // A build of its own: other tests run from dist at the same time.
