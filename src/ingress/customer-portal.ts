@@ -18,13 +18,14 @@ import { READ_TIMEOUT_MS } from './answer-request.ts';
 import { answeredInTime } from './answered-in-time.ts';
 import { awaitFile, sendFile } from './documents.ts';
 import type { FairGate } from './fair-gate.ts';
+import type { HeavyReads } from './heavy-reads.ts';
 import type { EdgeLocals, Limiters } from './rate-limit.ts';
 import { answerOfError } from './refusals.ts';
 import { requestIdOf } from './request-id.ts';
 import { send } from './send.ts';
 import { sharedSql } from './shared-sql.ts';
 
-type Deps = SystemDeps & { limiters: Limiters; reads: FairGate; turns: Turns };
+type Deps = SystemDeps & { limiters: Limiters; reads: FairGate; heavyReads: HeavyReads; turns: Turns };
 type Visit = Awaited<ReturnType<typeof visitOf>>;
 
 /** A document that is still being drawn is waited for this long; then the browser is told to come again. */
@@ -91,6 +92,7 @@ async function visitOf(deps: Deps, request: Request, response: Response, signal:
     reactions: NO_REACTIONS,
     now: () => now,
     pause: deps.turns.pauseOf(customer.organization_id, signal),
+    heavy: deps.heavyReads.of(customer.organization_id, signal),
     record: () => assert(false, 'a read records nothing'),
     after: () => assert(false, 'a read owes nothing'),
   };

@@ -134,7 +134,8 @@ export async function startIngress(
       ]),
     mount(root) {
       mountDocuments(root, deps);
-      mountCustomerPortal(root, { ...runtime, limiters: deps.limiters, reads: deps.reads, turns: deps.turns });
+      const { limiters, reads, heavyReads, turns } = deps;
+      mountCustomerPortal(root, { ...runtime, limiters, reads, heavyReads, turns });
       mountHealth(root, { ...runtime, config });
       const documented = { url: `${config.PUBLIC_URL ?? ''}${BASE_PATH}`, version: version() };
       mountDocs(

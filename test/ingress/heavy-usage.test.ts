@@ -54,3 +54,31 @@ test('heavy reads beyond one and twenty are refused with Retry-After; the small 
   });
   expect(await Promise.all(reads)).toContain(200);
 }, 60_000);
+
+test('the page of a customer with large plans waits in the same line, and says so when the line is full', async () => {
+  const { portal_url: url } = (await client.get('/customers/acme/portal_url')).body.customer;
+  const page = () => fetch(url.replace(/^https?:\/\/[^/]+/, service.url));
+  expect((await page()).status).toBe(200);
+  const refused: number[] = [];
+  let visits: Promise<number>[] = [];
+  await service.sql.begin(async (tx) => {
+    await tx`lock table charge_taxes in access exclusive mode`; // a read of usage keeps the place
+    const read = client.get(`${USAGE}large`);
+    await until(async () => (await waitingForTaxes()) > 0);
+    visits = Array.from({ length: 22 }, async () => {
+      const { status } = await page();
+      if (status !== 200) refused.push(status);
+      return status;
+    });
+    await until(async () => refused.length >= 2);
+    expect(new Set(refused)).toEqual(new Set([503])); // beyond twenty, and what has waited five seconds
+    visits.push(read.then(({ status }) => status));
+  });
+  expect((await Promise.all(visits)).filter((status) => status === 200).length).toBeGreaterThan(0);
+}, 60_000);
+
+const waitingForTaxes = async () => {
+  const [row] = await service.sql<{ count: number }[]>`
+    select count(*)::int from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  return row!.count;
+};

@@ -11,6 +11,7 @@ import { refuse } from '../../../platform/refusal.ts';
 import { isSigned, readToken } from '../../customers/customers/portal-token.ts';
 import { type CurrencyBalance, sumCustomer } from '../../ledger/ledger/customer-balance.ts';
 import { listSubscriptionsShown, type SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
+import { planWeight } from '../../usage/usage/plan-weight.ts';
 import { listPricedCharges } from '../../usage/usage/priced-charges.ts';
 import { byMetricName } from '../../usage/usage/select-charges.ts';
 import { amountOf, type ChargeUsage, usageOfSeveral, usagePeriod } from '../../usage/usage/subscription-usage.ts';
@@ -101,6 +102,7 @@ export async function readPortal(ctx: Context, customer: PortalCustomer, pages: 
   const of = [db, organizationId, customer.id] as const;
   const statuses = ['active', 'incomplete', 'pending', 'terminated'] as const;
   const filters = { external_customer_id: customer.external_id, statuses };
+  const externalCustomerId = customer.external_id;
   const [balances, subscriptions, wallets, invoices, creditNotes, receipts] = await Promise.all([
     sumCustomer(...of),
     listOf(pages.subscriptions, (slice) =>
@@ -110,6 +112,7 @@ export async function readPortal(ctx: Context, customer: PortalCustomer, pages: 
     listOf(pages.invoices, (slice) => listPortalInvoices(...of, ctx.now(), slice)),
     listOf(pages.credit_notes, (slice) => listPortalCreditNotes(...of, slice)),
     listOf(pages.payment_receipts, (slice) => listPortalReceipts(...of, slice)),
+    ctx.heavy?.admit(`portal ${customer.id}`, () => planWeight(db, organizationId, { externalCustomerId })),
   ]);
   const usage = await usageInProgress(
     ctx,

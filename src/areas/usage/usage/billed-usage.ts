@@ -4,6 +4,7 @@ import type { GroupedBy } from '../../../engine/metrics/group-values.ts';
 import type { Cents } from '../../../engine/money/cents.ts';
 import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { MOST_COUNTED } from './plan-weight.ts';
 import type { ShownCharge } from './view.ts';
 
 const BILLED = VISIBLE_INVOICE_STATUSES.filter((status) => status !== 'voided');
@@ -68,6 +69,25 @@ export interface BilledFee {
   pricing_unit_details: Record<string, unknown> | null;
   presentation_breakdowns: { presentation_by: GroupedBy; units: string }[];
   charge: ShownCharge;
+}
+
+/** What `listBilledFees` would read: each fee with the filters of its charge, as far as `MOST_COUNTED`. One statement. */
+export async function weightOfBilled(
+  db: Db,
+  organizationId: string,
+  lines: readonly { invoice_id: string; subscription_id: string }[],
+): Promise<number> {
+  const [row] = await db<{ weight: number }[]>`
+    select count(*)::int as weight from (
+      select from unnest(${lines.map((line) => line.invoice_id)}::uuid[],
+        ${lines.map((line) => line.subscription_id)}::uuid[]) as line (invoice_id, subscription_id)
+      join fees fee on fee.organization_id = ${organizationId} and fee.invoice_id = line.invoice_id
+        and fee.subscription_id = line.subscription_id and fee.fee_type = 'charge' and fee.deleted_at is null
+      left join charge_filters filter on filter.organization_id = fee.organization_id
+        and filter.charge_id = fee.charge_id
+      limit ${MOST_COUNTED}
+    ) as counted`;
+  return row!.weight;
 }
 
 /** Usage fees of lines of invoices with their charges, deleted ones too; of one metric when given. */

@@ -8,7 +8,13 @@ import { refuse } from '../../../platform/refusal.ts';
 import { seconds } from '../../../platform/schema/view.ts';
 import { mapInSlices, type Pause } from '../../../platform/turns/turns.ts';
 import { getBillableMetricByCode } from '../../catalog/billable-metrics/queries.ts';
-import { type BilledFee, type BilledPeriod, listBilledFees, listBilledPeriods } from './billed-usage.ts';
+import {
+  type BilledFee,
+  type BilledPeriod,
+  listBilledFees,
+  listBilledPeriods,
+  weightOfBilled,
+} from './billed-usage.ts';
 import type { PastUsageQuery } from './schema.ts';
 import { byMetricName } from './select-charges.ts';
 import { chargeUsageView, type ShownShare } from './view.ts';
@@ -17,7 +23,7 @@ const MOST_PERIODS = 1_000_000;
 
 /**
  * Billed charges periods of an external subscription id, newest first, with the usage that their invoices hold. An unknown
- * customer has none. Three statements.
+ * customer has none. Three statements, and one more when it is weighed.
  *
  * @throws Refusal 422 external_subscription_id, 404 billable_metric
  * Rule: usage-reads.md#past-usage.
@@ -35,15 +41,12 @@ export async function showPastUsage(
     { externalCustomerId: external_customer_id, externalId, newest: periodsCount(query) },
     limitOf(query),
   );
-  const fees =
-    periods.rows.length === 0
-      ? []
-      : await listBilledFees(
-          ctx.db,
-          ctx.organizationId,
-          periods.rows.map(({ invoice_id, subscription_id }) => ({ invoice_id, subscription_id })),
-          metric?.id,
-        );
+  const lines = periods.rows.map(({ invoice_id, subscription_id }) => ({ invoice_id, subscription_id }));
+  if (lines.length > 0) {
+    const subject = JSON.stringify(['past', external_customer_id, query]);
+    await ctx.heavy?.admit(subject, () => weightOfBilled(ctx.db, ctx.organizationId, lines));
+  }
+  const fees = lines.length === 0 ? [] : await listBilledFees(ctx.db, ctx.organizationId, lines, metric?.id);
   const feesOf = groupRows(fees, keyOf);
   return {
     usage_periods: await mapInSlices(

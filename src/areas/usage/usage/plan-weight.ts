@@ -1,16 +1,16 @@
 import type { Db } from '../../../platform/db/connect.ts';
 
 /** Counted no further: what is heavier waits for its turn all the same. */
-const MOST_COUNTED = 1000;
+export const MOST_COUNTED = 1000;
 
 /**
- * What reading the usage of an active subscription weighs before anything is counted: charges and filters of its plan, as
- * far as `MOST_COUNTED`. One statement.
+ * What reading the usage of an active subscription, or of all of a customer, weighs before anything is counted: charges
+ * and filters of its plan, as far as `MOST_COUNTED`. One statement.
  */
 export async function planWeight(
   db: Db,
   organizationId: string,
-  { externalCustomerId, externalId }: { externalCustomerId: string; externalId: string },
+  { externalCustomerId, externalId }: { externalCustomerId: string; externalId?: string },
 ): Promise<number> {
   const [row] = await db<{ weight: number }[]>`
     select count(*)::int as weight from (
@@ -21,7 +21,8 @@ export async function planWeight(
       left join charge_filters filter on filter.organization_id = charge.organization_id and filter.charge_id = charge.id
         and filter.deleted_at is null
       where customer.organization_id = ${organizationId} and customer.external_id = ${externalCustomerId}
-        and customer.deleted_at is null and s.external_id = ${externalId} and s.status = 'active'
+        and customer.deleted_at is null and s.status = 'active'
+        and (${externalId ?? null}::text is null or s.external_id = ${externalId ?? null})
       limit ${MOST_COUNTED}
     ) as counted`;
   return row!.weight;
