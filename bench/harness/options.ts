@@ -14,7 +14,7 @@ const USUAL = [
 ] as const;
 /** These take a minute and more of their own, so they are asked for by name. */
 export const SECTIONS = [...USUAL, 'neighbours', 'dead-endpoint'] as const;
-/** What the neighbours stand (findings A1 to A8, E2), and what is as dear as the door lets through. */
+/** What the neighbours stand (attacks A1 to A8, E2), and what is as dear as the door lets through. */
 export const ATTACK_NAMES = [
   ...(['A1', 'A2', 'A3', 'A4', 'A5', 'A6', 'A7', 'A8'] as const),
   'E2 locked',

@@ -27,7 +27,7 @@ const SHARED_PATIENCE_MS = 100;
 /**
  * Writes the outcomes of all jobs that end at the same time in one statement: one commit for hundreds of deliveries. When
  * a row of one organization is locked, the outcomes of each are written apart, and only its own wait for it, in one
- * statement at a time; what it sends meanwhile waits there too. Rule: README decision 19.
+ * statement at a time; what it sends meanwhile waits there too. Rule: everywhere.md#bounded-cost.
  */
 export function mergedOutcomes(sql: Sql): (kept: Kept) => Promise<void> {
   const apart = mergedApart(async (jobs: Kept[]) => {

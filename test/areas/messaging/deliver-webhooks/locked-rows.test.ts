@@ -4,7 +4,7 @@ import { type HookReceiver, openHookReceiver } from '../../../support/hook-recei
 import { until } from '../../../support/until.ts';
 import { customers, openStage, type Stage } from './stage.ts';
 
-// README decision 19: outcomes of several organizations share a statement, and a locked row of one holds up none of the others.
+// everywhere.md#bounded-cost: outcomes of several organizations share a statement; a locked row of one delays no other.
 
 let stage: Stage;
 let receiver: HookReceiver;
