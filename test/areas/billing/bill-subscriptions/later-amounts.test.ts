@@ -113,8 +113,8 @@ test('a late event in advance costs what its charge costs when its fee is made, 
   };
   await story.advance('2024-02-03T00:00:00Z');
   expect(await billed('before', 1)).toEqual([100]);
-  // Rule events.md#timestamps (3): a new price is used from the next fee computed, and none that is made already
-  // changes.
+  // Rule: plans.md#charges-of-a-plan (3). A new price is used from the next fee computed, and none that is made
+  // already changes.
   const { status, text } = await client.put('/subscriptions/sub/charges/calls', {
     charge: { properties: { amount: '3' } },
   });
