@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { Temporal } from 'temporal-polyfill';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { z } from 'zod';
 import { createOrganization } from '../../src/areas/tenancy/organizations/commands.ts';
 import { claimTick, finishTick } from '../../src/jobs/periodic-jobs/queries.ts';
 import { checked, type Registry, registryOf } from '../../src/jobs/run-periodic/registry.ts';
@@ -72,6 +73,7 @@ const row = (job: string, clock: 'B' | 'R' = 'R', catchUp: 'latest' | 'skip' = '
 const sweepJob = (name: string, sweep: SweepJob['sweep'] = async () => {}): SweepJob => ({ name, sweep });
 const periodicJob = (name: string, parts: Partial<PeriodicJob> = {}): PeriodicJob => ({
   name,
+  item: z.unknown(),
   select: async () => [],
   work: async () => {},
   nextDueAt: async () => null,
@@ -308,6 +310,22 @@ describe('a tick', () => {
     expect(await sql`select payload from after_steps where organization_id = ${id}`).toMatchObject([
       { payload: { item: { n: 1 }, tick: TICK, actor: 'system' } },
     ]);
+  });
+
+  test('does not begin with an item that its schema does not read', async () => {
+    const { organization_id: id } = await createOrganization(sql, { name: 'Work', sandbox: false });
+    let worked = 0;
+    const job = periodicJob('bill', {
+      item: z.object({ n: z.int() }),
+      async work() {
+        worked += 1;
+      },
+    });
+    const run = (item: unknown) =>
+      runWork(deps(), registry({ periodicJobs: [job] }), { job: 'bill', organization_id: id, at: TICK, item });
+    await expect(run({ n: 'one' })).rejects.toThrow('expected number');
+    await run({ n: 1 });
+    expect(worked).toBe(1);
   });
 
   test('leaves an organization alone that got a test clock meanwhile', async () => {

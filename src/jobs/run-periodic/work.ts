@@ -17,13 +17,14 @@ export async function runWork(
 ): Promise<void> {
   const job = registry.periodicJobs.find((each) => each.name === payload.job);
   if (!job) throw new Error(`${payload.job} is not in the table of periodic jobs`);
+  const item = job.item.parse(payload.item);
   const id = payload.organization_id;
   const sandbox = await isSandbox(deps.sql, id);
   const nudges = await systemTransaction(
     deps,
     { id, sandbox },
     async (tx) => (sandbox && (await holdClock(tx, id)) ? null : realNow()),
-    (ctx) => job.work(ctx, payload.item, Temporal.Instant.from(payload.at)),
+    (ctx) => job.work(ctx, item, Temporal.Instant.from(payload.at)),
   );
   if (nudges) await nudge(deps.producer, id, nudges);
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { refreshWalletsStep } from '../../../src/areas/billing/bill-wallets/refresh.ts';
 import { createHold } from '../../../src/areas/credits/wallet-holds/commands.ts';
-import { type ExpiringHolds, expireTogether } from '../../../src/areas/credits/wallet-holds/expire.ts';
+import { expireTogether } from '../../../src/areas/credits/wallet-holds/expire.ts';
 import { expireHolds } from '../../../src/areas/credits/wallet-holds/expire-holds.ts';
 import { forgetSettled, listAwaiting } from '../../../src/areas/credits/wallet-holds/writes.ts';
 import { CREDIT_CHECKS } from '../../../src/areas/reporting/audit-books/credit-checks.ts';
@@ -62,7 +62,7 @@ async function expireAll(purse: Purse): Promise<void> {
   const sets = await expireHolds.select(service.sql, realNow(), 'real-time', 1000);
   for (const { organization_id, item } of sets) {
     if (organization_id !== purse.organizationId) continue;
-    await service.sql.begin((tx) => expireTogether(contextOf(purse, tx as unknown as Sql), item as ExpiringHolds));
+    await service.sql.begin((tx) => expireTogether(contextOf(purse, tx as unknown as Sql), item));
   }
 }
 

@@ -8,6 +8,7 @@ import { holdClock, lockOrganizationNow } from '../../../src/platform/clock/orga
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
 import { connectDatabase } from '../../../src/platform/db/connect.ts';
 import { newId } from '../../../src/platform/ids.ts';
+import { periodicJob } from '../../../src/platform/periodic-job.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { until } from '../../support/until.ts';
 import {
@@ -241,15 +242,15 @@ describe('an advance in several hands', () => {
       jobs: [
         {
           row: deps.jobs[0]!.row,
-          job: {
+          job: periodicJob({
             ...choresJob,
             async work(ctx, item, at) {
               await choresJob.work(ctx, item, at);
-              if ((item as { name: string }).name !== 'dishes') return;
+              if (item.name !== 'dishes') return;
               inTheMiddle.resolve();
               await new Promise(() => {});
             },
-          },
+          }),
         },
         deps.jobs[1]!,
       ],

@@ -11,7 +11,7 @@ import { loadConfig } from '../../../src/platform/config.ts';
 import type { Context } from '../../../src/platform/context.ts';
 import type { Sql } from '../../../src/platform/db/connect.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
-import type { PeriodicJob } from '../../../src/platform/periodic-job.ts';
+import { periodicJob } from '../../../src/platform/periodic-job.ts';
 import type { Producer } from '../../../src/platform/queue/producer.ts';
 import { reactions } from '../../../src/reactions.ts';
 import type { ScheduleRow } from '../../../src/schedule.ts';
@@ -48,8 +48,9 @@ const note = (db: Sql, organizationId: string, what: string, at: Temporal.Instan
   insert into done (organization_id, what, at) values (${organizationId}, ${what}, ${at})`;
 
 /** Ticks hourly at :10. Doing a chore leaves a mark, a step owed at once and one that is due 7 minutes later. */
-export const choresJob: PeriodicJob = {
+export const choresJob = periodicJob({
   name: 'chores',
+  item: z.object({ name: z.string() }),
   async select(sql, at, scope, limit) {
     const rows = await sql<{ organization_id: string; name: string; due_at: Temporal.Instant }[]>`
       select organization_id, name, due_at from chores
@@ -63,8 +64,7 @@ export const choresJob: PeriodicJob = {
       resource: { type: 'Chore', id: '0190f000-0000-7000-8000-000000000001' },
     }));
   },
-  async work(ctx, item, at) {
-    const { name } = item as { name: string };
+  async work(ctx, { name }, at) {
     const db = ctx.db as Sql;
     const moved = await db`
       update chores set due_at = ${at}::timestamptz + every_minutes * interval '1 minute', marked = true
@@ -91,11 +91,12 @@ export const choresJob: PeriodicJob = {
       select min(due_at) as at from chores where organization_id = ${organizationId}`;
     return row?.at ?? null;
   },
-};
+});
 
 /** Ticks every minute and works off marks. */
-export const marksJob: PeriodicJob = {
+export const marksJob = periodicJob({
   name: 'marks',
+  item: z.object({ name: z.string() }),
   async select(sql, _at, scope, limit) {
     const rows = await sql<{ organization_id: string; name: string }[]>`
       select organization_id, name from chores
@@ -108,8 +109,7 @@ export const marksJob: PeriodicJob = {
       key: row.name,
     }));
   },
-  async work(ctx, item, at) {
-    const { name } = item as { name: string };
+  async work(ctx, { name }, at) {
     const db = ctx.db as Sql;
     const cleared = await db`
       update chores set marked = false where organization_id = ${ctx.organizationId} and name = ${name} and marked returning 1`;
@@ -119,7 +119,7 @@ export const marksJob: PeriodicJob = {
     const rows = await sql`select 1 from chores where organization_id = ${organizationId} and marked limit 1`;
     return rows.length > 0 ? after : null;
   },
-};
+});
 
 // biome-ignore lint/suspicious/noExplicitAny: steps of tests take what the test gives them
 export type ScratchHandler = (ctx: Context, payload: any) => Promise<void>;

@@ -1,14 +1,15 @@
-import type { PeriodicJob } from '../../../platform/periodic-job.ts';
-import { dueSubscription } from '../bill-subscriptions/sql.ts';
+import { periodicJob } from '../../../platform/periodic-job.ts';
+import { dueSubscription, SubscriptionItem } from '../bill-subscriptions/sql.ts';
 import { settleGate } from './settle-gate.ts';
 import { earliestExpiry, listExpired } from './sql.ts';
 
 /**
  * Cancels subscriptions that waited too long for a payment. Rules: periodic-jobs.md#expire-gates, activation-rules.md.
  */
-export const expireGates: PeriodicJob = {
+export const expireGates = periodicJob({
   name: 'expire-gates',
+  item: SubscriptionItem,
   select: async (sql, at, scope, limit) => (await listExpired(sql, at, scope, limit)).map(dueSubscription),
-  work: (ctx, item, at) => settleGate(ctx, (item as { subscription_id: string }).subscription_id, at),
+  work: (ctx, item, at) => settleGate(ctx, item.subscription_id, at),
   nextDueAt: async (sql, organizationId) => (await earliestExpiry(sql, organizationId))[0]!.at,
-};
+});

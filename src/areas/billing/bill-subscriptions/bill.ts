@@ -11,7 +11,7 @@ import { isAfter, isDateAfter, type PlainDate } from '../../../engine/calendar/i
 import { dayStart, localDate } from '../../../engine/calendar/local-day.ts';
 import { gridsOf } from '../../../engine/calendar/terms.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { periodicJob } from '../../../platform/periodic-job.ts';
 import { minuteOf } from '../../../schedule.ts';
 import { markWatched } from '../../catalog/usage-thresholds/marks.ts';
 import { changeSubscription } from '../../subscriptions/subscriptions/writes.ts';
@@ -20,7 +20,14 @@ import { buildInvoice } from '../build-invoice/build-invoice.ts';
 import { lockPayer, type PayerFacts } from '../build-invoice/sql.ts';
 import { applyDowngrade } from './downgrade.ts';
 import { invoiceGroups } from './groups.ts';
-import { type DueSubscription, dueCustomer, earliestBilling, listDueCustomers, lockDueSubscriptions } from './sql.ts';
+import {
+  CustomerItem,
+  type DueSubscription,
+  dueCustomer,
+  earliestBilling,
+  listDueCustomers,
+  lockDueSubscriptions,
+} from './sql.ts';
 
 /** The timestamp of a run that is made up has the minute of its tick too (periodic-jobs.md). */
 const TICK_MINUTE = minuteOf('bill');
@@ -32,12 +39,13 @@ const TICK_MINUTE = minuteOf('bill');
  * Rules: periodic-jobs.md#bill, plan-changes.md#downgrade, subscriptions.md#consolidation,
  * billing-periods.md#billing-days.
  */
-export const bill: PeriodicJob = {
+export const bill = periodicJob({
   name: 'bill',
+  item: CustomerItem,
   select: async (sql, at, scope, limit) => (await listDueCustomers(sql, at, scope, limit)).map(dueCustomer),
-  work: (ctx, item, at) => billCustomer(ctx, (item as { customer_id: string }).customer_id, at),
+  work: (ctx, item, at) => billCustomer(ctx, item.customer_id, at),
   nextDueAt: async (sql, organizationId) => (await earliestBilling(sql, organizationId))[0]!.at,
-};
+});
 
 /** Bills everything of a customer that is due at `at`. Running it twice, or ten times at once, bills once. */
 export async function billCustomer(ctx: Context, customerId: string, at: Temporal.Instant): Promise<void> {

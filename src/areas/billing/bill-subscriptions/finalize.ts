@@ -1,18 +1,18 @@
-import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { periodicJob } from '../../../platform/periodic-job.ts';
 import { finalizeDraft } from '../build-invoice/finalize-draft.ts';
 import { computedOrNoted } from '../build-invoice/generation-error.ts';
-import { dueInvoice, earliestFinalization, listDraftsOver } from './sql.ts';
+import { dueInvoice, earliestFinalization, InvoiceItem, listDraftsOver } from './sql.ts';
 
 /**
  * Finalizes drafts whose grace period is over. Rules: periodic-jobs.md#finalize,
  * invoice-operations.md#refresh-and-finalize.
  */
-export const finalize: PeriodicJob = {
+export const finalize = periodicJob({
   name: 'finalize',
+  item: InvoiceItem,
   select: async (sql, at, scope, limit) => (await listDraftsOver(sql, at, scope, limit)).map(dueInvoice),
-  async work(ctx, item) {
-    const { invoice_id } = item as { invoice_id: string };
+  async work(ctx, { invoice_id }) {
     await computedOrNoted(ctx, invoice_id, (own) => finalizeDraft(own, invoice_id));
   },
   nextDueAt: async (sql, organizationId) => (await earliestFinalization(sql, organizationId))[0]!.at,
-};
+});

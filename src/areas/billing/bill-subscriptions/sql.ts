@@ -1,4 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
+import { z } from 'zod';
 import type { Interval } from '../../../engine/calendar/grid.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inScope } from '../../../platform/db/in-scope.ts';
@@ -16,14 +17,19 @@ export interface DueRow {
 }
 
 const dueItem =
-  (type: string, item: (id: string) => unknown) =>
-  (row: DueRow): DueItem => ({
+  <Item>(type: string, item: (id: string) => Item) =>
+  (row: DueRow): DueItem<Item> => ({
     organization_id: row.organization_id,
     sandbox: row.sandbox,
     item: item(row.id),
     key: `${row.id}-${row.since}`,
     resource: { type, id: row.id },
   });
+
+/** Items of periodic jobs that work on one record. */
+export const SubscriptionItem = z.object({ subscription_id: z.guid() });
+export const InvoiceItem = z.object({ invoice_id: z.guid() });
+export const CustomerItem = z.object({ customer_id: z.guid() });
 
 export const dueSubscription = dueItem('Subscription', (id) => ({ subscription_id: id }));
 export const dueInvoice = dueItem('Invoice', (id) => ({ invoice_id: id }));

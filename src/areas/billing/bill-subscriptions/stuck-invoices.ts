@@ -1,11 +1,11 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inScope } from '../../../platform/db/in-scope.ts';
-import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { periodicJob } from '../../../platform/periodic-job.ts';
 import { GATE_STEP } from '../../subscriptions/subscriptions/settle-gate.ts';
 import { generateAgain } from '../build-invoice/finalize-draft.ts';
 import { computedOrNoted } from '../build-invoice/generation-error.ts';
-import { type DueRow, dueInvoice } from './sql.ts';
+import { type DueRow, dueInvoice, InvoiceItem } from './sql.ts';
 
 const STUCK_AFTER_HOURS = 24;
 
@@ -15,8 +15,9 @@ const STUCK_AFTER_HOURS = 24;
  *
  * Rules: periodic-jobs.md#stuck-invoices, invoices.md#error-details.
  */
-export const stuckInvoices: PeriodicJob = {
+export const stuckInvoices = periodicJob({
   name: 'stuck-invoices',
+  item: InvoiceItem,
   select: async (sql, at, scope, limit) =>
     (
       await sql<DueRow[]>`
@@ -29,8 +30,7 @@ export const stuckInvoices: PeriodicJob = {
         order by invoice.created_at, invoice.id
         limit ${limit}`
     ).map(dueInvoice),
-  async work(ctx, item) {
-    const { invoice_id: id } = item as { invoice_id: string };
+  async work(ctx, { invoice_id: id }) {
     const [due] = await ctx.db<{ id: string }[]>`
       select invoice.id from invoices invoice
       where invoice.organization_id = ${ctx.organizationId} and invoice.id = ${id} and ${isStuck(ctx.db)}`;
@@ -48,7 +48,7 @@ export const stuckInvoices: PeriodicJob = {
     // A microsecond on: older than a day, not a day old.
     return row!.at?.add({ hours: STUCK_AFTER_HOURS, microseconds: 1 }) ?? null;
   },
-};
+});
 
 const isStuck = (db: Db) => db`
   invoice.status = 'generating' and invoice.invoice_type = 'subscription'

@@ -1,9 +1,9 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inScope } from '../../../platform/db/in-scope.ts';
-import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { periodicJob } from '../../../platform/periodic-job.ts';
 import { recordSubscription } from '../../subscriptions/subscriptions/record.ts';
-import { type DueRow, dueSubscription } from './sql.ts';
+import { type DueRow, dueSubscription, SubscriptionItem } from './sql.ts';
 
 const JOB = 'termination-alerts';
 
@@ -12,29 +12,30 @@ const JOB = 'termination-alerts';
  *
  * Rules: webhooks.md#event-types, periodic-jobs.md#termination-alerts.
  */
-export const terminationAlerts = (leadDays: readonly number[]): PeriodicJob => ({
-  name: JOB,
-  select: async (sql, at, scope, limit) =>
-    (
-      await sql<DueRow[]>`
+export const terminationAlerts = (leadDays: readonly number[]) =>
+  periodicJob({
+    name: JOB,
+    item: SubscriptionItem,
+    select: async (sql, at, scope, limit) =>
+      (
+        await sql<DueRow[]>`
         select s.organization_id, organization.sandbox, s.id, to_char(${utcDay(sql, at)}, 'YYYY-MM-DD') as since
         from subscriptions s
         join organizations organization on organization.id = s.organization_id
         where s.status = 'active' and ${isAlertDay(sql, at, leadDays)} and ${inScope(sql, scope, sql`s.organization_id`)}
         order by s.ending_at, s.id
         limit ${limit}`
-    ).map(dueSubscription),
-  async work(ctx, item, at) {
-    const { subscription_id: id } = item as { subscription_id: string };
-    const [alerted] = await ctx.db<{ id: string }[]>`
+      ).map(dueSubscription),
+    async work(ctx, { subscription_id: id }, at) {
+      const [alerted] = await ctx.db<{ id: string }[]>`
       update subscriptions s set termination_alerted_on = ${utcDay(ctx.db, at)}
       where s.organization_id = ${ctx.organizationId} and s.id = ${id} and s.status = 'active'
         and ${isAlertDay(ctx.db, at, leadDays)}
       returning s.id`;
-    if (alerted) await recordSubscription(ctx, 'subscription.termination_alert', id);
-  },
-  async nextDueAt(db, organizationId, after) {
-    const [row] = await db<{ at: Temporal.Instant | null }[]>`
+      if (alerted) await recordSubscription(ctx, 'subscription.termination_alert', id);
+    },
+    async nextDueAt(db, organizationId, after) {
+      const [row] = await db<{ at: Temporal.Instant | null }[]>`
       select min(alert.day at time zone 'UTC') as at
       from subscriptions s
       cross join unnest(${leadDays}::integer[]) as lead (days)
@@ -42,9 +43,9 @@ export const terminationAlerts = (leadDays: readonly number[]): PeriodicJob => (
       where s.organization_id = ${organizationId} and s.status = 'active' and s.ending_at is not null
         and alert.day >= ${utcDay(db, after)}
         and (s.termination_alerted_on is null or s.termination_alerted_on < alert.day)`;
-    return row!.at;
-  },
-});
+      return row!.at;
+    },
+  });
 
 const utcDay = (db: Db, at: Temporal.Instant) => db`(${at}::timestamptz at time zone 'UTC')::date`;
 

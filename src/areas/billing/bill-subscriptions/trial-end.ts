@@ -2,23 +2,24 @@ import { isAfter } from '../../../engine/calendar/instants.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import { startOf } from '../../../engine/calendar/terms.ts';
 import { trialEnd as endOfTrial } from '../../../engine/subscriptions/trial.ts';
-import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { periodicJob } from '../../../platform/periodic-job.ts';
 import { recordSubscription } from '../../subscriptions/subscriptions/record.ts';
 import { changeSubscription, firstStartOf, getPlanFacts } from '../../subscriptions/subscriptions/writes.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
 import { lockPayer } from '../build-invoice/sql.ts';
 import { lockSubscriptionIn } from './lock.ts';
-import { dueSubscription, earliestTrialEnd, listTrialsOver, wasBilledOn } from './sql.ts';
+import { dueSubscription, earliestTrialEnd, listTrialsOver, SubscriptionItem, wasBilledOn } from './sql.ts';
 
 /**
  * Closes trials that are over; a plan in advance that was not billed that day gets its first fee, from the trial's end on.
  * Rules: periodic-jobs.md#trial-end, subscription-fees.md#trial.
  */
-export const trialEnd: PeriodicJob = {
+export const trialEnd = periodicJob({
   name: 'trial-end',
+  item: SubscriptionItem,
   select: async (sql, at, scope, limit) => (await listTrialsOver(sql, at, scope, limit)).map(dueSubscription),
   async work(ctx, item, at) {
-    const locked = await lockSubscriptionIn(ctx, (item as { subscription_id: string }).subscription_id, 'active');
+    const locked = await lockSubscriptionIn(ctx, item.subscription_id, 'active');
     if (!locked || locked.subscription.trial_ended_at !== null) return;
     const { subscription, customer } = locked;
     const plan = await getPlanFacts(ctx.db, ctx.organizationId, subscription.plan_id);
@@ -39,4 +40,4 @@ export const trialEnd: PeriodicJob = {
     await recordSubscription(ctx, 'subscription.trial_ended', subscription.id);
   },
   nextDueAt: async (sql, organizationId) => (await earliestTrialEnd(sql, organizationId))[0]!.at,
-};
+});

@@ -1,15 +1,17 @@
+import { z } from 'zod';
 import { isAfter } from '../../../engine/calendar/instants.ts';
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import { nextTopUpDay } from '../../../engine/credits/wallet-interval.ts';
 import { topUpOf } from '../../../engine/credits/wallet-top-up.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { DueItem, PeriodicJob } from '../../../platform/periodic-job.ts';
+import { type DueItem, periodicJob } from '../../../platform/periodic-job.ts';
 import { lockWallet } from '../../credits/wallets/queries.ts';
 import { recordWallet, shownWallet } from '../../credits/wallets/record.ts';
 import { listRules, planTopUp, terminateRules } from '../../credits/wallets/rules-queries.ts';
 import { terminate } from '../../credits/wallets/terminate.ts';
 import { isInForce } from '../../credits/wallets/view.ts';
 import { earliestWalletMark, listMarkedCustomers, WALLET_ONGOING } from '../../usage/wallet-marks/marks.ts';
+import { CustomerItem } from '../bill-subscriptions/sql.ts';
 import { ruleOf, stateOf, wishesOf, workOffMarks } from './refresh.ts';
 import {
   earliestExpiry,
@@ -22,9 +24,7 @@ import {
 } from './sql.ts';
 import { topUp } from './top-up.ts';
 
-interface WalletItem {
-  wallet_id: string;
-}
+const WalletItem = z.object({ wallet_id: z.guid() });
 
 const dueWallet = ({
   organization_id,
@@ -34,10 +34,10 @@ const dueWallet = ({
   organization_id: string;
   sandbox: boolean;
   id: string;
-}): DueItem => ({
+}): DueItem<z.infer<typeof WalletItem>> => ({
   organization_id,
   sandbox,
-  item: { wallet_id: id } satisfies WalletItem,
+  item: { wallet_id: id },
   key: id,
   resource: { type: 'Wallet', id },
 });
@@ -46,8 +46,9 @@ const dueWallet = ({
  * Works out ongoing balances of marked customers. In real time a mark is nudged within a second and this job finds those
  * whose nudge was lost; under a test clock marks wait for it. Rule: periodic-jobs.md#wallet-ongoing.
  */
-export const walletOngoing: PeriodicJob = {
+export const walletOngoing = periodicJob({
   name: WALLET_ONGOING,
+  item: CustomerItem,
   select: async (sql, at, scope, limit) =>
     (await listMarkedCustomers(sql, at, scope, limit)).map(({ organization_id, sandbox, customer_id }) => ({
       organization_id,
@@ -56,29 +57,31 @@ export const walletOngoing: PeriodicJob = {
       key: customer_id,
       resource: { type: 'Customer', id: customer_id },
     })),
-  work: (ctx, item) => workOffMarks(ctx, (item as { customer_id: string }).customer_id),
+  work: (ctx, item) => workOffMarks(ctx, item.customer_id),
   nextDueAt: (db, organizationId) => earliestWalletMark(db, organizationId),
-};
+});
 
 /** Ends wallets whose time is over. Rule: wallets.md#void-recredit-terminate. */
-export const expireWallets: PeriodicJob = {
+export const expireWallets = periodicJob({
   name: 'expire-wallets',
+  item: WalletItem,
   select: async (sql, at, scope, limit) => (await listExpiredWallets(sql, at, scope, limit)).map(dueWallet),
   async work(ctx, item) {
-    const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: (item as WalletItem).wallet_id });
+    const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: item.wallet_id });
     // Its time may have been prolonged since.
     if (!wallet?.expiration_at || isAfter(wallet.expiration_at, ctx.now())) return;
     await terminate(ctx, { id: wallet.id });
   },
   nextDueAt: async (db, organizationId) => (await earliestExpiry(db, organizationId))[0]!.at,
-};
+});
 
 /** Ends rules whose time is over; they have done nothing since. Rule: top-ups.md#recurring-rules. */
-export const expireTopUpRules: PeriodicJob = {
+export const expireTopUpRules = periodicJob({
   name: 'expire-top-up-rules',
+  item: WalletItem,
   select: async (sql, at, scope, limit) => (await listExpiredRules(sql, at, scope, limit)).map(dueWallet),
   async work(ctx, item) {
-    const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: (item as WalletItem).wallet_id });
+    const wallet = await lockWallet(ctx.db, ctx.organizationId, { id: item.wallet_id });
     const [rule] = wallet ? await listRules(ctx.db, ctx.organizationId, [wallet.id]) : [];
     if (!wallet || !rule || isInForce(rule, ctx.now())) return;
     const before = await shownWallet(ctx, wallet);
@@ -86,18 +89,19 @@ export const expireTopUpRules: PeriodicJob = {
     await recordWallet(ctx, 'wallet.updated', wallet.id, before);
   },
   nextDueAt: async (db, organizationId) => (await earliestRuleExpiry(db, organizationId))[0]!.at,
-};
+});
 
 /**
  * Tops wallets up whose rule has its day: once, for the latest day that was missed.
  * Rules: top-ups.md#recurring-rules "interval", periodic-jobs.md#interval-top-ups.
  */
-export const intervalTopUps: PeriodicJob = {
+export const intervalTopUps = periodicJob({
   name: 'interval-top-ups',
+  item: WalletItem,
   select: async (sql, at, scope, limit) => (await listDueTopUps(sql, at, scope, limit)).map(dueWallet),
-  work: (ctx, item) => topUpByInterval(ctx, (item as WalletItem).wallet_id),
+  work: (ctx, item) => topUpByInterval(ctx, item.wallet_id),
   nextDueAt: async (db, organizationId) => (await earliestTopUp(db, organizationId))[0]!.at,
-};
+});
 
 async function topUpByInterval(ctx: Context, walletId: string): Promise<void> {
   const { db, organizationId } = ctx;

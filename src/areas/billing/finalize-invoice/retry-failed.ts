@@ -1,16 +1,17 @@
 import type { Db } from '../../../platform/db/connect.ts';
 import { inScope } from '../../../platform/db/in-scope.ts';
-import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { periodicJob } from '../../../platform/periodic-job.ts';
 import { retryInvoice } from '../../invoices/invoices/commands/retry.ts';
-import { type DueRow, dueInvoice } from '../bill-subscriptions/sql.ts';
+import { type DueRow, dueInvoice, InvoiceItem } from '../bill-subscriptions/sql.ts';
 
 /**
  * Tries failed invoices again that a passing trouble stopped: a provider of taxes that was asked too often, or a number
  * that could not be assigned. Rules: periodic-jobs.md#retry-failed-invoices, invoices.md#numbers,
  * invoice-operations.md#operations.
  */
-export const retryFailedInvoices: PeriodicJob = {
+export const retryFailedInvoices = periodicJob({
   name: 'retry-failed-invoices',
+  item: InvoiceItem,
   select: async (sql, at, scope, limit) =>
     (
       await sql<DueRow[]>`
@@ -22,8 +23,7 @@ export const retryFailedInvoices: PeriodicJob = {
         order by invoice.id
         limit ${limit}`
     ).map(dueInvoice),
-  async work(ctx, item) {
-    const { invoice_id: id } = item as { invoice_id: string };
+  async work(ctx, { invoice_id: id }) {
     const [due] = await ctx.db<{ id: string }[]>`
       select invoice.id from invoices invoice
       where invoice.organization_id = ${ctx.organizationId} and invoice.id = ${id} and ${isPassing(ctx.db)}`;
@@ -35,7 +35,7 @@ export const retryFailedInvoices: PeriodicJob = {
         select from invoices invoice where invoice.organization_id = ${organizationId} and ${isPassing(db)}) as found`;
     return row!.found ? after : null;
   },
-};
+});
 
 /** A failed invoice whose noted error names a limit or its number. */
 const isPassing = (db: Db) => db`

@@ -1,7 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inScope } from '../../../platform/db/in-scope.ts';
-import type { DueItem, PeriodicJob, Scope } from '../../../platform/periodic-job.ts';
+import { type DueItem, periodicJob, type Scope } from '../../../platform/periodic-job.ts';
+import { InvoiceItem } from '../bill-subscriptions/sql.ts';
 import { refreshDraft } from '../build-invoice/finalize-draft.ts';
 import { computedOrNoted } from '../build-invoice/generation-error.ts';
 
@@ -9,15 +10,15 @@ import { computedOrNoted } from '../build-invoice/generation-error.ts';
  * Computes drafts anew that something flagged: a change of their plans, taxes or customer. A draft whose subscriptions
  * have all ended waits for its finalization. Rules: periodic-jobs.md#refresh-drafts, invoices.md#jobs.
  */
-export const refreshDrafts: PeriodicJob = {
+export const refreshDrafts = periodicJob({
   name: 'refresh-drafts',
+  item: InvoiceItem,
   select: async (sql, _at, scope, limit) => (await listFlagged(sql, scope, limit)).map(dueItem),
-  async work(ctx, item) {
-    const { invoice_id } = item as { invoice_id: string };
+  async work(ctx, { invoice_id }) {
     await computedOrNoted(ctx, invoice_id, (own) => refreshDraft(own, invoice_id));
   },
   nextDueAt: async (sql, organizationId) => (await earliestFlag(sql, organizationId))[0]!.at,
-};
+});
 
 interface FlaggedRow {
   organization_id: string;
@@ -25,7 +26,7 @@ interface FlaggedRow {
   id: string;
 }
 
-const dueItem = ({ organization_id, sandbox, id }: FlaggedRow): DueItem => ({
+const dueItem = ({ organization_id, sandbox, id }: FlaggedRow): DueItem<{ invoice_id: string }> => ({
   organization_id,
   sandbox,
   item: { invoice_id: id },

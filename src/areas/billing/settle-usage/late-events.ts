@@ -1,8 +1,9 @@
 import { Temporal } from 'temporal-polyfill';
+import { z } from 'zod';
 import { realNow } from '../../../platform/clock/real-clock.ts';
 import type { Context } from '../../../platform/context.ts';
 import { firstIdAt, newId } from '../../../platform/ids.ts';
-import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { periodicJob } from '../../../platform/periodic-job.ts';
 import { nested } from '../../../platform/records/nested.ts';
 import type { StepPayload } from '../../../steps.ts';
 import { announceSettled, lockForCorrection } from '../../usage/event-corrections/apply.ts';
@@ -28,8 +29,9 @@ const REASON = 'Late usage';
  * Makes corrections of events that came after their window was put on a final invoice, where the policy says so. Rules:
  * event-corrections.md#late-events, periodic-jobs.md#late-events.
  */
-export const lateEvents: PeriodicJob = {
+export const lateEvents = periodicJob({
   name: 'late-events',
+  item: z.object({}),
   async select(sql, _at, scope, limit) {
     const due = await listLateOrganizations(sql, scope, limit);
     return due.map(({ organization_id, sandbox, seen_id }) => ({
@@ -61,7 +63,7 @@ export const lateEvents: PeriodicJob = {
     const due = await listLateOrganizations(sql, { organizationId }, 1);
     return due.length > 0 ? after : null;
   },
-};
+});
 
 const later = (a: string, b: string): string => (a < b ? b : a);
 

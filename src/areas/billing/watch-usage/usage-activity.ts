@@ -1,4 +1,5 @@
-import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { z } from 'zod';
+import { periodicJob } from '../../../platform/periodic-job.ts';
 import { earliestMark, listMarked, USAGE_ACTIVITY } from '../../catalog/usage-thresholds/marks.ts';
 import { watchUsage } from './watch-usage.ts';
 
@@ -6,8 +7,9 @@ import { watchUsage } from './watch-usage.ts';
  * Looks at the usage of marked subscriptions. In real time a mark is nudged within a second and this job finds those whose
  * nudge was lost; under a test clock marks wait for it. Rule: periodic-jobs.md#usage-activity.
  */
-export const usageActivity: PeriodicJob = {
+export const usageActivity = periodicJob({
   name: USAGE_ACTIVITY,
+  item: z.object({ subscription_id: z.guid() }),
   select: async (sql, at, scope, limit) =>
     (await listMarked(sql, at, scope, limit)).map(({ organization_id, sandbox, subscription_id }) => ({
       organization_id,
@@ -16,12 +18,12 @@ export const usageActivity: PeriodicJob = {
       key: subscription_id,
       resource: { type: 'Subscription', id: subscription_id },
     })),
-  work: (ctx, item) => watchUsage(ctx, (item as { subscription_id: string }).subscription_id),
+  work: (ctx, item) => watchUsage(ctx, item.subscription_id),
   nextDueAt: (db, organizationId) => earliestMark(db, organizationId),
-};
+});
 
 /**
  * The same marks in the rhythm of lifetime usage, which counts whenever usage is looked at: nothing but a mark asks for it.
  * Rule: periodic-jobs.md#lifetime-usage.
  */
-export const lifetimeUsage: PeriodicJob = { ...usageActivity, name: 'lifetime-usage' };
+export const lifetimeUsage = { ...usageActivity, name: 'lifetime-usage' };

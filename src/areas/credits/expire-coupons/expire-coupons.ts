@@ -1,6 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
+import { z } from 'zod';
 import { inScope } from '../../../platform/db/in-scope.ts';
-import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { periodicJob } from '../../../platform/periodic-job.ts';
 import { terminateExpired } from '../../catalog/coupons/writes.ts';
 
 interface DueCoupon {
@@ -13,8 +14,9 @@ interface DueCoupon {
  * Ends coupons whose time is over: nobody gets them any more, while those that customers have go on.
  * Rules: periodic-jobs.md#expire-coupons, coupons.md#fields.
  */
-export const expireCoupons: PeriodicJob = {
+export const expireCoupons = periodicJob({
   name: 'expire-coupons',
+  item: z.object({ coupon_id: z.guid() }),
   async select(sql, at, scope, limit) {
     const due = await sql<DueCoupon[]>`
       select coupon.organization_id, organization.sandbox, coupon.id
@@ -32,8 +34,7 @@ export const expireCoupons: PeriodicJob = {
       resource: { type: 'Coupon', id },
     }));
   },
-  async work(ctx, item, at) {
-    const { coupon_id: id } = item as { coupon_id: string };
+  async work(ctx, { coupon_id: id }, at) {
     await terminateExpired(ctx.db, ctx.organizationId, id, at, ctx.now());
   },
   async nextDueAt(sql, organizationId) {
@@ -43,4 +44,4 @@ export const expireCoupons: PeriodicJob = {
         and deleted_at is null`;
     return first!.at?.add({ microseconds: 1 }) ?? null;
   },
-};
+});

@@ -1,8 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inScope } from '../../../platform/db/in-scope.ts';
-import type { PeriodicJob, Scope } from '../../../platform/periodic-job.ts';
-import { type ExpiringHolds, earliestHoldExpiry, expireTogether } from './expire.ts';
+import { periodicJob, type Scope } from '../../../platform/periodic-job.ts';
+import { ExpiringHolds, earliestHoldExpiry, expireTogether } from './expire.ts';
 
 /** Holds of one organization that one job closes in one transaction: each of them announces its end. */
 const HOLDS_IN_A_SET = 200;
@@ -11,19 +11,20 @@ const HOLDS_IN_A_SET = 200;
  * Closes holds whose time is over, in sets of one organization; they stop counting by themselves. The first sets of all
  * organizations come before the second ones. Rules: periodic-jobs.md#expire-holds, wallet-holds.md.
  */
-export const expireHolds: PeriodicJob = {
+export const expireHolds = periodicJob({
   name: 'expire-holds',
+  item: ExpiringHolds,
   select: async (sql, at, scope, limit) =>
     (await listExpiredSets(sql, at, scope, limit)).map(({ organization_id, sandbox, ids }) => ({
       organization_id,
       sandbox,
-      item: { hold_ids: ids } satisfies ExpiringHolds,
+      item: { hold_ids: ids },
       key: ids[0]!,
       resource: { type: 'WalletHold', id: ids[0]! },
     })),
-  work: (ctx, item) => expireTogether(ctx, item as ExpiringHolds),
+  work: (ctx, item) => expireTogether(ctx, item),
   nextDueAt: (db, organizationId) => earliestHoldExpiry(db, organizationId),
-};
+});
 
 interface ExpiredSet {
   organization_id: string;

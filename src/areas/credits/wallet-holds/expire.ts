@@ -1,4 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
+import { z } from 'zod';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { countHeld, lockHeldOfHolds } from '../../usage/access/held.ts';
@@ -6,15 +7,13 @@ import { holdView } from './view.ts';
 import { closeExpired } from './writes.ts';
 
 /** Holds of one organization that are closed together. */
-export interface ExpiringHolds {
-  hold_ids: string[];
-}
+export const ExpiringHolds = z.object({ hold_ids: z.array(z.guid()) });
 
 /**
  * Closes the holds whose time is over, and announces each. They have not counted since. Safe to run twice.
  * Rule: wallet-holds.md.
  */
-export async function expireTogether(ctx: Context, { hold_ids }: ExpiringHolds): Promise<void> {
+export async function expireTogether(ctx: Context, { hold_ids }: z.infer<typeof ExpiringHolds>): Promise<void> {
   const { db, organizationId } = ctx;
   const walletIds = await lockHeldOfHolds(db, organizationId, hold_ids);
   const [, closed] = await Promise.all([

@@ -1,10 +1,11 @@
 import { Temporal } from 'temporal-polyfill';
+import { z } from 'zod';
 import { dayStart } from '../../../engine/calendar/local-day.ts';
 import { EU_STANDARD_RATES } from '../../../engine/taxes/eu/standard-rates.ts';
 import { EU_TERRITORIES } from '../../../engine/taxes/eu/territories.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inScope } from '../../../platform/db/in-scope.ts';
-import type { PeriodicJob, Scope } from '../../../platform/periodic-job.ts';
+import { periodicJob, type Scope } from '../../../platform/periodic-job.ts';
 import { generateEuTaxes } from '../eu-taxes/generate.ts';
 
 interface SellingEntity {
@@ -26,8 +27,9 @@ const CHANGES = [...Object.values(EU_STANDARD_RATES), ...EU_TERRITORIES.map(({ r
  *
  * Rule: eu-taxes.md "the table is data with effective dates".
  */
-export const euTaxRates: PeriodicJob = {
+export const euTaxRates = periodicJob({
   name: 'eu-tax-rates',
+  item: z.object({ timezone: z.string() }),
   async select(sql, at, scope, limit) {
     const due = (await listSelling(sql, scope)).filter((entity) => {
       const change = nextChange(entity);
@@ -41,12 +43,12 @@ export const euTaxRates: PeriodicJob = {
       resource: { type: 'Organization', id: organization_id },
     }));
   },
-  work: (ctx, item) => generateEuTaxes(ctx, (item as { timezone: string }).timezone),
+  work: (ctx, item) => generateEuTaxes(ctx, item.timezone),
   async nextDueAt(db, organizationId) {
     const [entity] = await listSelling(db, { organizationId });
     return (entity && nextChange(entity)) ?? null;
   },
-};
+});
 
 /** The first change since an entity's taxes were made. */
 const nextChange = ({ timezone, generated_at }: SellingEntity): Temporal.Instant | undefined =>

@@ -1,7 +1,8 @@
 import type { Temporal } from 'temporal-polyfill';
+import { z } from 'zod';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import type { PeriodicJob, Scope } from '../../../platform/periodic-job.ts';
+import { periodicJob, type Scope } from '../../../platform/periodic-job.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { listInvoicesByIds } from '../../invoices/invoices/queries.ts';
 import { type DunningStateRow, readDunningState } from '../dunning-campaigns/queries.ts';
@@ -14,8 +15,9 @@ type Currency = DunningStateRow['currencies'][number];
  * Asks customers for their overdue balances, as their campaigns say. Rules: periodic-jobs.md#dunning,
  * payment-requests.md#dunning.
  */
-export const dunning: PeriodicJob = {
+export const dunning = periodicJob({
   name: 'dunning',
+  item: z.object({ customer_id: z.guid() }),
   select: async (sql, at, scope, limit) =>
     (await listDue(sql, at, scope, limit)).map((row) => ({
       organization_id: row.organization_id,
@@ -24,7 +26,7 @@ export const dunning: PeriodicJob = {
       key: `dun-${row.id}-${at.epochMilliseconds}`,
       resource: { type: 'Customer', id: row.id },
     })),
-  work: (ctx, item) => dun(ctx, (item as { customer_id: string }).customer_id),
+  work: (ctx, item) => dun(ctx, item.customer_id),
   nextDueAt: async (db, organizationId, after) => {
     const [row] = await db<{ at: Temporal.Instant | null }[]>`
       select min(coalesce(customer.last_dunning_attempt_at + make_interval(days => campaign.days_between_attempts),
@@ -32,7 +34,7 @@ export const dunning: PeriodicJob = {
       from ${qualifying(db)} and customer.organization_id = ${organizationId}`;
     return row?.at ?? null;
   },
-};
+});
 
 /** Customers with a campaign and a currency whose overdue balance reaches its threshold with attempts left, whenever they may be asked again. */
 const qualifying = (db: Db) => db`

@@ -1,4 +1,5 @@
-import type { DueItem, PeriodicJob } from '../../../platform/periodic-job.ts';
+import { z } from 'zod';
+import { type DueItem, periodicJob } from '../../../platform/periodic-job.ts';
 import { endOrderForm, lockOrderForm } from '../order-forms/commands.ts';
 import { execute, lockOrder } from './execute-order.ts';
 import { earliestExecution, earliestExpiry, listDueOrders, listExpiredForms } from './sql.ts';
@@ -9,9 +10,11 @@ interface Due {
   id: string;
 }
 
+const RecordItem = z.object({ id: z.guid() });
+
 const dueItem =
   (type: 'Order' | 'OrderForm') =>
-  ({ organization_id, sandbox, id }: Due): DueItem => ({
+  ({ organization_id, sandbox, id }: Due): DueItem<{ id: string }> => ({
     organization_id,
     sandbox,
     item: { id },
@@ -23,27 +26,29 @@ const dueItem =
  * Executes orders whose time has come. One that is refused fails, and is tried again by hand only.
  * Rules: periodic-jobs.md#execute-orders, quotes.md#execution.
  */
-export const executeOrders: PeriodicJob = {
+export const executeOrders = periodicJob({
   name: 'execute-orders',
+  item: RecordItem,
   select: async (sql, at, scope, limit) => (await listDueOrders(sql, at, scope, limit)).map(dueItem('Order')),
   async work(ctx, item) {
-    const order = await lockOrder(ctx, (item as { id: string }).id);
+    const order = await lockOrder(ctx, item.id);
     if (order.status !== 'created' || order.execution_mode === null) return;
     await execute(ctx, order, order.execution_mode);
   },
   nextDueAt: async (sql, organizationId) => (await earliestExecution(sql, organizationId))[0]!.at,
-};
+});
 
 /**
  * Ends order forms that nobody signed, in the first tick of the local day on which they expire, and their versions.
  * Rules: periodic-jobs.md#expire-order-forms, quotes.md#execution.
  */
-export const expireOrderForms: PeriodicJob = {
+export const expireOrderForms = periodicJob({
   name: 'expire-order-forms',
+  item: RecordItem,
   select: async (sql, at, scope, limit) => (await listExpiredForms(sql, at, scope, limit)).map(dueItem('OrderForm')),
   async work(ctx, item) {
-    const form = await lockOrderForm(ctx, (item as { id: string }).id);
+    const form = await lockOrderForm(ctx, item.id);
     if (form.status === 'generated') await endOrderForm(ctx, form, 'expired');
   },
   nextDueAt: async (sql, organizationId) => (await earliestExpiry(sql, organizationId))[0]!.at,
-};
+});

@@ -1,5 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
-import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { z } from 'zod';
+import { periodicJob } from '../../../platform/periodic-job.ts';
 import { findNextCheck, listFaults, listUnchecked, markChecked } from './validate-sql.ts';
 
 const hourOf = (at: Temporal.Instant): Temporal.Instant => at.round({ smallestUnit: 'hour', roundingMode: 'floor' });
@@ -8,8 +9,9 @@ const hourOf = (at: Temporal.Instant): Temporal.Instant => at.round({ smallestUn
  * Tells those who listen of events of the full hours since the last check that no metric counts as they are: webhook
  * `events.errors`, once an organization. Rules: periodic-jobs.md#validate-events, events.md#after-storing.
  */
-export const validateEvents: PeriodicJob = {
+export const validateEvents = periodicJob({
   name: 'validate-events',
+  item: z.object({ from: z.iso.datetime(), until: z.iso.datetime() }),
   async select(sql, at, scope, limit) {
     const until = hourOf(at);
     const organizations = await listUnchecked(sql, until, scope, limit);
@@ -20,8 +22,7 @@ export const validateEvents: PeriodicJob = {
       key: `validate-${organization_id}-${until.epochMilliseconds}`,
     }));
   },
-  async work(ctx, item) {
-    const { from, until } = item as { from: string; until: string };
+  async work(ctx, { from, until }) {
     const end = Temporal.Instant.from(until);
     if (!(await markChecked(ctx.db, ctx.organizationId, end))) return;
     const faults = await listFaults(ctx.db, ctx.organizationId, Temporal.Instant.from(from), end);
@@ -31,4 +32,4 @@ export const validateEvents: PeriodicJob = {
     ctx.record({ webhook: { type: 'events.errors', objectType: 'events_errors', objectId: null, object } });
   },
   nextDueAt: findNextCheck,
-};
+});

@@ -1,4 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
+import { z } from 'zod';
 import { isBefore, isDateBefore } from '../../../engine/calendar/instants.ts';
 import { dayEnd, dayStart, localDate } from '../../../engine/calendar/local-day.ts';
 import type { Period } from '../../../engine/calendar/period.ts';
@@ -6,7 +7,7 @@ import { startOf } from '../../../engine/calendar/terms.ts';
 import { AmountOutOfRange, cents, sumCents } from '../../../engine/money/cents.ts';
 import { decimalText } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
-import type { PeriodicJob } from '../../../platform/periodic-job.ts';
+import { periodicJob } from '../../../platform/periodic-job.ts';
 import { listShown, type SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
 import { keepDailyUsage, listNewestSnapshots } from '../daily-usage/queries.ts';
 import { differenceOf, type SnapshotEntry, snapshotOf } from '../daily-usage/snapshot.ts';
@@ -29,8 +30,9 @@ import {
  *
  * Rules: usage-reads.md#daily-usage, periodic-jobs.md#daily-usage.
  */
-export const dailyUsage: PeriodicJob = {
+export const dailyUsage = periodicJob({
   name: 'daily-usage',
+  item: z.object({ subscription_id: z.guid() }),
   select: async (sql, at, scope, limit) =>
     (await listSubscriptionsToLookAt(sql, at, scope, limit)).map(({ organization_id, sandbox, id, since }) => ({
       organization_id,
@@ -39,9 +41,9 @@ export const dailyUsage: PeriodicJob = {
       key: `${id}-${since}`,
       resource: { type: 'Subscription', id },
     })),
-  work: (ctx, item, at) => look(ctx, (item as { subscription_id: string }).subscription_id, at),
+  work: (ctx, item, at) => look(ctx, item.subscription_id, at),
   nextDueAt: (db, organizationId) => earliestLook(db, organizationId),
-};
+});
 
 async function look(ctx: Context, subscriptionId: string, at: Temporal.Instant): Promise<void> {
   const [subscription] = await listShown(ctx.db, ctx.organizationId, [subscriptionId]);
