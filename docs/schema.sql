@@ -1880,11 +1880,14 @@ create table invoice_error_details (
   error_code text not null,
   details jsonb not null default '{}'::jsonb,
   created_at timestamp with time zone not null,
+  reason text,
   constraint invoice_error_details_pkey PRIMARY KEY (id),
   constraint invoice_error_details_invoice_id_fkey FOREIGN KEY (invoice_id) REFERENCES invoices(id) ON DELETE CASCADE DEFERRABLE,
-  constraint invoice_error_details_error_code_check CHECK ((error_code = ANY (ARRAY['not_provided'::text, 'tax_error'::text, 'tax_voiding_error'::text, 'invoice_generation_error'::text])))
+  constraint invoice_error_details_error_code_check CHECK ((error_code = ANY (ARRAY['not_provided'::text, 'tax_error'::text, 'tax_voiding_error'::text, 'invoice_generation_error'::text]))),
+  constraint invoice_error_details_reason_known CHECK ((reason = ANY (ARRAY['api_limit'::text, 'number_not_assigned'::text, 'amount_out_of_range'::text])))
 );
 comment on table invoice_error_details is 'Why an invoice failed.';
+comment on column invoice_error_details.reason is 'What decides whether the invoice is tried again by itself; null: a person has to look.';
 CREATE INDEX invoice_error_details_invoice ON public.invoice_error_details USING btree (organization_id, invoice_id);
 
 create table invoice_inputs (

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { json } from '../../../src/platform/db/values.ts';
+import { insertError } from '../../../src/areas/invoices/invoices/writes.ts';
+import { realNow } from '../../../src/platform/clock/real-clock.ts';
+import { newId } from '../../../src/platform/ids.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
@@ -89,19 +91,26 @@ test('all failed invoices are tried again', async () => {
   await until(async () => (await invoices('finalized')).length === 2);
 });
 
-test('invoices that a limit or a number stopped are tried again by themselves, others are not', async () => {
-  const [limited, broken] = await withDrafts(2);
-  await service.sql`update invoices set status = 'failed' where id = any (${[limited!, broken!]})`;
-  const details = [
-    { invoice_id: limited, details: { tax_error: 'API_LIMIT reached' } },
-    { invoice_id: broken, details: { tax_error: 'unknown country' } },
-  ];
-  for (const each of details)
-    await service.sql`
-      insert into invoice_error_details (id, organization_id, invoice_id, error_code, details, created_at)
-      values (gen_random_uuid(), ${org.organization.organization_id}, ${each.invoice_id!}, 'tax_error',
-        ${json(each.details)}, now())`;
+test('a failed invoice is tried again by itself by its reason, not by its words', { timeout: 90_000 }, async () => {
+  const [limited, unnumbered, broken, absurd] = await withDrafts(4);
+  const failed = [
+    { invoice_id: limited!, reason: 'api_limit', details: { tax_error: 'too many requests' } },
+    { invoice_id: unnumbered!, reason: 'number_not_assigned', details: {} },
+    { invoice_id: broken!, reason: null, details: { tax_error: 'the country is off limits' } },
+    { invoice_id: absurd!, reason: 'amount_out_of_range', details: { number: 'beyond 2^53' } },
+  ] as const;
+  for (const { invoice_id, reason, details } of failed) {
+    await service.sql`update invoices set status = 'failed' where id = ${invoice_id}`;
+    await insertError(service.sql, org.organization.organization_id, {
+      id: newId(),
+      invoice_id,
+      error_code: 'tax_error',
+      reason,
+      details,
+      created_at: realNow(),
+    });
+  }
   await org.post('/test_clock/advance', { test_clock: { frozen_time: '2026-02-01T12:16:00Z' } });
-  await until(async () => (await invoices('finalized')).length === 1);
-  expect(await invoices('failed')).toEqual([broken]);
+  await until(async () => (await invoices('finalized')).length === 2);
+  expect((await invoices('failed')).sort()).toEqual([broken, absurd].sort());
 });

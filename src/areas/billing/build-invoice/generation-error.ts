@@ -1,9 +1,8 @@
 import { AmountOutOfRange } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
-import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import { nested } from '../../../platform/records/nested.ts';
-import { clearErrors } from '../../invoices/invoices/writes.ts';
+import { clearErrors, insertError } from '../../invoices/invoices/writes.ts';
 
 const CODE = 'invoice_generation_error';
 /** Postgres' own refusal of a number that no column holds. */
@@ -15,9 +14,14 @@ const NUMERIC_VALUE_OUT_OF_RANGE = '22003';
  */
 export async function noteGenerationError(ctx: Context, invoiceId: string, error: Error): Promise<void> {
   await clearErrors(ctx.db, ctx.organizationId, invoiceId, [CODE]);
-  await ctx.db`
-    insert into invoice_error_details (id, organization_id, invoice_id, error_code, details, created_at)
-    values (${newId()}, ${ctx.organizationId}, ${invoiceId}, ${CODE}, ${json({ message: error.message })}, ${ctx.now()})`;
+  await insertError(ctx.db, ctx.organizationId, {
+    id: newId(),
+    invoice_id: invoiceId,
+    error_code: CODE,
+    reason: 'amount_out_of_range',
+    details: { message: error.message },
+    created_at: ctx.now(),
+  });
   ctx.log.error({ organizationId: ctx.organizationId, invoiceId, err: error }, 'invoice cannot be generated');
 }
 

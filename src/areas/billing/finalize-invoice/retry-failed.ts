@@ -2,6 +2,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { inScope } from '../../../platform/db/in-scope.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
 import { retryInvoice } from '../../invoices/invoices/commands/retry.ts';
+import { PASSING_REASONS } from '../../invoices/invoices/writes.ts';
 import { type DueRow, dueInvoice, InvoiceItem } from '../bill-subscriptions/sql.ts';
 
 /**
@@ -37,10 +38,9 @@ export const retryFailedInvoices = periodicJob({
   },
 });
 
-/** A failed invoice whose noted error names a limit or its number. */
+/** A failed invoice whose noted error has a reason that passes by itself. */
 const isPassing = (db: Db) => db`
   invoice.status = 'failed' and exists (
     select from invoice_error_details error
     where error.organization_id = invoice.organization_id and error.invoice_id = invoice.id
-      and (error.error_code = 'tax_error' and error.details::text ~* 'limit'
-        or error.error_code = 'invoice_generation_error' and error.details ? 'number'))`;
+      and error.reason = any (${PASSING_REASONS}))`;

@@ -73,3 +73,25 @@ export const payFees = (
 export const clearErrors = (db: Db, organizationId: string, invoiceId: string, codes: readonly string[]) => db`
   delete from invoice_error_details
   where organization_id = ${organizationId} and invoice_id = ${invoiceId} and error_code = any (${codes})`;
+
+/** Why an invoice failed, as far as something decides by it; the details are for people to read. */
+export type ErrorReason = 'api_limit' | 'number_not_assigned' | 'amount_out_of_range';
+
+/** Reasons that pass by themselves: an invoice that failed for one is tried again. */
+export const PASSING_REASONS: readonly ErrorReason[] = ['api_limit', 'number_not_assigned'];
+
+export const insertError = (
+  db: Db,
+  organizationId: string,
+  error: {
+    id: string;
+    invoice_id: string;
+    error_code: string;
+    reason: ErrorReason | null;
+    details: object;
+    created_at: Temporal.Instant;
+  },
+) => db`
+  insert into invoice_error_details (id, organization_id, invoice_id, error_code, reason, details, created_at)
+  values (${error.id}, ${organizationId}, ${error.invoice_id}, ${error.error_code}, ${error.reason},
+    ${json(error.details)}, ${error.created_at})`;
