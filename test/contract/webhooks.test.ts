@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStory, type Story } from '../areas/billing/bill-subscriptions/story.ts';
 import { type HookReceiver, openHookReceiver } from '../support/hook-receiver.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { openStory, type Story } from '../support/story.ts';
 import { until } from '../support/until.ts';
+import { ok } from '../support/words.ts';
 import { CONTRACT_TYPES, violationsOf } from './check-webhook.ts';
 
 let service: TestService;
@@ -20,12 +21,6 @@ afterAll(async () => {
 });
 
 type Body = Record<string, never> & { webhook_type: string };
-
-async function ok(answer: ReturnType<Story['client']['post']>) {
-  const { status, text, body } = await answer;
-  expect(status, text).toBe(200);
-  return body;
-}
 
 const told = async (): Promise<Body[]> => {
   const rows = await service.sql<{ payload: string }[]>`
@@ -165,7 +160,7 @@ test('what a busy organization tells has the shapes of the contract', async () =
   await send({ transaction_id: 'u', code: 'calls', properties: { target_wallet_code: 'none' } });
   await isTold('event.error');
   await send({ transaction_id: 'v', code: 'unknown' });
-  await story.advance('2024-06-02T10:00:00Z');
+  await story.advanceTo('2024-06-02T10:00:00Z');
   await isTold('alert.triggered');
   await ok(client.delete('/subscriptions/sub'));
   await isTold('subscription.terminated');

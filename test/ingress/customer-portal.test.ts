@@ -3,9 +3,9 @@ import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { admit, pagesOf, readPortal } from '../../src/areas/reporting/customer-portal/reads.ts';
 import { linkSecret } from '../../src/platform/keys/deployment-keys.ts';
-import { type Invoice, openStory, type Story } from '../areas/billing/bill-subscriptions/story.ts';
 import { countReads, readingAt } from '../support/count-statements.ts';
 import { startService, type TestService, UNSCHEDULED } from '../support/service.ts';
+import { type Invoice, openStory, type Story } from '../support/story.ts';
 import { until } from '../support/until.ts';
 
 const NAME = `<script>alert(1)</script> & "Söhne"`;
@@ -47,7 +47,7 @@ beforeAll(async () => {
     ],
   });
   await story.subscribe({ name: 'Main' });
-  await story.advance('2024-04-01T00:30:00Z');
+  await story.advanceTo('2024-04-01T00:30:00Z');
   [invoice] = await story.invoices(1);
   const paid = await client.post('/payments', {
     payment: { invoice_id: invoice.svc_id, amount_cents: 1000, reference: 'bank' },
@@ -71,7 +71,7 @@ beforeAll(async () => {
     await client.post('/events', {
       event: { transaction_id: `t${n}`, external_subscription_id: 'sub', code: 'calls', timestamp: 1712500000 },
     });
-  await story.advance(NOW);
+  await story.advanceTo(NOW);
 });
 afterAll(() => service.stop());
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../support/client.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { ok } from '../support/words.ts';
 
 // everywhere.md#bounded-cost, over HTTP: of usage of a large plan one read is computed, twenty wait, the others are
 // refused.
@@ -14,11 +15,6 @@ let client: Client;
 beforeAll(async () => {
   service = await startService();
   client = await service.org();
-  const ok = async (answer: ReturnType<Client['post']>) => {
-    const { status, text, body } = await answer;
-    expect(status, text).toBe(200);
-    return body;
-  };
   const metric = { name: 'M', code: 'm', aggregation_type: 'count_agg' };
   const { billable_metric } = await ok(client.post('/billable_metrics', { billable_metric: metric }));
   const charge = { billable_metric_id: billable_metric.svc_id, charge_model: 'standard', properties: { amount: '1' } };

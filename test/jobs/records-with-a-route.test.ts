@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStory, type Story } from '../areas/billing/bill-subscriptions/story.ts';
 import type { Client } from '../support/client.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { openStory, type Story } from '../support/story.ts';
 import { until } from '../support/until.ts';
+import { ok } from '../support/words.ts';
 
 // RT1 of other-routes.md#records: every record of its table from a fresh organization, over HTTP alone.
 const OPERATOR = 'the operator of this service';
@@ -27,11 +28,6 @@ afterAll(() => service.stop());
 // biome-ignore lint/suspicious/noExplicitAny: records of every shape
 type Shown = any;
 
-async function ok(answer: ReturnType<Client['post']>): Promise<Shown> {
-  const { status, text, body } = await answer;
-  expect(status, text).toBe(200);
-  return body;
-}
 const resourceOf = async (path: string): Promise<unknown> => {
   const { status, body } = await client.get(path);
   return status === 404 && body.resource;
@@ -184,7 +180,7 @@ test('fees of a draft are adjusted, drafts finalized at once, an invoice made an
   expect((await story.subscribe({ external_customer_id: 'late' })).status).toBe(200);
   for (const transaction_id of ['a', 'b', 'c'])
     await ok(client.post('/events', { event: { transaction_id, external_subscription_id: 'sub', code: 'calls' } }));
-  await story.advance('2026-04-01T01:00:00Z');
+  await story.advanceTo('2026-04-01T01:00:00Z');
   const [draft] = await story.invoices(1, 'late');
   // 3 calls of 10 tokens at 0.50.
   expect(draft).toMatchObject({ status: 'draft', fees_amount_cents: 1500 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Invoice, openStory, type Story } from '../areas/billing/bill-subscriptions/story.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { type Invoice, openStory, type Story } from '../support/story.ts';
 import { add, exact, type Fraction, isZero, over, rounded, subtract, times } from './fraction.ts';
 import { dayOf, feesOf, trueUpOf, type WorldCharge, type WorldEvent } from './usage.ts';
 import { charges, DECLARED, eventsBetween } from './worlds.ts';
@@ -105,14 +105,14 @@ async function play(given: World): Promise<Invoice> {
     await made('/coupons', { coupon: { ...coupon, ...amount } });
     await made('/applied_coupons', { applied_coupon: { external_customer_id: 'acme', coupon_code: 'c' } });
   }
-  await story.advance(iso(given.start));
+  await story.advanceTo(iso(given.start));
   await story.subscribe();
   await sendAll(story, given);
   if (given.end !== null) {
-    await story.advance(iso(given.end));
+    await story.advanceTo(iso(given.end));
     const { status, text } = await client.delete('/subscriptions/sub');
     if (status !== 200) throw new Error(text);
-  } else await story.advance('2024-04-01T23:00:00Z');
+  } else await story.advanceTo('2024-04-01T23:00:00Z');
   const [invoice] = await story.invoices(1);
   const { body } = await client.post(`/invoices/${invoice.svc_id}/verify`, { level: 'events' });
   expect(body.verification).toMatchObject({ status: 'equal', differences: [] });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStory, type Story } from '../areas/billing/bill-subscriptions/story.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { openStory, type Story } from '../support/story.ts';
 import { exact, over, rounded } from './fraction.ts';
 import { dayOf } from './usage.ts';
 
@@ -156,10 +156,10 @@ async function play(story: Story, lives: readonly Life[]): Promise<void> {
     acts.push({ on: switchesOn, act: subscribe(1) });
   }
   for (const on of [...new Set(acts.map((each) => each.on))].sort((a, b) => a - b)) {
-    await story.advance(new Date(on * DAY + NOON).toISOString());
+    await story.advanceTo(new Date(on * DAY + NOON).toISOString());
     for (const { act } of acts.filter((each) => each.on === on)) await act();
   }
-  await story.advance(new Date(END * DAY + NOON).toISOString());
+  await story.advanceTo(new Date(END * DAY + NOON).toISOString());
 }
 
 async function reprice({ client }: Story, code: string, amount_cents: number): Promise<void> {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
-import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 
 // Fees of drafts adjusted by hand: usage-fees.md#adjusted-fees, other-routes.md#records RT3.
 let service: TestService;
@@ -39,7 +39,7 @@ beforeEach(async () => {
     const event = { transaction_id: id, external_subscription_id: 'sub', code: 'calls', timestamp: 1_710_000_000 };
     await story.client.post('/events', { event });
   }
-  await story.advance('2024-04-01T02:00:00Z');
+  await story.advanceTo('2024-04-01T02:00:00Z');
   [draft] = await story.invoices(1);
 });
 
@@ -122,7 +122,7 @@ test('fixed charges that came to nothing get fees, in advance and in arrears, wh
     ],
   });
   await story.subscribe();
-  await story.advance('2024-04-01T02:00:00Z');
+  await story.advanceTo('2024-04-01T02:00:00Z');
   // The start made an invoice of its own, of nothing.
   draft = (await story.invoices(2)).find(({ status }) => status === 'draft')!;
   expect(draft.fees_amount_cents).toBe(3100);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
-import { openStory, type Story } from './bill-subscriptions/story.ts';
+import { openStory, type Story } from '../../support/story.ts';
 
 // Rules and golden figures of estimates.md#fees, estimates.md#instant-fees.
 let service: TestService;

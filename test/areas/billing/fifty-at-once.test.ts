@@ -5,9 +5,9 @@ import { createLog } from '../../../src/platform/log/log.ts';
 import { createProducer } from '../../../src/platform/queue/producer.ts';
 import { reactions } from '../../../src/reactions.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { credit, oneOff, pay } from '../credits/credit-notes/support.ts';
-import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
+import { ok } from '../../support/words.ts';
 
 // Fifty attempts at once have one effect each, and the auditor is content with what they leave.
 const ATTEMPTS = 50;
@@ -26,7 +26,7 @@ beforeAll(async () => {
     }
   }
   await story.customer({ external_id: 'wallets' });
-  await story.advance('2024-03-01T02:00:00Z');
+  await story.advanceTo('2024-03-01T02:00:00Z');
 });
 afterAll(() => service.stop());
 
@@ -34,12 +34,6 @@ type Answer = Awaited<ReturnType<Story['client']['post']>>;
 const atOnce = (attempt: (at: number) => Promise<Answer>): Promise<Answer[]> =>
   Promise.all(Array.from({ length: ATTEMPTS }, (_, at) => attempt(at)));
 const succeeded = (answers: readonly Answer[]) => answers.filter(({ status }) => status === 200);
-const ok = async (answer: Promise<Answer>): Promise<Invoice> => {
-  const { status, text, body } = await answer;
-  expect(status, text).toBe(200);
-  return body;
-};
-
 /** Makes the two drafts of a customer final, many times at once. */
 async function finalizeBoth(customer: string): Promise<Invoice[]> {
   const drafts = await story.invoices(2, customer);
@@ -77,9 +71,9 @@ describe('one credit note', () => {
   const balance = async () => (await ok(story.client.get(`/credit_notes/${note.svc_id}`))).credit_note;
 
   test('and two invoices: its balance is spent once', async () => {
-    const bought = await oneOff(story, 1000, 'notes');
-    await ok(pay(story, bought.svc_id, 1000));
-    note = (await ok(credit(story, bought, 1000))).credit_note;
+    const bought = await story.oneOff(1000, 'notes');
+    await ok(story.pay(bought.svc_id, 1000));
+    note = (await ok(story.credit(bought, 1000))).credit_note;
     const list = await ok(story.client.get('/customers/notes/invoices?invoice_type=subscription'));
     const drafts = list.invoices.filter(({ status }: Invoice) => status === 'draft');
     await atOnce((at) => story.client.put(`/invoices/${drafts[at % 2].svc_id}/finalize`));
@@ -133,7 +127,7 @@ describe('a wallet', () => {
     const invoiceId = await invoiceOf(bought);
     const told = { invoice: { payment_status: 'succeeded' } };
     await atOnce((at) =>
-      at % 2 === 0 ? pay(story, invoiceId, 1000) : story.client.put(`/invoices/${invoiceId}`, told),
+      at % 2 === 0 ? story.pay(invoiceId, 1000) : story.client.put(`/invoices/${invoiceId}`, told),
     );
     expect(await wallet()).toMatchObject({ balance_cents: 1500, credits_balance: '15.0' });
     const { payments } = await ok(story.client.get(`/payments?invoice_id=${invoiceId}`));

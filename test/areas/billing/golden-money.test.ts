@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { notesOf, oneOff, pay, vat } from '../credits/credit-notes/support.ts';
-import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
+import { ok } from '../../support/words.ts';
+import { notesOf } from '../credits/credit-notes/support.ts';
 
 // Golden cases of golden-money.md, by number, told over HTTP. The others stand as literals in test/engine/credits and
 // test/engine/taxes, in the tests of their rooms, and in the scenarios of money.
@@ -14,11 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-async function ok(answer: ReturnType<Story['client']['post']>): Promise<Invoice> {
-  const { status, text, body } = await answer;
-  expect(status, text).toBe(200);
-  return body;
-}
 const subscribe = async (fields: object) => expect((await story.subscribe(fields)).status).toBe(200);
 const taxesOf = (invoice: Invoice) =>
   invoice.fees.map((fee: Invoice) => [fee.item.type, fee.taxes_amount_cents, fee.taxes_rate]).sort();
@@ -26,7 +22,7 @@ const taxesOf = (invoice: Invoice) =>
 test('1, 2, 3, 10: the first level that has a tax wins; top-ups have none', async () => {
   story = await openStory(service, '2024-05-01T08:00:00Z');
   const { client } = story;
-  await vat(story, 20);
+  await story.tax(20);
   for (const [code, rate] of [
     ['customer', 20],
     ['plan', 10],
@@ -49,7 +45,7 @@ test('1, 2, 3, 10: the first level that has a tax wins; top-ups have none', asyn
   await subscribe({ external_customer_id: 'none', external_id: 'b', plan_code: 'bare' });
   const event = { transaction_id: 't', external_subscription_id: 'a', code: 'calls' };
   await ok(client.post('/events', { event }));
-  await story.advance('2024-06-01T02:00:00Z');
+  await story.advanceTo('2024-06-01T02:00:00Z');
   expect(taxesOf((await story.invoices(1, 'own'))[0])).toEqual([
     ['charge', 50, 5],
     ['subscription', 1000, 10],
@@ -64,7 +60,7 @@ test('1, 2, 3, 10: the first level that has a tax wins; top-ups have none', asyn
 
 test('32, 40: two coupons over five fees, and what may be given back of a hundred of each', async () => {
   story = await openStory(service, '2024-05-01T08:00:00Z');
-  await vat(story, 10);
+  await story.tax(10);
   await story.customer();
   for (const [at, amount_cents] of [99290, 299770, 1999, 6360, 6360].entries()) {
     await story.plan({ code: `p${at}`, amount_cents });
@@ -77,7 +73,7 @@ test('32, 40: two coupons over five fees, and what may be given back of a hundre
     await ok(
       story.client.post('/applied_coupons', { applied_coupon: { external_customer_id: 'acme', coupon_code: 'ten' } }),
     );
-  await story.advance('2024-06-01T02:00:00Z');
+  await story.advanceTo('2024-06-01T02:00:00Z');
   const [invoice] = await story.invoices(1);
   expect(invoice).toMatchObject({ coupons_amount_cents: 2000, taxes_amount_cents: 41178, total_amount_cents: 452957 });
   const shares = invoice.fees.map((fee: Invoice) => [fee.amount_cents, fee.precise_coupons_amount_cents]);
@@ -88,7 +84,7 @@ test('32, 40: two coupons over five fees, and what may be given back of a hundre
       [1999, '9.66216'],
     ]),
   );
-  await ok(pay(story, invoice.svc_id, 40));
+  await ok(story.pay(invoice.svc_id, 40));
   const items = invoice.fees.map((fee: Invoice) => ({ fee_id: fee.svc_id, amount_cents: 100 }));
   const asked = { credit_note: { invoice_id: invoice.svc_id, items } };
   expect((await ok(story.client.post('/credit_notes/estimate', asked))).estimated_credit_note).toMatchObject({
@@ -103,20 +99,20 @@ test('32, 40: two coupons over five fees, and what may be given back of a hundre
 describe('31.00 of October in advance, 20 % tax, ended on the 15th', () => {
   beforeEach(async () => {
     story = await openStory(service, '2022-09-15T08:00:00Z');
-    await vat(story, 20);
+    await story.tax(20);
     await story.customer();
     await story.plan({ amount_cents: 3100, pay_in_advance: true });
     await story.plan({ code: 'big', amount_cents: 9300, pay_in_advance: true });
     await subscribe({ external_id: 'one' });
     await subscribe({ external_id: 'two' });
-    await story.advance('2022-10-01T02:00:00Z');
+    await story.advanceTo('2022-10-01T02:00:00Z');
   });
   const october = async () => (await story.invoices(3)).find(({ issuing_date }) => issuing_date === '2022-10-01');
   const end = (choice: string) => ok(story.client.delete(`/subscriptions/one?on_termination_credit_note=${choice}`));
   const note = () => until(async () => (await notesOf(story))[0]);
 
   test('48: 16 of 31 days are credit', async () => {
-    await story.advance('2022-10-15T08:00:00Z');
+    await story.advanceTo('2022-10-15T08:00:00Z');
     await end('credit');
     expect(await note()).toMatchObject({
       total_amount_cents: 1920,
@@ -127,7 +123,7 @@ describe('31.00 of October in advance, 20 % tax, ended on the 15th', () => {
   });
 
   test('49: an upgrade gives back its own day too', async () => {
-    await story.advance('2022-10-15T08:00:00Z');
+    await story.advanceTo('2022-10-15T08:00:00Z');
     await subscribe({ external_id: 'one', plan_code: 'big' });
     expect(await note()).toMatchObject({ total_amount_cents: 2040, credit_amount_cents: 2040 });
   });
@@ -135,17 +131,17 @@ describe('31.00 of October in advance, 20 % tax, ended on the 15th', () => {
   test('50: of 5580 paid of 7440, 990 go back and 930 are credit', async () => {
     const invoice = await october();
     expect(invoice.total_amount_cents).toBe(7440);
-    await ok(pay(story, invoice.svc_id, 5580));
+    await ok(story.pay(invoice.svc_id, 5580));
     await ok(story.client.put(`/invoices/${invoice.svc_id}`, { invoice: { payment_status: 'succeeded' } }));
-    await story.advance('2022-10-15T08:00:00Z');
+    await story.advanceTo('2022-10-15T08:00:00Z');
     await end('refund');
     expect(await note()).toMatchObject({ refund_amount_cents: 990, credit_amount_cents: 930 });
   });
 
   test('51: of 930 paid of 7440, nothing goes back and 1920 settle the invoice', async () => {
     const invoice = await october();
-    await ok(pay(story, invoice.svc_id, 930));
-    await story.advance('2022-10-15T08:00:00Z');
+    await ok(story.pay(invoice.svc_id, 930));
+    await story.advanceTo('2022-10-15T08:00:00Z');
     await end('offset');
     expect(await note()).toMatchObject({ offset_amount_cents: 1920, refund_amount_cents: 0, credit_amount_cents: 0 });
     expect((await october()).total_due_amount_cents).toBe(7440 - 930 - 1920);
@@ -203,7 +199,7 @@ describe('payments', () => {
     await ok(
       story.client.post('/customers/acme/payment_methods', { payment_method: { card_number: '4242424242424242' } }),
     );
-    await oneOff(story, 1200);
+    await story.oneOff(1200);
     const free = {
       external_customer_id: 'acme',
       currency: 'USD',
@@ -216,16 +212,16 @@ describe('payments', () => {
 
   test('83: gocardless has no pages', async () => {
     await link('gocardless');
-    const invoice = await oneOff(story, 1200);
+    const invoice = await story.oneOff(1200);
     const { status, body } = await story.client.post(`/invoices/${invoice.svc_id}/payment_url`);
     expect([status, body.error_details]).toEqual([422, { base: ['invalid_payment_provider'] }]);
   });
 
   test('85: a request takes overdue invoices only', async () => {
     await link('stripe');
-    const late = await oneOff(story, 1200);
-    await story.advance('2024-05-03T08:00:00Z');
-    const young = await oneOff(story, 600);
+    const late = await story.oneOff(1200);
+    await story.advanceTo('2024-05-03T08:00:00Z');
+    const young = await story.oneOff(600);
     const payment_request = { external_customer_id: 'acme', svc_invoice_ids: [late.svc_id, young.svc_id] };
     const { status, body } = await story.client.post('/payment_requests', { payment_request });
     expect([status, body.code]).toEqual([405, 'invoices_not_overdue']);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
 
 // Previews: previews.md. What is previewed is what later comes, and nothing is stored.
 let service: TestService;
@@ -72,14 +72,12 @@ function periodEssence({ svc_subscription_id: _id, external_subscription_id: _ex
 }
 
 async function metered(fields: object = {}) {
-  const { body } = await story.client.post('/billable_metrics', {
-    billable_metric: { name: 'Calls', code: 'calls', aggregation_type: 'count_agg' },
-  });
+  const metric = await story.metric('calls');
   await story.plan({
     amount_cents: 3100,
     charges: [
       {
-        billable_metric_id: body.billable_metric.svc_id,
+        billable_metric_id: metric.svc_id,
         charge_model: 'standard',
         properties: { amount: '0.333' },
         min_amount_cents: 500,
@@ -109,7 +107,7 @@ describe('equal to the cent to the invoice that comes', () => {
     await story.subscribe(subscription);
     const started = plan.pay_in_advance && !('trial_period' in plan) ? 1 : 0;
     await story.invoices(started);
-    await story.advance('2024-03-20T00:00:00Z');
+    await story.advanceTo('2024-03-20T00:00:00Z');
     for (const id of ['1', '2', '3']) await call(id);
     const before = await rowCounts();
     const shown = await preview(ofAcme());
@@ -117,7 +115,7 @@ describe('equal to the cent to the invoice that comes', () => {
     expect(shown).toMatchObject({ status: 'draft', number: expect.stringMatching(/-DRAFT$/) });
     expect(shown).not.toHaveProperty('sequential_id');
 
-    await story.advance(until);
+    await story.advanceTo(until);
     const invoices = await story.invoices(started + 1);
     expect(essence(shown)).toEqual(essence(invoices.at(-1)));
     expect(invoices.at(-1).number).toMatch(new RegExp(`-00${started + 1}$`));
@@ -131,7 +129,7 @@ describe('equal to the cent to the invoice that comes', () => {
     await story.plan({ amount_cents: 3100, pay_in_advance });
     const shown = await preview({ customer: { external_id: 'acme' }, plan_code: 'plan', billing_time: 'calendar' });
     await story.subscribe();
-    await story.advance(until);
+    await story.advanceTo(until);
     const [invoice] = await story.invoices(1);
     expect(essence(shown)).toEqual(essence(invoice));
     expect(shown.fees_amount_cents).toBe(1700);
@@ -161,7 +159,7 @@ describe('equal to the cent to the invoice that comes', () => {
     const shown = await preview({ customer: { external_id: 'acme' }, plan_code: 'plan' });
     await story.subscribe();
     const stored = pay_in_advance ? undefined : await preview(ofAcme());
-    await story.advance(until);
+    await story.advanceTo(until);
     const [invoice] = await story.invoices(1);
     expect(essence(shown)).toEqual(essence(invoice));
     if (stored) expect(essence(stored)).toEqual(essence(invoice));
@@ -176,7 +174,7 @@ describe('equal to the cent to the invoice that comes', () => {
     await story.subscribe();
     await call('1');
     const shown = await preview(ofAcme({ terminated_at: '2024-03-20T10:00:00Z' }));
-    await story.advance('2024-03-20T10:00:00Z');
+    await story.advanceTo('2024-03-20T10:00:00Z');
     await story.client.delete('/subscriptions/sub');
     const [invoice] = await story.invoices(1);
     expect(essence(shown)).toEqual(essence(invoice));
@@ -187,7 +185,7 @@ describe('equal to the cent to the invoice that comes', () => {
     await metered({ pay_in_advance: false });
     await story.plan({ amount_cents: 9000, code: 'big', pay_in_advance: true });
     await story.subscribe();
-    await story.advance('2024-03-20T10:00:00Z');
+    await story.advanceTo('2024-03-20T10:00:00Z');
     await call('1');
     const shown = await preview(ofAcme({ plan_code: 'big' }));
     await story.subscribe({ plan_code: 'big' });
@@ -206,7 +204,7 @@ describe('equal to the cent to the invoice that comes', () => {
     const asked = await preview(ofAcme({ plan_code: 'small' }));
     await story.subscribe({ plan_code: 'small' });
     const scheduled = await preview(ofAcme());
-    await story.advance('2024-04-02T00:00:00Z');
+    await story.advanceTo('2024-04-02T00:00:00Z');
     const [invoice] = await story.invoices(1);
     expect(essence(scheduled)).toEqual(essence(invoice));
     expect(essence(asked)).toEqual(essence(invoice));
@@ -217,7 +215,7 @@ describe('equal to the cent to the invoice that comes', () => {
     await metered({ pay_in_advance: false });
     await story.subscribe({ ending_at: '2024-03-25T10:00:00Z' });
     const shown = await preview(ofAcme());
-    await story.advance('2024-04-02T00:00:00Z');
+    await story.advanceTo('2024-04-02T00:00:00Z');
     const [invoice] = await story.invoices(1);
     expect(essence(shown)).toEqual(essence(invoice));
   });
@@ -231,7 +229,7 @@ describe('equal to the cent to the invoice that comes', () => {
       customer: { external_id: 'acme' },
       subscriptions: { external_ids: ['sub', 'two'] },
     });
-    await story.advance('2024-04-02T00:00:00Z');
+    await story.advanceTo('2024-04-02T00:00:00Z');
     const [invoice] = await story.invoices(1);
     expect(essence(shown)).toEqual(essence(invoice));
     expect(shown.fees).toHaveLength(2);
@@ -242,7 +240,7 @@ describe('equal to the cent to the invoice that comes', () => {
     await story.plan({ amount_cents: 3000, pay_in_advance: true });
     await story.subscribe({ subscription_at: '2024-04-11T10:00:00Z' });
     const shown = await preview(ofAcme());
-    await story.advance('2024-04-12T00:00:00Z');
+    await story.advanceTo('2024-04-12T00:00:00Z');
     const [invoice] = await story.invoices(1);
     expect(essence(shown)).toEqual(essence(invoice));
     expect(shown.fees_amount_cents).toBe(2000);

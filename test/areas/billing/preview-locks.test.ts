@@ -11,8 +11,8 @@ import { newId } from '../../../src/platform/ids.ts';
 import { createLog } from '../../../src/platform/log/log.ts';
 import { reactions } from '../../../src/reactions.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
+import { openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { openStory, type Story } from './bill-subscriptions/story.ts';
 
 // everywhere.md#bounded-cost: nobody waits for a preview, and it waits for nobody.
 let service: TestService;
@@ -42,7 +42,7 @@ beforeEach(async () => {
   await story.plan({ amount_cents: 31_000, charges });
   await story.plan({ code: 'larger', amount_cents: 62_000 });
   await story.subscribe();
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   const [invoice] = await story.invoices(1);
   invoiceId = invoice.svc_id;
   const items = [{ fee_id: invoice.fees[0].svc_id, amount_cents: 1000 }];

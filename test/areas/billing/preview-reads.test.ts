@@ -3,8 +3,8 @@ import { lockSubscriptions } from '../../../src/areas/subscriptions/subscription
 import { realNowMs } from '../../../src/platform/clock/real-clock.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { openStory, type Story } from './bill-subscriptions/story.ts';
 
 // everywhere.md#bounded-cost: a preview is a read. It locks nothing before it computes, and nobody waits for it.
 let service: TestService;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
-import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 
 // Golden cases of golden-invoices.md#progressive-and-regrouped; usage at 0.0002 USD a unit, 31.00 a month in arrears.
 let service: TestService;
@@ -9,8 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-let transactions = 0;
-async function open(usage_thresholds: object[], planFields: object = {}): Promise<Story & { use: Use }> {
+async function open(usage_thresholds: object[], planFields: object = {}): Promise<Story & { spend: Spend }> {
   const story = await openStory(service, '2022-12-01T00:00:00Z');
   await story.customer();
   const metric = await story.client.post('/billable_metrics', {
@@ -30,22 +29,14 @@ async function open(usage_thresholds: object[], planFields: object = {}): Promis
   });
   const { status } = await story.subscribe();
   expect(status).toBe(200);
-  const use: Use = async (at, cents) => {
-    await story.advance(`${at}T10:00:00Z`);
-    const { status: stored } = await story.client.post('/events', {
-      event: {
-        transaction_id: `u${++transactions}`,
-        external_subscription_id: 'sub',
-        code: 'units',
-        properties: { value: cents * 50 },
-      },
-    });
-    expect(stored).toBe(200);
-    await story.advance(`${at}T10:15:00Z`);
+  const spend: Spend = async (at, cents) => {
+    await story.advanceTo(`${at}T10:00:00Z`);
+    await story.use('units', { value: cents * 50 });
+    await story.advanceTo(`${at}T10:15:00Z`);
   };
-  return { ...story, use };
+  return { ...story, spend };
 }
-type Use = (day: string, cents: number) => Promise<void>;
+type Spend = (day: string, cents: number) => Promise<void>;
 
 const totals = (invoices: Invoice[]) => invoices.map((invoice) => invoice.total_amount_cents);
 const figures = ({ fees_amount_cents, progressive_billing_credit_amount_cents, total_amount_cents }: Invoice) => [
@@ -56,7 +47,7 @@ const figures = ({ fees_amount_cents, progressive_billing_credit_amount_cents, t
 
 test('G78: a threshold is billed once, the month credits it', async () => {
   const story = await open([{ amount_cents: 20000, threshold_display_name: 'First' }]);
-  await story.use('2022-12-06', 20000);
+  await story.spend('2022-12-06', 20000);
   const [progressive] = await story.invoices(1);
   expect(progressive).toMatchObject({
     invoice_type: 'progressive_billing',
@@ -80,8 +71,8 @@ test('G78: a threshold is billed once, the month credits it', async () => {
   ]);
   expect(progressive.fees).toMatchObject([{ item: { type: 'charge' }, amount_cents: 20000 }]);
 
-  await story.use('2022-12-16', 20000);
-  await story.advance('2023-01-01T02:00:00Z');
+  await story.spend('2022-12-16', 20000);
+  await story.advanceTo('2023-01-01T02:00:00Z');
   const month = (await story.invoices(2))[1];
   expect(figures(month)).toEqual([43100, 20000, 23100]);
   expect(month.credits).toEqual([
@@ -104,8 +95,8 @@ test('G78: a threshold is billed once, the month credits it', async () => {
 
 test('usage that was billed before the period ended counts once towards the minimum commitment', async () => {
   const story = await open([{ amount_cents: 20000 }], { minimum_commitment: { amount_cents: 50000 } });
-  await story.use('2022-12-06', 20000);
-  await story.advance('2023-01-01T01:00:00Z');
+  await story.spend('2022-12-06', 20000);
+  await story.advanceTo('2023-01-01T01:00:00Z');
   const [, month] = await story.invoices(2);
   expect(month.fees.map(({ item, amount_cents }: Invoice) => [item.type, amount_cents])).toEqual([
     ['subscription', 3100],
@@ -117,8 +108,8 @@ test('usage that was billed before the period ended counts once towards the mini
 
 test('G79: the closing invoice credits it', async () => {
   const story = await open([{ amount_cents: 20000 }]);
-  await story.use('2022-12-16', 20000);
-  await story.advance('2022-12-18T10:00:00Z');
+  await story.spend('2022-12-16', 20000);
+  await story.advanceTo('2022-12-18T10:00:00Z');
   await story.client.delete('/subscriptions/sub');
   const closing = (await story.invoices(2))[1];
   expect(figures(closing)).toEqual([21800, 20000, 1800]);
@@ -127,8 +118,8 @@ test('G79: the closing invoice credits it', async () => {
 test('G80: the closing invoice of an upgrade credits it', async () => {
   const story = await open([{ amount_cents: 20000 }]);
   await story.plan({ code: 'bigger', amount_cents: 9300 });
-  await story.use('2022-12-16', 20000);
-  await story.advance('2022-12-18T10:00:00Z');
+  await story.spend('2022-12-16', 20000);
+  await story.advanceTo('2022-12-18T10:00:00Z');
   await story.subscribe({ plan_code: 'bigger' });
   const closing = (await story.invoices(2))[1];
   expect(figures(closing)).toEqual([21700, 20000, 1700]);
@@ -141,11 +132,11 @@ test('G81: fixed thresholds, then every further step', async () => {
     { amount_cents: 700 },
     { amount_cents: 1000, recurring: true },
   ]);
-  for (const day of ['05', '10', '15', '20']) await story.use(`2022-12-${day}`, 220);
-  await story.use('2022-12-25', 2200);
-  await story.use('2022-12-27', 2200);
+  for (const day of ['05', '10', '15', '20']) await story.spend(`2022-12-${day}`, 220);
+  await story.spend('2022-12-25', 2200);
+  await story.spend('2022-12-27', 2200);
   expect(totals(await story.invoices(5))).toEqual([220, 440, 220, 2200, 2200]);
-  await story.advance('2023-01-01T02:00:00Z');
+  await story.advanceTo('2023-01-01T02:00:00Z');
   const month = (await story.invoices(6))[5];
   expect(month).toMatchObject({ progressive_billing_credit_amount_cents: 5280, total_amount_cents: 3100 });
 });
@@ -170,7 +161,7 @@ test('a period that begins above a threshold is billed at once, without an event
   await story.subscribe();
   const event = { transaction_id: 'seats', external_subscription_id: 'sub', code: 'seats', properties: { n: 150 } };
   expect((await story.client.post('/events', { event })).status).toBe(200);
-  await story.advance('2023-01-01T02:00:00Z');
+  await story.advanceTo('2023-01-01T02:00:00Z');
   const [month, progressive] = await story.invoices(2);
   expect(month).toMatchObject({ invoice_type: 'subscription', total_amount_cents: 15000 });
   expect(progressive).toMatchObject({
@@ -196,27 +187,27 @@ test('a subscription that begins above a threshold is billed at once too', async
     charges: [{ billable_metric_id, charge_model: 'graduated', properties }],
   });
   await story.subscribe();
-  await story.advance('2022-12-01T00:10:00Z');
+  await story.advanceTo('2022-12-01T00:10:00Z');
   expect(await story.invoices(1)).toMatchObject([{ invoice_type: 'progressive_billing', total_amount_cents: 30000 }]);
 });
 
 test('G82: a threshold that does not recur is used up for good', async () => {
   const story = await open([{ amount_cents: 20000 }]);
-  await story.use('2022-12-16', 20000);
-  await story.use('2023-01-16', 40000);
-  await story.advance('2023-02-01T02:00:00Z');
+  await story.spend('2022-12-16', 20000);
+  await story.spend('2023-01-16', 40000);
+  await story.advanceTo('2023-02-01T02:00:00Z');
   expect(totals(await story.invoices(3))).toEqual([20000, 3100, 43100]);
 });
 
 test('G83: a draft of the month before is left alone', async () => {
   const story = await open([{ amount_cents: 20000 }]);
   await story.customer({ billing_configuration: { invoice_grace_period: 30 } });
-  await story.advance('2023-01-10T00:00:00Z');
-  await story.use('2023-01-16', 60000);
+  await story.advanceTo('2023-01-10T00:00:00Z');
+  await story.spend('2023-01-16', 60000);
   const [progressive, draft] = await story.invoices(2); // the draft will be issued later
   expect([draft.status, draft.invoice_type]).toEqual(['draft', 'subscription']);
   expect([progressive.status, progressive.total_amount_cents]).toEqual(['finalized', 60000]);
-  await story.advance('2023-03-05T02:00:00Z');
+  await story.advanceTo('2023-03-05T02:00:00Z');
   const subscription = (await story.invoices(4)).filter((each) => each.invoice_type === 'subscription');
   expect(subscription.slice(0, 2).map(figures)).toEqual([
     [3100, 0, 3100],
@@ -228,20 +219,12 @@ test('G83: a draft of the month before is left alone', async () => {
 test('a draft shows the credit and finalizes with it; a voided invoice gives it back', async () => {
   const story = await open([{ amount_cents: 20000 }]);
   await story.customer({ billing_configuration: { invoice_grace_period: 3 } });
-  await story.use('2022-12-06', 20000);
-  await story.advance('2023-01-01T02:00:00Z');
+  await story.spend('2022-12-06', 20000);
+  await story.advanceTo('2023-01-01T02:00:00Z');
   const draft = (await story.invoices(2)).find(({ invoice_type }) => invoice_type === 'subscription');
   expect([draft.status, ...figures(draft), draft.credits.length]).toEqual(['draft', 23100, 20000, 3100, 1]);
-  await story.client.post('/events', {
-    event: {
-      transaction_id: `late${++transactions}`,
-      external_subscription_id: 'sub',
-      code: 'units',
-      timestamp: Date.parse('2022-12-31T12:00:00Z') / 1000,
-      properties: { value: 5000 },
-    },
-  });
-  await story.advance('2023-01-04T02:00:00Z');
+  await story.use('units', { value: 5000 }, { at: '2022-12-31T12:00:00Z' });
+  await story.advanceTo('2023-01-04T02:00:00Z');
   const final = (await story.client.get(`/invoices/${draft.svc_id}`)).body.invoice;
   expect([final.status, ...figures(final), final.credits.length]).toEqual(['finalized', 23200, 20000, 3200, 1]);
   const credited = async () => {
@@ -259,14 +242,14 @@ test('a draft shows the credit and finalizes with it; a voided invoice gives it 
 test('a threshold that is added bills what has accumulated; taxes are on what is left', async () => {
   const story = await open([]);
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: 20, applied_to_organization: true } });
-  await story.use('2022-12-06', 1000);
+  await story.spend('2022-12-06', 1000);
   await story.invoices(0);
   await story.client.put('/plans/plan', { plan: { usage_thresholds: [{ amount_cents: 200 }] } });
-  await story.advance('2022-12-07T10:10:00Z');
+  await story.advanceTo('2022-12-07T10:10:00Z');
   const [progressive] = await story.invoices(1);
   expect(progressive).toMatchObject({ fees_amount_cents: 1000, taxes_amount_cents: 200, total_amount_cents: 1200 });
-  await story.use('2022-12-20', 500);
-  await story.advance('2023-01-01T02:00:00Z');
+  await story.spend('2022-12-20', 500);
+  await story.advanceTo('2023-01-01T02:00:00Z');
   const month = (await story.invoices(2))[1];
   expect(month).toMatchObject({
     fees_amount_cents: 4600,
@@ -282,8 +265,8 @@ test('a threshold that is added bills what has accumulated; taxes are on what is
 describe('who is told', () => {
   test('each passed threshold once, after the invoice', async () => {
     const story = await open([{ amount_cents: 100 }, { amount_cents: 200 }, { amount_cents: 5000 }]);
-    await story.use('2022-12-06', 300);
-    await story.use('2022-12-07', 10);
+    await story.spend('2022-12-06', 300);
+    await story.spend('2022-12-07', 10);
     const events = await service.sql<{ webhook_type: string; payload: string }[]>`
       select webhook_type, payload from webhook_events
       where organization_id = ${story.organizationId}

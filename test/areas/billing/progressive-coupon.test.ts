@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { create } from 'xmlbuilder2';
 import { startService, type TestService } from '../../support/service.ts';
-import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 
 // A coupon meets progressive billing: taxes.md#computation, progressive-billing.md#credit-in-steps,
 // invoice-amounts.md#amounts, progressive-billing.md#credit-on-later-invoices, invoice-amounts.md#amounts.
@@ -56,7 +56,7 @@ beforeAll(async () => {
   await client.post('/events', {
     event: { transaction_id: 'gb', external_subscription_id: 'sub', code: 'gb', properties: { value: 1200 } },
   });
-  await story.advance('2026-02-01T10:00:00Z');
+  await story.advanceTo('2026-02-01T10:00:00Z');
   const invoices = await story.invoices(3);
   progressive = invoices.find((each: Invoice) => each.invoice_type === 'progressive_billing');
   periodic = invoices.find((each: Invoice) => each.progressive_billing_credit_amount_cents > 0);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
-import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 
 // Voided invoices made anew: invoice-operations.md#regenerate.
 let service: TestService;
@@ -18,21 +18,17 @@ beforeEach(async () => {
   story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
   await story.customer({ net_payment_term: 10 });
-  const { body } = await story.client.post('/billable_metrics', {
-    billable_metric: { name: 'Calls', code: 'calls', aggregation_type: 'count_agg' },
-  });
+  const metric = await story.metric('calls');
   await story.plan({
     amount_cents: 3100,
-    charges: [
-      { billable_metric_id: body.billable_metric.svc_id, charge_model: 'standard', properties: { amount: '10' } },
-    ],
+    charges: [{ billable_metric_id: metric.svc_id, charge_model: 'standard', properties: { amount: '10' } }],
   });
   await story.subscribe({ purchase_order_number: 'PO-1' });
   for (const id of ['a', 'b', 'c']) {
     const event = { transaction_id: id, external_subscription_id: 'sub', code: 'calls', timestamp: 1_710_000_000 };
     await story.client.post('/events', { event });
   }
-  await story.advance('2024-04-01T02:00:00Z');
+  await story.advanceTo('2024-04-01T02:00:00Z');
   [source] = await story.invoices(1);
 });
 
@@ -44,7 +40,7 @@ const idOf = (code: string): string => feeOf(source, code).svc_id;
 test('listed fees are copied with what was changed, unlisted ones dropped, the dates of then kept', async () => {
   await voidSource();
   await story.client.put('/taxes/vat', { tax: { rate: '10' } });
-  await story.advance('2024-04-20T00:00:00Z');
+  await story.advanceTo('2024-04-20T00:00:00Z');
   const { body, status, text } = await regenerate({
     fees: [{ id: idOf('calls'), units: '5', invoice_display_name: 'Agreed calls' }],
   });
@@ -111,7 +107,7 @@ test('a chain keeps the first fee, and the period is billed once', async () => {
     invoice: { fees: [{ id: first.fees[0].svc_id }] },
   });
   expect(again.body.invoice.fees[0].svc_original_fee_id).toBe(idOf('calls'));
-  await story.advance('2024-05-02T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
   const invoices = await story.invoices(4);
   expect(invoices.filter(({ issuing_date }: Invoice) => issuing_date === '2024-05-01')).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { type Invoice, openStory, type Story } from './bill-subscriptions/story.ts';
 
 // Voided invoices of other types than `subscription` made anew: invoice-operations.md#regenerate.
 let service: TestService;
@@ -53,7 +53,7 @@ test('a one-off invoice: fees listed are copied, own taxes asked for again, its 
   const [low, standard] = source.fees;
   expect((await regenerate(story, source, { fees: [{ id: low.svc_id }] })).body.code).toBe('not_regenerable');
   await voided(story, source);
-  await story.advance('2024-03-20T00:00:00Z');
+  await story.advanceTo('2024-03-20T00:00:00Z');
   await client.put('/taxes/vat', { tax: { rate: '10' } });
   const fees = [{ id: low.svc_id, units: '1.5', unit_amount_cents: 999 }, { id: standard.svc_id }];
   expect((await regenerate(story, source, { fees: [{ charge_id: low.svc_id }] })).body).toMatchObject({
@@ -105,11 +105,11 @@ test('a progressive invoice answers to the same thresholds, and the month credit
     ],
   });
   await story.subscribe();
-  await story.advance('2022-12-06T10:00:00Z');
+  await story.advanceTo('2022-12-06T10:00:00Z');
   await client.post('/events', {
     event: { transaction_id: 'p', external_subscription_id: 'sub', code: 'units', properties: { value: 1_000_000 } },
   });
-  await story.advance('2022-12-06T10:15:00Z');
+  await story.advanceTo('2022-12-06T10:15:00Z');
   const [source] = await story.invoices(1);
   await voided(story, source);
   const { body, text } = await regenerate(story, source, { fees: [{ id: source.fees[0].svc_id }] });
@@ -121,7 +121,7 @@ test('a progressive invoice answers to the same thresholds, and the month credit
     billing_periods: source.billing_periods,
     applied_usage_thresholds: [{ lifetime_usage_amount_cents: 20000, usage_threshold: { amount_cents: 20000 } }],
   });
-  await story.advance('2023-01-01T02:00:00Z');
+  await story.advanceTo('2023-01-01T02:00:00Z');
   const month = (await story.invoices(3)).find(({ issuing_date }: Invoice) => issuing_date === '2023-01-01');
   expect(month).toMatchObject({
     fees_amount_cents: 23100,

@@ -6,8 +6,8 @@ import { systemTransaction } from '../../../src/platform/records/system-transact
 import { reactions } from '../../../src/reactions.ts';
 import type { Client } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { openStory } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { openStory } from './bill-subscriptions/story.ts';
 
 let service: TestService;
 beforeAll(async () => {
@@ -191,12 +191,12 @@ describe('under a test clock', () => {
     await send(story.client, 'ops', 3);
     await send(story.client, 'api', 2);
     expect(await figures()).toEqual({ total: 0, amount: 0, units: 0, life: 0, lifeUnits: 0 });
-    await story.advance('2024-05-01T10:02:00Z');
+    await story.advanceTo('2024-05-01T10:02:00Z');
     expect(await figures()).toEqual({ total: 21_500, amount: 20_000, units: 3, life: 21_500, lifeUnits: 3 });
 
-    await story.advance('2024-06-02T00:00:00Z');
+    await story.advanceTo('2024-06-02T00:00:00Z');
     await send(story.client, 'ops', 1);
-    await story.advance('2024-06-02T00:02:00Z');
+    await story.advanceTo('2024-06-02T00:02:00Z');
     expect(await figures()).toEqual({ total: 500, amount: 0, units: 1, life: 22_000, lifeUnits: 4 });
 
     await story.plan({ code: 'bigger', amount_cents: 9900 });
@@ -208,7 +208,7 @@ describe('under a test clock', () => {
   test('of ten looks at once each crossing is found by one', async () => {
     const story = await open();
     await addAlert(story.client, { thresholds: [{ value: 500 }, { value: 1000 }, { value: 700, recurring: true }] });
-    await story.advance('2024-05-01T10:02:00Z');
+    await story.advanceTo('2024-05-01T10:02:00Z');
     await send(story.client, 'ops', 5);
     const id = story.organizationId;
     const [subscription] = await service.sql<{ id: string }[]>`
@@ -240,11 +240,11 @@ describe('under a test clock', () => {
     const story = await open();
     await addAlert(story.client, { thresholds: [{ code: 'warn', value: '999.5' }] });
     for (const day of ['2024-05-02', '2024-06-02']) {
-      await story.advance(`${day}T00:00:00Z`);
+      await story.advanceTo(`${day}T00:00:00Z`);
       await send(story.client, 'ops', 1);
-      await story.advance(`${day}T00:02:00Z`);
+      await story.advanceTo(`${day}T00:02:00Z`);
       await send(story.client, 'ops', 1);
-      await story.advance(`${day}T00:04:00Z`);
+      await story.advanceTo(`${day}T00:04:00Z`);
     }
     const all = await triggered(story.organizationId);
     expect(all.map(({ previous_value, current_value }) => [previous_value, current_value])).toEqual([
@@ -258,7 +258,7 @@ describe('under a test clock', () => {
     const story = await open();
     await send(story.client, 'api', 1);
     await addAlert(story.client, { thresholds: [{ value: 5000 }] });
-    await story.advance('2024-05-01T10:02:00Z');
+    await story.advanceTo('2024-05-01T10:02:00Z');
     expect(valuesCrossed(await triggered(story.organizationId))).toEqual([[5000]]);
   });
 
@@ -267,7 +267,7 @@ describe('under a test clock', () => {
     await addAlert(story.client, { thresholds: [{ value: 5000 }] });
     await story.client.delete('/subscriptions/sub/alerts/a');
     await send(story.client, 'api', 1);
-    await story.advance('2024-05-01T10:02:00Z');
+    await story.advanceTo('2024-05-01T10:02:00Z');
     expect(await triggered(story.organizationId)).toEqual([]);
   });
 });

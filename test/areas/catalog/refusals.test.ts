@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ClientAnswer } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
-import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
+import { openStory, type Story } from '../../support/story.ts';
+import { ok } from '../../support/words.ts';
 
 // Refusals that no test of a room meets, each with its whole body. Rules: api-keys.md#permissions,
 // error-bodies.md#codes-of-a-405, error-bodies.md#codes-by-field, customers.md#deletion-portal-checkout,
@@ -24,11 +24,6 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const ok = async (answer: Promise<ClientAnswer>) => {
-  const { status, text, body } = await answer;
-  if (status !== 200) throw new Error(text);
-  return body;
-};
 const invalid = (details: object) => ({
   status: 422,
   error: 'Unprocessable Entity',
@@ -111,7 +106,7 @@ test('a payment request asks for overdue invoices of one currency and one billin
       ...invalid({ svc_invoice_ids: [code] }),
       error_places: [{ path: 'payment_request.svc_invoice_ids', code: expect.any(String) }],
     });
-  await story.advance('2024-05-03T08:00:00Z');
+  await story.advanceTo('2024-05-03T08:00:00Z');
   expect(await ask(dollars, euros)).toEqual(notAllowed('invoices_have_different_currencies'));
   expect(await ask(dollars, branch)).toEqual(notAllowed('invoices_have_different_billing_entities'));
   await service.sql`update invoices set ready_for_payment_processing = false where id = ${dollars}`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
-import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 
 // Coupons on invoices: coupons.md#states, coupons.md#on-an-invoice, coupons.md#voided-invoices.
 let service: TestService;
@@ -40,9 +40,9 @@ describe('of a plan of 6.00 a month', () => {
 
   test('21, 22, 33: once 10.00 is used up by the second invoice, and what it gave there comes back with a void', async () => {
     await give(TEN);
-    await story.advance('2024-04-01T02:00:00Z');
+    await story.advanceTo('2024-04-01T02:00:00Z');
     expect(await held()).toMatchObject([{ status: 'active', amount_cents_remaining: 400 }]);
-    await story.advance('2024-06-01T02:00:00Z');
+    await story.advanceTo('2024-06-01T02:00:00Z');
     const invoices = await story.invoices(3);
     expect(couponsOf(invoices)).toEqual([600, 400, 0]);
     expect(invoices[1]).toMatchObject({
@@ -70,7 +70,7 @@ describe('of a plan of 6.00 a month', () => {
 
   test('a recurring one gets its period back, and lives again', async () => {
     await give({ ...TEN, frequency: 'recurring', frequency_duration: 2 });
-    await story.advance('2024-06-01T02:00:00Z');
+    await story.advanceTo('2024-06-01T02:00:00Z');
     const invoices = await story.invoices(3);
     expect(couponsOf(invoices)).toEqual([600, 600, 0]);
     expect(await held()).toMatchObject([{ status: 'terminated', frequency_duration_remaining: 0 }]);
@@ -80,9 +80,9 @@ describe('of a plan of 6.00 a month', () => {
 
   test('30: what a customer has outlives the coupon, and is not given back to life without it', async () => {
     await give({ ...TEN, expiration: 'time_limit', expiration_at: '2024-03-10T08:00:00Z' });
-    await story.advance('2024-03-10T08:30:00Z');
+    await story.advanceTo('2024-03-10T08:30:00Z');
     expect((await story.client.get('/coupons/ten')).body.coupon.terminated_at).toBe('2024-03-10T08:30:00Z');
-    await story.advance('2024-05-01T02:00:00Z');
+    await story.advanceTo('2024-05-01T02:00:00Z');
     const invoices = await story.invoices(2);
     expect(couponsOf(invoices)).toEqual([600, 400]);
     await story.client.post(`/invoices/${invoices[1].svc_id}/void`);
@@ -93,7 +93,7 @@ describe('of a plan of 6.00 a month', () => {
 
   test('the ledger books the discount, and the void takes it back', async () => {
     await give(TEN);
-    await story.advance('2024-04-01T02:00:00Z');
+    await story.advanceTo('2024-04-01T02:00:00Z');
     const [invoice] = await story.invoices(1);
     const booked = async () => {
       const rows = await service.sql<{ account_code: string; side: string; amount: number }[]>`
@@ -137,7 +137,7 @@ test('a coupon of a plan also serves what was derived from it, and no other', as
   await story.subscribe({ plan_overrides: { amount_cents: 800 } });
   await story.subscribe({ external_id: 'sub2', plan_code: 'other' });
   await give({ ...TEN, applies_to: { plan_codes: ['plan'] } });
-  await story.advance('2024-04-01T02:00:00Z');
+  await story.advanceTo('2024-04-01T02:00:00Z');
   const [invoice] = await story.invoices(1);
   expect(invoice.coupons_amount_cents).toBe(800);
   expect(
@@ -155,7 +155,7 @@ test('one coupon and two drafts that 50 commands make final at once: it is used 
   await story.subscribe();
   await story.subscribe({ external_id: 'sub2', plan_code: 'euro' });
   await give({ ...TEN, coupon_type: 'percentage', percentage_rate: '50' });
-  await story.advance('2024-04-01T02:00:00Z');
+  await story.advanceTo('2024-04-01T02:00:00Z');
   const drafts = await story.invoices(2);
   expect(couponsOf(drafts)).toEqual([0, 0]);
   await Promise.all(
@@ -171,7 +171,7 @@ test('a deleted customer keeps no coupon', async () => {
   await story.customer();
   await give(TEN);
   await story.client.delete('/customers/acme');
-  await story.advance('2024-03-01T01:00:00Z');
+  await story.advanceTo('2024-03-01T01:00:00Z');
   const rows = await service.sql`
     select status from applied_coupons where organization_id = ${story.organizationId}`;
   expect(rows.map(({ status }) => status)).toEqual(['terminated']);

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { countStatements } from '../../support/count-statements.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
-import { balances, booked, credit, notesOf, oneOff, pay, vat } from './credit-notes/support.ts';
+import { balances, booked, notesOf } from './credit-notes/support.ts';
 
 let service: TestService;
 let story: Story;
@@ -20,10 +20,10 @@ const PARALLEL = 50;
 const atOnce = <Answer>(call: () => Promise<Answer>) => Promise.all(Array.from({ length: PARALLEL }, call));
 
 test('a note shows what it gives back, is announced and booked', async () => {
-  await vat(story, 20);
+  await story.tax(20);
   await story.client.post('/webhook_endpoints', { webhook_endpoint: { webhook_url: 'http://127.0.0.1:9/hook' } });
-  const invoice = await oneOff(story, 1000);
-  const made = await credit(story, invoice, 500, {
+  const invoice = await story.oneOff(1000);
+  const made = await story.credit(invoice, 500, {
     credit_amount_cents: 600,
     description: 'sorry',
     metadata: { a: '1' },
@@ -78,7 +78,7 @@ describe('is refused', () => {
   const of = (body: object) => story.client.post('/credit_notes', { credit_note: body });
 
   test('in the order of the rules', async () => {
-    const invoice = await oneOff(story, 1000);
+    const invoice = await story.oneOff(1000);
     const [fee] = invoice.fees;
     const invoice_id = invoice.svc_id;
     const item = { fee_id: fee.svc_id, amount_cents: 100 };
@@ -106,8 +106,8 @@ describe('is refused', () => {
   });
 
   test('with every error of the whole note at once', async () => {
-    const invoice = await oneOff(story, 1000);
-    const refused = await credit(story, invoice, 1000, { credit_amount_cents: 1002, refund_amount_cents: 5 });
+    const invoice = await story.oneOff(1000);
+    const refused = await story.credit(invoice, 1000, { credit_amount_cents: 1002, refund_amount_cents: 5 });
     expect(refused.body.error_details).toEqual({
       refund_amount_cents: ['cannot_refund_unpaid_invoice', 'higher_than_remaining_invoice_amount'],
       base: ['does_not_match_item_amounts', 'higher_than_remaining_invoice_amount'],
@@ -117,8 +117,8 @@ describe('is refused', () => {
 });
 
 test('an offset settles its invoice: nothing is due, the total stays (45)', async () => {
-  const invoice = await oneOff(story, 500);
-  const made = await credit(story, invoice, 500, { offset_amount_cents: 500 });
+  const invoice = await story.oneOff(500);
+  const made = await story.credit(invoice, 500, { offset_amount_cents: 500 });
   expect(made.body.credit_note).toMatchObject({ offset_amount_cents: 500, balance_amount_cents: 0 });
   expect((await story.client.get(`/invoices/${invoice.svc_id}`)).body.invoice).toMatchObject({
     total_amount_cents: 500,
@@ -136,21 +136,21 @@ test('an offset settles its invoice: nothing is due, the total stays (45)', asyn
 });
 
 test('payments, offsets and the due of one invoice (F, 88)', async () => {
-  const invoice = await oneOff(story, 40000);
+  const invoice = await story.oneOff(40000);
   const due = async () => (await story.client.get(`/invoices/${invoice.svc_id}`)).body.invoice;
-  await credit(story, invoice, 15000, { offset_amount_cents: 15000 });
+  await story.credit(invoice, 15000, { offset_amount_cents: 15000 });
   expect(await due()).toMatchObject({ total_due_amount_cents: 25000, payment_status: 'pending' });
-  await pay(story, invoice.svc_id, 5000);
+  await story.pay(invoice.svc_id, 5000);
   expect(await due()).toMatchObject({ total_due_amount_cents: 20000, payment_status: 'pending' });
-  await pay(story, invoice.svc_id, 20000);
+  await story.pay(invoice.svc_id, 20000);
   expect(await due()).toMatchObject({ total_due_amount_cents: 0, payment_status: 'succeeded' });
   expect((await balances(service.sql, story.organizationId, invoice.svc_id)).receivable).toBeUndefined();
 });
 
 test('a refund is paid out by hand, and may come back', async () => {
-  const invoice = await oneOff(story, 1000);
-  await pay(story, invoice.svc_id, 1000);
-  const made = await credit(story, invoice, 400, { refund_amount_cents: 400 });
+  const invoice = await story.oneOff(1000);
+  await story.pay(invoice.svc_id, 1000);
+  const made = await story.credit(invoice, 400, { refund_amount_cents: 400 });
   expect(made.body.credit_note).toMatchObject({ refund_status: 'pending', balance_amount_cents: 0 });
   const put = (refund_status: string) =>
     story.client.put(`/credit_notes/${made.body.credit_note.svc_id}`, { credit_note: { refund_status } });
@@ -163,7 +163,7 @@ test('a refund is paid out by hand, and may come back', async () => {
   ]);
   expect((await put('failed')).body.credit_note.refund_status).toBe('failed');
   expect((await balances(service.sql, story.organizationId)).refunds_payable).toBe(-400);
-  const plain = await credit(story, invoice, 100);
+  const plain = await story.credit(invoice, 100);
   const refused = await story.client.put(`/credit_notes/${plain.body.credit_note.svc_id}`, {
     credit_note: { refund_status: 'pending' },
   });
@@ -171,8 +171,8 @@ test('a refund is paid out by hand, and may come back', async () => {
 });
 
 test('what is left is voided once', async () => {
-  const invoice = await oneOff(story, 1000);
-  const { svc_id: id } = (await credit(story, invoice, 300)).body.credit_note;
+  const invoice = await story.oneOff(1000);
+  const { svc_id: id } = (await story.credit(invoice, 300)).body.credit_note;
   const answers = await atOnce(() => story.client.put(`/credit_notes/${id}/void`));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   expect(answers.find(({ status }) => status !== 200)!.body).toMatchObject({ status: 405, code: 'no_voidable_amount' });
@@ -189,15 +189,15 @@ test('what is left is voided once', async () => {
 });
 
 test('50 notes of a whole fee at once: one is made', async () => {
-  const invoice = await oneOff(story, 1000);
-  const answers = await atOnce(() => credit(story, invoice, 1000));
+  const invoice = await story.oneOff(1000);
+  const answers = await atOnce(() => story.credit(invoice, 1000));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   expect((await balances(service.sql, story.organizationId)).customer_credit).toBe(-1000);
 });
 
 test('one note and 50 invoices at once: it is spent once', async () => {
-  const invoice = await oneOff(story, 700);
-  const { svc_id: id } = (await credit(story, invoice, 700)).body.credit_note;
+  const invoice = await story.oneOff(700);
+  const { svc_id: id } = (await story.credit(invoice, 700)).body.credit_note;
   await story.plan({ pay_in_advance: true, amount_cents: 100, interval: 'weekly' });
   let next = 0;
   await atOnce(() => {
@@ -227,9 +227,9 @@ describe('void of an invoice', () => {
     story.client.post(`/invoices/${invoice.svc_id}/void`, body);
 
   test('paid, with a note of 500 of 1200 (LG9)', async () => {
-    await vat(story, 20);
-    const invoice = await oneOff(story, 1000);
-    await pay(story, invoice.svc_id, 1200);
+    await story.tax(20);
+    const invoice = await story.oneOff(1000);
+    await story.pay(invoice.svc_id, 1200);
     const answer = await voided(invoice, { generate_credit_note: true, credit_amount: 500 });
     expect(answer.body.invoice).toMatchObject({ status: 'voided', total_due_amount_cents: 0 });
     expect(await notesOf(story)).toMatchObject([
@@ -244,9 +244,9 @@ describe('void of an invoice', () => {
   });
 
   test('unpaid, beside a note of 300 that stays (LG17)', async () => {
-    await vat(story, 20);
-    const invoice = await oneOff(story, 1000);
-    await credit(story, invoice, 250, { credit_amount_cents: 300 });
+    await story.tax(20);
+    const invoice = await story.oneOff(1000);
+    await story.credit(invoice, 250, { credit_amount_cents: 300 });
     await voided(invoice);
     expect(await balances(service.sql, story.organizationId, invoice.svc_id)).toEqual({
       customer_credit: -300,
@@ -256,8 +256,8 @@ describe('void of an invoice', () => {
   });
 
   test('gives back what notes paid of it; a note that was voided since refuses', async () => {
-    const first = await oneOff(story, 1000);
-    const { svc_id: id } = (await credit(story, first, 300)).body.credit_note;
+    const first = await story.oneOff(1000);
+    const { svc_id: id } = (await story.credit(first, 300)).body.credit_note;
     await story.plan({ pay_in_advance: true, amount_cents: 200, interval: 'weekly' });
     await story.subscribe({ billing_time: 'anniversary' });
     const paid = (await story.invoices(2)).find((each) => each.svc_id !== first.svc_id);
@@ -276,12 +276,12 @@ describe('void of an invoice', () => {
   });
 
   test('a voided invoice that was paid may still be credited (L13)', async () => {
-    const invoice = await oneOff(story, 1000);
-    await pay(story, invoice.svc_id, 1000);
+    const invoice = await story.oneOff(1000);
+    await story.pay(invoice.svc_id, 1000);
     await voided(invoice);
-    const offset = await credit(story, invoice, 100, { offset_amount_cents: 100 });
+    const offset = await story.credit(invoice, 100, { offset_amount_cents: 100 });
     expect(offset.body.error_details).toEqual({ offset_amount_cents: ['higher_than_remaining_invoice_amount'] });
-    const made = await credit(story, invoice, 400);
+    const made = await story.credit(invoice, 400);
     expect(made.body.credit_note).toMatchObject({ credit_status: 'available', credit_amount_cents: 400 });
     expect(await balances(service.sql, story.organizationId, invoice.svc_id)).toEqual({
       cash: 1000,
@@ -304,12 +304,12 @@ describe('a top-up', () => {
 
   test('that was paid is refunded out of the wallet (56, LG5)', async () => {
     const { wallet, invoice } = await topUp();
-    const early = await credit(story, invoice, 500, { refund_amount_cents: 500 });
+    const early = await story.credit(invoice, 500, { refund_amount_cents: 500 });
     expect(early.body).toMatchObject({ status: 405, code: 'invalid_type_or_status' });
-    await pay(story, invoice.svc_id, 1500);
-    const credited = await credit(story, invoice, 500);
+    await story.pay(invoice.svc_id, 1500);
+    const credited = await story.credit(invoice, 500);
     expect(credited.body.error_details).toEqual({ credit_amount_cents: ['cannot_credit_invoice'] });
-    const made = await credit(story, invoice, 500, { refund_amount_cents: 500 });
+    const made = await story.credit(invoice, 500, { refund_amount_cents: 500 });
     expect(made.body.credit_note).toMatchObject({ refund_amount_cents: 500, refund_status: 'pending' });
     expect((await story.client.get(`/wallets/${wallet}`)).body.wallet.balance_cents).toBe(1000);
     expect(await booked(service.sql, story.organizationId, 'credit_note_created')).toEqual([
@@ -324,9 +324,9 @@ describe('a top-up', () => {
 
   test('that nobody paid is settled as a whole, and gives no credits', async () => {
     const { wallet, invoice } = await topUp();
-    const part = await credit(story, invoice, 500, { offset_amount_cents: 500 });
+    const part = await story.credit(invoice, 500, { offset_amount_cents: 500 });
     expect(part.body.error_details).toEqual({ offset_amount_cents: ['not_equal_to_total_amount'] });
-    expect((await credit(story, invoice, 1500, { offset_amount_cents: 1500 })).status).toBe(200);
+    expect((await story.credit(invoice, 1500, { offset_amount_cents: 1500 })).status).toBe(200);
     expect((await story.client.get(`/invoices/${invoice.svc_id}`)).body.invoice).toMatchObject({
       payment_status: 'succeeded',
       total_due_amount_cents: 0,
@@ -339,9 +339,9 @@ describe('a top-up', () => {
 });
 
 test('its document is drawn when it is first asked for', async () => {
-  await vat(story, 20);
-  const invoice = await oneOff(story, 1000);
-  const { svc_id: id } = (await credit(story, invoice, 500, { credit_amount_cents: 600 })).body.credit_note;
+  await story.tax(20);
+  const invoice = await story.oneOff(1000);
+  const { svc_id: id } = (await story.credit(invoice, 500, { credit_amount_cents: 600 })).body.credit_note;
   const download = await story.client.post(`/credit_notes/${id}/download`);
   expect(download.status).toBe(200);
   const { pathname, search } = new URL(download.body.credit_note.file_url);
@@ -365,8 +365,8 @@ test('its document is drawn when it is first asked for', async () => {
 });
 
 test('metadata are replaced, merged and deleted (credit-notes.md#metadata)', async () => {
-  const invoice = await oneOff(story, 1000);
-  const { svc_id: id } = (await credit(story, invoice, 300)).body.credit_note;
+  const invoice = await story.oneOff(1000);
+  const { svc_id: id } = (await story.credit(invoice, 300)).body.credit_note;
   const path = `/credit_notes/${id}/metadata`;
   expect((await story.client.delete(`${path}/a`)).body).toMatchObject({ status: 404, resource: 'metadata' });
   expect((await story.client.post(path, { metadata: { a: '1', b: null } })).body).toEqual({
@@ -384,12 +384,12 @@ test('metadata are replaced, merged and deleted (credit-notes.md#metadata)', asy
 
 test('lists pass filters, newest first', async () => {
   await story.customer({ external_id: 'other', name: 'Zed' });
-  const [invoice, foreign] = [await oneOff(story, 1000), await oneOff(story, 900, 'other')];
-  await pay(story, invoice.svc_id, 1000);
-  await credit(story, invoice, 300, { credit_amount_cents: 300, reason: 'order_change' });
-  await story.advance('2024-05-03T08:00:00Z');
-  await credit(story, invoice, 200, { refund_amount_cents: 200 });
-  await credit(story, foreign, 100, { offset_amount_cents: 100 });
+  const [invoice, foreign] = [await story.oneOff(1000), await story.oneOff(900, 'other')];
+  await story.pay(invoice.svc_id, 1000);
+  await story.credit(invoice, 300, { credit_amount_cents: 300, reason: 'order_change' });
+  await story.advanceTo('2024-05-03T08:00:00Z');
+  await story.credit(invoice, 200, { refund_amount_cents: 200 });
+  await story.credit(foreign, 100, { offset_amount_cents: 100 });
   const totals = async (query: string, path = '/credit_notes') => {
     const { body } = await story.client.get(`${path}?${query}`);
     return body.credit_notes.map((note: { total_amount_cents: number }) => note.total_amount_cents);
@@ -421,8 +421,8 @@ test('lists pass filters, newest first', async () => {
 });
 
 test('reads stay within their budget of statements, however many notes there are', async () => {
-  const invoice = await oneOff(story, 1000);
-  for (let made = 0; made < 5; made += 1) await credit(story, invoice, 100);
+  const invoice = await story.oneOff(1000);
+  for (let made = 0; made < 5; made += 1) await story.credit(invoice, 100);
   const count = (operation: string, input: object) =>
     countStatements(service, story.organizationId, operation, { now: '2024-05-02T08:00:00Z', ...input });
   const all = await count('findAllCreditNotes', { query: { external_customer_id: 'acme', search_term: 'acme' } });
@@ -434,8 +434,8 @@ test('reads stay within their budget of statements, however many notes there are
 
 test('a self-billed note is booked from the other side (L24)', async () => {
   await story.customer({ external_id: 'partner', account_type: 'partner' });
-  const invoice = await oneOff(story, 800, 'partner');
-  expect((await credit(story, invoice, 800)).body.credit_note.self_billed).toBe(true);
+  const invoice = await story.oneOff(800, 'partner');
+  expect((await story.credit(invoice, 800)).body.credit_note.self_billed).toBe(true);
   expect(await balances(service.sql, story.organizationId, invoice.svc_id)).toEqual({
     partner_credit: 800,
     partner_payable: -800,
@@ -447,7 +447,7 @@ test('a draft may be credited, and its note is shown when it is final', async ()
   await story.plan({ pay_in_advance: true, amount_cents: 700, interval: 'weekly' });
   await story.subscribe({ external_customer_id: 'graceful', billing_time: 'anniversary' });
   const [draft] = await story.invoices(1, 'graceful');
-  const made = await credit(story, draft, 100);
+  const made = await story.credit(draft, 100);
   expect(made.status).toBe(200);
   const { svc_id: id } = made.body.credit_note;
   expect((await story.client.get(`/credit_notes/${id}`)).status).toBe(404);

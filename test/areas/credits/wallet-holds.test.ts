@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
+import { openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
 const NOW = '2024-05-01T10:00:00Z';
 let service: TestService;
@@ -46,11 +46,9 @@ async function available(): Promise<number> {
 }
 
 async function sellCalls(): Promise<void> {
-  const { body } = await story.client.post('/billable_metrics', {
-    billable_metric: { name: 'Calls', code: 'calls', aggregation_type: 'sum_agg', field_name: 'n' },
-  });
+  const metric = await story.metric('calls', { aggregation_type: 'sum_agg', field_name: 'n' });
   const charge = {
-    billable_metric_id: body.billable_metric.svc_id,
+    billable_metric_id: metric.svc_id,
     charge_model: 'standard',
     properties: { amount: '0.01' },
   };
@@ -180,11 +178,11 @@ test('50 holds of all sizes at once, released and settled at once: never more th
 test('time passes: a prolonged hold counts on, one that ended can neither be settled, released, changed nor prolonged', async () => {
   const ending = await open(300, { expires_in_seconds: 60 });
   const prolonged = await open(200, { expires_in_seconds: 60 });
-  await story.advance('2024-05-01T10:00:59Z');
+  await story.advanceTo('2024-05-01T10:00:59Z');
   const put = (id: string, fields: object) => story.client.put(holds(`/${id}`), { hold: fields });
   expect((await put(prolonged.svc_id, { expires_in_seconds: 60 })).body.hold.expires_at).toBe('2024-05-01T10:01:59Z');
   expect(await available()).toBe(500);
-  await story.advance('2024-05-01T10:01:00Z');
+  await story.advanceTo('2024-05-01T10:01:00Z');
   expect(await available()).toBe(800);
   for (const answer of [
     await settle(ending.svc_id, { amount_cents: 300 }),
@@ -201,7 +199,7 @@ test('time passes: a prolonged hold counts on, one that ended can neither be set
     settled_amount_cents: 250,
     closed_at: '2024-05-01T10:01:00Z',
   });
-  await story.advance('2024-05-01T11:00:00Z');
+  await story.advanceTo('2024-05-01T11:00:00Z');
   expect((await settle(prolonged.svc_id, { amount_cents: 250 })).body.hold.status).toBe('settled');
   expect(await available()).toBe(1000);
 });
@@ -237,7 +235,7 @@ test('a hold settled with an event counts until the ongoing balance contains the
   expect((await settle(id, { event: call(150) })).body).toEqual(settled.body);
   expect((await settle(id, { event: call(151) })).body).toMatchObject(notOpen);
   expect(await available()).toBe(600);
-  await story.advance('2024-05-01T10:20:00Z');
+  await story.advanceTo('2024-05-01T10:20:00Z');
   expect((await shownWallet()).ongoing_balance_cents).toBe(850);
   expect(await available()).toBe(850);
 });
@@ -269,7 +267,7 @@ test('an expired hold stops counting by the clock, is marked once and told', asy
     webhook_endpoint: { webhook_url: 'https://hooks.example.com/holds', event_types: ['wallet_hold.expired'] },
   });
   const { svc_id: id } = await open(400, { expires_in_seconds: 90 });
-  await story.advance('2024-05-01T10:05:00Z');
+  await story.advanceTo('2024-05-01T10:05:00Z');
   expect((await story.client.get(holds(`/${id}`))).body.hold).toMatchObject({
     status: 'expired',
     closed_at: '2024-05-01T10:01:30Z',

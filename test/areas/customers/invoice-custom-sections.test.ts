@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
+import { openStory } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { openStory } from '../billing/bill-subscriptions/story.ts';
 
 type Org = Awaited<ReturnType<TestService['org']>>;
 type Applied = { code: string; display_name: string; details: string };
@@ -303,7 +303,7 @@ test('a transaction that buys credits, and a rule, say which sections are printe
     (await client.get(`/wallets/${wallet.svc_id}/wallet_transactions`)).body.wallet_transactions.find(
       ({ source }: { source: string }) => source === 'threshold',
     );
-  await story.advance('2024-05-01T10:10:00Z');
+  await story.advanceTo('2024-05-01T10:10:00Z');
   expect(await printed(await automatic())).toEqual(['thanks']);
 
   const change = async (fields: object) =>

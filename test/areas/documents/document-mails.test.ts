@@ -7,9 +7,9 @@ import type { Db } from '../../../src/platform/db/connect.ts';
 import { createProducer } from '../../../src/platform/queue/producer.ts';
 import { openMailServer } from '../../support/fakes/smtp.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
-import { credit, oneOff, pay } from '../credits/credit-notes/support.ts';
+import { wordsOf } from '../../support/words.ts';
 
 // Documents that are mailed again: invoice-operations.md#operations, credit-notes.md#endpoints, payments.md#receipts.
 let service: TestService;
@@ -20,9 +20,9 @@ beforeAll(async () => {
   service = await startService();
   story = await openStory(service, '2024-05-01T08:00:00Z');
   await story.customer({ email: 'a@acme.test,b@acme.test' });
-  const invoice = await oneOff(story, 1000);
-  await pay(story, invoice.svc_id, 1000);
-  const note = (await credit(story, invoice, 400)).body.credit_note;
+  const invoice = await story.oneOff(1000);
+  await story.pay(invoice.svc_id, 1000);
+  const note = (await story.credit(invoice, 400)).body.credit_note;
   const [receipt] = (await story.client.get('/payment_receipts')).body.payment_receipts;
   paths = [`/invoices/${invoice.svc_id}`, `/credit_notes/${note.svc_id}`, `/payment_receipts/${receipt.svc_id}`];
 });
@@ -93,10 +93,10 @@ test('what becomes final is mailed by itself, once, with its document', async ()
   await mailAll(own.client);
   await own.customer({ email: 'a@acme.test' });
   await own.customer({ external_id: 'silent' });
-  await oneOff(own, 700, 'silent');
-  const invoice = await oneOff(own, 1000);
-  await pay(own, invoice.svc_id, 1000);
-  const note = (await credit(own, invoice, 400)).body.credit_note;
+  await own.oneOff(700, 'silent');
+  const invoice = await own.oneOff(1000);
+  await own.pay(invoice.svc_id, 1000);
+  const note = (await own.credit(invoice, 400)).body.credit_note;
   const mails = await mailed(3, own.client);
   const [receipt] = (await own.client.get(`/payment_receipts?invoice_id=${invoice.svc_id}`)).body.payment_receipts;
   const byName = new Map(mails.map((mail) => [mail.attachments[0].file_name, mail]));
@@ -126,7 +126,7 @@ describe('live organizations', () => {
       const org = await live.org();
       await mailAll(org);
       await org.post('/customers', { customer: { external_id: 'acme', currency: 'USD', email: 'a@acme.test' } });
-      const invoice = await oneOff({ client: org } as unknown as Story, 1000);
+      const invoice = await wordsOf(org).oneOff(1000);
       const failed = await until(async () => {
         const [mail] = await live.sql`select id, status, error, attempts from mails where error is not null`;
         return mail;
@@ -191,7 +191,7 @@ describe('live organizations', () => {
       await mailAll(org);
       const email = 'here@acme.test, gone@acme.test,busy@acme.test';
       await org.post('/customers', { customer: { external_id: 'acme', currency: 'USD', email } });
-      const invoice = await oneOff({ client: org } as unknown as Story, 1000);
+      const invoice = await wordsOf(org).oneOff(1000);
       const newest = async () => (await org.get('/mails')).body.mails[0];
       const first = await until(async () =>
         (await newest())?.attempts === 1 && (await newest()).error ? newest() : undefined,
@@ -245,7 +245,7 @@ describe('live organizations', () => {
       const org = await live.org();
       await mailAll(org);
       await org.post('/customers', { customer: { external_id: 'acme', currency: 'USD', email: 'a@acme.test' } });
-      await oneOff({ client: org } as unknown as Story, 1000);
+      await wordsOf(org).oneOff(1000);
       const mail = await until(async () => {
         const { mails } = (await org.get('/mails')).body;
         return mails[0]?.status === 'failed' && mails[0];
@@ -261,7 +261,7 @@ describe('live organizations', () => {
     const org = await service.org();
     await mailAll(org);
     await org.post('/customers', { customer: { external_id: 'acme', currency: 'USD', email: 'a@acme.test' } });
-    const invoice = await oneOff({ client: org } as unknown as Story, 1000);
+    const invoice = await wordsOf(org).oneOff(1000);
     const unsent = () => service.sql`select from mails where subject_id = ${invoice.svc_id} and status = 'unsent'`;
     await until(async () => (await unsent()).length === 1);
     const again = await org.post(`/invoices/${invoice.svc_id}/resend_email`);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
-import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 
 // Fee explanations over HTTP: fee-explanations.md with its golden cases.
 let service: TestService;
@@ -42,7 +42,7 @@ async function send(story: Story, events: [string, object][]) {
 }
 
 const billed = async (story: Story): Promise<Invoice[]> => {
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   const [invoice] = await story.invoices(1);
   return invoice.fees.filter(({ item }: Invoice) => item.type === 'charge');
 };
@@ -305,7 +305,7 @@ describe('usage fees', () => {
     const { body: plan } = await story.client.get('/plans/plan');
     const [{ svc_billable_metric_id: billable_metric_id }] = plan.plan.charges;
     await story.plan({ code: 'both', amount_cents: 3100, charges: [{ billable_metric_id, ...prorated }, minimum] });
-    await story.advance('2024-03-15T12:12:00Z');
+    await story.advanceTo('2024-03-15T12:12:00Z');
     await story.client.delete('/subscriptions/sub');
     await story.subscribe({ external_id: 'short', plan_code: 'both' });
     const event = {
@@ -315,7 +315,7 @@ describe('usage fees', () => {
       properties: { calls: 31 },
     };
     expect((await story.client.post('/events', { event })).status).toBe(200);
-    await story.advance('2024-03-20T10:00:00Z');
+    await story.advanceTo('2024-03-20T10:00:00Z');
     await story.client.delete('/subscriptions/short');
     const invoice = (await story.invoices(2)).at(-1);
     const found: unknown[][] = [];
@@ -338,7 +338,7 @@ describe('usage fees', () => {
       {},
       [],
     );
-    await story.advance('2024-03-10T00:00:00Z');
+    await story.advanceTo('2024-03-10T00:00:00Z');
     await send(story, [
       ['2024-03-02T00:00:00Z', { calls: 10 }],
       ['2024-03-03T00:00:00Z', { calls: -4 }],
@@ -364,7 +364,7 @@ describe('other fees', () => {
     await story.customer();
     await story.plan({ amount_cents: 1000 });
     await story.subscribe();
-    await story.advance('2024-04-02T00:00:00Z');
+    await story.advanceTo('2024-04-02T00:00:00Z');
     const [invoice] = await story.invoices(1);
     const explanation = await explain(story, invoice.fees[0]);
     expect(step(explanation, 'case').output).toBe('first period');
@@ -407,7 +407,7 @@ describe('other fees', () => {
     });
     const ofAddOn = await explain(story, one.body.invoice.fees[0]);
     expect(codes(ofAddOn)).toEqual(['unit_amount', 'units', 'round_amount', 'tax', 'fee_total']);
-    await story.advance('2024-04-02T00:00:00Z');
+    await story.advanceTo('2024-04-02T00:00:00Z');
     const invoices = await story.invoices(3);
     const draft = invoices.find(({ status }) => status === 'draft');
     const kinds = new Set<string>();
@@ -426,7 +426,7 @@ describe('other fees', () => {
     await story.customer();
     await story.plan({ amount_cents: 1000 });
     await story.subscribe();
-    await story.advance('2024-04-02T00:00:00Z');
+    await story.advanceTo('2024-04-02T00:00:00Z');
     const [invoice] = await story.invoices(1);
     const id = invoice.fees[0].svc_id;
     await service.sql`update fees set amount_cents = 1001 where id = ${id}`;
@@ -483,7 +483,7 @@ test('coupons and fees made anew lead to the stored amounts', async () => {
     applied_coupon: { external_customer_id: 'acme', coupon_code: 'welcome' },
   });
   expect(applied.status).toBe(200);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   const [invoice] = await story.invoices(1);
   for (const fee of invoice.fees) {
     const explanation = await explain(story, fee);
@@ -524,7 +524,7 @@ test('adjusted fees of a draft say so, and are explained', async () => {
     ['2024-03-01T00:00:00Z', { calls: 'a' }],
     ['2024-03-11T00:00:00Z', { calls: 'b' }],
   ]);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   const [draft] = await story.invoices(1);
   const ofUsage = draft.fees.find(({ item }: Invoice) => item.type === 'charge');
   const explanation = await explain(story, ofUsage);

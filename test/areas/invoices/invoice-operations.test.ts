@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { ClientAnswer } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
 // Operations on one invoice: invoice-operations.md#operations, invoice-operations.md#refresh-and-finalize,
 // invoice-operations.md#void, payments.md#disputes, invoice-amounts.md#settlement.
@@ -81,7 +81,7 @@ describe('refresh and finalize', () => {
   test('a draft is computed anew and stays what it is', async () => {
     const draft = await bill({ grace: 10 });
     await story.client.put('/taxes/vat', { tax: { rate: '10' } });
-    await story.advance('2024-03-02T00:00:00Z');
+    await story.advanceTo('2024-03-02T00:00:00Z');
     const { body, status } = await put(draft, '/refresh');
     expect(status).toBe(200);
     expect(body.invoice).toMatchObject({
@@ -100,7 +100,7 @@ describe('refresh and finalize', () => {
 
   test('finalizing dates, numbers, books and announces; afterwards there is no such draft', async () => {
     const draft = await bill({ grace: 10 });
-    await story.advance('2024-03-05T12:00:00Z');
+    await story.advanceTo('2024-03-05T12:00:00Z');
     const { body, status } = await put(draft, '/finalize');
     expect(status).toBe(200);
     expect(body.invoice).toMatchObject({ status: 'finalized', issuing_date: '2024-03-05', sequential_id: 1 });
@@ -133,7 +133,7 @@ describe('refresh and finalize', () => {
     const draft = await bill({ grace: 10 });
     await story.client.put('/taxes/vat', { tax: { rate: '10' } });
     expect((await read(draft)).total_amount_cents).toBe(1200);
-    await story.advance('2024-03-01T00:05:00Z');
+    await story.advanceTo('2024-03-01T00:05:00Z');
     expect(await read(draft)).toMatchObject({ status: 'draft', total_amount_cents: 1100 });
   });
 
@@ -337,7 +337,7 @@ describe('delete, dispute, retry', () => {
     await story.client.post('/webhook_endpoints', { webhook_endpoint: { webhook_url: 'http://127.0.0.1:9/hook' } });
     const { body } = await post(draft, '/lose_dispute');
     expect(body.invoice).toMatchObject({ payment_dispute_lost_at: '2024-03-01T00:00:00Z', payment_status: 'pending' });
-    await story.advance('2024-03-02T00:00:00Z');
+    await story.advanceTo('2024-03-02T00:00:00Z');
     await post(draft, '/lose_dispute');
     expect((await read(draft)).payment_dispute_lost_at).toBe('2024-03-01T00:00:00Z');
     expect((await story.client.get('/invoices?payment_dispute_lost=true')).body.meta.total_count).toBe(1);

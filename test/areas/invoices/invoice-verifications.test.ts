@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
 // Verification of issued invoices: invoice-verification.md with its golden cases.
 let service: TestService;
@@ -49,7 +49,7 @@ beforeAll(async () => {
   await send('c', 'calls', '2024-03-31T23:59:59Z', { calls: 9, zone: 'y' });
   await send('d', 'seats', '2024-03-10T00:00:00Z', { seat: 'one' });
   await send('e', 'seats', '2024-03-20T00:00:00Z', { seat: 'two' });
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   [invoice] = await story.invoices(1);
 });
 afterAll(() => service.stop());

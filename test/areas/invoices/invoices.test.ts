@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countStatements } from '../../support/count-statements.ts';
 import { startService, type TestService } from '../../support/service.ts';
-import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 
 // Lists and single reads of invoices and fees: invoice-operations.md#payload, invoice-operations.md#list-filters,
 // usage-fees.md#endpoints.
@@ -21,7 +21,7 @@ beforeAll(async () => {
   await story.subscribe({ name: 'zeta', purchase_order_number: 'PO-7' });
   await story.subscribe({ external_id: 'alpha', name: 'alpha', purchase_order_number: 'PO-7' });
   await story.subscribe({ external_customer_id: 'grace', external_id: 'draft', plan_code: 'euro' });
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   [first] = await story.invoices(3);
   [draft] = await story.invoices(3, 'grace');
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countStatements } from '../../support/count-statements.ts';
 import { startService, type TestService } from '../../support/service.ts';
-import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 
 // The journal over HTTP: ledger.md#routes.
 let service: TestService;
@@ -18,7 +18,7 @@ beforeAll(async () => {
   await story.plan({ amount_cents: 500, code: 'euro', amount_currency: 'EUR' });
   await story.subscribe();
   await story.subscribe({ external_customer_id: '=evil, "inc"', external_id: 'e', plan_code: 'euro' });
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   invoices = await story.invoices(2);
 });
 afterAll(() => service.stop());

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, test } from 'vitest';
-import type { ClientAnswer } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
-import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
-import { credit, pay } from '../credits/credit-notes/support.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
+import { ok } from '../../support/words.ts';
 import { ALL, expectLists, unknown } from './reading.ts';
 
 // Filters and order of what customers are asked to pay and have paid (lists.md#filters-and-order). Every amount is
@@ -10,12 +9,6 @@ import { ALL, expectLists, unknown } from './reading.ts';
 let service: TestService;
 let story: Story;
 let [paid, partly, branch, partner]: Invoice[] = [];
-
-const ok = async (answer: Promise<ClientAnswer>) => {
-  const { status, text, body } = await answer;
-  if (status !== 200) throw new Error(text);
-  return body;
-};
 
 async function invoice(customer: string, amount: number, currency: string, fields: object = {}): Promise<Invoice> {
   const fees = [{ add_on_code: 'item', unit_amount_cents: amount }];
@@ -45,18 +38,18 @@ beforeAll(async () => {
 
   paid = await invoice('acme', 1000, 'USD', { purchase_order_number: 'PO-7' });
   partly = await invoice('acme', 900, 'USD');
-  await ok(pay(story, paid.svc_id, 1000));
-  await ok(pay(story, partly.svc_id, 100));
-  await ok(credit(story, paid, 300, { credit_amount_cents: 300, reason: 'order_change' }));
-  await ok(credit(story, partly, 150, { offset_amount_cents: 150 }));
+  await ok(story.pay(paid.svc_id, 1000));
+  await ok(story.pay(partly.svc_id, 100));
+  await ok(story.credit(paid, 300, { credit_amount_cents: 300, reason: 'order_change' }));
+  await ok(story.credit(partly, 150, { offset_amount_cents: 150 }));
   const metadata = [{ key: 'tier', value: 'gold' }];
   await ok(client.put(`/invoices/${partly.svc_id}`, { invoice: { metadata } }));
 
-  await story.advance('2024-05-03T08:00:00Z');
+  await story.advanceTo('2024-05-03T08:00:00Z');
   branch = await invoice('zed', 500, 'EUR');
   partner = await invoice('pal', 700, 'USD');
-  await ok(credit(story, paid, 200, { refund_amount_cents: 200 }));
-  await ok(credit(story, branch, 60, { offset_amount_cents: 60 }));
+  await ok(story.credit(paid, 200, { refund_amount_cents: 200 }));
+  await ok(story.credit(branch, 60, { offset_amount_cents: 60 }));
   await ok(
     client.post(`/invoices/${branch.svc_id}/write_off`, { write_off: { amount_cents: 40, reason: 'goodwill' } }),
   );
@@ -64,7 +57,7 @@ beforeAll(async () => {
 
   await ok(client.post('/customers', { customer: { external_id: 'gone', currency: 'USD' } }));
   const former = await invoice('gone', 30, 'USD');
-  await ok(pay(story, former.svc_id, 30));
+  await ok(story.pay(former.svc_id, 30));
   await ok(client.delete('/customers/gone'));
   await ok(client.post('/customers', { customer: { external_id: 'gone' } }));
 });
@@ -299,7 +292,7 @@ test('/payments and /payment_receipts', async () => {
 
 test('/payment_requests', async () => {
   const { client } = story;
-  await story.advance('2024-05-05T08:00:00Z');
+  await story.advanceTo('2024-05-05T08:00:00Z');
   const ask = (customer: string, of: Invoice) =>
     ok(
       client.post('/payment_requests', {

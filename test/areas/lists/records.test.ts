@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ClientAnswer } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
+import { ok } from '../../support/words.ts';
 import { ALL, expectLists, unknown } from './reading.ts';
 
 // Filters and order of the catalog, of subscriptions and wallets (lists.md#filters-and-order). Business time stands
@@ -10,11 +10,6 @@ import { ALL, expectLists, unknown } from './reading.ts';
 let service: TestService;
 let story: Story;
 
-const ok = async (answer: Promise<ClientAnswer>) => {
-  const { status, text, body } = await answer;
-  if (status !== 200) throw new Error(text);
-  return body;
-};
 const made = (path: string, body: object) => ok(story.client.post(path, body));
 const codeOf = ({ code }: { code: string }) => code;
 

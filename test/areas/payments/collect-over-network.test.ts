@@ -19,6 +19,7 @@ import type { Client } from '../../support/client.ts';
 import { FAKE_KEY, type FakeStripe, fakeStripe, REFUSED_EMAIL } from '../../support/fakes/stripe.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
+import { ok } from '../../support/words.ts';
 
 // Payments at Stripe, against a fake of its HTTP API: payments.md#providers, payments.md#automatic-payment,
 // payments.md#payment-url, provider-connections.md#routes, provider-connections.md#inbound-events.
@@ -37,12 +38,6 @@ afterAll(async () => {
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
 type Loose = any;
-
-async function ok(answer: ReturnType<Client['post']>): Promise<Loose> {
-  const { status, text, body } = await answer;
-  expect(status, text).toBe(200);
-  return body;
-}
 
 const connect = (fields: object = {}) =>
   client.post('/payment_providers', {

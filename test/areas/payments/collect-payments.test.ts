@@ -2,8 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { json } from '../../../src/platform/db/values.ts';
 import { newId } from '../../../src/platform/ids.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
+import { ok } from '../../support/words.ts';
 
 // Automatic payments at a sandbox connection: payments.md#payment-methods, payments.md#automatic-payment,
 // payments.md#payment-url, payment-requests.md#payment-requests, payments.md#disputes,
@@ -31,12 +32,6 @@ beforeEach(async () => {
     }),
   );
 });
-
-async function ok(answer: ReturnType<Story['client']['post']>): Promise<Invoice> {
-  const { status, text, body } = await answer;
-  expect(status, text).toBe(200);
-  return body;
-}
 
 const card = async (number: string) =>
   (
@@ -82,14 +77,14 @@ test('a subscription is paid by the method that it names, by the default one onc
   expect((await payment(first, 'succeeded')).payment_method_id).toBe(own.svc_id);
 
   await ok(story.client.delete(`/customers/acme/payment_methods/${own.svc_id}`));
-  await story.advance('2024-06-01T10:00:00Z');
+  await story.advanceTo('2024-06-01T10:00:00Z');
   const second = (await story.invoices(2)).find((each) => each.svc_id !== first.svc_id);
   expect((await payment(second, 'succeeded')).payment_method_id).toBe(usual.svc_id);
 
   await ok(
     story.client.put('/subscriptions/s1', { subscription: { payment_method: { payment_method_type: 'manual' } } }),
   );
-  await story.advance('2024-07-01T10:00:00Z');
+  await story.advanceTo('2024-07-01T10:00:00Z');
   const known = [first.svc_id, second.svc_id];
   const third = (await story.invoices(3)).find((each) => !known.includes(each.svc_id));
   expect(await payments(third)).toEqual([]);
@@ -196,9 +191,9 @@ describe('cards', () => {
     await card('4000000000000077');
     const made = await invoice();
     await payment(made, 'processing');
-    await story.advance('2024-05-01T10:04:00Z');
+    await story.advanceTo('2024-05-01T10:04:00Z');
     expect((await read(made)).payment_status).toBe('pending');
-    await story.advance('2024-05-01T10:05:00Z');
+    await story.advanceTo('2024-05-01T10:05:00Z');
     expect((await read(made)).payment_status).toBe('succeeded');
   });
 
@@ -206,7 +201,7 @@ describe('cards', () => {
     await card('4000000000000259');
     const made = await invoice();
     await payment(made, 'succeeded');
-    await story.advance('2024-05-02T11:00:00Z');
+    await story.advanceTo('2024-05-02T11:00:00Z');
     expect(await read(made)).toMatchObject({
       payment_status: 'succeeded',
       payment_dispute_lost_at: '2024-05-02T10:00:00Z',
@@ -221,9 +216,9 @@ describe('cards', () => {
     await card('DE35 3704 0044 0532 0130 02');
     const made = await invoice();
     await payment(made, 'processing');
-    await story.advance('2024-05-04T11:00:00Z');
+    await story.advanceTo('2024-05-04T11:00:00Z');
     expect((await read(made)).payment_status).toBe('succeeded');
-    await story.advance('2024-05-06T11:00:00Z');
+    await story.advanceTo('2024-05-06T11:00:00Z');
     expect(await read(made)).toMatchObject({ payment_status: 'failed', total_due_amount_cents: 1200 });
     expect(await entries('payment_reversed')).toEqual([
       { account: 'cash', side: 'credit', amount: 1200 },
@@ -235,7 +230,7 @@ describe('cards', () => {
     await card('4000000000006975');
     const made = await invoice();
     await until(async () => (await payments(made)).length === 1 || undefined);
-    await story.advance('2024-05-01T11:00:00Z');
+    await story.advanceTo('2024-05-01T11:00:00Z');
     expect((await read(made)).payment_status).toBe('succeeded');
     expect(await payments(made)).toHaveLength(1);
   });
@@ -244,7 +239,7 @@ describe('cards', () => {
     await card('4000000000000002');
     const made = await invoice({ unit_amount_cents: 24 });
     await until(async () => (await payments(made))[0]);
-    await story.advance('2024-05-01T10:01:00Z');
+    await story.advanceTo('2024-05-01T10:01:00Z');
     const provider_error = {
       error_code: 'amount_too_small',
       message: 'The amount is below the minimum of the provider.',
@@ -281,9 +276,9 @@ test('where customers pay on hosted pages, the first attempt leaves them 10 minu
   await ok(story.client.put('/organizations/settings', { settings: { hosted_page_wait_minutes: 10 } }));
   await card('4000000000009995');
   const made = await invoice();
-  await story.advance('2024-05-01T10:09:00Z');
+  await story.advanceTo('2024-05-01T10:09:00Z');
   expect(await payments(made)).toEqual([]);
-  await story.advance('2024-05-01T10:10:00Z');
+  await story.advanceTo('2024-05-01T10:10:00Z');
   await payment(made, 'failed');
   await card('4242424242424242');
   await ok(story.client.post(`/invoices/${made.svc_id}/retry_payment`));
@@ -334,7 +329,7 @@ test('methods: one default, the newest unless said otherwise; unlinking discards
 
 test('a request is charged as a whole and pays its invoices (golden 84, LG11)', async () => {
   const [a, b] = [await invoice({ unit_amount_cents: 14900 }), await invoice({ unit_amount_cents: 600 })];
-  await story.advance('2024-05-03T00:30:00Z');
+  await story.advanceTo('2024-05-03T00:30:00Z');
   await card('4242424242424242');
   const { payment_request: request } = await ok(
     story.client.post('/payment_requests', {
@@ -361,7 +356,7 @@ test('a request is charged as a whole and pays its invoices (golden 84, LG11)', 
 
 test('a request that is refused mails a link', async () => {
   const made = await invoice();
-  await story.advance('2024-05-03T00:30:00Z');
+  await story.advanceTo('2024-05-03T00:30:00Z');
   await card('4000000000000002');
   await ok(
     story.client.post('/payment_requests', {
@@ -380,7 +375,7 @@ test('a request of too little mails a link, and says why nothing was charged', a
   await card('4242424242424242');
   const made = await invoice({ unit_amount_cents: 24 });
   await until(async () => (await payments(made))[0]?.provider_error ?? undefined);
-  await story.advance('2024-05-03T00:30:00Z');
+  await story.advanceTo('2024-05-03T00:30:00Z');
   const { payment_request: request } = await ok(
     story.client.post('/payment_requests', {
       payment_request: { external_customer_id: 'acme', svc_invoice_ids: [made.svc_id] },
@@ -444,7 +439,7 @@ test('an invoice names the method that pays it, or none', async () => {
   await payment(named, 'succeeded');
   const { invoice: byHand } = await ok(make({ payment_method: { payment_method_type: 'manual' } }));
   const { invoice: skipped } = await ok(make({ skip_psp: true }));
-  await story.advance('2024-05-01T11:00:00Z');
+  await story.advanceTo('2024-05-01T11:00:00Z');
   for (const made of [byHand, skipped]) expect(await payments(made)).toEqual([]);
   const unknown = await make({ payment_method: { payment_method_id: named.svc_id } });
   expect(unknown.body.error_details).toEqual({ payment_method: ['invalid_payment_method'] });

@@ -4,6 +4,7 @@ import type { Client } from '../../support/client.ts';
 import { FAKE_KEY, FAKE_LIVE_KEY, type FakeStripe, fakeStripe } from '../../support/fakes/stripe.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
+import { ok } from '../../support/words.ts';
 
 // What leaves for Stripe, and what must not: payments.md#amounts-on-the-wire,
 // provider-connections.md#sandboxes-reach-no-live-account.
@@ -25,12 +26,6 @@ afterAll(async () => {
   await service.stop();
   await stripe.close();
 });
-
-async function ok(answer: ReturnType<Client['post']>): Promise<Loose> {
-  const { status, text, body } = await answer;
-  expect(status, text).toBe(200);
-  return body;
-}
 
 const stripeBody = (secretKey: string) => ({
   payment_provider: { type: 'stripe', code: 'main', name: 'Main', secret_key: secretKey },

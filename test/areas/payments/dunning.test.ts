@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
-import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
+import { ok } from '../../support/words.ts';
 
 // Dunning campaigns: payment-requests.md#dunning, payment-requests.md#dunning-campaigns.
 let service: TestService;
@@ -22,12 +23,6 @@ const CAMPAIGN = {
     { amount_cents: 10000, currency: 'USD' },
   ],
 };
-
-async function ok(answer: ReturnType<Story['client']['post']>): Promise<Invoice> {
-  const { status, text, body } = await answer;
-  expect(status, text).toBe(200);
-  return body;
-}
 
 const campaign = (fields: object = {}) =>
   story.client.post('/dunning_campaigns', { dunning_campaign: { ...CAMPAIGN, ...fields } });
@@ -67,20 +62,20 @@ test('the example of the rule: four requests, each at its time (DU1, golden 86)'
   await ok(campaign());
   await invoice('EUR', 14900);
   await invoice('USD', 12000);
-  await story.advance('2024-05-03T01:00:00Z');
+  await story.advanceTo('2024-05-03T01:00:00Z');
   expect(await attempts()).toEqual({ EUR: 0, USD: 1 });
   expect(await requests()).toEqual([['USD', 12000]]);
   expect((await ok(story.client.get('/payment_requests'))).payment_requests[0].dunning_campaign_code).toBe('polite');
 
   await invoice('EUR', 1000);
-  await story.advance('2024-05-05T00:50:00Z');
+  await story.advanceTo('2024-05-05T00:50:00Z');
   // The same hour two days later is not yet strictly later, and the new invoice is overdue since today.
   expect(await attempts()).toEqual({ EUR: 0, USD: 1 });
-  await story.advance('2024-05-05T02:00:00Z');
+  await story.advanceTo('2024-05-05T02:00:00Z');
   expect(await attempts()).toEqual({ EUR: 1, USD: 2 });
-  await story.advance('2024-05-09T00:00:00Z');
+  await story.advanceTo('2024-05-09T00:00:00Z');
   expect(await attempts()).toEqual({ EUR: 2, USD: 2 });
-  await story.advance('2024-05-12T00:00:00Z');
+  await story.advanceTo('2024-05-12T00:00:00Z');
   expect(await requests()).toEqual([
     ['USD', 12000],
     ['EUR', 15900],
@@ -98,7 +93,7 @@ test('the example of the rule: four requests, each at its time (DU1, golden 86)'
 test('payment of an invoice that was asked for begins anew', async () => {
   await ok(campaign());
   const made = await invoice('USD', 12000);
-  await story.advance('2024-05-03T01:00:00Z');
+  await story.advanceTo('2024-05-03T01:00:00Z');
   expect(await attempts()).toEqual({ EUR: 0, USD: 1 });
   await ok(
     story.client.post('/payments', { payment: { invoice_id: made.svc_id, amount_cents: 12000, reference: 'bank' } }),
@@ -111,18 +106,18 @@ test('an excluded customer, and one whose balance is too small, are left alone; 
   await ok(campaign());
   await story.customer({ exclude_from_dunning_campaign: true });
   await invoice('USD', 12000);
-  await story.advance('2024-05-04T00:00:00Z');
+  await story.advanceTo('2024-05-04T00:00:00Z');
   expect(await requests()).toEqual([]);
   expect((await state()).excluded).toBe(true);
   await story.customer({ dunning_campaign_code: 'polite' });
   expect(await state()).toMatchObject({ excluded: false, source: 'customer' });
-  await story.advance('2024-05-04T01:00:00Z');
+  await story.advanceTo('2024-05-04T01:00:00Z');
   expect(await attempts()).toEqual({ EUR: 0, USD: 1 });
   const thresholds = [{ amount_cents: 99000, currency: 'USD' }];
   await ok(story.client.put('/dunning_campaigns/polite', { dunning_campaign: { thresholds } }));
   expect(await attempts()).toEqual({ USD: 0 });
   await ok(story.client.put('/dunning_campaigns/polite', { dunning_campaign: { thresholds: CAMPAIGN.thresholds } }));
-  await story.advance('2024-05-04T02:00:00Z');
+  await story.advanceTo('2024-05-04T02:00:00Z');
   expect(await attempts()).toEqual({ EUR: 0, USD: 1 });
   await ok(story.client.post('/customers/acme/dunning/reset'));
   expect(await attempts()).toEqual({ EUR: 0, USD: 0 });

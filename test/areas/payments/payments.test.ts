@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../../support/service.ts';
-import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 
 // Manual payments and what they settle: payments.md#payment-object, payments.md#manual-payment, payments.md#receipts,
 // invoice-amounts.md#settlement, ledger.md#l16, ledger.md#l18, ledger.md#l20.
@@ -122,7 +122,7 @@ describe('manual payments', () => {
 
   test('a paid invoice is not overdue any more, and each payment has its receipt', async () => {
     const made = await invoice();
-    await story.advance('2024-05-05T01:00:00Z');
+    await story.advanceTo('2024-05-05T01:00:00Z');
     expect((await read(made)).payment_overdue).toBe(true);
     await pay(made, { amount_cents: 1 });
     expect((await read(made)).payment_overdue).toBe(true);

@@ -8,9 +8,10 @@ import { openRuntime } from '../../../src/platform/process/runtime.ts';
 import type { Client } from '../../support/client.ts';
 import { FAKE_KEY, type FakeStripe, fakeStripe } from '../../support/fakes/stripe.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
-import { booked, pay } from '../credits/credit-notes/support.ts';
+import { ok } from '../../support/words.ts';
+import { booked } from '../credits/credit-notes/support.ts';
 
 // Refunds of credit notes at the provider that was paid: credit-notes.md#refunds,
 // provider-connections.md#sandbox-provider, ledger.md#l15.
@@ -29,12 +30,6 @@ afterAll(async () => {
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
 type Loose = any;
 type Caller = Pick<Client, 'get' | 'post' | 'put'>;
-
-async function ok(answer: ReturnType<Client['post']>): Promise<Loose> {
-  const { status, text, body } = await answer;
-  expect(status, text).toBe(200);
-  return body;
-}
 
 const addOn = (client: Caller) =>
   ok(client.post('/add_ons', { add_on: { name: 'Setup', code: 'setup', amount_cents: 1200, amount_currency: 'USD' } }));
@@ -118,9 +113,9 @@ describe('at a sandbox connection', () => {
     await card('4000000000005126');
     const note = await refund(story.client, await paidInvoice(story.client), 500);
     await sentRefund(note);
-    await story.advance('2024-05-01T10:04:00Z');
+    await story.advanceTo('2024-05-01T10:04:00Z');
     expect((await read(story.client, note)).refund_status).toBe('pending');
-    await story.advance('2024-05-01T10:05:00Z');
+    await story.advanceTo('2024-05-01T10:05:00Z');
     expect((await read(story.client, note)).refund_status).toBe('failed');
     const told = await failures(note);
     expect(told).toHaveLength(1);
@@ -134,7 +129,7 @@ describe('at a sandbox connection', () => {
     const note = await refund(story.client, await paidInvoice(story.client), 500);
     await sentRefund(note);
     expect((await read(story.client, note)).refund_status).toBe('pending');
-    await story.advance('2024-05-01T10:05:00Z');
+    await story.advanceTo('2024-05-01T10:05:00Z');
     expect((await read(story.client, note)).refund_status).toBe('succeeded');
     expect(await refundsBooked()).toEqual(PAID_OUT(500));
   });
@@ -142,7 +137,7 @@ describe('at a sandbox connection', () => {
   test('what was lost in a dispute is not refunded', async () => {
     await card('4000000000000259');
     const invoice = await paidInvoice(story.client);
-    await story.advance('2024-05-02T11:00:00Z');
+    await story.advanceTo('2024-05-02T11:00:00Z');
     const note = await refund(story.client, invoice, 500);
     expect(note.refund_status).toBe('pending');
     expect(await service.sql`select from credit_note_refunds where credit_note_id = ${note.svc_id}`).toHaveLength(0);
@@ -150,7 +145,7 @@ describe('at a sandbox connection', () => {
 
   test('what was paid by hand waits to be told', async () => {
     const invoice = await invoiceOf(story.client);
-    await pay(story, invoice.svc_id, 1200);
+    await story.pay(invoice.svc_id, 1200);
     const note = await refund(story.client, invoice, 500);
     expect(note.refund_status).toBe('pending');
     expect(await service.sql`select from credit_note_refunds where credit_note_id = ${note.svc_id}`).toHaveLength(0);

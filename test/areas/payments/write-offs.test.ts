@@ -5,8 +5,8 @@ import { createLog } from '../../../src/platform/log/log.ts';
 import { createProducer } from '../../../src/platform/queue/producer.ts';
 import { reactions } from '../../../src/reactions.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
-import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
-import { balances, booked, credit, oneOff, pay } from '../credits/credit-notes/support.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
+import { balances, booked } from '../credits/credit-notes/support.ts';
 
 // What is due, given up and taken back: ledger.md#l21, ledger.md#write-off.
 let service: TestService;
@@ -44,7 +44,7 @@ async function findings(): Promise<unknown[]> {
 }
 
 test('a whole due is given up: nothing is due, nobody paid, and all of it comes back', async () => {
-  const made = await oneOff(story, 1200);
+  const made = await story.oneOff(1200);
   const { status, text, body } = await writeOff(made);
   expect(status, text).toBe(200);
   expect(body.invoice).toMatchObject({
@@ -57,7 +57,7 @@ test('a whole due is given up: nothing is due, nobody paid, and all of it comes 
     'write_offs debit 1200',
     'receivable credit 1200',
   ]);
-  expect((await pay(story, made.svc_id, 1)).body.error_details).toEqual({ amount_cents: ['value_is_out_of_range'] });
+  expect((await story.pay(made.svc_id, 1)).body.error_details).toEqual({ amount_cents: ['value_is_out_of_range'] });
   expect((await story.client.post(`/invoices/${made.svc_id}/retry_payment`)).body.code).toBe('invalid_status');
 
   expect((await reverse(made)).body.invoice).toMatchObject({
@@ -67,19 +67,19 @@ test('a whole due is given up: nothing is due, nobody paid, and all of it comes 
   });
   expect(await accounts(made)).toEqual({ receivable: 1200, 'revenue.add_on': -1200 });
   expect((await reverse(made)).body).toMatchObject({ status: 405, code: 'invalid_status' });
-  expect((await pay(story, made.svc_id, 1200)).status).toBe(200);
+  expect((await story.pay(made.svc_id, 1200)).status).toBe(200);
   expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_due_amount_cents: 0 });
   expect(await findings()).toEqual([]);
 });
 
 test('of a part the rest stays due; paid, it is succeeded, and owes again once the part comes back', async () => {
-  const made = await oneOff(story, 1000);
+  const made = await story.oneOff(1000);
   expect((await writeOff(made, { amount_cents: 400 })).body.invoice.total_due_amount_cents).toBe(600);
   expect((await writeOff(made, { amount_cents: 601 })).body.error_details).toEqual({
     amount_cents: ['value_is_out_of_range'],
   });
-  expect((await pay(story, made.svc_id, 601)).status).toBe(422);
-  expect((await pay(story, made.svc_id, 600)).status).toBe(200);
+  expect((await story.pay(made.svc_id, 601)).status).toBe(422);
+  expect((await story.pay(made.svc_id, 600)).status).toBe(200);
   expect(await read(made)).toMatchObject({ payment_status: 'succeeded', total_due_amount_cents: 0 });
   expect((await reverse(made)).body.invoice).toMatchObject({ payment_status: 'pending', total_due_amount_cents: 400 });
   expect(await accounts(made)).toEqual({ cash: 600, receivable: 400, 'revenue.add_on': -1000 });
@@ -87,29 +87,29 @@ test('of a part the rest stays due; paid, it is succeeded, and owes again once t
 });
 
 test('an overdue invoice is overdue no longer, until it is taken back and a day passes', async () => {
-  const made = await oneOff(story, 1000);
-  await story.advance('2024-05-06T01:00:00Z');
+  const made = await story.oneOff(1000);
+  await story.advanceTo('2024-05-06T01:00:00Z');
   expect((await read(made)).payment_overdue).toBe(true);
   await writeOff(made, { amount_cents: 999 });
   expect((await read(made)).payment_overdue).toBe(true);
   await writeOff(made);
   expect((await read(made)).payment_overdue).toBe(false);
-  await story.advance('2024-05-07T01:00:00Z');
+  await story.advanceTo('2024-05-07T01:00:00Z');
   expect((await read(made)).payment_overdue).toBe(false);
   await reverse(made);
-  await story.advance('2024-05-08T01:00:00Z');
+  await story.advanceTo('2024-05-08T01:00:00Z');
   expect((await read(made)).payment_overdue).toBe(true);
   expect(await findings()).toEqual([]);
 });
 
 test('with offsets, marks and voids the books stay whole', async () => {
-  const offset = await oneOff(story, 1000);
+  const offset = await story.oneOff(1000);
   await writeOff(offset, { amount_cents: 400 });
-  expect((await credit(story, offset, 700, { offset_amount_cents: 700 })).status).toBe(422);
-  expect((await credit(story, offset, 600, { offset_amount_cents: 600 })).status).toBe(200);
+  expect((await story.credit(offset, 700, { offset_amount_cents: 700 })).status).toBe(422);
+  expect((await story.credit(offset, 600, { offset_amount_cents: 600 })).status).toBe(200);
   expect(await read(offset)).toMatchObject({ payment_status: 'succeeded', total_due_amount_cents: 0 });
 
-  const marked = await oneOff(story, 900);
+  const marked = await story.oneOff(900);
   await story.client.put(`/invoices/${marked.svc_id}`, { invoice: { payment_status: 'succeeded' } });
   expect((await writeOff(marked)).status).toBe(200);
   expect(await accounts(marked)).toEqual({ write_offs: 900, 'revenue.add_on': -900 });
@@ -119,7 +119,7 @@ test('with offsets, marks and voids the books stay whole', async () => {
   });
   expect(await accounts(marked)).toEqual({ unrecorded_receipts: 900, 'revenue.add_on': -900 });
 
-  const voided = await oneOff(story, 800);
+  const voided = await story.oneOff(800);
   await writeOff(voided, { amount_cents: 300 });
   const answer = await story.client.post(`/invoices/${voided.svc_id}/void`);
   expect(answer.status, answer.text).toBe(200);
@@ -129,7 +129,7 @@ test('with offsets, marks and voids the books stay whole', async () => {
 });
 
 test('fifty at once give it up once, and fifty take it back once', async () => {
-  const made = await oneOff(story, 1000);
+  const made = await story.oneOff(1000);
   const statuses = async (ask: (invoice: Invoice) => ReturnType<typeof reverse>) =>
     (await Promise.all(Array.from({ length: 50 }, () => ask(made)))).filter(({ status }) => status === 200).length;
   expect(await statuses(writeOff)).toBe(1);
@@ -143,7 +143,7 @@ test('fifty at once give it up once, and fifty take it back once', async () => {
 });
 
 test('bad input and unknown invoices are refused', async () => {
-  const made = await oneOff(story, 1000);
+  const made = await story.oneOff(1000);
   expect(
     (await story.client.post(`/invoices/${made.svc_id}/write_off`, { write_off: { amount_cents: 5 } })).body
       .error_details,

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { analyticsOperations } from '../../../src/areas/reporting/analytics/routes.ts';
 import { countStatements } from '../../support/count-statements.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
 // Reports over HTTP: analytics.md.
 let service: TestService;
@@ -27,7 +27,7 @@ beforeAll(async () => {
   });
   await story.subscribe();
   await story.subscribe({ external_customer_id: 'other', external_id: 'other' });
-  await story.advance('2024-01-05T13:00:00Z');
+  await story.advanceTo('2024-01-05T13:00:00Z');
   await client.post('/events', {
     event: {
       transaction_id: 't1',
@@ -37,7 +37,7 @@ beforeAll(async () => {
       properties: { n: 7 },
     },
   });
-  await story.advance('2024-03-02T00:00:00Z');
+  await story.advanceTo('2024-03-02T00:00:00Z');
   await story.invoices(2);
 });
 afterAll(() => service.stop());

@@ -6,8 +6,8 @@ import { createProducer, type Producer } from '../../../src/platform/queue/produ
 import { reactions } from '../../../src/reactions.ts';
 import { type HookReceiver, openHookReceiver } from '../../support/hook-receiver.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
 // The auditor: each invariant is broken by hand and named (auditor.md).
 let service: TestService;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await story.customer();
   await story.plan({ amount_cents: 10000 });
   await story.subscribe();
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   [invoice] = await story.invoices(2);
 });
 afterAll(async () => {

@@ -5,9 +5,9 @@ import { createLog } from '../../../src/platform/log/log.ts';
 import { createProducer, type Producer } from '../../../src/platform/queue/producer.ts';
 import { reactions } from '../../../src/reactions.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { type Invoice, openStory, type Story } from '../billing/bill-subscriptions/story.ts';
-import { credit, oneOff, pay, vat } from '../credits/credit-notes/support.ts';
+import { ok } from '../../support/words.ts';
 
 // A story with everything that touches money leaves the auditor content, and each invariant of it is named when it is
 // broken by hand (auditor.md).
@@ -28,15 +28,9 @@ afterAll(async () => {
 });
 beforeEach(() => service.sql`delete from audit_runs`);
 
-async function ok(answer: ReturnType<Story['client']['post']>): Promise<Invoice> {
-  const { status, text, body } = await answer;
-  if (status !== 200) throw new Error(text);
-  return body;
-}
-
 async function tell(): Promise<void> {
   const { client } = story;
-  await vat(story, 20);
+  await story.tax(20);
   await story.customer();
   await ok(
     client.post('/customers', { customer: { external_id: 'partner', currency: 'USD', account_type: 'partner' } }),
@@ -62,11 +56,11 @@ async function tell(): Promise<void> {
     await ok(client.post('/applied_coupons', { applied_coupon: { external_customer_id: 'acme', coupon_code: code } }));
   }
   await send('c1', 'calls', '2024-02-01T00:00:00Z', { calls: 70 });
-  await story.advance('2024-02-10T08:00:00Z');
+  await story.advanceTo('2024-02-10T08:00:00Z');
   await send('c2', 'calls', '2024-02-09T10:00:00Z', { calls: 55 });
   await send('j1', 'jobs', '2024-02-10T07:00:00Z', {});
   await story.invoices(1);
-  await story.advance('2024-03-02T00:00:00Z');
+  await story.advanceTo('2024-03-02T00:00:00Z');
   await ok(
     client.post('/wallets', {
       wallet: {
@@ -80,21 +74,21 @@ async function tell(): Promise<void> {
     }),
   );
   const bought = (await story.invoices(3)).find(({ invoice_type }) => invoice_type === 'credit');
-  await ok(pay(story, bought.svc_id, bought.total_amount_cents));
-  await story.advance('2024-04-02T00:00:00Z');
-  refunded = await oneOff(story, 777);
-  await ok(pay(story, refunded.svc_id, 932));
-  await ok(credit(story, refunded, 100, { refund_amount_cents: 120 }));
-  const settled = await oneOff(story, 333);
-  await ok(credit(story, settled, 333, { offset_amount_cents: 400 }));
-  const voided = await oneOff(story, 1001);
-  await ok(pay(story, voided.svc_id, 500));
+  await ok(story.pay(bought.svc_id, bought.total_amount_cents));
+  await story.advanceTo('2024-04-02T00:00:00Z');
+  refunded = await story.oneOff(777);
+  await ok(story.pay(refunded.svc_id, 932));
+  await ok(story.credit(refunded, 100, { refund_amount_cents: 120 }));
+  const settled = await story.oneOff(333);
+  await ok(story.credit(settled, 333, { offset_amount_cents: 400 }));
+  const voided = await story.oneOff(1001);
+  await ok(story.pay(voided.svc_id, 500));
   await ok(client.post(`/invoices/${voided.svc_id}/void`, { generate_credit_note: true, credit_amount: 333 }));
-  const given = await oneOff(story, 501);
-  await ok(credit(story, given, 250, { credit_amount_cents: 300 }));
-  const own = await oneOff(story, 640, 'partner');
-  await ok(pay(story, own.svc_id, 200));
-  await story.advance('2024-05-02T00:00:00Z');
+  const given = await story.oneOff(501);
+  await ok(story.credit(given, 250, { credit_amount_cents: 300 }));
+  const own = await story.oneOff(640, 'partner');
+  await ok(story.pay(own.svc_id, 200));
+  await story.advanceTo('2024-05-02T00:00:00Z');
 }
 
 const send = (id: string, code: string, at: string, properties: object) =>

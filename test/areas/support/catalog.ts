@@ -2,8 +2,8 @@ import { Temporal } from 'temporal-polyfill';
 import type { Context } from '../../../src/platform/context.ts';
 import { connectDatabase, type Sql } from '../../../src/platform/db/connect.ts';
 import { newId } from '../../../src/platform/ids.ts';
-import type { ClientAnswer } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { ok } from '../../support/words.ts';
 
 export type Org = Awaited<ReturnType<TestService['org']>>;
 
@@ -14,11 +14,6 @@ export async function openCatalog(service?: TestService) {
   const organizationId = org.organization.organization_id;
   let made = 0;
 
-  const ok = async (answer: Promise<ClientAnswer>) => {
-    const { status, text, body } = await answer;
-    if (status !== 200) throw new Error(text);
-    return body;
-  };
   return {
     service: running,
     org,

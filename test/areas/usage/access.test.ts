@@ -5,8 +5,8 @@ import type { Context } from '../../../src/platform/context.ts';
 import { connectDatabase } from '../../../src/platform/db/connect.ts';
 import { connectImpatiently } from '../../../src/platform/redis/connect.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
 const NOW = '2026-03-09T10:00:00Z';
 let service: TestService;
@@ -111,7 +111,7 @@ test('the limit of a day is looked at once its privilege is granted, in the cust
   expect(allowed).toBe(false);
   expect(usage.map((each: { used: string }) => each.used)).toEqual(['999.0', '9.0']);
   expect(usage[1]).toMatchObject({ period: 'day', remaining: '0.0', resets_at: '2026-03-09T23:00:00Z' });
-  await story.advance('2026-03-09T23:00:00Z');
+  await story.advanceTo('2026-03-09T23:00:00Z');
   expect(await reasons({ feature_code: 'api' })).toEqual([]);
 });
 
@@ -218,7 +218,7 @@ describe('a check with a hold', () => {
     expect(await reasons({ wallet_code: 'none', amount_cents: 1, hold: {} })).toEqual(['wallet_not_found']);
     expect((await check({ wallet_code: 'small', amount_cents: 500, hold: null })).svc_hold_id).toBeNull();
     expect([(await holds(small)).meta.total_count, (await holds(large)).meta.total_count]).toEqual([0, 1]);
-    await story.advance('2026-03-09T10:02:00Z');
+    await story.advanceTo('2026-03-09T10:02:00Z');
     expect((await check({ amount_cents: 1 })).wallet).toMatchObject({ held_cents: 0, available_cents: 2500 });
   });
 
@@ -246,7 +246,7 @@ test('customers with an overdue invoice are refused where the organization says 
   });
   const invoice = { external_customer_id: 'acme', currency: 'USD', fees: [{ add_on_code: 'setup' }] };
   const made = await story.client.post('/invoices', { invoice });
-  await story.advance('2026-03-12T00:00:00Z');
+  await story.advanceTo('2026-03-12T00:00:00Z');
   expect((await story.client.get(`/invoices/${made.body.invoice.svc_id}`)).body.invoice.payment_overdue).toBe(true);
   expect(await reasons({})).toEqual([]);
   expect((await settings(true)).body.settings.deny_when_overdue).toBe(true);
@@ -281,7 +281,7 @@ test('a weighted sum of a recurring metric goes on from period to period', async
   expect(await used()).toEqual(['9.97311827956989247312', '10.0']);
   await seats('s2', 10, '2026-03-09T11:00:00Z'); // noon: half of the day is left
   expect((await used())[1]).toBe('15.0');
-  await story.advance('2026-04-15T10:00:00Z');
+  await story.advanceTo('2026-04-15T10:00:00Z');
   expect(await used()).toEqual(['20.0', '20.0']);
 });
 

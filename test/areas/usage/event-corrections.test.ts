@@ -3,6 +3,7 @@ import { json } from '../../../src/platform/db/values.ts';
 import type { Client } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
+import { ok } from '../../support/words.ts';
 
 // Corrections of events in periods that are not invoiced: event-corrections.md.
 let service: TestService;
@@ -55,13 +56,6 @@ beforeAll(async () => {
   );
 });
 afterAll(() => service.stop());
-
-// biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
-async function ok(answer: ReturnType<Client['post']>): Promise<any> {
-  const { status, text, body } = await answer;
-  if (status !== 200) throw new Error(text);
-  return body;
-}
 
 let customers = 0;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countStatements } from '../../support/count-statements.ts';
 import { startService, type TestService } from '../../support/service.ts';
-import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
+import { openStory, type Story } from '../../support/story.ts';
 
 // Lifetime usage: usage-reads.md#lifetime-usage.
 let service: TestService;
@@ -11,12 +11,8 @@ beforeAll(async () => {
   service = await startService();
   story = await openStory(service, '2022-12-01T00:30:00Z');
   await story.customer({ currency: 'EUR' });
-  const { body } = await story.client.post('/billable_metrics', {
-    billable_metric: { name: 'Tokens', code: 'tokens', aggregation_type: 'sum_agg', field_name: 'total' },
-  });
-  const charges = [
-    { billable_metric_id: body.billable_metric.svc_id, charge_model: 'standard', properties: { amount: '0.01' } },
-  ];
+  const metric = await story.metric('tokens', { aggregation_type: 'sum_agg', field_name: 'total' });
+  const charges = [{ billable_metric_id: metric.svc_id, charge_model: 'standard', properties: { amount: '0.01' } }];
   await story.plan({ amount_cents: 3100, amount_currency: 'EUR', charges });
   await story.plan({ code: 'bigger', amount_cents: 6200, amount_currency: 'EUR', charges });
   await story.subscribe();
@@ -31,21 +27,12 @@ const put = (cents: unknown) =>
 let sent = 0;
 const use = async (total: number, timestamp: string) => {
   sent += 1;
-  const { status } = await story.client.post('/events', {
-    event: {
-      transaction_id: `t${sent}`,
-      external_subscription_id: 'sub',
-      code: 'tokens',
-      timestamp: Date.parse(timestamp) / 1000,
-      properties: { total },
-    },
-  });
-  expect(status).toBe(200);
+  await story.use('tokens', { total }, { at: timestamp, transaction_id: `t${sent}` });
 };
 
 test('an accepted event shows at once', async () => {
   await use(1_000_000, '2022-12-01T00:10:00Z'); // before the subscription
-  await story.advance('2022-12-05T10:00:00Z');
+  await story.advanceTo('2022-12-05T10:00:00Z');
   await use(1_000_000, '2022-12-05T10:00:00Z');
   expect(await lifetime()).toMatchObject({
     external_subscription_id: 'sub',
@@ -78,12 +65,12 @@ test('imported usage is set, and never below zero', async () => {
 
 test('what is billed moves from current to invoiced, over plan changes too', async () => {
   const { svc_id } = await lifetime();
-  await story.advance('2023-01-01T02:30:00Z');
+  await story.advanceTo('2023-01-01T02:30:00Z');
   expect(await lifetime()).toMatchObject({ invoiced_usage_amount_cents: 1_000_000, current_usage_amount_cents: 0 });
-  await story.advance('2023-01-10T00:00:00Z');
+  await story.advanceTo('2023-01-10T00:00:00Z');
   await use(100, '2023-01-09T00:00:00Z');
   expect((await story.subscribe({ plan_code: 'bigger' })).status).toBe(200);
-  await story.advance('2023-01-12T00:00:00Z');
+  await story.advanceTo('2023-01-12T00:00:00Z');
   await use(50, '2023-01-11T00:00:00Z');
   expect(await lifetime()).toMatchObject({
     svc_id,

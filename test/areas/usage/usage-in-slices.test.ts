@@ -9,6 +9,7 @@ import { type Pause, Turns } from '../../../src/platform/turns/turns.ts';
 import type { Client } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
+import { ok } from '../../support/words.ts';
 
 // everywhere.md#bounded-cost: usage of 20 000 fees is worked out in pieces, between which others are answered.
 const CHARGES = 10;
@@ -21,11 +22,6 @@ let client: Client & { organization: { organization_id: string } };
 beforeAll(async () => {
   service = await startService();
   client = await service.org();
-  const ok = async (answer: ReturnType<Client['post']>) => {
-    const { status, text, body } = await answer;
-    expect(status, text).toBe(200);
-    return body;
-  };
   const regions = Array.from({ length: FILTERS }, (_, n) => `r${n}`);
   const metric = await ok(
     client.post('/billable_metrics', {

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations, operationsByName } from '../../../src/operations.ts';
 import { countStatements } from '../../support/count-statements.ts';
 import { startService, type TestService } from '../../support/service.ts';
+import { openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
-import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
 // The budget of reads (rollups.md, usage-reads.md): a customer with 20 charges of every kind, 5 of them
 // grouped over 50 groups.
@@ -116,7 +116,7 @@ describe('every other read of events, metrics, plans, subscriptions, fees and us
     });
     const event = { transaction_id: 'paid-1', ...ESTIMATED, timestamp: Date.parse('2024-03-01T10:00:00Z') / 1000 };
     await client.post('/events', { event });
-    await story.advance('2024-04-01T06:00:00Z');
+    await story.advanceTo('2024-04-01T06:00:00Z');
     const { body: corrected } = await client.post('/events/corrections', {
       correction: {
         kind: 'retract',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countStatements } from '../../support/count-statements.ts';
 import { startService, type TestService } from '../../support/service.ts';
-import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
+import { openStory, type Story } from '../../support/story.ts';
 
 // Current usage: usage-reads.md#current-usage.
 let service: TestService;
@@ -42,7 +42,7 @@ beforeAll(async () => {
   });
   await story.subscribe();
   await send('calls', '2024-02-20T00:00:00Z', { team: 'old' });
-  await story.advance(NOW);
+  await story.advanceTo(NOW);
   for (const team of ['red', 'red', 'blue', '']) await send('calls', '2024-03-05T00:00:00Z', { team });
   await send('storage', '2024-03-06T00:00:00Z', { gb: '10', region: 'eu' });
   await send('storage', '2024-03-06T00:00:00Z', { gb: '1.5', region: 'mars' });
@@ -56,16 +56,7 @@ const metric = async (fields: object): Promise<string> =>
 let sent = 0;
 const send = async (code: string, at: string, properties: object): Promise<void> => {
   sent += 1;
-  const { status, text } = await story.client.post('/events', {
-    event: {
-      transaction_id: `t${sent}`,
-      external_subscription_id: 'sub',
-      code,
-      timestamp: Date.parse(at) / 1000,
-      properties,
-    },
-  });
-  if (status !== 200) throw new Error(text);
+  await story.use(code, properties, { at, transaction_id: `t${sent}` });
 };
 
 const usage = async (query = '') =>

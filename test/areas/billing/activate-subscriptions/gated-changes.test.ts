@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
+import { ok } from '../../../support/words.ts';
 
 // Plan changes that wait for the payment of their first invoice: plan-changes.md#upgrade, plan-changes.md#downgrade,
 // activation-rules.md.
@@ -37,12 +38,6 @@ beforeEach(async () => {
   await story.plan({ amount_cents: 3100, pay_in_advance: true, charges });
   await story.plan({ code: 'more', amount_cents: 6200, pay_in_advance: true, charges });
 });
-
-async function ok(answer: ReturnType<Story['client']['post']>): Promise<Invoice> {
-  const { status, text, body } = await answer;
-  expect(status, text).toBe(200);
-  return body;
-}
 
 /** The card comes after the first record, whose own invoice nobody collects. */
 const begin = async (plan_code: string, card: string): Promise<void> => {
@@ -107,7 +102,7 @@ const confirm = async () => {
 describe('an upgrade', () => {
   test('takes over once it is paid, and what the old plan had in advance comes back', async () => {
     await begin('plan', PAYS);
-    await story.advance('2024-05-11T10:00:00Z');
+    await story.advanceTo('2024-05-11T10:00:00Z');
     const made = await change('more');
     expect(made).toMatchObject({
       status: 'incomplete',
@@ -129,7 +124,7 @@ describe('an upgrade', () => {
 
   test('that is not paid leaves the old plan as it was', async () => {
     await begin('plan', REFUSED);
-    await story.advance('2024-05-11T10:00:00Z');
+    await story.advanceTo('2024-05-11T10:00:00Z');
     await change('more');
     await inStatus('more', 'canceled');
     expect(await records()).toEqual([
@@ -137,7 +132,7 @@ describe('an upgrade', () => {
       { plan: 'more', status: 'canceled', reason: 'payment_failed' },
     ]);
     expect(await credited()).toEqual([]);
-    await story.advance('2024-06-01T01:00:00Z');
+    await story.advanceTo('2024-06-01T01:00:00Z');
     expect(await billed()).toEqual([
       { status: 'finalized', fee: 3100, usage: 0 },
       { status: 'closed', fee: 4200, usage: 0 },
@@ -147,19 +142,19 @@ describe('an upgrade', () => {
 
   test('while it waits usage is the old plan’s, afterwards its own, none twice', async () => {
     await begin('plan', ASKS);
-    await story.advance('2024-05-11T10:00:00Z');
+    await story.advanceTo('2024-05-11T10:00:00Z');
     await change('more');
-    await story.advance('2024-05-12T10:00:00Z');
+    await story.advanceTo('2024-05-12T10:00:00Z');
     await use('waiting', '2024-05-12T09:00:00Z');
-    await story.advance('2024-05-15T09:00:00Z');
+    await story.advanceTo('2024-05-15T09:00:00Z');
     await use('boundary', '2024-05-15T09:00:00Z');
     await confirm();
     await inStatus('more', 'active');
-    await story.advance('2024-05-16T10:00:00Z');
+    await story.advanceTo('2024-05-16T10:00:00Z');
     await use('after', '2024-05-16T09:00:00Z');
     const usage = await story.client.get('/customers/acme/current_usage?external_subscription_id=sub');
     const shown = usage.body.customer_usage.amount_cents;
-    await story.advance('2024-06-01T01:00:00Z');
+    await story.advanceTo('2024-06-01T01:00:00Z');
     const invoices = await billed();
     expect(invoices.map(({ fee }) => fee)).toEqual([3100, 4200, 0, 6200]);
     // Of the event at the very instant nothing but that it counts once is promised.
@@ -175,7 +170,7 @@ describe('an upgrade', () => {
     expect(ended.body).toMatchObject({ status: 422, error_details: { base: ['next_subscription_incomplete'] } });
     const again = await story.subscribe({ plan_code: 'more' });
     expect(again.body).toMatchObject({ error_details: { subscription: ['subscription_incomplete'] } });
-    await story.advance('2024-05-05T10:30:00Z');
+    await story.advanceTo('2024-05-05T10:30:00Z');
     expect(await inStatus('more', 'canceled')).toMatchObject({ reason: 'timeout' });
     await ok(story.client.delete('/subscriptions/sub'));
   });
@@ -200,7 +195,7 @@ describe('a downgrade', () => {
     const pending = (await story.client.get('/subscriptions/sub?status=pending')).body.subscription;
     expect(pending.activation_rules).toMatchObject([{ status: 'inactive' }]);
     await use('may', '2024-05-01T10:00:00Z');
-    await story.advance('2024-06-01T00:30:00Z');
+    await story.advanceTo('2024-06-01T00:30:00Z');
     await inStatus('plan', 'active');
     expect(await billed()).toEqual([
       { status: 'finalized', fee: 6200, usage: 0 },
@@ -214,17 +209,17 @@ describe('a downgrade', () => {
     await begin('more', ASKS);
     await change('plan');
     await use('may', '2024-05-01T10:00:00Z');
-    await story.advance('2024-06-01T23:30:00Z');
+    await story.advanceTo('2024-06-01T23:30:00Z');
     expect((await billed()).map(({ status, fee }) => [status, fee])).toEqual([
       ['finalized', 6200],
       ['open', 3100],
     ]);
-    await story.advance('2024-06-02T01:00:00Z');
-    await story.advance('2024-06-03T10:00:00Z');
+    await story.advanceTo('2024-06-02T01:00:00Z');
+    await story.advanceTo('2024-06-03T10:00:00Z');
     await confirm();
     await inStatus('plan', 'active');
     await use('june', '2024-06-03T10:00:00Z');
-    await story.advance('2024-07-01T01:00:00Z');
+    await story.advanceTo('2024-07-01T01:00:00Z');
     expect((await billed()).map(({ fee, usage }) => [fee, usage])).toEqual([
       [6200, 0],
       [3100, 0],
@@ -239,9 +234,9 @@ describe('a downgrade', () => {
   test('not paid: the old plan is billed as if nothing had been asked for', async () => {
     await begin('more', REFUSED);
     await change('plan');
-    await story.advance('2024-06-01T00:30:00Z');
+    await story.advanceTo('2024-06-01T00:30:00Z');
     expect(await inStatus('plan', 'canceled')).toMatchObject({ reason: 'payment_failed' });
-    await story.advance('2024-06-01T02:00:00Z');
+    await story.advanceTo('2024-06-01T02:00:00Z');
     expect((await billed()).map(({ status, fee }) => [status, fee])).toEqual([
       ['finalized', 6200],
       ['closed', 3100],
@@ -257,7 +252,7 @@ describe('a downgrade', () => {
     const longer = await ok(put([{ type: 'payment', timeout_hours: 1 }]));
     expect(longer.subscription.activation_rules).toMatchObject([{ timeout_hours: 1, status: 'inactive' }]);
     await ok(put([]));
-    await story.advance('2024-06-01T00:30:00Z');
+    await story.advanceTo('2024-06-01T00:30:00Z');
     await inStatus('plan', 'active');
     expect((await billed()).map(({ fee }) => fee)).toEqual([6200, 3100]);
   });

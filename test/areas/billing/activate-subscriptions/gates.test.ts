@@ -3,8 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { SUBSCRIPTION_CHECKS } from '../../../../src/areas/reporting/audit-books/subscription-checks.ts';
 import type { Context } from '../../../../src/platform/context.ts';
 import { startService, type TestService } from '../../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
+import { ok } from '../../../support/words.ts';
 
 // Subscriptions that wait for the payment of their first invoice: activation-rules.md, ledger.md#l2, ledger.md#l3,
 // ledger.md#l4, ledger.md#l5.
@@ -32,12 +33,6 @@ beforeEach(async () => {
   });
   await story.plan({ amount_cents: 3100, pay_in_advance: true });
 });
-
-async function ok(answer: ReturnType<Story['client']['post']>): Promise<Invoice> {
-  const { status, text, body } = await answer;
-  expect(status, text).toBe(200);
-  return body;
-}
 
 const card = (number: string) =>
   ok(story.client.post('/customers/acme/payment_methods', { payment_method: { card_number: number } }));
@@ -103,13 +98,13 @@ describe('paid', () => {
     await card(ASKS);
     await gated({ activation_rules: [{ type: 'payment' }] });
     const payment = await processing();
-    await story.advance('2024-07-15T10:00:00Z');
+    await story.advanceTo('2024-07-15T10:00:00Z');
     const waiting = await inStatus('incomplete');
     expect(waiting.activation_rules).toMatchObject([{ status: 'pending', expires_at: null }]);
     expect(await stored()).toMatchObject([{ status: 'open', total: 3100 }]);
     await ok(story.client.post(`/sandbox/payments/${payment.id}/confirm`, { outcome: 'succeeded' }));
     await inStatus('active');
-    await story.advance('2024-07-15T12:00:00Z');
+    await story.advanceTo('2024-07-15T12:00:00Z');
     const invoices = await story.invoices(2);
     const periods = invoices.map(({ billing_periods: [line] }) => line.subscription_from_datetime);
     expect(periods.sort()).toEqual(['2024-05-01T00:00:00Z', '2024-07-01T00:00:00Z']);
@@ -134,7 +129,7 @@ describe('paid', () => {
     await card(PAYS);
     const made = await gated({ subscription_at: '2024-05-03T00:00:00Z' });
     expect(made).toMatchObject({ status: 'pending', activation_rules: [{ status: 'inactive', expires_at: null }] });
-    await story.advance('2024-05-03T01:00:00Z');
+    await story.advanceTo('2024-05-03T01:00:00Z');
     expect((await inStatus('active')).activation_rules).toMatchObject([{ status: 'satisfied' }]);
   });
 });
@@ -185,16 +180,16 @@ describe('not paid', () => {
     await card(ASKS);
     await gated();
     const payment = await processing();
-    await story.advance('2024-05-03T10:10:00Z');
+    await story.advanceTo('2024-05-03T10:10:00Z');
     expect(await find('incomplete')).toBeDefined();
-    await story.advance('2024-05-03T10:30:00Z');
+    await story.advanceTo('2024-05-03T10:30:00Z');
     expect(await inStatus('canceled')).toMatchObject({
       cancellation_reason: 'timeout',
       activation_rules: [{ status: 'expired' }],
     });
     expect(await stored()).toMatchObject([{ status: 'closed' }]);
     await story.client.post(`/sandbox/payments/${payment.id}/confirm`, { outcome: 'succeeded' });
-    await story.advance('2024-05-03T12:00:00Z');
+    await story.advanceTo('2024-05-03T12:00:00Z');
     expect((await find('canceled'))!.cancellation_reason).toBe('timeout');
     expect(await stored()).toMatchObject([{ status: 'closed' }]);
   });
@@ -233,7 +228,7 @@ describe('not paid', () => {
     await card(PAYS);
     await gated({ subscription_at: '2024-05-03T00:00:00Z' });
     await ok(story.client.delete('/subscriptions/sub?status=pending'));
-    await story.advance('2024-05-04T00:00:00Z');
+    await story.advanceTo('2024-05-04T00:00:00Z');
     expect(await find('canceled')).toMatchObject({ activation_rules: [{ status: 'inactive' }] });
     expect(await stored()).toEqual([]);
   });
@@ -276,7 +271,7 @@ test('rules may be replaced before the start, and not after', async () => {
   const longer = await ok(put([{ type: 'payment', timeout_hours: 1 }]));
   expect(longer.subscription.activation_rules).toMatchObject([{ timeout_hours: 1, status: 'inactive' }]);
   await ok(put([]));
-  await story.advance('2024-05-03T01:00:00Z');
+  await story.advanceTo('2024-05-03T01:00:00Z');
   expect(await inStatus('active')).toMatchObject({ activation_rules: [] });
   expect((await put(RULES)).body.error_details).toEqual({ activation_rules: ['subscription_not_pending'] });
 });
@@ -287,7 +282,7 @@ test('payment and timeout at once: decided once', async () => {
   const payment = await processing();
   await Promise.all([
     story.client.post(`/sandbox/payments/${payment.id}/confirm`, { outcome: 'succeeded' }),
-    story.advance('2024-05-03T10:30:00Z'),
+    story.advanceTo('2024-05-03T10:30:00Z'),
   ]);
   const decided = await until(async () => (await find('active')) ?? (await find('canceled')));
   const [invoice] = await stored();

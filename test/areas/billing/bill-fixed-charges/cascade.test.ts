@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
+import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { openStory, type Story } from '../bill-subscriptions/story.ts';
 
 // Rules: plans.md#overrides-and-cascade "cascade", fixed-charges.md#override.
 let service: TestService;
@@ -76,7 +76,7 @@ test('a single fixed charge changed at once is not billed at once on its copies'
   const change = { units: 15, apply_units_immediately: true, cascade_updates: true };
   await story.client.put(`${PATH}/seats`, { fixed_charge: change });
   await until(async () => ((await own(story))[0].units === 15 ? true : undefined));
-  await story.advance('2024-03-02T00:00:00Z');
+  await story.advanceTo('2024-03-02T00:00:00Z');
   expect(await story.invoices(1)).toHaveLength(1);
 });
 
@@ -100,7 +100,7 @@ test('a price of one subscription’s own makes its plan a copy, with the units 
   const priced = await story.client.put(`${OWN}/seats`, { fixed_charge: { properties: { amount: '20' } } });
   expect(priced.body.fixed_charge).toMatchObject({ units: 12, properties: { amount: '20' } });
   expect(priced.body.fixed_charge.svc_parent_id).not.toBeNull();
-  await story.advance('2024-04-01T02:00:00Z');
+  await story.advanceTo('2024-04-01T02:00:00Z');
   const invoices = await story.invoices(3);
   expect(invoices.map(({ fees_amount_cents }) => fees_amount_cents)).toEqual([10000, 2000, 24000]);
 });

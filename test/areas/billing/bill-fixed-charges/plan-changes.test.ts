@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
-import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 
 // Golden cases of golden-invoices.md#starts-and-periodic-runs, golden-invoices.md#upgrade-and-downgrade with fixed
 // charges, and the examples of in-advance.md#fees-in-advance.
@@ -69,11 +69,11 @@ test('G57: an upgrade takes off what the old plan paid for the add-on that both 
   const story = await openStory(service, '2023-07-19T12:12:00Z');
   await oldAndNew(story);
   await story.subscribe();
-  await story.advance('2023-08-01T02:00:00Z');
-  await story.advance('2023-08-21T12:00:00Z');
+  await story.advanceTo('2023-08-01T02:00:00Z');
+  await story.advanceTo('2023-08-21T12:00:00Z');
   await story.subscribe({ plan_code: 'big' });
   await story.invoices(3);
-  await story.advance('2023-09-01T02:00:00Z');
+  await story.advanceTo('2023-09-01T02:00:00Z');
   const invoices = await story.invoices(4);
   expect(invoices.map(amounts)).toEqual([
     { a1: 419, a2: 629 },
@@ -87,10 +87,10 @@ test('G58: fixed charges in arrears are billed for the days of each plan, the up
   const story = await openStory(service, '2023-08-01T00:00:00Z');
   await oldAndNew(story, { pay_in_advance: false });
   await story.subscribe();
-  await story.advance('2023-08-21T12:00:00Z');
+  await story.advanceTo('2023-08-21T12:00:00Z');
   await story.subscribe({ plan_code: 'big' });
   await story.invoices(1);
-  await story.advance('2023-10-01T02:00:00Z');
+  await story.advanceTo('2023-10-01T02:00:00Z');
   const invoices = await story.invoices(3);
   expect(invoices.map(amounts)).toEqual([
     { subscription: 65, a1: 677, a2: 1016 },
@@ -111,7 +111,7 @@ test('G59: a downgrade bills the old month and the new fixed charges on one invo
   await story.subscribe();
   await story.invoices(1);
   await story.subscribe({ plan_code: 'small' });
-  await story.advance('2023-09-01T02:00:00Z');
+  await story.advanceTo('2023-09-01T02:00:00Z');
   const [, september] = await story.invoices(2);
   expect(amounts(september)).toEqual({ subscription: 10000, a2: 10000, a3: 2000 });
   expect(september.billing_periods).toHaveLength(2);
@@ -126,7 +126,7 @@ test('an end bills arrears up to its day and nothing in advance', async () => {
   });
   await story.subscribe();
   await story.invoices(1);
-  await story.advance('2024-04-15T10:00:00Z');
+  await story.advanceTo('2024-04-15T10:00:00Z');
   await story.client.delete('/subscriptions/sub');
   const [, closing] = await story.invoices(2);
   expect(amounts(closing)).toEqual({ subscription: 0, a2: 1500 });
@@ -142,7 +142,7 @@ test('a yearly plan bills its fixed charges by the month when told to', async ()
     fixed_charges: [fixed('a1', 1, '7'), fixed('a2', 1, '5', { pay_in_advance: false })],
   });
   await story.subscribe();
-  await story.advance('2024-03-01T02:00:00Z');
+  await story.advanceTo('2024-03-01T02:00:00Z');
   const invoices = await story.invoices(3);
   expect(invoices.map(amounts)).toEqual([{ a1: 700 }, { a1: 700, a2: 500 }, { a1: 700, a2: 500 }]);
 });
@@ -158,7 +158,7 @@ test('in a trial only fixed charges in advance are billed, and not again when it
   });
   await story.subscribe();
   await story.invoices(1);
-  await story.advance('2024-01-12T00:00:00Z');
+  await story.advanceTo('2024-01-12T00:00:00Z');
   const invoices = await story.invoices(2);
   expect(invoices.map(amounts)).toEqual([{ a1: 700 }, { subscription: 2100 }]);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
 
 // Golden cases of fixed-charges.md#aggregation, fixed-charges.md#change-inside-a-period,
 // golden-usage.md#filters-and-fixed-charges as invoices.
@@ -108,7 +108,7 @@ test('a change of a plan is written for all its subscriptions in one statement',
 
 test('units raised inside a prorated period are billed for the days left, today included', async () => {
   const story = await open({ prorated: true }, '2024-04-01T00:00:00Z');
-  await story.advance('2024-04-16T18:00:00Z');
+  await story.advanceTo('2024-04-16T18:00:00Z');
   await setUnits(story, 16);
   // 6 more units for 15 of 30 days
   expect((await story.invoices(2)).map(fees)).toEqual([[[10, 10000]], [[6, 3000]]]);
@@ -117,7 +117,7 @@ test('units raised inside a prorated period are billed for the days left, today 
 test('fewer units without the flag hold from the next period on', async () => {
   const story = await open();
   await setUnits(story, 4, {});
-  await story.advance('2024-04-01T02:00:00Z');
+  await story.advanceTo('2024-04-01T02:00:00Z');
   expect((await story.invoices(2)).map(fees)).toEqual([[[10, 10000]], [[4, 4000]]]);
 });
 
@@ -130,9 +130,9 @@ test('units in arrears, raised in the middle of the month, are weighed by their 
   const arrears = { ...SEATS, pay_in_advance: false, prorated: true, units: 7, properties: { amount: '1' } };
   await story.plan({ amount_cents: 0, fixed_charges: [arrears] });
   await story.subscribe();
-  await story.advance('2025-02-10T09:00:00Z');
+  await story.advanceTo('2025-02-10T09:00:00Z');
   await setUnits(story, 70);
-  await story.advance('2025-03-01T02:00:00Z');
+  await story.advanceTo('2025-03-01T02:00:00Z');
   // 7 × 9/28 + 70 × 19/28
   expect((await story.invoices(1)).map(fees)).toEqual([[[70, 4975]]]);
 });
@@ -150,7 +150,7 @@ test('a subscription with units of its own is left alone by the plan', async () 
     meta: { total_count: 1 },
   });
   expect((await story.client.get('/plans/plan/fixed_charges/seats')).body.fixed_charge.units).toBe(30);
-  await story.advance('2024-04-01T02:00:00Z');
+  await story.advanceTo('2024-04-01T02:00:00Z');
   expect((await story.invoices(3)).map(fees)).toEqual([[[10, 10000]], [[5, 5000]], [[15, 15000]]]);
 });
 
@@ -158,7 +158,7 @@ test('a deleted fixed charge is billed no more and nothing is paid back', async 
   const story = await open();
   const gone = await story.client.delete('/plans/plan/fixed_charges/seats');
   expect(gone.body.fixed_charge.code).toBe('seats');
-  await story.advance('2024-04-01T02:00:00Z');
+  await story.advanceTo('2024-04-01T02:00:00Z');
   expect((await story.invoices(2)).map(fees)).toEqual([[[10, 10000]], []]);
 });
 
@@ -179,10 +179,10 @@ test('a draft that is made final later bills the units with which it was made', 
   await story.plan({ amount_cents: 0, pay_in_advance: true, fixed_charges: [SEATS] });
   await story.subscribe();
   await story.invoices(1);
-  await story.advance('2024-03-02T00:00:00Z');
+  await story.advanceTo('2024-03-02T00:00:00Z');
   await setUnits(story, 15);
   await story.invoices(2);
-  await story.advance('2024-03-04T02:00:00Z');
+  await story.advanceTo('2024-03-04T02:00:00Z');
   const invoices = await until(async () => {
     const list = await story.invoices(2);
     return list.every(({ status }) => status === 'finalized') ? list : undefined;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { json } from '../../../../src/platform/db/values.ts';
 import { startService, type TestService } from '../../../support/service.ts';
+import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { openStory, type Story } from '../bill-subscriptions/story.ts';
 
 // Golden cases of golden-usage.md#in-advance; rules in-advance.md#units-of-one-event,
 // events.md#subscription-of-an-event and in-advance.md#fees-in-advance.
@@ -170,7 +170,7 @@ test('golden case 98: a dynamic charge bills the amount of the event', async () 
 test('an invoiceable event gets an invoice of its own at once, without the grace period, with its taxes', async () => {
   const story = await subscribed(SUM, STANDARD, { billing_configuration: { invoice_grace_period: 5 } });
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
-  await story.advance('2023-02-10T10:00:00Z');
+  await story.advanceTo('2023-02-10T10:00:00Z');
   await send(story, event('a', { v: 2 }));
   const [invoice] = await story.invoices(1);
   expect(invoice).toMatchObject({
@@ -193,7 +193,7 @@ test('an invoiceable event gets an invoice of its own at once, without the grace
       },
     ],
   });
-  await story.advance('2023-03-10T00:00:00Z');
+  await story.advanceTo('2023-03-10T00:00:00Z');
   const all = await story.invoices(2);
   expect(all[1]).toMatchObject({ fees_amount_cents: 0 });
 });
@@ -211,7 +211,7 @@ test('running the work again, and sending the event again, makes no second fee',
   await service.sql`
     insert into after_steps (id, organization_id, job, payload, created_at, enqueued_at)
     values (gen_random_uuid(), ${story.organizationId}, 'bill-in-advance', ${json(step)}, now(), now())`;
-  await story.advance('2023-02-02T00:00:00Z');
+  await story.advanceTo('2023-02-02T00:00:00Z');
   expect(await fees(story, 2)).toHaveLength(2);
 
   // A deleted fee stays deleted.
@@ -219,7 +219,7 @@ test('running the work again, and sending the event again, makes no second fee',
   await service.sql`
     insert into after_steps (id, organization_id, job, payload, created_at, enqueued_at)
     values (gen_random_uuid(), ${story.organizationId}, 'bill-in-advance', ${json(step)}, now(), now())`;
-  await story.advance('2023-02-03T00:00:00Z');
+  await story.advanceTo('2023-02-03T00:00:00Z');
   expect(await fees(story, 1)).toHaveLength(1);
 });
 
@@ -282,7 +282,7 @@ test('units given back are not billed again when used again, per group and per p
     ['c', '5.0', 500, { team: 'y' }],
     ['d', '2.0', 200, { team: 'x' }],
   ]);
-  await story.advance('2023-03-02T00:00:00Z');
+  await story.advanceTo('2023-03-02T00:00:00Z');
   await send(story, event('e', { v: 3, team: 'x' }));
   expect((await fees(story, 5))[4]).toMatchObject({ units: '3.0', amount_cents: 300 });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
 
 // Rules: in-advance.md#units-of-one-event "billed at each period start", in-advance.md#gathering-paid-fees,
 // plan-changes.md#downgrade.
@@ -24,14 +24,10 @@ interface Seats extends Story {
 
 async function openSeats(now: string, customer: object = {}): Promise<Seats> {
   const story = await openStory(service, now);
-  const { body } = await story.client.post('/billable_metrics', {
-    billable_metric: {
-      name: 'Seats',
-      code: 'seats',
-      aggregation_type: 'unique_count_agg',
-      field_name: 'id',
-      recurring: true,
-    },
+  const metric = await story.metric('seats', {
+    aggregation_type: 'unique_count_agg',
+    field_name: 'id',
+    recurring: true,
   });
   await story.customer(customer);
   return {
@@ -42,7 +38,7 @@ async function openSeats(now: string, customer: object = {}): Promise<Seats> {
         ...plan,
         charges: [
           {
-            billable_metric_id: body.billable_metric.svc_id,
+            billable_metric_id: metric.svc_id,
             charge_model: 'standard',
             properties: { amount: '30' },
             pay_in_advance: true,
@@ -83,19 +79,19 @@ test('G84: paid fees are gathered at the month’s end, the others and the renew
   });
   await story.subscribe();
   for (const day of [11, 12, 13, 14, 15]) {
-    await story.advance(`2024-06-${day}T00:00:00Z`);
+    await story.advanceTo(`2024-06-${day}T00:00:00Z`);
     await story.seat(`seat ${day}`);
   }
   const cents = (fees: Fee[]) => fees.map((fee) => fee.amount_cents).sort((a, b) => b - a);
   const june = await story.fees(5);
   expect(cents(june)).toEqual([2008, 1908, 1807, 1707, 1606]);
   for (const fee of june.filter(({ amount_cents }) => amount_cents > 1800)) await pay(story, fee);
-  await story.advance('2024-07-01T02:00:00Z');
+  await story.advanceTo('2024-07-01T02:00:00Z');
   expect((await gathered(story)).map(({ fees_amount_cents }) => fees_amount_cents)).toEqual([5723]);
   const unpaid = (await story.fees(6)).filter(({ payment_status }) => payment_status === 'pending');
   expect(cents(unpaid)).toEqual([15060, 1707, 1606]);
   for (const fee of unpaid) await pay(story, fee);
-  await story.advance('2024-08-01T02:00:00Z');
+  await story.advanceTo('2024-08-01T02:00:00Z');
   const next = (await gathered(story)).find(({ fees_amount_cents }) => fees_amount_cents !== 5723);
   expect(next).toMatchObject({ fees_amount_cents: 18373, taxes_amount_cents: 3674, total_amount_cents: 22047 });
 });
@@ -104,13 +100,13 @@ test('G85: what was paid on the billing day for the new month waits for the next
   const story = await openSeats('2024-06-01T00:00:00Z');
   await story.sell({ invoiceable: false, prorated: true, regroup_paid_fees: 'invoice' });
   await story.subscribe();
-  await story.advance('2024-07-01T00:01:00Z');
+  await story.advanceTo('2024-07-01T00:01:00Z');
   await story.seat('a');
   const [fee] = await story.fees(1);
   await pay(story, fee);
-  await story.advance('2024-07-01T02:00:00Z');
+  await story.advanceTo('2024-07-01T02:00:00Z');
   expect(await gathered(story)).toEqual([]);
-  await story.advance('2024-08-01T02:00:00Z');
+  await story.advanceTo('2024-08-01T02:00:00Z');
   const [invoice] = await gathered(story);
   expect(invoice).toMatchObject({
     status: 'finalized',
@@ -155,7 +151,7 @@ test('LG14: a paid fee is booked on its own, its invoice shows the payment and b
   await status('succeeded');
   expect(await balances()).toEqual(paid);
 
-  await story.advance('2024-07-01T02:00:00Z');
+  await story.advanceTo('2024-07-01T02:00:00Z');
   const [invoice] = await gathered(story);
   expect(invoice).toMatchObject({ total_amount_cents: 2410, taxes_amount_cents: 402, total_paid_amount_cents: 2410 });
   expect(await balances()).toEqual(paid);
@@ -187,7 +183,7 @@ test('fees of charges that do not regroup theirs are on no invoice, however paid
   await story.seat('a');
   const [fee] = await story.fees(1);
   await pay(story, fee);
-  await story.advance('2024-07-01T02:00:00Z');
+  await story.advanceTo('2024-07-01T02:00:00Z');
   expect(await gathered(story)).toEqual([]);
 });
 
@@ -198,7 +194,7 @@ test('an end gathers everything that was paid, the period that it cuts included'
   await story.seat('a');
   const [fee] = await story.fees(1);
   await pay(story, fee);
-  await story.advance('2024-06-10T00:00:00Z');
+  await story.advanceTo('2024-06-10T00:00:00Z');
   await story.client.delete('/subscriptions/sub');
   const invoice = await until(async () => (await gathered(story))[0]);
   expect(invoice).toMatchObject({ fees_amount_cents: 3000, taxes_amount_cents: 0 });
@@ -213,7 +209,7 @@ test('carried seats are on the invoice of the period once, whether it is a draft
   await story.sell({ prorated: true });
   await story.subscribe();
   await story.seat('a');
-  await story.advance('2024-07-01T02:00:00Z');
+  await story.advanceTo('2024-07-01T02:00:00Z');
   const drafts = (await story.invoices(2)).filter((invoice) => invoice.status === 'draft');
   const fee = drafts[0].fees.find((each: Fee) => each.item.type === 'charge');
   expect(fee).toMatchObject({
@@ -224,7 +220,7 @@ test('carried seats are on the invoice of the period once, whether it is a draft
     to_date: '2024-07-31T23:59:59Z',
   });
   await story.seat('b');
-  await story.advance('2024-07-05T00:00:00Z');
+  await story.advanceTo('2024-07-05T00:00:00Z');
   const all = await story.invoices(3);
   expect(all.map((invoice) => [invoice.status, invoice.fees_amount_cents])).toEqual(
     expect.arrayContaining([
@@ -240,7 +236,7 @@ test('standalone fees of carried seats are made once although the draft is compu
   await story.sell({ invoiceable: false });
   await story.subscribe();
   await story.seat('a');
-  await story.advance('2024-07-05T00:00:00Z');
+  await story.advanceTo('2024-07-05T00:00:00Z');
   expect((await story.fees(2)).map((fee) => fee.amount_cents)).toEqual([3000, 3000]);
 });
 
@@ -255,7 +251,7 @@ test.each([
   await story.seat('a');
   await story.fees(1);
   await story.subscribe({ plan_code: 'small' });
-  await story.advance('2024-07-01T02:00:00Z');
+  await story.advanceTo('2024-07-01T02:00:00Z');
   const fees = await story.fees(2);
   expect(fees.map((fee) => [fee.amount_cents, fee.from_date])).toEqual([
     [1000, '2024-06-10T00:00:00Z'],
@@ -274,11 +270,11 @@ test('an upgrade bills no seat again', async () => {
   await story.subscribe({ plan_code: 'small' });
   await story.seat('a');
   await story.fees(1);
-  await story.advance('2024-06-20T00:00:00Z');
+  await story.advanceTo('2024-06-20T00:00:00Z');
   await story.subscribe({ plan_code: 'large' });
   await story.invoices(2);
   await story.fees(1);
-  await story.advance('2024-07-01T02:00:00Z');
+  await story.advanceTo('2024-07-01T02:00:00Z');
   expect((await story.fees(2))[1].amount_cents).toBe(2000);
 });
 
@@ -293,7 +289,7 @@ test.each([
   await story.sell({ invoiceable: false, prorated: true });
   await story.plan({ code: 'big', amount_cents: 100 });
   await story.subscribe();
-  await story.advance('2024-04-22T02:00:00Z');
+  await story.advanceTo('2024-04-22T02:00:00Z');
   const seat = () => story.seat('a', '2024-04-02T00:00:00Z');
   const end = () => (isUpgrade ? story.subscribe({ plan_code: 'big' }) : story.client.delete('/subscriptions/sub'));
   if (isBilledAfter) await inTurn(story, end, seat);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ClientAnswer } from '../../../support/client.ts';
 import { startService, type TestService } from '../../../support/service.ts';
-import { openStory, type Story } from '../bill-subscriptions/story.ts';
+import { openStory, type Story } from '../../../support/story.ts';
 
 let service: TestService;
 let story: Story;

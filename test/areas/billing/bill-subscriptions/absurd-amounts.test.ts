@@ -2,19 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../../../support/client.ts';
 import { startService, type TestService } from '../../../support/service.ts';
 import { until } from '../../../support/until.ts';
+import { ok } from '../../../support/words.ts';
 
 let service: TestService;
 beforeAll(async () => {
   service = await startService();
 });
 afterAll(() => service.stop());
-
-async function ok(answer: Promise<{ status: number; text: string; body: Record<string, never> }>) {
-  const { status, text, body } = await answer;
-  if (status !== 200) throw new Error(text);
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
-  return body as any;
-}
 
 const price = (amount: string, metricId: string) => [
   { billable_metric_id: metricId, charge_model: 'standard', code: 'units', properties: { amount } },

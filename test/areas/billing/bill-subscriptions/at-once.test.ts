@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
+import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { openStory, type Story } from './story.ts';
 
 // Fifty requests at one record leave one effect (invoices.md#guarantees-of-the-storage).
 const AT_ONCE = 50;
@@ -32,7 +32,7 @@ test('fifty terminations at once end a subscription once, with one invoice', { t
   await story.customer();
   await story.plan({ amount_cents: 3100 });
   await story.subscribe();
-  await story.advance('2026-03-20T08:00:00Z');
+  await story.advanceTo('2026-03-20T08:00:00Z');
   const answers = await all(() => story.client.delete('/subscriptions/sub'));
   const statuses = answers.map(({ status }) => status);
   expect(statuses.filter((status) => status === 200)).toHaveLength(1);
@@ -51,7 +51,7 @@ test('fifty upgrades at once make one new record and one invoice', { timeout: 60
   await story.plan({ amount_cents: 3100 });
   await story.plan({ code: 'bigger', amount_cents: 6200 });
   await story.subscribe();
-  await story.advance('2026-03-20T08:00:00Z');
+  await story.advanceTo('2026-03-20T08:00:00Z');
   const answers = await all(() => story.subscribe({ plan_code: 'bigger' }));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   expect(new Set(answers.map(({ body }) => body.subscription.svc_id)).size).toBe(1);
@@ -88,7 +88,7 @@ test('terminations and upgrades at once leave at most one record alive, and no i
   await story.plan({ amount_cents: 3100 });
   await story.plan({ code: 'bigger', amount_cents: 6200 });
   await story.subscribe();
-  await story.advance('2026-03-20T08:00:00Z');
+  await story.advanceTo('2026-03-20T08:00:00Z');
   const answers = await Promise.all(
     Array.from({ length: AT_ONCE }, (_, index) =>
       index % 2 === 0 ? story.client.delete('/subscriptions/sub') : story.subscribe({ plan_code: 'bigger' }),

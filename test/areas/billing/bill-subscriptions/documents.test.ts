@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
-import { type Invoice, openStory, type Story } from './story.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 
 // Golden cases of invoices.md#dates, golden-invoices.md#totals-drafts-numbers and taxes.md#computation.
 let service: TestService;
@@ -37,11 +37,11 @@ test.each([
   });
   await story.plan({ amount_cents: 1000 });
   await story.subscribe();
-  await story.advance('2024-03-01T02:00:00Z');
+  await story.advanceTo('2024-03-01T02:00:00Z');
   const [made] = await story.invoices(1);
   expect(made).toMatchObject({ status: grace === 0 ? 'finalized' : 'draft', issuing_date: issued });
 
-  await story.advance('2024-03-05T00:00:00Z');
+  await story.advanceTo('2024-03-05T00:00:00Z');
   const [final] = await story.invoices(1);
   expect(final).toMatchObject({
     status: 'finalized',
@@ -57,7 +57,7 @@ test('TC3: drafted, finalized, overdue, each at its tick', async () => {
   await story.customer({ net_payment_term: 30, billing_configuration: { invoice_grace_period: 3 } });
   await story.plan({ amount_cents: 1000 });
   await story.subscribe();
-  await story.advance('2024-04-05T00:00:00Z');
+  await story.advanceTo('2024-04-05T00:00:00Z');
   const [march] = await story.invoices(2);
   expect(march).toMatchObject({ status: 'finalized', payment_overdue: true });
   const { body } = await story.client.get(
@@ -80,23 +80,23 @@ test('G72 to G74: numbers per customer, per entity, and back', async () => {
     await story.subscribe({ external_customer_id: name, external_id: name, billing_time: 'anniversary' });
     await story.invoices(1, name);
   }
-  await story.advance('2023-10-10T00:00:00Z');
+  await story.advanceTo('2023-10-10T00:00:00Z');
   expect(numbers(await story.invoices(3, 'a'))).toEqual(['BENT-1-001-001', 'BENT-1-001-002', 'BENT-1-001-003']);
   expect(numbers(await story.invoices(3, 'c'))[2]).toBe('BENT-1-003-003');
 
   await entity(story, { document_numbering: 'per_billing_entity', document_number_prefix: 'BENT-11' });
-  await story.advance('2023-10-20T00:00:00Z');
+  await story.advanceTo('2023-10-20T00:00:00Z');
   const october = [];
   for (const name of ['a', 'b', 'c']) october.push((await story.invoices(4, name))[3]);
   expect(numbers(october).sort()).toEqual(['BENT-11-202310-010', 'BENT-11-202310-011', 'BENT-11-202310-012']);
   expect(october.map((invoice) => invoice.sequential_id)).toEqual([4, 4, 4]);
 
   await entity(story, { document_numbering: 'per_customer' });
-  await story.advance('2023-11-20T00:00:00Z');
+  await story.advanceTo('2023-11-20T00:00:00Z');
   expect(numbers(await story.invoices(5, 'a'))[4]).toBe('BENT-11-001-005');
 
   await entity(story, { document_numbering: 'per_billing_entity' });
-  await story.advance('2023-12-20T00:00:00Z');
+  await story.advanceTo('2023-12-20T00:00:00Z');
   const december = [];
   for (const name of ['a', 'b', 'c']) december.push((await story.invoices(6, name))[5]);
   expect(numbers(december).sort()).toEqual(['BENT-11-202312-016', 'BENT-11-202312-017', 'BENT-11-202312-018']);
@@ -107,13 +107,13 @@ test('G68: an invoice of zero that nobody wants is closed and hidden, without a 
   await story.customer({ finalize_zero_amount_invoice: 'skip' });
   await story.plan({ amount_cents: 0 });
   await story.subscribe();
-  await story.advance('2024-03-02T00:00:00Z');
+  await story.advanceTo('2024-03-02T00:00:00Z');
   await story.invoices(0);
   const hidden = await service.sql`
     select status, number, sequential_id from invoices where organization_id = ${story.organizationId}`;
   expect([...hidden]).toEqual([{ status: 'closed', number: null, sequential_id: null }]);
   await story.customer({ finalize_zero_amount_invoice: 'finalize' });
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   const [april] = await story.invoices(1);
   expect(april).toMatchObject({ sequential_id: 1, total_amount_cents: 0, payment_status: 'succeeded' });
 });
@@ -124,7 +124,7 @@ test('G66: a tax is rounded once over the invoice and once over each fee', async
   await story.customer();
   await story.plan({ amount_cents: 33 });
   for (const external_id of ['a', 'b', 'c']) await story.subscribe({ external_id });
-  await story.advance('2024-02-02T00:00:00Z');
+  await story.advanceTo('2024-02-02T00:00:00Z');
   const [invoice] = await story.invoices(1);
   expect(invoice).toMatchObject({
     fees_amount_cents: 99,
@@ -148,7 +148,7 @@ test('A.4: fees of other rates, the plan’s tax before the customer’s', async
   await story.plan({ amount_cents: 3000, code: 'other' });
   await story.subscribe();
   await story.subscribe({ external_id: 'second', plan_code: 'other' });
-  await story.advance('2024-03-02T00:00:00Z');
+  await story.advanceTo('2024-03-02T00:00:00Z');
   const [invoice] = await story.invoices(1);
   expect(invoice).toMatchObject({ taxes_amount_cents: 1300, total_amount_cents: 9300 });
   const [rate] = await service.sql`select taxes_rate from invoices where id = ${invoice.svc_id}`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
-import { openStory, periodOf } from './story.ts';
+import { openStory, periodOf } from '../../../support/story.ts';
 
 // Golden cases of golden-invoices.md#termination, of plans in arrears.
 let service: TestService;
@@ -15,7 +15,7 @@ test('G29: an ended plan in arrears bills the days used, the last one included, 
   await story.customer();
   await story.plan({ amount_cents: 1000 });
   await story.subscribe();
-  await story.advance('2022-12-20T06:00:00Z');
+  await story.advanceTo('2022-12-20T06:00:00Z');
   const ended = await story.client.delete('/subscriptions/sub');
   expect(ended.body.subscription).toMatchObject({
     status: 'terminated',
@@ -40,7 +40,7 @@ test.each([
   await story.customer({ timezone });
   await story.plan({ amount_cents: 1000 });
   await story.subscribe({ billing_time: 'anniversary', ending_at: '2023-09-06T00:00:00Z' });
-  await story.advance('2023-09-06T12:00:00Z');
+  await story.advanceTo('2023-09-06T12:00:00Z');
   const [closing] = await story.invoices(1);
   expect(closing).toMatchObject({ total_amount_cents: total, issuing_date: issuingDate, created_at: tick });
 });
@@ -50,7 +50,7 @@ test('G32: five hours count as a day', async () => {
   await story.customer();
   await story.plan({ amount_cents: 1000 });
   await story.subscribe({ billing_time: 'anniversary' });
-  await story.advance('2023-09-05T05:00:00Z');
+  await story.advanceTo('2023-09-05T05:00:00Z');
   await story.client.delete('/subscriptions/sub');
   expect((await story.invoices(1))[0].total_amount_cents).toBe(33);
 });
@@ -60,7 +60,7 @@ test('G33: an end on the billing day bills the closed period once', async () => 
   await story.customer();
   await story.plan({ amount_cents: 1000 });
   await story.subscribe({ billing_time: 'anniversary', ending_at: '2023-10-05T00:00:00Z' });
-  await story.advance('2023-10-06T00:00:00Z');
+  await story.advanceTo('2023-10-06T00:00:00Z');
   const [closing] = await story.invoices(1);
   expect(closing.total_amount_cents).toBe(1000);
   expect(periodOf(closing)).toMatchObject({
@@ -74,7 +74,7 @@ test('G34: in advance, an end on the billing day costs nothing more', async () =
   await story.customer();
   await story.plan({ amount_cents: 1000, pay_in_advance: true });
   await story.subscribe({ billing_time: 'anniversary', ending_at: '2023-10-05T00:00:00Z' });
-  await story.advance('2023-10-06T00:00:00Z');
+  await story.advanceTo('2023-10-06T00:00:00Z');
   const [, closing] = await story.invoices(2);
   expect(closing.total_amount_cents).toBe(0);
 });
@@ -84,7 +84,7 @@ test('G35: the run leaves the month to the closing invoice', async () => {
   await story.customer();
   await story.plan({ amount_cents: 1000 });
   await story.subscribe({ ending_at: '2023-10-01T00:00:00Z' });
-  await story.advance('2023-10-01T02:00:00Z');
+  await story.advanceTo('2023-10-01T02:00:00Z');
   const [august, closing] = await story.invoices(2);
   expect(august.total_amount_cents).toBe(1000);
   expect(closing.total_amount_cents).toBe(1000);
@@ -96,7 +96,7 @@ test('G36: an end by hand after the run bills the day that began', async () => {
   await story.customer();
   await story.plan({ amount_cents: 1000 });
   await story.subscribe();
-  await story.advance('2023-10-01T10:00:00Z');
+  await story.advanceTo('2023-10-01T10:00:00Z');
   await story.client.delete('/subscriptions/sub');
   const invoices = await story.invoices(3);
   expect(invoices.map((invoice) => invoice.total_amount_cents)).toEqual([1000, 1000, 32]);
@@ -109,7 +109,7 @@ test('without a last invoice nothing is billed', async () => {
   await story.subscribe();
   const ended = await story.client.delete('/subscriptions/sub?on_termination_invoice=skip');
   expect(ended.body.subscription.on_termination_invoice).toBe('skip');
-  await story.advance('2023-10-06T00:00:00Z');
+  await story.advanceTo('2023-10-06T00:00:00Z');
   await story.invoices(0);
 });
 
@@ -119,13 +119,13 @@ test('G44: made again with its first anchor it starts where it ended', async () 
   await story.plan({ amount_cents: 36500, interval: 'yearly' });
   const start = { billing_time: 'anniversary', subscription_at: '2025-03-15T00:00:00Z' };
   await story.subscribe(start);
-  await story.advance('2026-03-13T10:00:00Z');
+  await story.advanceTo('2026-03-13T10:00:00Z');
   await story.client.delete('/subscriptions/sub');
   await story.invoices(1);
-  await story.advance('2026-03-13T11:00:00Z');
+  await story.advanceTo('2026-03-13T11:00:00Z');
   const again = await story.subscribe(start);
   expect(again.body.subscription).toMatchObject({ status: 'active', started_at: '2026-03-13T10:00:00.000Z' });
-  await story.advance('2026-03-15T02:00:00Z');
+  await story.advanceTo('2026-03-15T02:00:00Z');
   const [, year] = await story.invoices(2);
   expect(year.total_amount_cents).toBe(200);
   expect(periodOf(year)).toMatchObject({

@@ -9,8 +9,8 @@ import {
 import { readWatermarks } from '../../../../src/areas/usage/usage-counts/watermarks.ts';
 import { json } from '../../../../src/platform/db/values.ts';
 import { startService, type TestService } from '../../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { type Invoice, openStory, type Story } from './story.ts';
 
 // What an invoice counted, proven without reading it again: invoice-verification.md#stored-inputs `events_watermark`,
 // invoice-verification.md#route level `events`.
@@ -144,7 +144,7 @@ test('an invoice is made without its raw events, but those of the first and last
     select * from events where organization_id = ${story.organizationId} and timestamp >= '2024-02-04T11:00:00Z'`;
   await service.sql`delete from events where id in (select id from kept_events)`;
 
-  await story.advance('2024-03-01T02:00:00Z');
+  await story.advanceTo('2024-03-01T02:00:00Z');
   const invoice = await newest(1);
   expect(unitsOf(invoice)).toMatchObject({
     callsx: '3.5',
@@ -177,7 +177,7 @@ test('late, amended, moved and retracted events are in the digest as they are at
     await correct({ kind: 'amend', transaction_id: moved, timestamp: epoch('2024-03-05T05:05:05.123Z') });
     await correct({ kind: 'retract', transaction_id: retracted });
   }
-  await story.advance('2024-04-01T02:00:00Z');
+  await story.advanceTo('2024-04-01T02:00:00Z');
   const invoice = await newest(2);
   for (const mark of await marksOf(invoice))
     expect(mark).toMatchObject(await digestOf(mark.code, '2024-03-01T00:00:00Z', '2024-04-01T00:00:00Z'));
@@ -240,7 +240,7 @@ test('rollups older than digests: few events are digested one by one, many get n
   for (const { code } of METRICS) await send(code, '2024-04-10T12:00:00Z', { value: 5, zone: 'x' });
   await settled();
   await service.sql`update usage_buckets set digest = 0, max_id = null where organization_id = ${story.organizationId}`;
-  await story.advance('2024-05-01T02:00:00Z');
+  await story.advanceTo('2024-05-01T02:00:00Z');
   const invoice = await newest(3);
   for (const mark of await marksOf(invoice))
     expect(mark).toMatchObject(await digestOf(mark.code, '2024-04-01T00:00:00Z', '2024-05-01T00:00:00Z'));
@@ -263,7 +263,7 @@ test('a window of many events is proven in parts by a run, also where many have 
     where metric.organization_id = ${story.organizationId} and metric.code = 'calls'`;
   const shape = (await findLiveShape(service.sql, story.organizationId, metric!.shape_id))!;
   await service.sql.begin((tx) => refillSubscriptions(tx, shape, ['sub']));
-  await story.advance('2024-06-01T02:00:00Z');
+  await story.advanceTo('2024-06-01T02:00:00Z');
   const invoice = await newest(4);
   const mark = (await marksOf(invoice)).find(({ code }) => code === 'calls')!;
   expect(mark).toMatchObject(await digestOf('calls', '2024-05-01T00:00:00Z', '2024-06-01T00:00:00Z'));

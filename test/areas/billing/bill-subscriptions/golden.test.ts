@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
+import { type Invoice, openStory, periodOf, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { notesOf, oneOff, vat } from '../../credits/credit-notes/support.ts';
-import { type Invoice, openStory, periodOf, type Story } from './story.ts';
+import { notesOf } from '../../credits/credit-notes/support.ts';
 
 // Golden cases of golden-invoices.md that walk through several rooms.
 let service: TestService;
@@ -45,14 +45,14 @@ test('G16, G17: a yearly plan in arrears bills its charges by the month, its fee
   await withUsage(story, {}, {}, { interval: 'yearly', amount_cents: 12000, bill_charges_monthly: true });
   await story.subscribe({ billing_time: 'anniversary' });
   await use(story, 500);
-  await story.advance('2024-02-29T02:00:00Z');
+  await story.advanceTo('2024-02-29T02:00:00Z');
   const [february] = await story.invoices(1);
   expect([fees(february), fees(february, 'charge')]).toEqual([[], [500]]);
   expect(periodOf(february).fixed_charges_from_datetime).toBeNull();
-  for (const day of ['2024-05-30', '2024-08-30', '2024-11-29', '2024-12-31']) await story.advance(`${day}T02:00:00Z`);
+  for (const day of ['2024-05-30', '2024-08-30', '2024-11-29', '2024-12-31']) await story.advanceTo(`${day}T02:00:00Z`);
   await story.invoices(11);
   await use(story, 700);
-  await story.advance('2025-01-31T02:00:00Z');
+  await story.advanceTo('2025-01-31T02:00:00Z');
   const year = (await story.invoices(12)).at(-1);
   expect([fees(year), fees(year, 'charge')]).toEqual([[12000], [700]]);
   expect(periodOf(year)).toMatchObject({
@@ -70,10 +70,10 @@ describe('in trial', () => {
     await story.plan({ ...TRIAL, trial_period: 10 });
     await story.plan({ ...TRIAL, code: 'big', amount_cents: 10000000, trial_period: 13 });
     await story.subscribe();
-    await story.advance('2024-03-10T12:12:00Z');
+    await story.advanceTo('2024-03-10T12:12:00Z');
     await story.subscribe({ plan_code: 'big' });
-    await story.advance('2024-03-18T14:00:00Z');
-    await story.advance('2024-04-01T02:00:00Z');
+    await story.advanceTo('2024-03-18T14:00:00Z');
+    await story.advanceTo('2024-04-01T02:00:00Z');
     expect(totals(await story.invoices(3))).toEqual([0, 4516129, 10000000]);
   });
 
@@ -83,9 +83,9 @@ describe('in trial', () => {
     const plan = { ...TRIAL, trial_period: 45, minimum_commitment: { amount_cents: 10000000 } };
     await withUsage(story, {}, {}, plan);
     await story.subscribe();
-    await story.advance('2024-04-20T00:00:00Z');
+    await story.advanceTo('2024-04-20T00:00:00Z');
     await use(story, 1000);
-    await story.advance('2024-05-01T02:00:00Z');
+    await story.advanceTo('2024-05-01T02:00:00Z');
     const [, april, may] = await story.invoices(3);
     expect(fees(april)).toEqual([2000000]);
     expect([fees(may), fees(may, 'charge'), fees(may, 'commitment')]).toEqual([[5000000], [1000], [7999000]]);
@@ -96,13 +96,13 @@ describe('in trial', () => {
     await story.customer();
     await story.plan({ amount_cents: 3500, pay_in_advance: true, trial_period: 7 });
     await story.subscribe();
-    await story.advance('2024-03-11T22:50:00Z');
+    await story.advanceTo('2024-03-11T22:50:00Z');
     expect(fees((await story.invoices(1))[0])).toEqual([2371]);
-    await story.advance('2024-03-11T23:00:00Z');
+    await story.advanceTo('2024-03-11T23:00:00Z');
     await story.client.delete('/subscriptions/sub');
     await story.invoices(2);
     expect((await notesOf(story))[0]).toMatchObject({ total_amount_cents: 2371 });
-    await story.advance('2024-03-11T23:05:00Z');
+    await story.advanceTo('2024-03-11T23:05:00Z');
     await story.subscribe();
     const [, , again] = await story.invoices(3);
     expect(fees(again)).toEqual([2371]);
@@ -116,7 +116,7 @@ describe('ended in advance', () => {
     await withUsage(story, ...IN_USE, { amount_cents: 2900, pay_in_advance: true });
     await story.subscribe();
     await use(story, 500);
-    await story.advance('2024-02-12T10:00:00Z');
+    await story.advanceTo('2024-02-12T10:00:00Z');
     await story.client.delete('/subscriptions/sub');
     const closing = (await story.invoices(3)).at(-1);
     expect(fees(closing, 'charge')).toEqual([207]);
@@ -130,7 +130,7 @@ describe('ended in advance', () => {
     await story.plan({ amount_cents: 2900, pay_in_advance: true });
     await story.subscribe();
     await story.invoices(1);
-    await story.advance('2024-02-01T18:00:00Z');
+    await story.advanceTo('2024-02-01T18:00:00Z');
     await story.client.delete('/subscriptions/sub');
     expect(totals(await story.invoices(2))).toEqual([2900, 0]);
     expect((await notesOf(story))[0]).toMatchObject({ total_amount_cents: 2800 });
@@ -138,7 +138,7 @@ describe('ended in advance', () => {
 
   test('G69: while its invoice is a draft, so is the credit', async () => {
     const story = await openStory(service, '2022-12-15T00:00:00Z');
-    await vat(story, 20);
+    await story.tax(20);
     // Longer than the case's 3 days, after which the clock would make the first draft final.
     await story.customer({ billing_configuration: { invoice_grace_period: 10 } });
     await withUsage(story, {}, {}, { amount_cents: 1000, pay_in_advance: true });
@@ -151,14 +151,14 @@ describe('ended in advance', () => {
       total_amount_cents: 658,
     });
     await use(story, 600);
-    await story.advance('2022-12-20T00:00:00Z');
+    await story.advanceTo('2022-12-20T00:00:00Z');
     await story.client.delete('/subscriptions/sub');
     const [, closing] = await story.invoices(2);
     expect(closing).toMatchObject({ status: 'draft', total_amount_cents: 720 });
     const [note] = await service.sql`
       select status, total_amount_cents from credit_notes where organization_id = ${story.organizationId}`;
     expect(note).toEqual({ status: 'draft', total_amount_cents: 426 });
-    await story.advance('2023-01-02T00:00:00Z');
+    await story.advanceTo('2023-01-02T00:00:00Z');
     expect((await story.invoices(2))[1]).toMatchObject({
       status: 'finalized',
       credit_notes_amount_cents: 426,
@@ -169,12 +169,12 @@ describe('ended in advance', () => {
 
 test('G43: a plan in arrears has nothing to credit', async () => {
   const story = await openStory(service, '2023-02-08T00:00:00Z');
-  await vat(story, 20);
+  await story.tax(20);
   await story.customer();
   await withUsage(story, {}, {}, { amount_cents: 10000 });
   await story.subscribe();
   await use(story, 5000);
-  await story.advance('2023-02-21T10:00:00Z');
+  await story.advanceTo('2023-02-21T10:00:00Z');
   const ended = await story.client.delete('/subscriptions/sub?on_termination_credit_note=credit');
   expect(ended.body.subscription).toMatchObject({ on_termination_credit_note: null });
   const [closing] = await story.invoices(1);
@@ -193,12 +193,12 @@ describe('an upgrade on 12 February with 500 of usage a month, weighed by days',
     await withUsage(story, ...IN_USE, plan, { ...plan, code: 'big', amount_cents: 29000 });
     await story.subscribe();
     await use(story, 500);
-    await story.advance('2024-02-12T00:00:00Z');
+    await story.advanceTo('2024-02-12T00:00:00Z');
     const before = pay_in_advance ? 2 : 1;
     await story.invoices(before);
     await story.subscribe({ plan_code: 'big' });
     await story.invoices(before + 1);
-    await story.advance('2024-03-01T02:00:00Z');
+    await story.advanceTo('2024-03-01T02:00:00Z');
     const made = (await story.invoices(before + 2)).slice(before);
     expect(
       made.map((invoice) => ({
@@ -224,9 +224,9 @@ describe('a void with credit of an invoice of 1200', () => {
     ],
   ])('%s', async (_name, parts, notes) => {
     const story = await openStory(service, '2024-03-01T00:00:00Z');
-    await vat(story, 20);
+    await story.tax(20);
     await story.customer();
-    const invoice = await oneOff(story, 1000);
+    const invoice = await story.oneOff(1000);
     const voided = await story.client.post(`/invoices/${invoice.svc_id}/void`, {
       generate_credit_note: true,
       ...parts,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
-import { type Invoice, openStory, type Story } from './story.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 
 // How long drafts wait changes no fee: each random life of a subscription is lived by two customers, one with a grace
 // period and one without. A failure names the seed of its lives: SEED=… plays it again, LIVES=… plays more of them.
@@ -75,10 +75,10 @@ test(`lives of subscriptions cost the same with and without a grace period (seed
   let day = Date.parse('2024-03-07T10:00:00Z');
   for (const [step, days] of STEPS.entries()) {
     day += days * 86_400_000;
-    await story.advance(new Date(day).toISOString());
+    await story.advanceTo(new Date(day).toISOString());
     for (const { id, acts } of customers) await happen(story, id, acts[step]!);
   }
-  await story.advance('2024-05-28T00:00:00Z');
+  await story.advanceTo('2024-05-28T00:00:00Z');
   for (const [n, each] of lives.entries()) {
     const none = await feesOf(story, `${n}-none`);
     expect(none.length, `life ${n}`).toBeGreaterThan(0);

@@ -10,7 +10,7 @@ import { createLog } from '../../../../src/platform/log/log.ts';
 import { systemTransaction } from '../../../../src/platform/records/system-transaction.ts';
 import { reactions } from '../../../../src/reactions.ts';
 import { startService, type TestService } from '../../../support/service.ts';
-import { openStory, type Story } from './story.ts';
+import { openStory, type Story } from '../../../support/story.ts';
 
 // What must hold whoever bills, however often (invoices.md#guarantees-of-the-storage, invoices.md#numbers,
 // invoice-verification.md#stored-inputs, ledger.md).
@@ -140,7 +140,7 @@ test('a final invoice is booked, and what it was computed from is stored', async
   await story.customer();
   await story.plan({ amount_cents: 10000 });
   await story.subscribe();
-  await story.advance('2024-03-02T00:00:00Z');
+  await story.advanceTo('2024-03-02T00:00:00Z');
   const [invoice] = await story.invoices(1);
   const entries = await service.sql`
     select account_code, side, amount_cents, tax_code from ledger_entries
@@ -168,7 +168,7 @@ test('a partner is billed by itself: the journal stands on the other side', asyn
   await story.customer({ account_type: 'partner' });
   await story.plan({ amount_cents: 10000 });
   await story.subscribe();
-  await story.advance('2024-03-02T00:00:00Z');
+  await story.advanceTo('2024-03-02T00:00:00Z');
   const [invoice] = await story.invoices(1);
   expect(invoice.self_billed).toBe(true);
   const entries = await service.sql`
@@ -185,9 +185,9 @@ test('a customer who moves to an earlier zone is billed on its new local day, wi
   await story.customer();
   await story.plan({ amount_cents: 3100 });
   await story.subscribe();
-  await story.advance('2024-03-10T00:00:00Z');
+  await story.advanceTo('2024-03-10T00:00:00Z');
   await story.customer({ timezone: 'Asia/Tokyo' });
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   const [, april] = await story.invoices(2);
   expect(april).toMatchObject({ created_at: '2024-03-31T15:10:00Z', total_amount_cents: 3100 });
   expect(april.billing_periods[0]).toMatchObject({

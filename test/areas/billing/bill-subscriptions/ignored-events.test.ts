@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { type Invoice, openStory, type Story } from './story.ts';
 
 // Events that an aggregation must ignore open no group, make no fee and are in no count (everywhere.md#ignored-events).
 let service: TestService;
@@ -47,7 +47,7 @@ async function march(metric: object, charge: object, events = MARCH): Promise<St
 async function billed(story: Story, to: string, count: number): Promise<Invoice[]> {
   const { body } = await story.client.get('/customers/acme/current_usage?external_subscription_id=sub');
   const [usage] = body.customer_usage.charges_usage;
-  await story.advance(to);
+  await story.advanceTo(to);
   const invoice = (await story.invoices(count)).at(-1);
   const fees = invoice.fees.filter((fee: Invoice) => fee.item.type === 'charge');
   const sum = (name: string) => fees.reduce((total: number, fee: Invoice) => total + fee[name], 0);

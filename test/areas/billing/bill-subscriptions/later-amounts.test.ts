@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { type Invoice, openStory, type Story } from './story.ts';
 
 // What kind of switch a change of plan was is decided when it is made; what its plans cost later changes nothing about it.
 // Rules: plans.md#comparison-amount, plans.md#charges-of-a-plan, plan-changes.md#upgrade, plan-changes.md#downgrade,
@@ -34,7 +34,7 @@ const refresh = async ({ client }: Story, { svc_id }: Invoice): Promise<Invoice>
 
 test('the closing draft of an upgrade stays one when the new plan becomes the cheaper one', async () => {
   const story = await openSwitch('2024-02-01T00:00:00Z', { amount_cents: 2900 }, { amount_cents: 29_000 });
-  await story.advance('2024-02-12T00:00:00Z');
+  await story.advanceTo('2024-02-12T00:00:00Z');
   await story.subscribe({ plan_code: 'other' });
   const [closing] = await story.invoices(1);
   expect(fees(closing)).toEqual([1100]);
@@ -49,9 +49,9 @@ test('the closing draft of an upgrade stays one when the new plan becomes the ch
 
 test('the closing draft of a downgrade bills its whole period when the new plan becomes the dearer one', async () => {
   const story = await openSwitch('2024-02-01T00:00:00Z', { amount_cents: 2900 }, { amount_cents: 100 });
-  await story.advance('2024-02-12T00:00:00Z');
+  await story.advanceTo('2024-02-12T00:00:00Z');
   await story.subscribe({ plan_code: 'other' });
-  await story.advance('2024-03-01T02:00:00Z');
+  await story.advanceTo('2024-03-01T02:00:00Z');
   const [closing] = await story.invoices(1);
   expect(fees(closing)).toEqual([2900]);
   await reprice(story, 'other', 50_000);
@@ -69,10 +69,10 @@ test('a downgrade that waits bills the whole last period when the former plan ha
     { amount_cents: 900 },
     0,
   );
-  await story.advance('2024-02-12T00:00:00Z');
+  await story.advanceTo('2024-02-12T00:00:00Z');
   await story.subscribe({ plan_code: 'other' });
   await reprice(story, 'plan', 2600); // 10400 a year, less than the 10800 of the plan that waits
-  await story.advance('2024-04-01T02:00:00Z');
+  await story.advanceTo('2024-04-01T02:00:00Z');
   const [closing] = await story.invoices(1);
   expect(fees(closing)).toEqual([2600]);
 });
@@ -83,7 +83,7 @@ test('a plan paid in advance after an upgrade bills its days once, whatever the 
     { amount_cents: 2900 },
     { amount_cents: 29_000, pay_in_advance: true },
   );
-  await story.advance('2024-02-12T00:00:00Z');
+  await story.advanceTo('2024-02-12T00:00:00Z');
   await story.subscribe({ plan_code: 'other' });
   const [invoice] = await story.invoices(1);
   expect(fees(invoice).toSorted()).toEqual([1100, 18_000]);
@@ -111,7 +111,7 @@ test('a late event in advance costs what its charge costs when its fee is made, 
       return all.length === count ? all.map((fee: Invoice) => fee.amount_cents).sort() : undefined;
     });
   };
-  await story.advance('2024-02-03T00:00:00Z');
+  await story.advanceTo('2024-02-03T00:00:00Z');
   expect(await billed('before', 1)).toEqual([100]);
   // Rule: plans.md#charges-of-a-plan (3). A new price is used from the next fee computed, and none that is made
   // already changes.

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
-import { type Invoice, openStory, type Story } from './story.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 
 // What happens in the grace period of a draft, after the instant at which its lines were billed, is not on it. Rules:
 // billing-periods.md#windows "T", subscription-fees.md#when-a-line-gets-a-fee (3),
@@ -31,7 +31,7 @@ test.each([
   await inGrace(story, grace);
   await story.plan({ interval, amount_cents, pay_in_advance: true, trial_period });
   await story.subscribe();
-  await story.advance(end);
+  await story.advanceTo(end);
   expect(subscriptionFees(await story.invoices(expected.length))).toEqual(expected);
 });
 
@@ -68,7 +68,7 @@ async function openMarch(): Promise<Story> {
     const timestamp = Date.parse('2024-03-01T00:00:01Z') / 1000;
     expect((await story.client.post('/events', { event: { ...event, timestamp } })).status).toBe(200);
   }
-  await story.advance('2024-04-01T01:00:00Z');
+  await story.advanceTo('2024-04-01T01:00:00Z');
   return story;
 }
 
@@ -78,12 +78,12 @@ test('an upgrade while a draft waits takes nothing from the period before', asyn
   const story = await openMarch();
   const [draft] = await story.invoices(1);
   expect(draft).toMatchObject({ status: 'draft', fees_amount_cents: 37100 });
-  await story.advance('2024-04-02T10:00:00Z');
+  await story.advanceTo('2024-04-02T10:00:00Z');
   await story.subscribe({ plan_code: 'big' });
   await story.invoices(2);
   expect((await story.client.put(`/invoices/${draft.svc_id}/refresh`)).status).toBe(200);
   expect((await story.invoices(2))[0]).toMatchObject({ status: 'draft', fees_amount_cents: 37100 });
-  await story.advance('2024-04-15T00:00:00Z');
+  await story.advanceTo('2024-04-15T00:00:00Z');
   const [march] = await story.invoices(2);
   expect(march).toMatchObject({ status: 'finalized', fees_amount_cents: 37100 });
   expect(fees(march).sort((a, b) => a - b)).toEqual([...MARCH].sort((a, b) => a - b));
@@ -94,10 +94,10 @@ test('an end at the very instant at which the draft was made takes nothing from 
   await inGrace(story, 5);
   await story.plan({ amount_cents: 3100 });
   await story.subscribe();
-  await story.advance('2024-04-01T00:10:00Z');
+  await story.advanceTo('2024-04-01T00:10:00Z');
   await story.invoices(1);
   await story.client.delete('/subscriptions/sub');
-  await story.advance('2024-04-15T00:00:00Z');
+  await story.advanceTo('2024-04-15T00:00:00Z');
   expect((await story.invoices(2)).map(fees)).toEqual([[3100], [103]]);
 });
 
@@ -106,13 +106,13 @@ test('a zone that the customer moves to while a draft waits does not move the pe
   await inGrace(story, 5);
   await story.plan({ amount_cents: 3100 });
   await story.subscribe();
-  await story.advance('2024-04-01T01:00:00Z');
+  await story.advanceTo('2024-04-01T01:00:00Z');
   const window = (invoice: Invoice) => {
     const { charges_from_datetime, charges_to_datetime } = invoice.billing_periods[0];
     return [charges_from_datetime, charges_to_datetime];
   };
   await inGrace(story, 5, { timezone: 'America/New_York' });
-  await story.advance('2024-04-15T00:00:00Z');
+  await story.advanceTo('2024-04-15T00:00:00Z');
   const [march] = await story.invoices(1);
   expect(march).toMatchObject({ status: 'finalized', fees_amount_cents: 3100 });
   expect(window(march)).toEqual(['2024-03-01T00:00:00Z', '2024-03-31T23:59:59Z']);
@@ -123,7 +123,7 @@ test('a record that is made later and starts earlier moves no trial that a draft
   await inGrace(story, 5);
   await story.plan({ amount_cents: 31000, pay_in_advance: true, trial_period: 45 });
   await story.subscribe();
-  await story.advance('2024-04-02T10:00:00Z');
+  await story.advanceTo('2024-04-02T10:00:00Z');
   const [draft] = await story.invoices(1);
   expect([draft.status, fees(draft)]).toEqual(['draft', []]);
   const { client } = story;
@@ -132,6 +132,6 @@ test('a record that is made later and starts earlier moves no trial that a draft
   expect(again.body.subscription).toMatchObject({ started_at: '2024-01-10T00:00:00.000Z' });
   expect(fees((await client.put(`/invoices/${draft.svc_id}/refresh`)).body.invoice)).toEqual([]);
   // The new one began in January: its 45 days were over in February.
-  await story.advance('2024-05-01T02:00:00Z');
+  await story.advanceTo('2024-05-01T02:00:00Z');
   expect((await client.get('/subscriptions/sub')).body.subscription.trial_ended_at).toBe('2024-02-24T00:00:00Z');
 });

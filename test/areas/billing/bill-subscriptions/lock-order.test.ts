@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
+import { openStory } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { openStory } from './story.ts';
 
 // A change of a plan's amount goes from the plan to the customers whose change of plan waits; a change of plan goes from
 // the customer to the plan. They meet halfway: README "locks", plans.md#charges-of-a-plan, plan-changes.md#upgrade,

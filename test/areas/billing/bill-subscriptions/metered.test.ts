@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
-import { type Invoice, openStory, type Story } from './story.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 
 // Every aggregation and model in arrears, from events to the invoice: golden cases of golden-usage.md.
 let service: TestService;
@@ -61,7 +61,7 @@ const feesOf = (invoice: Invoice) => invoice.fees.filter((fee: Invoice) => fee.i
  */
 async function billed(story: Story, to: string, count: number): Promise<Invoice[]> {
   const usage = await charged(story);
-  await story.advance(to);
+  await story.advanceTo(to);
   const fees = feesOf((await story.invoices(count)).at(-1)!);
   expect(fees.reduce((total: number, fee: Invoice) => total + fee.amount_cents, 0)).toBe(usage.amount_cents);
   return fees;
@@ -247,7 +247,7 @@ test('a weighted sum after an upgrade starts from the values before it', async (
     now: '2023-03-01T00:00:00Z',
   });
   await send(story, '2023-03-05T00:00:00Z', { value: 310 });
-  await story.advance('2023-03-11T00:00:00Z');
+  await story.advanceTo('2023-03-11T00:00:00Z');
   const { body } = await story.client.get('/billable_metrics/items');
   await story.plan({
     code: 'larger',
@@ -267,7 +267,7 @@ test('82: a prorated sum shows full units and bills days', async () => {
     now: '2023-04-10T00:00:00Z',
   });
   await send(story, '2023-04-12T00:00:00Z', { value: 5 });
-  await story.advance('2023-05-01T02:00:00Z');
+  await story.advanceTo('2023-05-01T02:00:00Z');
   for (const at of ['2023-05-26T10:00:00Z', '2023-05-26T11:00:00Z']) await send(story, at, { value: 12 });
   expect(await charged(story)).toMatchObject({ units: '29.0', amount_cents: 9645 });
   expect(await billed(story, '2023-06-01T02:00:00Z', 2)).toMatchObject([{ units: '29.0', amount_cents: 9645 }]);
@@ -280,7 +280,7 @@ test('83: a prorated unique count counts days of use', async () => {
     now: '2023-04-10T00:00:00Z',
   });
   await send(story, '2023-04-12T00:00:00Z', { value: 'a' });
-  await story.advance('2023-05-01T02:00:00Z');
+  await story.advanceTo('2023-05-01T02:00:00Z');
   await send(story, '2023-05-11T10:00:00Z', { value: 'b' });
   expect(await billed(story, '2023-06-01T02:00:00Z', 2)).toMatchObject([{ units: '2.0', amount_cents: 1677 }]);
   const [stored] = await service.sql`
@@ -344,7 +344,7 @@ test('62 to 71: a prorated graduated sum in ranges, carried over at full price, 
   expect(await charged(story)).toMatchObject({ units: '75.0', amount_cents: 37000 });
   await send(story, '2023-10-17T00:00:00Z', { value: 20 });
   expect(await charged(story)).toMatchObject({ units: '95.0', amount_cents: 38935 });
-  await story.advance('2023-10-18T00:00:00Z');
+  await story.advanceTo('2023-10-18T00:00:00Z');
   const { plan } = (await story.client.get('/plans/plan')).body;
   const [{ svc_billable_metric_id: billable_metric_id, properties }] = plan.charges;
   await story.plan({

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
-import { type Invoice, openStory, type Story } from './story.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 
 // Golden cases of golden-invoices.md#upgrade-and-downgrade that need no credit note.
 let service: TestService;
@@ -19,7 +19,7 @@ test('G50: an upgrade in arrears leaves its own day to the new plan', async () =
   const story = await openStory(service, '2024-02-01T00:00:00Z');
   await plans(story, { amount_cents: 2900 }, { amount_cents: 29000, code: 'big' });
   await story.subscribe();
-  await story.advance('2024-02-12T00:00:00Z');
+  await story.advanceTo('2024-02-12T00:00:00Z');
   const upgraded = await story.subscribe({ plan_code: 'big' });
   expect(upgraded.body.subscription).toMatchObject({
     plan_code: 'big',
@@ -31,7 +31,7 @@ test('G50: an upgrade in arrears leaves its own day to the new plan', async () =
   const [closing] = await story.invoices(1);
   expect(fees(closing)).toEqual([1100]);
   expect(closing.billing_periods.map((each: Invoice) => each.invoicing_reason)).toEqual(['subscription_terminating']);
-  await story.advance('2024-03-01T02:00:00Z');
+  await story.advanceTo('2024-03-01T02:00:00Z');
   const [, march] = await story.invoices(2);
   expect(fees(march)).toEqual([18000]);
 });
@@ -41,7 +41,7 @@ test('G51: a free plan upgraded and ended', async () => {
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
   await plans(story, { amount_cents: 0 }, { amount_cents: 2000, code: 'big' });
   await story.subscribe();
-  await story.advance('2024-04-24T11:00:00Z');
+  await story.advanceTo('2024-04-24T11:00:00Z');
   await story.subscribe({ plan_code: 'big' });
   const [free] = await story.invoices(1);
   expect(free.total_amount_cents).toBe(0);
@@ -51,7 +51,7 @@ test('G51: a free plan upgraded and ended', async () => {
     charges_from_datetime: '2024-04-24T10:00:00Z',
     charges_to_datetime: '2024-04-24T11:00:00Z',
   });
-  await story.advance('2024-04-26T11:00:00Z');
+  await story.advanceTo('2024-04-26T11:00:00Z');
   await story.client.delete('/subscriptions/sub');
   const [, closing] = await story.invoices(2);
   expect(closing).toMatchObject({ fees_amount_cents: 200, taxes_amount_cents: 40, total_amount_cents: 240 });
@@ -65,9 +65,9 @@ test('G52: the period of the inherited anchor prorates the last fee', async () =
     { amount_cents: 91000, interval: 'quarterly', code: 'big' },
   );
   await story.subscribe({ billing_time: 'anniversary' });
-  await story.advance('2024-05-20T10:00:00Z');
+  await story.advanceTo('2024-05-20T10:00:00Z');
   await story.subscribe({ plan_code: 'big' });
-  await story.advance('2024-06-20T10:00:00Z');
+  await story.advanceTo('2024-06-20T10:00:00Z');
   await story.client.delete('/subscriptions/sub');
   const invoices = await story.invoices(3);
   expect(fees(invoices[2])).toEqual([32000]);
@@ -123,11 +123,11 @@ test('G45: a downgrade takes over when the period ends, in advance on the inheri
     { amount_cents: 118800, interval: 'yearly', pay_in_advance: true, code: 'year' },
   );
   await story.subscribe({ billing_time: 'anniversary' });
-  await story.advance('2023-11-09T00:00:00Z');
+  await story.advanceTo('2023-11-09T00:00:00Z');
   await story.subscribe({ plan_code: 'year' });
-  await story.advance('2023-11-18T23:00:00Z');
+  await story.advanceTo('2023-11-18T23:00:00Z');
   await story.invoices(4);
-  await story.advance('2023-11-19T02:00:00Z');
+  await story.advanceTo('2023-11-19T02:00:00Z');
   const invoices = await story.invoices(5);
   expect(invoices[4]).toMatchObject({ total_amount_cents: 78875, created_at: '2023-11-19T00:10:00Z' });
   const opening = invoices[4].billing_periods.find(
@@ -144,9 +144,9 @@ test('a downgrade in arrears bills the last period in full and then the smaller 
   const story = await openStory(service, '2023-07-01T00:00:00Z');
   await plans(story, { amount_cents: 10000 }, { amount_cents: 1000, code: 'small' });
   await story.subscribe();
-  await story.advance('2023-08-21T00:00:00Z');
+  await story.advanceTo('2023-08-21T00:00:00Z');
   await story.subscribe({ plan_code: 'small' });
-  await story.advance('2023-10-01T02:00:00Z');
+  await story.advanceTo('2023-10-01T02:00:00Z');
   const invoices = await story.invoices(3);
   expect(invoices.map((invoice) => invoice.total_amount_cents)).toEqual([10000, 10000, 1000]);
 });

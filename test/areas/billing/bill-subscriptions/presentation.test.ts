@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
-import { type Invoice, openStory } from './story.ts';
+import { type Invoice, openStory } from '../../../support/story.ts';
 
 // Rule: groups-and-filters.md#presentation.
 let service: TestService;
@@ -12,14 +12,12 @@ afterAll(() => service.stop());
 test('a fee is split by the keys that documents show, usage by all of them; prices stay', async () => {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer();
-  const { body } = await story.client.post('/billable_metrics', {
-    billable_metric: { name: 'Calls', code: 'calls', aggregation_type: 'sum_agg', field_name: 'value' },
-  });
+  const metric = await story.metric('calls', { aggregation_type: 'sum_agg', field_name: 'value' });
   await story.plan({
     amount_cents: 0,
     charges: [
       {
-        billable_metric_id: body.billable_metric.svc_id,
+        billable_metric_id: metric.svc_id,
         charge_model: 'standard',
         properties: {
           amount: '1',
@@ -47,7 +45,7 @@ test('a fee is split by the keys that documents show, usage by all of them; pric
     { presentation_by: { team: 'b', user: 'u1' }, units: '4.0' },
     { presentation_by: { team: 'b', user: null }, units: '8.0' },
   ]);
-  await story.advance('2024-04-01T02:00:00Z');
+  await story.advanceTo('2024-04-01T02:00:00Z');
   const [april] = await story.invoices(1);
   const [fee] = april.fees.filter(({ item }: Invoice) => item.type === 'charge');
   expect(fee).toMatchObject({
@@ -62,15 +60,13 @@ test('a fee is split by the keys that documents show, usage by all of them; pric
 test('a fee of one event shows that event’s own values', async () => {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer();
-  const { body } = await story.client.post('/billable_metrics', {
-    billable_metric: { name: 'Calls', code: 'calls', aggregation_type: 'sum_agg', field_name: 'value' },
-  });
+  const metric = await story.metric('calls', { aggregation_type: 'sum_agg', field_name: 'value' });
   const key = { value: 'team', options: { display_in_invoice: true } };
   await story.plan({
     amount_cents: 0,
     charges: [
       {
-        billable_metric_id: body.billable_metric.svc_id,
+        billable_metric_id: metric.svc_id,
         charge_model: 'standard',
         pay_in_advance: true,
         properties: { amount: '1', presentation_group_keys: [key] },
@@ -78,14 +74,7 @@ test('a fee of one event shows that event’s own values', async () => {
     ],
   });
   await story.subscribe();
-  await story.client.post('/events', {
-    event: {
-      transaction_id: 't1',
-      external_subscription_id: 'sub',
-      code: 'calls',
-      properties: { value: 3, team: 'a' },
-    },
-  });
+  await story.use('calls', { value: 3, team: 'a' }, { transaction_id: 't1' });
   const [invoice] = await story.invoices(1);
   expect(invoice.fees[0].presentation_breakdowns).toEqual([{ presentation_by: { team: 'a' }, units: '3.0' }]);
 });

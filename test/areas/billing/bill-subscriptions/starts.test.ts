@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
-import { type Invoice, openStory, periodOf } from './story.ts';
+import { type Invoice, openStory, periodOf } from '../../../support/story.ts';
 
 // Golden cases of golden-invoices.md#starts-and-periodic-runs.
 let service: TestService;
@@ -24,7 +24,7 @@ test('G01, G18: a plan in advance bills the rest of its month, then each month o
     invoicing_reason: 'subscription_starting',
   });
 
-  await story.advance('2024-04-01T03:00:00Z');
+  await story.advanceTo('2024-04-01T03:00:00Z');
   const [, april] = await story.invoices(2);
   expect(april).toMatchObject({
     total_amount_cents: 1000,
@@ -58,7 +58,7 @@ test('G03: in advance, the fee looks ahead and the usage behind', async () => {
   await story.customer();
   await story.plan({ amount_cents: 700, pay_in_advance: true });
   await story.subscribe();
-  await story.advance('2024-02-01T02:00:00Z');
+  await story.advanceTo('2024-02-01T02:00:00Z');
   const invoices = await story.invoices(9);
   expect(invoices[8].total_amount_cents).toBe(700);
   expect(periodOf(invoices[8])).toMatchObject({
@@ -87,7 +87,7 @@ test('G08: monthly from the 31st clamps to the month and returns to the 31st', a
   await story.customer();
   await story.plan({ amount_cents: 1000 });
   await story.subscribe({ billing_time: 'anniversary' });
-  await story.advance('2024-04-30T02:00:00Z');
+  await story.advanceTo('2024-04-30T02:00:00Z');
   const invoices = await story.invoices(3);
   expect(totals(invoices)).toEqual([1000, 1000, 1000]);
   expect(invoices.map((invoice) => periodOf(invoice).subscription_from_datetime)).toEqual([
@@ -108,7 +108,7 @@ test('G09: yearly from a leap day', async () => {
   await story.customer();
   await story.plan({ amount_cents: 12000, interval: 'yearly' });
   await story.subscribe({ billing_time: 'anniversary' });
-  await story.advance('2028-02-29T02:00:00Z');
+  await story.advanceTo('2028-02-29T02:00:00Z');
   const invoices = await story.invoices(4);
   expect(periodOf(invoices[0])).toMatchObject({
     subscription_from_datetime: '2024-02-29T00:00:00Z',
@@ -126,7 +126,7 @@ test('G10: quarterly from 30 November', async () => {
   await story.customer();
   await story.plan({ amount_cents: 900, interval: 'quarterly' });
   await story.subscribe({ billing_time: 'anniversary' });
-  await story.advance('2024-02-29T02:00:00Z');
+  await story.advanceTo('2024-02-29T02:00:00Z');
   const [quarter] = await story.invoices(1);
   expect(periodOf(quarter)).toMatchObject({
     subscription_from_datetime: '2023-11-30T00:00:00Z',
@@ -139,7 +139,7 @@ test('G11: in arrears the first, partial month', async () => {
   await story.customer();
   await story.plan({ amount_cents: 3100 });
   await story.subscribe();
-  await story.advance('2024-02-01T02:00:00Z');
+  await story.advanceTo('2024-02-01T02:00:00Z');
   expect(totals(await story.invoices(1))).toEqual([1700]);
 });
 
@@ -152,9 +152,9 @@ test.each([
   await story.plan({ amount_cents: 3100, pay_in_advance });
   const made = await story.subscribe({ subscription_at: '2023-11-15T00:00:00Z' });
   expect(made.body.subscription).toMatchObject({ status: 'active', started_at: '2023-11-15T00:00:00.000Z' });
-  await story.advance('2024-01-31T23:00:00Z');
+  await story.advanceTo('2024-01-31T23:00:00Z');
   await story.invoices(0);
-  await story.advance('2024-02-01T02:00:00Z');
+  await story.advanceTo('2024-02-01T02:00:00Z');
   const [invoice] = await story.invoices(1);
   expect(invoice.total_amount_cents).toBe(3100);
   expect(periodOf(invoice)).toMatchObject({
@@ -171,9 +171,9 @@ test('G14: a future start waits for the first tick of its local day', async () =
   await story.plan({ amount_cents: 1000 });
   const made = await story.subscribe({ subscription_at: '2023-08-25T10:00:00Z' });
   expect(made.body.subscription).toMatchObject({ status: 'pending', started_at: null });
-  await story.advance('2023-08-25T04:59:00Z');
+  await story.advanceTo('2023-08-25T04:59:00Z');
   expect((await story.client.get('/subscriptions/sub?status=pending')).status).toBe(200);
-  await story.advance('2023-08-25T05:00:00Z');
+  await story.advanceTo('2023-08-25T05:00:00Z');
   const { subscription } = (await story.client.get('/subscriptions/sub')).body;
   expect(subscription).toMatchObject({ status: 'active', started_at: '2023-08-25T05:00:00.000Z' });
 });
@@ -190,7 +190,7 @@ test.each([
   await story.plan({ amount_cents: 3100, code: 'euro', amount_currency: 'EUR' });
   await story.subscribe();
   await story.subscribe({ external_id: 'second', ...second });
-  await story.advance('2024-02-01T02:00:00Z');
+  await story.advanceTo('2024-02-01T02:00:00Z');
   const invoices = await story.invoices(count);
   expect(totals(invoices).reduce((sum: number, total: number) => sum + total)).toBe(3400);
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
-import { type Invoice, openStory } from './story.ts';
+import { type Invoice, openStory } from '../../../support/story.ts';
 
 // Golden cases of golden-invoices.md#trial.
 let service: TestService;
@@ -17,7 +17,7 @@ test.each([
   await story.customer();
   await story.plan({ amount_cents: 5000000, pay_in_advance: true, trial_period });
   await story.subscribe();
-  await story.advance(until);
+  await story.advanceTo(until);
   const invoices = await story.invoices(totals.length);
   expect(invoices.map((invoice) => invoice.total_amount_cents)).toEqual(totals);
   const { subscription } = (await story.client.get('/subscriptions/sub')).body;
@@ -29,7 +29,7 @@ test('G26: the run of the trial’s last day bills the fee, the trial’s end no
   await story.customer({ timezone: 'Europe/Paris' });
   await story.plan({ amount_cents: 5000000, pay_in_advance: true, trial_period: 10 });
   await story.subscribe();
-  await story.advance('2024-04-01T12:00:00Z');
+  await story.advanceTo('2024-04-01T12:00:00Z');
   const [april] = await story.invoices(1);
   expect(april).toMatchObject({ total_amount_cents: 5000000, created_at: '2024-03-31T22:10:00Z' });
 });
@@ -39,7 +39,7 @@ test('G27: a trial that ends the day after the run bills from its end', async ()
   await story.customer({ timezone: 'Asia/Tokyo' });
   await story.plan({ amount_cents: 5000000, pay_in_advance: true, trial_period: 10 });
   await story.subscribe();
-  await story.advance('2024-04-01T19:00:00Z');
+  await story.advanceTo('2024-04-01T19:00:00Z');
   const invoices = await story.invoices(2);
   expect(invoices.map((invoice) => invoice.total_amount_cents)).toEqual([0, 4833333]);
   expect(invoices[0].created_at).toBe('2024-03-31T15:10:00Z');
@@ -62,9 +62,9 @@ test.each([
     await story.plan({ amount_cents });
     await story.plan({ code: 'next', amount_cents: 31000, pay_in_advance: true, trial_period, fixed_charges });
     await story.subscribe();
-    await story.advance('2024-03-05T11:00:00Z');
+    await story.advanceTo('2024-03-05T11:00:00Z');
     await story.subscribe({ plan_code: 'next' });
-    await story.advance(until);
+    await story.advanceTo(until);
     const invoices = await story.invoices(expected.length);
     const amountsOf = (invoice: Invoice): number[] => invoice.fees.map((fee: Invoice) => fee.amount_cents);
     expect(invoices.map((each) => amountsOf(each).sort((a, b) => a - b))).toEqual(expected);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { type Invoice, openStory, type Story } from './story.ts';
 
 // Usage on invoices: golden cases of golden-invoices.md#minimums, usage-fees.md#dates, golden-usage.md.
 let service: TestService;
@@ -39,7 +39,7 @@ test('G63: a spending minimum is filled up for the days billed, with tax', async
   });
   await story.subscribe();
   await send(story, '2023-02-10T00:00:00Z', { value: 1 });
-  await story.advance('2023-03-01T02:00:00Z');
+  await story.advanceTo('2023-03-01T02:00:00Z');
   const [invoice] = await story.invoices(1);
   expect(invoice.total_amount_cents).toBe(1072);
   const [used, trueUp] = usageFees(invoice);
@@ -75,7 +75,7 @@ test('G64: the minimum counts every filter and hangs on the unfiltered fee', asy
   await story.subscribe();
   await send(story, '2023-02-10T00:00:00Z', { value: 2, cloud: 'aws' });
   await send(story, '2023-02-11T00:00:00Z', { value: 5, cloud: 'gcp' });
-  await story.advance('2023-03-01T02:00:00Z');
+  await story.advanceTo('2023-03-01T02:00:00Z');
   const [invoice] = await story.invoices(1);
   const fees = usageFees(invoice);
   expect(fees.map((fee: Invoice) => fee.amount_cents)).toEqual([2000, 5000, 0, 1929]);
@@ -93,7 +93,7 @@ test('F.3: the subscription fee opens with the day, the usage fee with the insta
   });
   await story.subscribe();
   await send(story, '2024-02-04T10:30:00Z', { value: 3 });
-  await story.advance('2024-03-01T02:00:00Z');
+  await story.advanceTo('2024-03-01T02:00:00Z');
   const [invoice] = await story.invoices(1);
   expect(invoice.fees).toMatchObject([
     {
@@ -131,13 +131,13 @@ test('a draft takes in usage that arrives within its grace period', async () => 
     charges: [{ billable_metric_id, charge_model: 'standard', properties: { amount: '1' } }],
   });
   await story.subscribe();
-  await story.advance('2024-03-01T02:00:00Z');
+  await story.advanceTo('2024-03-01T02:00:00Z');
   const [draft] = await story.invoices(1);
   expect(draft).toMatchObject({ status: 'draft', fees_amount_cents: 1000 });
   expect(draft).not.toHaveProperty('sequential_id');
   expect(draft.number).toMatch(/-DRAFT$/);
   await send(story, '2024-02-20T00:00:00Z', { value: 7 });
-  await story.advance('2024-03-05T00:00:00Z');
+  await story.advanceTo('2024-03-05T00:00:00Z');
   const [final] = await story.invoices(1);
   expect(final).toMatchObject({ svc_id: draft.svc_id, status: 'finalized', fees_amount_cents: 1700, sequential_id: 1 });
 });
@@ -150,11 +150,11 @@ test('an event at the instant of an upgrade counts once', async () => {
   await story.plan({ amount_cents: 0, charges });
   await story.plan({ amount_cents: 100, code: 'big', charges });
   await story.subscribe();
-  await story.advance('2024-02-12T00:00:00Z');
+  await story.advanceTo('2024-02-12T00:00:00Z');
   await send(story, '2024-02-12T00:00:00Z', { value: 5 });
   await story.subscribe({ plan_code: 'big' });
   await send(story, '2024-02-12T00:00:00Z', { value: 11 });
-  await story.advance('2024-03-02T00:00:00Z');
+  await story.advanceTo('2024-03-02T00:00:00Z');
   const invoices = await story.invoices(2);
   expect(invoices.map((invoice) => usageFees(invoice).map((fee: Invoice) => fee.amount_cents))).toEqual([
     [500],

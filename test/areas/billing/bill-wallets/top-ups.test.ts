@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { violationsOf } from '../../../contract/check-webhook.ts';
 import { startService, type TestService } from '../../../support/service.ts';
+import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { openStory, type Story } from '../bill-subscriptions/story.ts';
 
 let service: TestService;
 let story: Story;
@@ -107,16 +107,16 @@ test('a threshold rule buys once, until that is paid; a refused purchase pauses 
     granted_credits: '10',
     recurring_transaction_rules: [{ trigger: 'threshold', threshold_credits: '10', paid_credits: '50' }],
   });
-  await story.advance('2024-05-01T10:10:00Z');
+  await story.advanceTo('2024-05-01T10:10:00Z');
   const [bought] = await transactions(id, 'status=pending');
   expect(bought).toMatchObject({ source: 'threshold', transaction_status: 'purchased', credit_amount: '50.0' });
-  await story.advance('2024-05-01T11:30:00Z');
+  await story.advanceTo('2024-05-01T11:30:00Z');
   expect(await transactions(id, 'transaction_status=purchased')).toHaveLength(1);
 
   await story.client.put(`/invoices/${bought.svc_invoice_id}`, { invoice: { payment_status: 'failed' } });
-  await story.advance('2024-05-01T12:25:00Z');
+  await story.advanceTo('2024-05-01T12:25:00Z');
   expect(await transactions(id, 'transaction_status=purchased')).toHaveLength(1);
-  await story.advance('2024-05-01T12:40:00Z');
+  await story.advanceTo('2024-05-01T12:40:00Z');
   expect(await transactions(id, 'transaction_status=purchased')).toHaveLength(2);
 });
 
@@ -129,11 +129,11 @@ test('wallets and rules end with their time; the journal forgets nothing', async
       { trigger: 'interval', interval: 'weekly', granted_credits: '1', expiration_at: '2024-05-02T09:00:00Z' },
     ],
   });
-  await story.advance('2024-05-02T08:00:00Z');
+  await story.advanceTo('2024-05-02T08:00:00Z');
   expect((await wallet(id)).recurring_transaction_rules).toHaveLength(1);
-  await story.advance('2024-05-02T10:00:00Z');
+  await story.advanceTo('2024-05-02T10:00:00Z');
   expect((await wallet(id)).recurring_transaction_rules).toHaveLength(0);
-  await story.advance('2024-05-03T10:00:00Z');
+  await story.advanceTo('2024-05-03T10:00:00Z');
   expect(await wallet(id)).toMatchObject({
     status: 'terminated',
     balance_cents: 1000,
@@ -148,7 +148,7 @@ test('missed days of an interval rule are made up by one top-up', async () => {
   const { svc_id: id } = await make({
     recurring_transaction_rules: [{ trigger: 'interval', interval: 'weekly', granted_credits: '3' }],
   });
-  await story.advance('2024-05-22T12:00:00Z');
+  await story.advanceTo('2024-05-22T12:00:00Z');
   const made = await transactions(id);
   expect(made.map((each: { created_at: string }) => each.created_at)).toEqual([
     '2024-05-22T00:55:00Z',

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { auditHours } from '../../../../src/areas/usage/build-shapes/repair.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import { startService, type TestService } from '../../../support/service.ts';
+import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { openStory, type Story } from '../bill-subscriptions/story.ts';
 
 // Beyond 4, invariants: whatever is stored, amended and retracted at once, while rollups are rebuilt, the figures are the
 // ones of a reference that only knows the events that are left.
@@ -42,7 +42,7 @@ beforeAll(async () => {
     metricIds[metric.code] = body.billable_metric.svc_id;
   }
   await story.plan({ amount_cents: 0, charges: chargesBy(['team']) });
-  await story.advance(NOW);
+  await story.advanceTo(NOW);
 });
 afterAll(() => service.stop());
 

@@ -5,8 +5,8 @@ import { createLog } from '../../../../src/platform/log/log.ts';
 import { createProducer, type Producer } from '../../../../src/platform/queue/producer.ts';
 import { reactions } from '../../../../src/reactions.ts';
 import { startService, type TestService, UNSCHEDULED } from '../../../support/service.ts';
+import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { openStory, type Story } from '../bill-subscriptions/story.ts';
 
 // The auditor's check of corrections: their documents are there and add up (event-corrections.md "invariants",
 // auditor.md).
@@ -22,15 +22,13 @@ beforeAll(async () => {
   story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer();
   const charge = async (code: string, pay_in_advance: boolean) => {
-    const { body } = await story.client.post('/billable_metrics', {
-      billable_metric: { name: code, code, aggregation_type: 'sum_agg', field_name: 'n' },
-    });
-    const billable_metric_id = body.billable_metric.svc_id;
+    const metric = await story.metric(code, { aggregation_type: 'sum_agg', field_name: 'n' });
+    const billable_metric_id = metric.svc_id;
     return { billable_metric_id, code, charge_model: 'standard', properties: { amount: '10' }, pay_in_advance };
   };
   await story.plan({ amount_cents: 0, charges: [await charge('later', false), await charge('now', true)] });
   await story.subscribe();
-  await story.advance('2024-03-10T00:00:00Z');
+  await story.advanceTo('2024-03-10T00:00:00Z');
   for (const [transaction_id, code] of [
     ['a', 'later'],
     ['b', 'later'],
@@ -43,7 +41,7 @@ beforeAll(async () => {
     const { body } = await story.client.get('/fees?fee_type=charge');
     return body.fees.length === 1 ? true : undefined;
   });
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   const correct = async (name: string, fields: object) => {
     const { body } = await story.client.post('/events/corrections', {
       correction: { reason: name, external_subscription_id: 'sub', ...fields },
@@ -55,7 +53,7 @@ beforeAll(async () => {
   await correct('billed', { kind: 'amend', transaction_id: 'b', properties: { n: '7' } });
   const own = { policy: 'debit_invoice', properties: { n: '8' } };
   await correct('in advance', { kind: 'amend', transaction_id: 'c', ...own });
-  await story.advance('2024-05-02T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
 });
 afterAll(async () => {
   await producer.close();

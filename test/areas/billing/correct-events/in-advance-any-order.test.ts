@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
+import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { openStory, type Story } from '../bill-subscriptions/story.ts';
 
 // Beyond 4, invariants, of a charge billed in advance: whatever the order of events and corrections, what was billed less
 // what was credited is the price of the greatest net usage of each month; of a recurring metric the price of the units that
@@ -75,20 +75,12 @@ const at = (which: number) => Date.parse(`2024-${MONTHS[which]}-15T00:00:00Z`) /
 async function open({ isInvoiced, isRecurring }: Pick<Play, 'isInvoiced' | 'isRecurring'>): Promise<Story> {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer();
-  const { body } = await story.client.post('/billable_metrics', {
-    billable_metric: {
-      name: 'units',
-      code: 'units',
-      aggregation_type: 'sum_agg',
-      field_name: 'n',
-      recurring: isRecurring,
-    },
-  });
+  const metric = await story.metric('units', { aggregation_type: 'sum_agg', field_name: 'n', recurring: isRecurring });
   await story.plan({
     amount_cents: 0,
     charges: [
       {
-        billable_metric_id: body.billable_metric.svc_id,
+        billable_metric_id: metric.svc_id,
         code: 'units',
         ...(isRecurring
           ? { charge_model: 'standard', properties: { amount: '10' } }
@@ -99,7 +91,7 @@ async function open({ isInvoiced, isRecurring }: Pick<Play, 'isInvoiced' | 'isRe
     ],
   });
   await story.subscribe();
-  await story.advance('2024-03-20T00:00:00Z');
+  await story.advanceTo('2024-03-20T00:00:00Z');
   return story;
 }
 
@@ -162,7 +154,7 @@ async function play({ before, after, isInvoiced, isRecurring, debits }: Play): P
   const sent = new Map<string, Sent>();
   for (const step of before) await perform(story, sent, step, debits);
   await allBilled(story);
-  await story.advance('2024-04-20T00:00:00Z');
+  await story.advanceTo('2024-04-20T00:00:00Z');
   for (const step of after) await perform(story, sent, step, debits);
   await allBilled(story);
   if (isRecurring) {
@@ -171,7 +163,7 @@ async function play({ before, after, isInvoiced, isRecurring, debits }: Play): P
     const { status } = await correctIn(story, debits, { kind: 'amend', transaction_id: 'base', timestamp });
     expect(status).toBe(200);
   }
-  await story.advance('2024-06-02T00:00:00Z');
+  await story.advanceTo('2024-06-02T00:00:00Z');
 
   const { client } = story;
   const { fees } = (await client.get('/fees?fee_type=charge&per_page=1000')).body;

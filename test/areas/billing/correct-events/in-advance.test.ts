@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
 
 // Corrections of events whose fees were made at once: event-corrections.md#effect, the rows about in-advance charges,
 // and CO7.
@@ -34,7 +34,7 @@ async function march(charge: object, values: readonly (string | object)[], metri
     ],
   });
   await story.subscribe();
-  await story.advance('2024-03-10T00:00:00Z');
+  await story.advanceTo('2024-03-10T00:00:00Z');
   for (const [index, value] of values.entries()) {
     await send(story, `e${index + 1}`, value);
     await fees(story, index + 1);
@@ -92,7 +92,7 @@ test('CO7: the chain is walked anew, and only the first fee differs', async () =
   expect(correction.adjustments).toMatchObject([
     { old_amount_cents: 1000, new_amount_cents: 1200, delta_amount_cents: 200, booked_as: 'fee' },
   ]);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   const [, , , fee] = await fees(story, 4);
   expect(fee).toMatchObject({
     amount_cents: 200,
@@ -134,7 +134,7 @@ test('what an amendment lowers is credited on the invoice of its event', async (
     { old_amount_cents: 900, new_amount_cents: 0, delta_amount_cents: -900, booked_as: 'credit_note' },
   ]);
   expect(await sums(story)).toBe(500);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   // What rose and fell again before the next invoice is never billed.
   expect(await amounts(story, 2)).toEqual([1000, 500]);
   await sound(story);
@@ -222,7 +222,7 @@ test('a standalone fee that was paid stays: rises are billed later, falls cannot
     { old_amount_cents: 1200, delta_amount_cents: -300, booked_as: 'fee', uncreditable_amount_cents: 100 },
   ]);
   expect(await notes(story)).toEqual([]);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   expect(await amounts(story, 2)).toEqual([1000, 500]);
   await sound(story);
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { json } from '../../../../src/platform/db/values.ts';
 import { startService, type TestService } from '../../../support/service.ts';
+import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { openStory, type Story } from '../bill-subscriptions/story.ts';
 
 // What a correction means for invoices: event-corrections.md#effect. What it comes to where they are settled is in
 // settle.test.ts.
@@ -17,20 +17,12 @@ afterAll(() => service.stop());
 async function march(charge: object = {}, customer: object = {}): Promise<Story> {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer(customer);
-  const { body } = await story.client.post('/billable_metrics', {
-    billable_metric: {
-      name: 'units',
-      code: 'units',
-      aggregation_type: 'sum_agg',
-      field_name: 'n',
-      ...metricOf(charge),
-    },
-  });
+  const metric = await story.metric('units', { aggregation_type: 'sum_agg', field_name: 'n', ...metricOf(charge) });
   await story.plan({
     amount_cents: 0,
     charges: [
       {
-        billable_metric_id: body.billable_metric.svc_id,
+        billable_metric_id: metric.svc_id,
         code: 'units',
         charge_model: 'standard',
         properties: { amount: '10' },
@@ -39,7 +31,7 @@ async function march(charge: object = {}, customer: object = {}): Promise<Story>
     ],
   });
   await story.subscribe();
-  await story.advance('2024-03-10T00:00:00Z');
+  await story.advanceTo('2024-03-10T00:00:00Z');
   for (const [transaction_id, n] of [
     ['ten', '10'],
     ['two', '2'],
@@ -65,7 +57,7 @@ const retract = (story: Story, fields: object = {}) =>
 
 test('CO6: on a draft invoice the fee becomes 10000, and there is no adjustment', async () => {
   const story = await march({}, { billing_configuration: { invoice_grace_period: 3 } });
-  await story.advance('2024-04-01T12:00:00Z');
+  await story.advanceTo('2024-04-01T12:00:00Z');
   const [draft] = await story.invoices(1);
   expect(draft).toMatchObject({ status: 'draft', fees_amount_cents: 12000 });
   const { body } = await retract(story);
@@ -75,7 +67,7 @@ test('CO6: on a draft invoice the fee becomes 10000, and there is no adjustment'
     invoices_count: 0,
     adjustments: [],
   });
-  await story.advance('2024-04-05T12:00:00Z');
+  await story.advanceTo('2024-04-05T12:00:00Z');
   const [final] = await story.invoices(1);
   expect(final).toMatchObject({ status: 'finalized', fees_amount_cents: 10000 });
 });
@@ -83,13 +75,13 @@ test('CO6: on a draft invoice the fee becomes 10000, and there is no adjustment'
 test('in a period that is not billed yet its invoice is right from the start', async () => {
   const story = await march();
   expect((await retract(story)).body.correction).toMatchObject({ draft_invoices_count: 0, invoices_count: 0 });
-  await story.advance('2024-04-01T12:00:00Z');
+  await story.advanceTo('2024-04-01T12:00:00Z');
   expect((await story.invoices(1))[0]).toMatchObject({ status: 'finalized', fees_amount_cents: 10000 });
 });
 
 test('with the policy ignore it is recorded, and the invoice stays as it is', async () => {
   const story = await march();
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   const [before] = await story.invoices(1);
   const { body } = await retract(story, { policy: 'ignore' });
   expect(body.correction).toMatchObject({ status: 'settled', policy: 'ignore', invoices_count: 1 });
@@ -108,7 +100,7 @@ test('with the policy ignore it is recorded, and the invoice stays as it is', as
 
 test("the organization's policy holds where the request has none", async () => {
   const story = await march();
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   await service.sql`
     update organizations set usage_policies = ${json({ corrections: 'ignore' })} where id = ${story.organizationId}`;
   expect((await retract(story)).body.correction).toMatchObject({ policy: 'ignore', status: 'settled' });
@@ -116,7 +108,7 @@ test("the organization's policy holds where the request has none", async () => {
 
 test('of a recurring metric every invoice from the event on is concerned', async () => {
   const story = await march({ recurring: true });
-  await story.advance('2024-05-02T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
   const { body } = await retract(story, { policy: 'ignore' });
   expect(body.correction).toMatchObject({ invoices_count: 2 });
 });
@@ -125,7 +117,7 @@ test('a range whose period is invoiced meanwhile is settled, and a page that fai
   const story = await march();
   const range = { transaction_id: undefined, timestamp_from: '2024-03-01', timestamp_to: '2024-03-31', dry_run: true };
   const { svc_id } = (await retract(story, { kind: 'retract_range', ...range })).body.correction;
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   // As if its pages had waited for the whole of March.
   await service.sql`
     update event_corrections set status = 'failed', dry_run = false, finished_at = null where id = ${svc_id}`;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
 
 // Corrections and late events of metrics whose units go on into later periods: event-corrections.md#effect "recurring
 // metric", event-corrections.md#late-events.
@@ -93,10 +93,10 @@ async function sound(story: Story) {
 async function exampleB(): Promise<Story> {
   const story = await seats('weighted_sum_agg');
   await send(story, 'start', '2500', '2024-03-05T00:00:00Z');
-  await story.advance('2024-04-10T00:00:00Z');
+  await story.advanceTo('2024-04-10T00:00:00Z');
   await send(story, 'fourth', '-2000', '2024-04-04T00:00:00Z');
   await send(story, 'sixth', '-200', '2024-04-06T00:00:00Z');
-  await story.advance('2024-05-02T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
   expect((await story.invoices(2)).map(cents)).toEqual([[217742], [53333]]);
   return story;
 }
@@ -106,7 +106,7 @@ test('a weighted sum: each issued period from the event on is settled, and later
   const correction = await amend(story, 'start', '3100');
   // 3100 × 27 / 31 = 2700; 3100 × 3 / 30 + 1100 × 2 / 30 + 900 × 25 / 30 = 1133.33.
   expect(byPeriod(correction)).toEqual([52258, 60000]);
-  await story.advance('2024-06-02T00:00:00Z');
+  await story.advanceTo('2024-06-02T00:00:00Z');
   const [, , may] = await story.invoices(3);
   expect(cents(may).sort()).toEqual([52258, 60000, 90000]);
   // Back again: what May billed is settled with the others.
@@ -115,7 +115,7 @@ test('a weighted sum: each issued period from the event on is settled, and later
     // One more day of 500 instead of 300: 200 / 30.
     [667, 0],
   );
-  await story.advance('2024-07-02T00:00:00Z');
+  await story.advanceTo('2024-07-02T00:00:00Z');
   expect(cents((await story.invoices(4))[3]).sort()).toEqual([30000, 667]);
   await sound(story);
 });
@@ -123,7 +123,7 @@ test('a weighted sum: each issued period from the event on is settled, and later
 test('a weighted sum: with the policy ignore nothing is booked, and later periods are right all the same', async () => {
   const story = await exampleB();
   expect(byPeriod(await amend(story, 'start', '3100', { policy: 'ignore' }))).toEqual([52258, 60000]);
-  await story.advance('2024-06-02T00:00:00Z');
+  await story.advanceTo('2024-06-02T00:00:00Z');
   expect(cents((await story.invoices(3))[2])).toEqual([90000]);
 });
 
@@ -135,10 +135,10 @@ test.each([
   const story = await seats(aggregation);
   await story.client.put('/organizations/settings', { settings: { usage_policies: { late_events: 'next_invoice' } } });
   await send(story, 'start', '10', '2024-03-05T00:00:00Z');
-  await story.advance('2024-05-02T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
   await story.invoices(2);
   await send(story, 'late', '5', '2024-03-20T00:00:00Z');
-  await story.advance('2024-06-02T00:00:00Z');
+  await story.advanceTo('2024-06-02T00:00:00Z');
   const { corrections } = (await story.client.get('/events/corrections')).body;
   expect(corrections).toMatchObject([{ kind: 'late_events', status: 'settled', invoices_count: 2 }]);
   const [, , may] = await story.invoices(3);
@@ -159,19 +159,19 @@ const count = (story: Story, fees: number) =>
 
 test('in advance: the event, and what each later period opened with', async () => {
   const story = await seats('sum_agg', { pay_in_advance: true });
-  await story.advance('2024-03-10T00:00:00Z');
+  await story.advanceTo('2024-03-10T00:00:00Z');
   await send(story, 'ten', '10', '2024-03-10T00:00:00Z');
   expect(await count(story, 1)).toEqual([1000]);
-  await story.advance('2024-04-10T00:00:00Z');
+  await story.advanceTo('2024-04-10T00:00:00Z');
   await send(story, 'two', '2', '2024-04-10T00:00:00Z');
   expect(await count(story, 3)).toEqual([1000, 1000, 200]);
-  await story.advance('2024-05-02T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
   expect(await count(story, 4)).toEqual([1000, 1000, 200, 1200]);
   const correction = await amend(story, 'ten', '6');
   expect(correction).toMatchObject({ status: 'settled', invoices_count: 3 });
   expect(byDelta(correction)).toEqual(['2024-03-05 -400', '2024-04-01 -400', '2024-05-01 -400']);
   expect(byDelta(await amend(story, 'two', '3'))).toEqual(['2024-04-01 100', '2024-05-01 100']);
-  await story.advance('2024-06-02T00:00:00Z');
+  await story.advanceTo('2024-06-02T00:00:00Z');
   // June opens with 9; what the third of April adds is billed with it.
   expect((await count(story, 7)).slice(4).sort()).toEqual([100, 100, 900]);
   await sound(story);
@@ -179,10 +179,10 @@ test('in advance: the event, and what each later period opened with', async () =
 
 test('in advance: a seat that is taken away is billed when it was used again', async () => {
   const story = await seats('unique_count_agg', { pay_in_advance: true });
-  await story.advance('2024-03-10T00:00:00Z');
+  await story.advanceTo('2024-03-10T00:00:00Z');
   await send(story, 'first', 'a', '2024-03-10T00:00:00Z');
   await count(story, 1);
-  await story.advance('2024-04-10T00:00:00Z');
+  await story.advanceTo('2024-04-10T00:00:00Z');
   await send(story, 'again', 'a', '2024-04-10T00:00:00Z');
   expect(await count(story, 3)).toEqual([100, 100, 0]);
   const correction = await correct(story, { kind: 'retract', transaction_id: 'first', policy: 'debit_invoice' });
@@ -193,7 +193,7 @@ test('in advance: a seat that is taken away is billed when it was used again', a
 
 test('in advance, prorated: the rise is weighed by the days by which the fee was', async () => {
   const story = await seats('sum_agg', { pay_in_advance: true, prorated: true, properties: { amount: '31' } });
-  await story.advance('2024-03-08T00:00:00Z');
+  await story.advanceTo('2024-03-08T00:00:00Z');
   await send(story, 'ten', '10', '2024-03-08T00:00:00Z');
   // 10 × 24 / 31 days.
   expect(await count(story, 1)).toEqual([24000]);
@@ -219,13 +219,13 @@ const alone = { pay_in_advance: true, invoiceable: false };
 
 test('in advance, on no invoice: the event, and what each later period opened with', async () => {
   const story = await seats('sum_agg', alone);
-  await story.advance('2024-03-10T00:00:00Z');
+  await story.advanceTo('2024-03-10T00:00:00Z');
   await send(story, 'ten', '10', '2024-03-10T00:00:00Z');
   await standing(story, 1);
-  await story.advance('2024-04-10T00:00:00Z');
+  await story.advanceTo('2024-04-10T00:00:00Z');
   await send(story, 'two', '2', '2024-04-10T00:00:00Z');
   await standing(story, 3);
-  await story.advance('2024-05-02T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
   const opened = ['2024-03-05 1000', '2024-04-01 1000', '2024-04-01 200', '2024-05-01 1200'];
   expect(await standing(story, 4)).toEqual(opened);
 
@@ -248,7 +248,7 @@ test('in advance, on no invoice: the event, and what each later period opened wi
       expect.objectContaining({ svc_fee_id: paid.svc_id, delta_amount_cents: 200, booked_as: 'fee' }),
     ]),
   );
-  await story.advance('2024-06-02T00:00:00Z');
+  await story.advanceTo('2024-06-02T00:00:00Z');
   expect(await standing(story, 6)).toEqual([
     '2024-03-05 800',
     '2024-04-01 200',
@@ -293,16 +293,16 @@ test('in advance, on no invoice: units go to another group, from a draft on, and
   await story.client.post('/customers', {
     customer: { external_id: 'acme', billing_configuration: { invoice_grace_period: 5 } },
   });
-  await story.advance('2024-03-10T00:00:00Z');
+  await story.advanceTo('2024-03-10T00:00:00Z');
   await inRegion('ten', '10', 'eu', '2024-03-10T00:00:00Z');
   await standing(story, 1);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   expect(await regions(2)).toEqual(['2024-03-05 eu 1000', '2024-04-01 eu 1000']);
   // The invoice of April's line is a draft still.
   const moved = await correct(story, { kind: 'amend', transaction_id: 'ten', properties: { n: '7', region: 'us' } });
   expect(moved).toMatchObject({ status: 'settled', draft_invoices_count: 0 });
   expect(await regions(2)).toEqual(['2024-03-05 us 700', '2024-04-01 us 700']);
-  await story.advance('2024-05-02T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
   await correct(story, { kind: 'amend', transaction_id: 'ten', properties: { n: '3', region: 'eu' } });
   expect(await regions(3)).toEqual(['2024-03-05 eu 300', '2024-04-01 eu 300', '2024-05-01 eu 300']);
   // Somebody takes one away: it stays away.
@@ -342,10 +342,10 @@ test.each([
   async (_, amount_cents, billed) => {
     const charges = { arrears: {}, minimum_commitment: { amount_cents } };
     const story = await seats('sum_agg', { pay_in_advance: true }, charges);
-    await story.advance('2024-03-10T00:00:00Z');
+    await story.advanceTo('2024-03-10T00:00:00Z');
     await send(story, 'ten', '10', '2024-03-10T00:00:00Z');
     await count(story, 1);
-    await story.advance('2024-04-02T00:00:00Z');
+    await story.advanceTo('2024-04-02T00:00:00Z');
     const march = (await story.invoices(2)).find(({ fees }: Invoice) => fees.length > 1)!;
     // In arrears, what April opens with, and what the first one leaves missing.
     expect(onInvoice(march, await amend(story, 'ten', '6'))).toEqual({ billed, deltas: [-400, -400, 400] });

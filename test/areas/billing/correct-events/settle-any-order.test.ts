@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
-import { openStory, type Story } from '../bill-subscriptions/story.ts';
+import { openStory, type Story } from '../../../support/story.ts';
 
 // Beyond 4, invariants: whatever the order of events, late events and corrections, and wherever the invoices stood then,
 // what was billed less what was credited is the price of the events that are left.
@@ -61,14 +61,12 @@ async function open(hasMinimum: boolean): Promise<Story> {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer();
   await story.client.put('/organizations/settings', { settings: { usage_policies: { late_events: 'next_invoice' } } });
-  const { body } = await story.client.post('/billable_metrics', {
-    billable_metric: { name: 'units', code: 'units', aggregation_type: 'sum_agg', field_name: 'n' },
-  });
+  const metric = await story.metric('units', { aggregation_type: 'sum_agg', field_name: 'n' });
   await story.plan({
     amount_cents: 0,
     charges: [
       {
-        billable_metric_id: body.billable_metric.svc_id,
+        billable_metric_id: metric.svc_id,
         code: 'units',
         charge_model: 'graduated',
         properties: { graduated_ranges: RANGES },
@@ -77,7 +75,7 @@ async function open(hasMinimum: boolean): Promise<Story> {
     ],
   });
   await story.subscribe();
-  await story.advance('2024-03-20T00:00:00Z');
+  await story.advanceTo('2024-03-20T00:00:00Z');
   return story;
 }
 
@@ -139,11 +137,11 @@ async function play({ before, between, after, hasMinimum, debits }: Play): Promi
     }
   };
   await run(before);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   await run(between);
-  await story.advance('2024-05-02T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
   await run(after);
-  await story.advance('2024-06-02T00:00:00Z');
+  await story.advanceTo('2024-06-02T00:00:00Z');
 
   const invoices = (await story.client.get('/invoices?per_page=100')).body.invoices;
   const notes = (await story.client.get('/credit_notes?per_page=100')).body.credit_notes;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { type Invoice, openStory, type Story } from '../bill-subscriptions/story.ts';
 
 // What corrections of invoiced periods come to: the golden cases CO1 to CO12 of event-corrections.md. Each tells its
 // story in an organization of its own.
@@ -37,7 +37,7 @@ async function march(charge: object, events: readonly Event[], terms: { metric?:
     ...terms.plan,
   });
   await story.subscribe();
-  await story.advance('2024-03-10T00:00:00Z');
+  await story.advanceTo('2024-03-10T00:00:00Z');
   for (const event of events) await send(story, event);
   return story;
 }
@@ -104,7 +104,7 @@ const GRADUATED_A = {
 
 test('CO1, CO9: a retracted event is credited with its tax, once', async () => {
   const story = await march({}, TWELVE);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   const correction = await retract(story, 'two');
   expect(correction).toMatchObject({ status: 'settled', invoices_count: 1 });
   expect(correction.adjustments).toMatchObject([
@@ -135,12 +135,12 @@ test('CO1, CO9: a retracted event is credited with its tax, once', async () => {
 
 test('CO2: an increase is a fee on the next invoice, with the dates of its own period', async () => {
   const story = await march(GRADUATED_A, TWELVE);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   const correction = await amend(story, 'ten', '19');
   expect(correction.adjustments).toMatchObject([
     { old_amount_cents: 11500, delta_amount_cents: 4800, booked_as: 'fee', svc_new_fee_id: null },
   ]);
-  await story.advance('2024-05-02T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
   const [march_, april] = await story.invoices(2);
   expect(march_.fees_amount_cents).toBe(11500);
   const fee = april.fees.find((each: { svc_correction_id?: string }) => each.svc_correction_id);
@@ -162,7 +162,7 @@ test('CO2: an increase is a fee on the next invoice, with the dates of its own p
 
 test('CO3: an own invoice bills an increase at once', async () => {
   const story = await march(GRADUATED_A, TWELVE);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   await amend(story, 'ten', '19', { policy: 'debit_invoice' });
   const invoices = await story.invoices(2);
   expect(invoices[1]).toMatchObject({
@@ -181,7 +181,7 @@ test('CO4: what a true-up takes up again is not booked', async () => {
     ['five', '5'],
     ['three', '3'],
   ]);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   const correction = await retract(story, 'three');
   expect(correction.status).toBe('settled');
   const deltas = correction.adjustments.map((each: { delta_amount_cents: number; booked_as: string }) => [
@@ -193,7 +193,7 @@ test('CO4: what a true-up takes up again is not booked', async () => {
     [300, 'recorded'],
   ]);
   expect(await notes(story)).toEqual([]);
-  await story.advance('2024-05-02T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
   const [, april] = await story.invoices(2);
   expect(april.fees.some((fee: { svc_correction_id?: string }) => fee.svc_correction_id)).toBe(false);
 });
@@ -206,7 +206,7 @@ test('CO5: fewer units in as many packages change nothing', async () => {
       ['three', '3'],
     ],
   );
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   const correction = await retract(story, 'three');
   expect(correction.adjustments).toMatchObject([
     { old_amount_cents: 20000, new_amount_cents: 20000, delta_amount_cents: 0, booked_as: 'recorded' },
@@ -216,7 +216,7 @@ test('CO5: fewer units in as many packages change nothing', async () => {
 
 test('CO10: the first payload of a retracted event is a repetition, and nothing is settled again', async () => {
   const story = await march({}, TWELVE);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   await retract(story, 'two');
   const again = await send(story, ['two', '2']);
   expect(again.status).toBe(200);
@@ -241,9 +241,9 @@ test('CO12: of a recurring metric each period from the event on is credited', as
     ],
   });
   await story.subscribe();
-  await story.advance('2024-01-10T00:00:00Z');
+  await story.advanceTo('2024-01-10T00:00:00Z');
   await send(story, ['ten', '10']);
-  await story.advance('2024-03-05T00:00:00Z');
+  await story.advanceTo('2024-03-05T00:00:00Z');
   expect((await story.invoices(2)).map(({ fees_amount_cents }) => fees_amount_cents)).toEqual([1000, 1000]);
   const correction = await amend(story, 'ten', '6');
   expect(correction.adjustments.map((each: { delta_amount_cents: number }) => each.delta_amount_cents)).toEqual([
@@ -256,7 +256,7 @@ test('CO12: of a recurring metric each period from the event on is credited', as
 
 test('a dry run tells the same and changes nothing', async () => {
   const story = await march({}, TWELVE);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   const preview = await retract(story, 'two', { dry_run: true });
   expect(preview).toMatchObject({ status: 'previewed', invoices_count: 1 });
   expect(preview.adjustments).toMatchObject([
@@ -270,7 +270,7 @@ test('a dry run tells the same and changes nothing', async () => {
   ]);
   expect(await notes(story)).toEqual([]);
   expect((await story.client.get('/events')).body.meta.total_count).toBe(2);
-  await story.advance('2024-05-02T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
   expect((await story.invoices(2))[1].fees_amount_cents).toBe(0);
 });
 
@@ -279,9 +279,9 @@ test.each([
   ['ignore', 0],
 ])('CO8: five late units with the policy %s add %i to the next invoice', async (late_events, cents) => {
   const story = await march({}, TWELVE, { plan: { usage_policies: { late_events } } });
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   await send(story, ['late', '5', '2024-03-20T00:00:00Z']);
-  await story.advance('2024-05-02T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
   const invoices = await story.invoices(2);
   expect(invoices[1].fees_amount_cents).toBe(cents);
   const { body } = await story.client.get('/events/corrections?kinds[]=late_events');
@@ -296,9 +296,9 @@ test('a correction leaves out late events that the policy ignored, and names how
     ['ten', '10'],
     ['three', '3'],
   ]);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   await send(story, ['late', '5', '2024-03-20T00:00:00Z']);
-  await story.advance('2024-04-03T00:00:00Z');
+  await story.advanceTo('2024-04-03T00:00:00Z');
   expect(await retract(story, 'ten')).toMatchObject({
     adjustments: [
       {
@@ -323,9 +323,9 @@ test('a correction leaves out late events that the policy ignored, and names how
 test('a late event is taken in by its policy even where it changes no amount', async () => {
   const packages = { charge_model: 'package', properties: { amount: '100', package_size: 10, free_units: 0 } };
   const story = await march(packages, TWELVE, { plan: { usage_policies: { late_events: 'next_invoice' } } });
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   await send(story, ['late', '5', '2024-03-20T00:00:00Z']);
-  await story.advance('2024-04-03T00:00:00Z');
+  await story.advanceTo('2024-04-03T00:00:00Z');
   // 12 and 5 are two packages; 12 alone less 2 would be one.
   expect(await retract(story, 'two')).toMatchObject({
     adjustments: [{ old_amount_cents: 20000, new_amount_cents: 20000, late_events_left_out: 0 }],
@@ -341,7 +341,7 @@ test.each([
   await send(story, ['a', '9', '2024-03-10T00:00:00Z']);
   await send(story, ['b', '4', '2024-03-11T00:00:00Z']);
   await send(story, ['c', '2', aggregation_type === 'latest_agg' ? '2024-03-09T00:00:00Z' : '2024-03-10T01:00:00Z']);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   await send(story, ['late', '70', '2024-03-20T00:00:00Z']);
   const gone = aggregation_type === 'latest_agg' ? 'b' : 'a';
   expect(await retract(story, gone)).toMatchObject({
@@ -351,11 +351,11 @@ test.each([
 
 test('what a range takes away comes off the increase that waits as well as off the invoice', async () => {
   const story = await march({}, TWELVE);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   await amend(story, 'ten', '15');
   const range = { kind: 'retract_range', timestamp_from: '2024-03-01', timestamp_to: '2024-03-31' };
   expect((await correct(story, range)).status).toBe('pending');
-  await story.advance('2024-05-02T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
   const invoices = await story.invoices(2);
   expect(invoices[1].fees_amount_cents).toBe(0);
   expect((await notes(story)).map((note: { total_amount_cents: number }) => note.total_amount_cents)).toEqual([14400]);
@@ -375,7 +375,7 @@ test('once its subscription has ended, an increase is invoiced at once', async (
 
 test('nothing is settled about a voided invoice', async () => {
   const story = await march({}, TWELVE);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   const [invoice] = await story.invoices(1);
   expect((await story.client.post(`/invoices/${invoice.svc_id}/void`, {})).status).toBe(200);
   expect(await retract(story, 'two')).toMatchObject({ status: 'settled', invoices_count: 0, adjustments: [] });
@@ -384,7 +384,7 @@ test('nothing is settled about a voided invoice', async () => {
 
 test('one event retracted and amended many times at once ends in one price', async () => {
   const story = await march({}, TWELVE);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   const post = (fields: object) =>
     story.client.post('/events/corrections', {
       correction: { reason: 'at once', external_subscription_id: 'sub', ...fields },
@@ -397,7 +397,7 @@ test('one event retracted and amended many times at once ends in one price', asy
   ]);
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(7);
   expect((await amend(story, 'ten', '20')).status).toBe('settled');
-  await story.advance('2024-05-02T00:00:00Z');
+  await story.advanceTo('2024-05-02T00:00:00Z');
   const invoices = await story.invoices(2);
   const credited = (await notes(story)).reduce(
     (sum: number, note: { sub_total_excluding_taxes_amount_cents: number }) =>
@@ -410,7 +410,7 @@ test('one event retracted and amended many times at once ends in one price', asy
 
 test('what waits for the next invoice is billed at once when the subscription ends without one', async () => {
   const story = await march({}, TWELVE);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   await amend(story, 'ten', '11');
   await story.client.delete('/subscriptions/sub?on_termination_invoice=skip');
   const invoices = await story.invoices(2);
@@ -434,7 +434,7 @@ test('CO11: a coupon keeps its share of what is given back', async () => {
   expect((await story.client.post('/coupons', { coupon })).status).toBe(200);
   const applied_coupon = { external_customer_id: 'acme', coupon_code: 'c' };
   expect((await story.client.post('/applied_coupons', { applied_coupon })).status).toBe(200);
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   expect((await story.invoices(1))[0]).toMatchObject({ fees_amount_cents: 39900, coupons_amount_cents: 25000 });
   await retract(story, 'much');
   expect((await notes(story)).map((note: { total_amount_cents: number }) => note.total_amount_cents)).toEqual([11767]);

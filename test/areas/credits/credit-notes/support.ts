@@ -1,5 +1,5 @@
 import type { Sql } from '../../../../src/platform/db/connect.ts';
-import type { Story } from '../../billing/bill-subscriptions/story.ts';
+import type { Story } from '../../../support/story.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
 type Body = any;
@@ -9,36 +9,6 @@ export async function notesOf(story: Story, customer = 'acme'): Promise<Body[]> 
   const { body } = await story.client.get(`/credit_notes?external_customer_id=${customer}&per_page=100`);
   return body.credit_notes.reverse();
 }
-
-export const vat = (story: Story, rate: number) =>
-  story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate, applied_to_organization: true } });
-
-export const pay = (story: Story, invoiceId: string, amount: number) =>
-  story.client.post('/payments', {
-    payment: { invoice_id: invoiceId, amount_cents: amount, reference: `paid ${amount}` },
-  });
-
-/** A one-off invoice of one add-on, which may be made again and again. */
-export async function oneOff(story: Story, amount: number, customer = 'acme'): Promise<Body> {
-  await story.client.post('/add_ons', {
-    add_on: { name: `Item ${amount}`, code: `item${amount}`, amount_cents: amount, amount_currency: 'USD' },
-  });
-  const made = await story.client.post('/invoices', {
-    invoice: { external_customer_id: customer, currency: 'USD', fees: [{ add_on_code: `item${amount}` }] },
-  });
-  if (made.status !== 200) throw new Error(made.text);
-  return made.body.invoice;
-}
-
-/** Asks for a note of some of the only fee of an invoice. */
-export const credit = (story: Story, invoice: Body, amount: number, parts: object = { credit_amount_cents: amount }) =>
-  story.client.post('/credit_notes', {
-    credit_note: {
-      invoice_id: invoice.svc_id,
-      items: [{ fee_id: invoice.fees[0].svc_id, amount_cents: amount }],
-      ...parts,
-    },
-  });
 
 /** Balances of an organization's accounts, debits less credits; those of 0 are left out. */
 export async function balances(sql: Sql, organizationId: string, invoiceId?: string): Promise<Record<string, number>> {

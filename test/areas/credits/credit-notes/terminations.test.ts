@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
-import { openStory, type Story } from '../../billing/bill-subscriptions/story.ts';
-import { balances, booked, notesOf, pay, vat } from './support.ts';
+import { openStory, type Story } from '../../../support/story.ts';
+import { balances, booked, notesOf } from './support.ts';
 
 // Golden cases of golden-invoices.md#termination, golden-invoices.md#upgrade-and-downgrade that give back days paid in
 // advance.
@@ -33,16 +33,16 @@ const use = (story: Story, value: number) =>
 describe('G39 to G42: 10000 in advance from 8 February 2023, 50 of usage, ended on the 21st', () => {
   async function endedOn21(query: string, paid = 0) {
     const story = await openStory(service, '2023-02-08T00:00:00Z');
-    await vat(story, 20);
+    await story.tax(20);
     await story.customer();
     await withUsage(story, { amount_cents: 10000 });
     await story.subscribe();
     const [start] = await story.invoices(1);
     expect(start).toMatchObject({ fees_amount_cents: 7500, total_amount_cents: 9000 });
-    await story.advance('2023-02-10T10:00:00Z');
+    await story.advanceTo('2023-02-10T10:00:00Z');
     await use(story, 50);
-    if (paid > 0) expect((await pay(story, start.svc_id, paid)).status).toBe(200);
-    await story.advance('2023-02-21T10:00:00Z');
+    if (paid > 0) expect((await story.pay(start.svc_id, paid)).status).toBe(200);
+    await story.advanceTo('2023-02-21T10:00:00Z');
     const ended = await story.client.delete(`/subscriptions/sub${query}`);
     return { story, start, subscription: ended.body.subscription };
   }
@@ -112,7 +112,7 @@ test('G34: ended on the billing day, the new period was not billed and gives not
   await story.customer();
   await story.plan({ ...MONTHLY, amount_cents: 1000 });
   await story.subscribe({ billing_time: 'anniversary', ending_at: '2023-10-05T00:00:00Z' });
-  await story.advance('2023-10-06T02:00:00Z');
+  await story.advanceTo('2023-10-06T02:00:00Z');
   const [first] = await story.invoices(2);
   expect(first.total_amount_cents).toBe(1000);
   expect(await notesOf(story)).toEqual([]);
@@ -137,7 +137,7 @@ test('the stored choice holds where the request is silent', async () => {
 
 test('a local day decides: 21 of 28 in Los Angeles (termination.md#credit-for-unused-days)', async () => {
   const story = await openStory(service, '2023-02-08T00:00:00Z');
-  await vat(story, 20);
+  await story.tax(20);
   await story.customer({ timezone: 'America/Los_Angeles' });
   await story.plan({ ...MONTHLY, amount_cents: 5000 });
   await story.subscribe();
@@ -152,9 +152,9 @@ test('a deleted plan gives back the unused days of its subscriptions', async () 
   await story.plan({ ...MONTHLY, amount_cents: 2900 });
   await story.subscribe();
   await story.invoices(1);
-  await story.advance('2024-02-12T10:00:00Z');
+  await story.advanceTo('2024-02-12T10:00:00Z');
   await story.client.delete('/plans/plan');
-  await story.advance('2024-02-12T11:00:00Z');
+  await story.advanceTo('2024-02-12T11:00:00Z');
   expect(await notesOf(story)).toMatchObject([{ total_amount_cents: 1700 }]);
 });
 
@@ -164,16 +164,16 @@ describe('upgrades', () => {
     ['G48', 'anniversary', [1000, 1161, 1471], [968, 1451]],
   ])('%s: two within an hour, %s', async (_name, billingTime, fees, credits) => {
     const story = await openStory(service, '2024-03-05T12:12:00Z');
-    await vat(story, 25);
+    await story.tax(25);
     await story.customer();
     for (const amount of [1000, 1500, 1900]) await story.plan({ ...MONTHLY, amount_cents: amount, code: `p${amount}` });
     const subscribe = (plan: string) => story.subscribe({ plan_code: plan, billing_time: billingTime });
     await subscribe('p1000');
-    await story.advance('2024-03-12T12:12:00Z');
+    await story.advanceTo('2024-03-12T12:12:00Z');
     await subscribe('p1500');
-    await story.advance('2024-03-12T13:12:00Z');
+    await story.advanceTo('2024-03-12T13:12:00Z');
     await subscribe('p1900');
-    await story.advance('2024-03-12T13:13:00Z');
+    await story.advanceTo('2024-03-12T13:13:00Z');
     expect((await story.invoices(3)).map((invoice) => invoice.fees_amount_cents)).toEqual(fees);
     expect((await notesOf(story)).map((note) => note.credit_amount_cents)).toEqual(credits);
   });
@@ -184,7 +184,7 @@ describe('upgrades', () => {
     await story.plan({ ...MONTHLY, amount_cents: 1000 });
     await story.plan({ interval: 'yearly', pay_in_advance: true, amount_cents: 12000, code: 'year' });
     await story.subscribe({ billing_time: 'anniversary' });
-    await story.advance('2023-09-28T05:00:00Z');
+    await story.advanceTo('2023-09-28T05:00:00Z');
     await story.invoices(3);
     const preview = await story.client.post('/invoices/preview', {
       customer: { external_id: 'acme' },
@@ -208,9 +208,9 @@ describe('upgrades', () => {
     await story.plan({ ...MONTHLY, amount_cents: 29000, code: 'big' });
     await story.subscribe();
     await story.invoices(1);
-    await story.advance('2024-02-12T10:00:00Z');
+    await story.advanceTo('2024-02-12T10:00:00Z');
     await Promise.all(Array.from({ length: 50 }, () => story.subscribe({ plan_code: 'big' })));
-    await story.advance('2024-02-12T11:00:00Z');
+    await story.advanceTo('2024-02-12T11:00:00Z');
     const [, upgrade] = await story.invoices(2);
     expect(upgrade).toMatchObject({ fees_amount_cents: 18000, credit_notes_amount_cents: 1800 });
     expect(await notesOf(story)).toMatchObject([{ total_amount_cents: 1800, balance_amount_cents: 0 }]);
@@ -223,7 +223,7 @@ test('50 terminations at once give back once', async () => {
   await story.plan({ ...MONTHLY, amount_cents: 2900 });
   await story.subscribe();
   await story.invoices(1);
-  await story.advance('2024-02-12T10:00:00Z');
+  await story.advanceTo('2024-02-12T10:00:00Z');
   await Promise.all(Array.from({ length: 50 }, () => story.client.delete('/subscriptions/sub')));
   expect(await notesOf(story)).toMatchObject([{ total_amount_cents: 1700 }]);
 }, 60_000);
@@ -236,7 +236,7 @@ describe('the note of a draft follows it', () => {
     await story.subscribe();
     const [draft] = await story.invoices(1);
     expect(draft).toMatchObject({ status: 'draft', fees_amount_cents: 1800 });
-    await story.advance('2024-02-12T10:00:00Z');
+    await story.advanceTo('2024-02-12T10:00:00Z');
     await story.client.delete('/subscriptions/sub');
     return { story, draft };
   }
@@ -266,13 +266,13 @@ describe('the note of a draft follows it', () => {
 
 test('progressive usage that was taken back becomes a note that pays the closing invoice', async () => {
   const story = await openStory(service, '2024-02-01T00:00:00Z');
-  await vat(story, 20);
+  await story.tax(20);
   await story.customer();
   await withUsage(story, { amount_cents: 2900, pay_in_advance: false, usage_thresholds: [{ amount_cents: 1000 }] });
   await story.subscribe();
-  await story.advance('2024-02-10T10:00:00Z');
+  await story.advanceTo('2024-02-10T10:00:00Z');
   await use(story, 20);
-  await story.advance('2024-02-10T11:00:00Z');
+  await story.advanceTo('2024-02-10T11:00:00Z');
   const [progressive] = await story.invoices(1);
   expect(progressive).toMatchObject({ invoice_type: 'progressive_billing', total_amount_cents: 2400 });
   await story.client.post('/events/corrections', {
@@ -284,7 +284,7 @@ test('progressive usage that was taken back becomes a note that pays the closing
       transaction_id: 'use 20',
     },
   });
-  await story.advance('2024-03-01T02:00:00Z');
+  await story.advanceTo('2024-03-01T02:00:00Z');
   const [, month] = await story.invoices(2);
   const [note] = await notesOf(story);
   expect(note).toMatchObject({ svc_invoice_id: progressive.svc_id, reason: 'other', total_amount_cents: 2400 });

@@ -8,8 +8,8 @@ import { createProducer } from '../../../../src/platform/queue/producer.ts';
 import { reactions } from '../../../../src/reactions.ts';
 import type { Client } from '../../../support/client.ts';
 import { startService, type TestService } from '../../../support/service.ts';
+import { openStory } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { openStory } from '../../billing/bill-subscriptions/story.ts';
 
 // Automatic taxes of the Union: eu-taxes.md, golden-money.md, 11 to 17. The register is a fake that says what it is
 // told.
@@ -189,14 +189,14 @@ test('a standard rate changes on its day: from then on it is billed, and what a 
   await story.plan({ amount_cents: 1000 });
   await story.subscribe();
   const rate = async () => (await story.client.get('/taxes/svc_eu_ee_standard')).body.tax.rate;
-  await story.advance('2025-06-30T20:30:00Z');
+  await story.advanceTo('2025-06-30T20:30:00Z');
   expect(await rate()).toBe(22);
-  await story.advance('2025-07-01T04:00:00Z');
+  await story.advanceTo('2025-07-01T04:00:00Z');
   expect(await rate()).toBe(24);
   const [invoice] = await story.invoices(1);
   expect(invoice).toMatchObject({ fees_amount_cents: 367, taxes_amount_cents: 88 });
   await story.client.put('/taxes/svc_eu_ee_standard', { tax: { rate: 23 } });
-  await story.advance('2025-07-03T04:00:00Z');
+  await story.advanceTo('2025-07-03T04:00:00Z');
   expect(await rate()).toBe(23);
 });
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { create } from 'xmlbuilder2';
 import { startService, type TestService } from '../../../support/service.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { type Invoice, openStory, type Story } from '../../billing/bill-subscriptions/story.ts';
 
 // Electronic documents: other-routes.md "download_xml", EN 16931 in UBL 2.1.
 let service: TestService;

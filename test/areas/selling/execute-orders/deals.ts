@@ -1,6 +1,7 @@
 import type { Client } from '../../../support/client.ts';
 import type { TestService } from '../../../support/service.ts';
-import { type Invoice, openStory, type Story } from '../../billing/bill-subscriptions/story.ts';
+import { type Invoice, openStory, type Story } from '../../../support/story.ts';
+import { ok } from '../../../support/words.ts';
 
 /** Shown records of every shape. */
 export type Shown = Invoice;
@@ -23,11 +24,6 @@ export interface Deals extends Story {
 export async function openDeals(service: TestService, now = '2026-03-10T12:00:00Z'): Promise<Deals> {
   const story = await openStory(service, now);
   const { client } = story;
-  const ok = async (answer: ReturnType<Client['post']>) => {
-    const { status, text, body } = await answer;
-    if (status !== 200) throw new Error(text);
-    return body;
-  };
   await story.customer();
   const { add_on: addOn } = await ok(
     client.post('/add_ons', {

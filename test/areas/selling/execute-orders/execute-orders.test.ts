@@ -314,9 +314,9 @@ describe('as time goes by', () => {
     const order = await deals.order(oneOff(), {
       order_form: { execution_mode: 'execute_in_svc', execute_at: '2026-03-12T08:30:00Z' },
     });
-    await deals.advance('2026-03-12T08:00:00Z');
+    await deals.advanceTo('2026-03-12T08:00:00Z');
     await deals.invoices(0);
-    await deals.advance('2026-03-13T08:00:00Z');
+    await deals.advanceTo('2026-03-13T08:00:00Z');
     const { order: executed } = await deals.ok(deals.client.get(`/orders/${order.svc_id}`));
     expect(executed).toMatchObject({ status: 'executed', executed_at: '2026-03-12T08:45:00Z' });
     const [invoice] = await deals.invoices(1);
@@ -332,7 +332,7 @@ describe('as time goes by', () => {
       order_form: { execution_mode: 'execute_in_svc', execute_at: '2026-03-12T08:30:00Z' },
     });
     await deals.ok(deals.client.delete('/add_ons/setup'));
-    await deals.advance('2026-03-13T08:00:00Z');
+    await deals.advanceTo('2026-03-13T08:00:00Z');
     expect((await deals.client.get(`/orders/${order.svc_id}`)).body.order).toMatchObject({
       status: 'failed',
       execution_record: { errors: ['add_on_not_found'] },
@@ -343,9 +343,9 @@ describe('as time goes by', () => {
     await deals.customer({ timezone: 'America/New_York' });
     const version = await deals.quote(oneOff());
     const form = await deals.approve(version, { expires_at: '2026-03-14T12:00:00Z' });
-    await deals.advance('2026-03-14T04:39:00Z');
+    await deals.advanceTo('2026-03-14T04:39:00Z');
     expect((await deals.client.get(`/order_forms/${form.svc_id}`)).body.order_form.status).toBe('generated');
-    await deals.advance('2026-03-14T04:40:00Z');
+    await deals.advanceTo('2026-03-14T04:40:00Z');
     expect((await deals.client.get(`/order_forms/${form.svc_id}`)).body.order_form).toMatchObject({
       status: 'expired',
       void_reason: 'expired',

@@ -4,8 +4,9 @@ import { openCounters } from '../../../../src/areas/usage/access/counters.ts';
 import { storeEvents } from '../../../../src/areas/usage/ingest-events/store-events.ts';
 import { createLog } from '../../../../src/platform/log/log.ts';
 import { startService, type TestService } from '../../../support/service.ts';
+import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { openStory, type Story } from '../../billing/bill-subscriptions/story.ts';
+import { ok } from '../../../support/words.ts';
 import { incoming } from '../ingest-events/build.ts';
 
 const NOW = '2026-03-09T10:00:00Z';
@@ -37,11 +38,6 @@ const RECURRING_CHARGE = { charge_model: 'standard', properties: { amount: '0.01
 /** A customer in Kathmandu, whose days begin at a quarter past, with every metric limited over every period. */
 async function limited(subscribedAt = '2026-01-20T08:30:15.123Z'): Promise<Story> {
   const story = await openStory(service, NOW);
-  const ok = async (answer: ReturnType<Story['client']['post']>) => {
-    const { status, text, body } = await answer;
-    if (status !== 200) throw new Error(text);
-    return body;
-  };
   const { client } = story;
   await story.customer({ timezone: 'Asia/Kathmandu' });
   const made = [];
@@ -165,7 +161,7 @@ test.each([1, 2, 3])(
         }),
       async advance() {
         now += pick([5, 600, 60 * 14, 60 * 24 * 3, 60 * 24 * 20]) * 60_000;
-        await story.advance(new Date(now).toISOString());
+        await story.advanceTo(new Date(now).toISOString());
       },
       flush: () => flush(story.organizationId),
       override: () =>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
+import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { openStory, type Story } from '../../billing/bill-subscriptions/story.ts';
 
 // What the daily differences of a closed period add up to is what its invoice bills: usage-reads.md#daily-usage.
 let service: TestService;
@@ -13,15 +13,13 @@ afterAll(() => service.stop());
 async function open(fields: { customer?: object; charge?: object; subscribes?: boolean } = {}): Promise<Story> {
   const story = await openStory(service, '2025-01-01T00:00:00Z');
   await story.customer({ currency: 'USD', timezone: 'UTC', ...fields.customer });
-  const { body } = await story.client.post('/billable_metrics', {
-    billable_metric: { name: 'Ops', code: 'ops', aggregation_type: 'sum_agg', field_name: 'v' },
-  });
+  const metric = await story.metric('ops', { aggregation_type: 'sum_agg', field_name: 'v' });
   await story.plan({
     interval: 'weekly',
     amount_cents: 0,
     charges: [
       {
-        billable_metric_id: body.billable_metric.svc_id,
+        billable_metric_id: metric.svc_id,
         charge_model: 'standard',
         properties: { amount: '1' },
         ...fields.charge,
@@ -35,16 +33,7 @@ async function open(fields: { customer?: object; charge?: object; subscribes?: b
 let sent = 0;
 const use = async (story: Story, v: number, timestamp: string) => {
   sent += 1;
-  const { status } = await story.client.post('/events', {
-    event: {
-      transaction_id: `t${sent}`,
-      external_subscription_id: 'sub',
-      code: 'ops',
-      timestamp: Date.parse(timestamp) / 1000,
-      properties: { v },
-    },
-  });
-  expect(status).toBe(200);
+  await story.use('ops', { v }, { at: timestamp, transaction_id: `t${sent}` });
 };
 
 interface Told {
@@ -69,9 +58,9 @@ test.each([
   ['later in the same period', '2025-01-02T10:00:00Z', '2025-01-04T10:00:00Z', '2025-01-02'],
 ])('an event received before it counts, %s, is told', async (_name, receivedAt, timestamp, day) => {
   const story = await open();
-  await story.advance(receivedAt);
+  await story.advanceTo(receivedAt);
   await use(story, 51, timestamp);
-  await story.advance('2025-01-28T00:00:00Z');
+  await story.advanceTo('2025-01-28T00:00:00Z');
   await until(async () => ((await told(story)).length > 0 ? true : undefined));
   expect(await told(story)).toEqual([[day, 5100, '51.0']]);
 });
@@ -79,20 +68,20 @@ test.each([
 test('an event received before its subscription exists is told', async () => {
   const story = await open({ subscribes: false });
   await use(story, 51, '2025-01-05T10:00:00Z');
-  await story.advance('2025-01-03T10:00:00Z');
+  await story.advanceTo('2025-01-03T10:00:00Z');
   await story.subscribe();
-  await story.advance('2025-01-14T00:00:00Z');
+  await story.advanceTo('2025-01-14T00:00:00Z');
   expect((await differences(story)).slice(0, 1)).toEqual([['2025-01-05T23:59:59Z', '51', '5100']]);
 });
 
 test('an event received while its invoice is a draft is added to the last day of its period', async () => {
   const story = await open({ customer: { billing_configuration: { invoice_grace_period: 3 } } });
-  await story.advance('2025-01-04T10:00:00Z');
+  await story.advanceTo('2025-01-04T10:00:00Z');
   await use(story, 2, '2025-01-04T09:00:00Z');
-  await story.advance('2025-01-07T10:00:00Z');
+  await story.advanceTo('2025-01-07T10:00:00Z');
   await use(story, 3, '2025-01-05T09:00:00Z');
   await use(story, 4, '2025-01-07T09:00:00Z');
-  await story.advance('2025-01-20T00:00:00Z');
+  await story.advanceTo('2025-01-20T00:00:00Z');
   await until(async () => ((await told(story)).length === 3 ? true : undefined));
   expect(await told(story)).toEqual([
     ['2025-01-04', 200, '2.0'],
@@ -124,12 +113,12 @@ test.each([
   const story = await open({ customer, charge });
   const receipts = Array.from({ length: 12 }, () => 1 + below(27 * 24)).sort((a, b) => a - b);
   for (const hour of receipts) {
-    await story.advance(new Date(OPENED + hour * HOUR_MS).toISOString());
+    await story.advanceTo(new Date(OPENED + hour * HOUR_MS).toISOString());
     // From a week and a day before the receipt to sixteen days after it.
     const counts = Math.max(0, hour + below(24 * 24) - 8 * 24);
     await use(story, 1 + below(20), new Date(OPENED + counts * HOUR_MS + 60_000).toISOString());
   }
-  await story.advance('2025-02-20T00:00:00Z');
+  await story.advanceTo('2025-02-20T00:00:00Z');
   expect(await differences(story)).toEqual(await billed(story));
 });
 

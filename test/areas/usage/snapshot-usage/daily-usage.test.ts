@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
-import { openStory, type Story } from '../../billing/bill-subscriptions/story.ts';
+import { openStory, type Story } from '../../../support/story.ts';
 
 // Daily snapshots of usage: usage-reads.md#daily-usage.
 let service: TestService;
@@ -28,16 +28,7 @@ async function open(metric: object, zone = 'UTC'): Promise<Story> {
 let sent = 0;
 const use = async (story: Story, n: number, timestamp: string) => {
   sent += 1;
-  const { status } = await story.client.post('/events', {
-    event: {
-      transaction_id: `t${sent}`,
-      external_subscription_id: 'sub',
-      code: 'ops',
-      timestamp: Date.parse(timestamp) / 1000,
-      properties: { n },
-    },
-  });
-  expect(status).toBe(200);
+  await story.use('ops', { n }, { at: timestamp, transaction_id: `t${sent}` });
 };
 
 const snapshots = async ({ organizationId }: Story) =>
@@ -50,13 +41,13 @@ const snapshots = async ({ organizationId }: Story) =>
 
 test('a late event counts on the day whose snapshot first contains it; days without usage have none', async () => {
   const story = await open({});
-  await story.advance('2025-01-05T12:30:00Z');
+  await story.advanceTo('2025-01-05T12:30:00Z');
   await use(story, 10, '2025-01-05T12:00:00Z');
-  await story.advance('2025-01-08T12:30:00Z');
+  await story.advanceTo('2025-01-08T12:30:00Z');
   await use(story, 5, '2025-01-08T12:00:00Z');
-  await story.advance('2025-01-09T00:01:00Z');
+  await story.advanceTo('2025-01-09T00:01:00Z');
   await use(story, 3, '2025-01-07T12:00:00Z');
-  await story.advance('2025-01-09T02:00:00Z');
+  await story.advanceTo('2025-01-09T02:00:00Z');
   expect(await snapshots(story)).toEqual([
     { usage_date: '2025-01-05', amount_cents: 5000, units: '10.0', added: 5000, code: 'ops' },
     { usage_date: '2025-01-08', amount_cents: 9000, units: '8.0', added: 4000, code: 'ops' },
@@ -65,11 +56,11 @@ test('a late event counts on the day whose snapshot first contains it; days with
 
 test('the last day of a period holds what its invoice bills, the next begins anew, in the zone of the customer', async () => {
   const story = await open({}, 'America/New_York');
-  await story.advance('2025-01-31T20:00:00Z');
+  await story.advanceTo('2025-01-31T20:00:00Z');
   await use(story, 2, '2025-01-31T19:00:00Z');
-  await story.advance('2025-02-01T06:30:00Z');
+  await story.advanceTo('2025-02-01T06:30:00Z');
   await use(story, 1, '2025-02-01T06:00:00Z');
-  await story.advance('2025-02-02T06:30:00Z');
+  await story.advanceTo('2025-02-02T06:30:00Z');
   expect(await snapshots(story)).toEqual([
     { usage_date: '2025-01-31', amount_cents: 1000, units: '2.0', added: 1000, code: 'ops' },
     { usage_date: '2025-02-01', amount_cents: 500, units: '1.0', added: 500, code: 'ops' },
@@ -78,9 +69,9 @@ test('the last day of a period holds what its invoice bills, the next begins ane
 
 test('recurring usage is carried into the first day of the next period', async () => {
   const story = await open({ recurring: true });
-  await story.advance('2025-01-10T12:00:00Z');
+  await story.advanceTo('2025-01-10T12:00:00Z');
   await use(story, 4, '2025-01-10T10:00:00Z');
-  await story.advance('2025-02-05T00:00:00Z');
+  await story.advanceTo('2025-02-05T00:00:00Z');
   expect(await snapshots(story)).toEqual([
     { usage_date: '2025-01-10', amount_cents: 2000, units: '4.0', added: 2000, code: 'ops' },
     { usage_date: '2025-02-01', amount_cents: 2000, units: '4.0', added: 2000, code: 'ops' },

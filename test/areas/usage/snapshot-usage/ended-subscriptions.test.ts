@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startService, type TestService } from '../../../support/service.ts';
+import { openStory, type Story } from '../../../support/story.ts';
 import { until } from '../../../support/until.ts';
-import { openStory, type Story } from '../../billing/bill-subscriptions/story.ts';
 
 // The days of a period in which a subscription ends add up to its last invoice (usage-reads.md#daily-usage).
 let service: TestService;
@@ -14,17 +14,15 @@ afterAll(() => service.stop());
 async function april(customer: object = {}): Promise<Story> {
   const story = await openStory(service, '2025-04-01T00:00:00Z');
   await story.customer(customer);
-  const { body } = await story.client.post('/billable_metrics', {
-    billable_metric: { name: 'Seats', code: 'seats', aggregation_type: 'sum_agg', field_name: 'n', recurring: true },
-  });
-  const billable_metric_id = body.billable_metric.svc_id;
+  const metric = await story.metric('seats', { aggregation_type: 'sum_agg', field_name: 'n', recurring: true });
+  const billable_metric_id = metric.svc_id;
   const charge = { billable_metric_id, charge_model: 'standard', prorated: true, properties: { amount: '10' } };
   await story.plan({ amount_cents: 0, charges: [charge] });
   await story.plan({ code: 'bare', amount_cents: 10_000 });
   await story.subscribe();
   const event = { transaction_id: 'three', external_subscription_id: 'sub', code: 'seats', properties: { n: 3 } };
   expect((await story.client.post('/events', { event })).status).toBe(200);
-  await story.advance('2025-04-05T10:00:00Z');
+  await story.advanceTo('2025-04-05T10:00:00Z');
   return story;
 }
 
@@ -41,7 +39,7 @@ const kept = (story: Story, count: number) =>
 
 test('a termination takes back what was weighed by the whole period', async () => {
   const story = await april();
-  await story.advance('2025-04-10T10:00:00Z');
+  await story.advanceTo('2025-04-10T10:00:00Z');
   await story.client.delete('/subscriptions/sub');
   const [invoice] = await story.invoices(1);
   expect(invoice).toMatchObject({ total_amount_cents: 1000 });
@@ -58,7 +56,7 @@ test('a termination takes back what was weighed by the whole period', async () =
 
 test('an upgrade takes its day back too, and a draft is followed until it is final', async () => {
   const story = await april({ billing_configuration: { invoice_grace_period: 3 } });
-  await story.advance('2025-04-10T10:00:00Z');
+  await story.advanceTo('2025-04-10T10:00:00Z');
   await story.subscribe({ plan_code: 'bare' });
   expect(await kept(story, 2)).toEqual([
     ['2025-04-01', '3000', '3'],
@@ -68,7 +66,7 @@ test('an upgrade takes its day back too, and a draft is followed until it is fin
   const late = { transaction_id: 'late', external_subscription_id: 'sub', code: 'seats', properties: { n: 6 } };
   const timestamp = Date.parse('2025-04-09T10:00:00Z') / 1000;
   expect((await story.client.post('/events', { event: { ...late, timestamp } })).status).toBe(200);
-  await story.advance('2025-04-14T10:00:00Z');
+  await story.advanceTo('2025-04-14T10:00:00Z');
   const sum = await until(async () => {
     const rows = await differences(story);
     const total = rows.reduce((cents, { amount }) => cents + Number(amount), 0);
