@@ -50,7 +50,7 @@ const refresh = () => story.client.put(`/invoices/${draft.svc_id}/refresh`);
 const feeOf = (invoice: Invoice, code: string): Invoice => invoice.fees.find((fee: Invoice) => fee.item.code === code);
 const charges = async () => (await story.client.get('/plans/plan')).body.plan.charges;
 
-test('RT3: 5 units in the place of 3 cost 5000, and 3000 again when that is taken back', async () => {
+test('a fee of 3 units that is adjusted to 5 costs 5000, and 3000 again without the adjustment (RT3)', async () => {
   expect(feeOf(draft, 'calls')).toMatchObject({ amount_cents: 3000, units: '3.0', events_count: 3 });
   const fee_id = feeOf(draft, 'calls').svc_id;
   const { body, status, text } = await adjust({ fee_id, units: '5' });
@@ -168,7 +168,7 @@ test('a preview shows the fee and leaves the draft', async () => {
   expect(await read()).toEqual(draft);
 });
 
-test('50 at once adjust once', async () => {
+test('fifty adjustments of one fee at once adjust it once', async () => {
   const fee_id = feeOf(draft, 'calls').svc_id;
   const answers = await Promise.all(Array.from({ length: 50 }, () => adjust({ fee_id, units: '5' })));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -178,7 +178,7 @@ test('50 at once adjust once', async () => {
 
 describe('refusals', () => {
   const unknown = '00000000-0000-7000-8000-000000000000';
-  test('of inputs', async () => {
+  test('of an adjustment whose input is wrong', async () => {
     const [, , percentage] = await charges();
     const fee_id = feeOf(draft, 'calls').svc_id;
     const subscription_id = draft.subscriptions[0].svc_id;

@@ -9,7 +9,7 @@ import { type Invoice, openStory, type Story } from '../../support/story.ts';
 import { until } from '../../support/until.ts';
 import { ok } from '../../support/words.ts';
 
-// Fifty attempts at once have one effect each, and the auditor is content with what they leave.
+// Fifty attempts at once have one effect each, and the auditor finds nothing wrong after all of it with what they leave.
 const ATTEMPTS = 50;
 let service: TestService;
 let story: Story;
@@ -149,7 +149,7 @@ describe('a wallet', () => {
   });
 });
 
-test('the auditor is content', async () => {
+test('the auditor finds nothing wrong after all of it', async () => {
   const producer = createProducer(service.redis, service.config.REDIS_PREFIX);
   try {
     const log = createLog({ level: 'silent', process: 'test' });

@@ -45,7 +45,7 @@ const figures = ({ fees_amount_cents, progressive_billing_credit_amount_cents, t
   total_amount_cents,
 ];
 
-test('G78: a threshold is billed once, the month credits it', async () => {
+test('a threshold is billed once, and the invoice of the month credits it (G78)', async () => {
   const story = await open([{ amount_cents: 20000, threshold_display_name: 'First' }]);
   await story.spend('2022-12-06', 20000);
   const [progressive] = await story.invoices(1);
@@ -106,7 +106,7 @@ test('usage that was billed before the period ended counts once towards the mini
   expect(figures(month)).toEqual([50000, 20000, 30000]);
 });
 
-test('G79: the closing invoice credits it', async () => {
+test('a closing invoice credits what was billed at thresholds (G79)', async () => {
   const story = await open([{ amount_cents: 20000 }]);
   await story.spend('2022-12-16', 20000);
   await story.advanceTo('2022-12-18T10:00:00Z');
@@ -115,7 +115,7 @@ test('G79: the closing invoice credits it', async () => {
   expect(figures(closing)).toEqual([21800, 20000, 1800]);
 });
 
-test('G80: the closing invoice of an upgrade credits it', async () => {
+test('the closing invoice of an upgrade credits what was billed at thresholds (G80)', async () => {
   const story = await open([{ amount_cents: 20000 }]);
   await story.plan({ code: 'bigger', amount_cents: 9300 });
   await story.spend('2022-12-16', 20000);
@@ -125,7 +125,7 @@ test('G80: the closing invoice of an upgrade credits it', async () => {
   expect(figures(closing)).toEqual([21700, 20000, 1700]);
 });
 
-test('G81: fixed thresholds, then every further step', async () => {
+test('fixed thresholds are billed, and then every further step (G81)', async () => {
   const story = await open([
     { amount_cents: 200 },
     { amount_cents: 500 },
@@ -191,7 +191,7 @@ test('a subscription that begins above a threshold is billed at once too', async
   expect(await story.invoices(1)).toMatchObject([{ invoice_type: 'progressive_billing', total_amount_cents: 30000 }]);
 });
 
-test('G82: a threshold that does not recur is used up for good', async () => {
+test('a threshold that does not recur is used up for good (G82)', async () => {
   const story = await open([{ amount_cents: 20000 }]);
   await story.spend('2022-12-16', 20000);
   await story.spend('2023-01-16', 40000);
@@ -199,7 +199,7 @@ test('G82: a threshold that does not recur is used up for good', async () => {
   expect(totals(await story.invoices(3))).toEqual([20000, 3100, 43100]);
 });
 
-test('G83: a draft of the month before is left alone', async () => {
+test('a threshold leaves a draft of the month before alone (G83)', async () => {
   const story = await open([{ amount_cents: 20000 }]);
   await story.customer({ billing_configuration: { invoice_grace_period: 30 } });
   await story.advanceTo('2023-01-10T00:00:00Z');

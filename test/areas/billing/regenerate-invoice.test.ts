@@ -112,7 +112,7 @@ test('a chain keeps the first fee, and the period is billed once', async () => {
   expect(invoices.filter(({ issuing_date }: Invoice) => issuing_date === '2024-05-01')).toHaveLength(1);
 });
 
-test('50 at once make one', async () => {
+test('fifty regenerations of one invoice at once make one', async () => {
   await voidSource();
   const answers = await Promise.all(Array.from({ length: 50 }, () => regenerate({ fees: [{ id: idOf('plan') }] })));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -120,7 +120,7 @@ test('50 at once make one', async () => {
   expect(await story.invoices(2)).toHaveLength(2);
 });
 
-test('refusals', async () => {
+test('what cannot be regenerated is refused', async () => {
   const unknown = '00000000-0000-7000-8000-000000000000';
   const subscription_id = source.subscriptions[0].svc_id;
   const fees = [{ id: idOf('plan') }];

@@ -91,7 +91,7 @@ test('one is made, listed newest first, shown, changed and deleted', async () =>
     expect((await call).body).toMatchObject({ status: 404, resource: 'fixed_charge' });
 });
 
-test('add-on, payment time and proration never change; model and code not once somebody subscribed', async () => {
+test('add-on, payment time and proration never change; model and code no longer once the plan has a subscription', async () => {
   const plan = await catalog.plan({ fixed_charges: [seats({ code: 'seats' })] });
   const put = (fixed_charge: object) => catalog.org.put(`/plans/${plan.code}/fixed_charges/seats`, { fixed_charge });
   const frozen = ['value_is_frozen'];

@@ -215,7 +215,7 @@ test('codes come from names; what is absent from an update stays', async () => {
   expect((await client.delete(`/wallets/${id}/metadata`)).body).toEqual({ metadata: null });
 });
 
-test('golden 59: credits that are voided are no more, and the journal says where they went', async () => {
+test('voided credits are gone, and the journal says where they went (golden 59)', async () => {
   const { svc_id: id } = await wallet(await customer(), { granted_credits: '100' });
   await until(async () => (await shown(id)).balance_cents === 10000 || undefined);
   await move(id, { voided_credits: '14.28444999' });

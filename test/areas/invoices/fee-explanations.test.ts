@@ -71,7 +71,7 @@ const GRADUATED = {
 };
 
 describe('usage fees', () => {
-  test('FX1: tiers, their sum, rounding, tax and total lead to the stored amount', async () => {
+  test('tiers, their sum, rounding, tax and total lead to the stored amount (FX1)', async () => {
     const story = await metered(GRADUATED, {}, [
       ['2024-03-02T00:00:00Z', { calls: 5 }],
       ['2024-03-03T00:00:00Z', { calls: 3 }],
@@ -132,7 +132,7 @@ describe('usage fees', () => {
     expect(events.body.events.map((each: Invoice) => each.properties.calls)).toEqual([5, 3, 3]);
   });
 
-  test('FX2: limits of single events show the raw cost and the clamp', async () => {
+  test('limits of single events show the raw cost and the clamp (FX2)', async () => {
     const properties = { rate: '2.99', per_transaction_min_amount: '1.75', per_transaction_max_amount: '12' };
     const story = await metered({ charge_model: 'percentage', properties }, {}, [
       ['2024-03-02T00:00:00Z', { calls: 10 }],
@@ -149,7 +149,7 @@ describe('usage fees', () => {
     expect(step(explanation, 'round_amount').output).toBe('1614');
   });
 
-  test('FX4: the rule that chose the filter is named, and the events of each filter are its own', async () => {
+  test('the rule that chose the filter is named, and the events of each filter are its own (FX4)', async () => {
     const story = await metered(
       {
         charge_model: 'standard',
@@ -359,7 +359,7 @@ describe('usage fees', () => {
 });
 
 describe('other fees', () => {
-  test('FX5: a first period names the case and the days', async () => {
+  test('a first period names the case and the days (FX5)', async () => {
     const story = await openStory(service, '2024-03-05T10:00:00Z');
     await story.customer();
     await story.plan({ amount_cents: 1000 });

@@ -244,7 +244,7 @@ describe('update', () => {
 });
 
 describe('void', () => {
-  test('LG10: an unpaid invoice owes nothing any more and its income is taken back', async () => {
+  test('an unpaid invoice owes nothing any more and its income is taken back (LG10)', async () => {
     const invoice = await bill();
     await service.sql`update invoices set payment_overdue = true where id = ${invoice.svc_id}`;
     const { body, status } = await post(invoice, '/void');

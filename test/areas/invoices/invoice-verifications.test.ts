@@ -96,14 +96,14 @@ test('a fresh invoice is equal at both levels, and the result stays readable', a
   });
 });
 
-test('VF2: an edited price, and a changed tax, leave what was issued equal', async () => {
+test('an edited price, and a changed tax, leave what was issued equal (VF2)', async () => {
   const plan = (await story.client.get('/plans/plan')).body.plan;
   await service.sql`update charges set properties = '{"amount":"99"}' where id = ${plan.charges[0].svc_id}`;
   await story.client.put('/taxes/vat', { tax: { rate: '25' } });
   expect(await verify('events')).toMatchObject({ status: 'equal' });
 });
 
-test('VF3, VF6: late events and corrections are information, not a difference', async () => {
+test('late events and corrections are information, not a difference (VF3, VF6)', async () => {
   await send('late', 'calls', '2024-03-15T00:00:00Z', { calls: 100, zone: 'x' });
   const corrected = await story.client.post('/events/corrections', {
     correction: {
@@ -146,7 +146,7 @@ test('a raw event changed by hand is named', async () => {
   await service.sql`update events set properties = '{"calls":9,"zone":"y"}' where transaction_id = 'c'`;
 });
 
-test('VF4: a stored amount changed by hand is named, with the totals', async () => {
+test('a stored amount changed by hand is named, with the totals (VF4)', async () => {
   const fee = feeOf('plan');
   await service.sql`update fees set amount_cents = amount_cents + 1 where id = ${fee.svc_id}`;
   const verification = await verify();
@@ -170,7 +170,7 @@ test('a tax changed by hand is named, of a fee and of the invoice', async () => 
   expect(await verify()).toMatchObject({ status: 'equal' });
 });
 
-test('VF5: stored inputs changed by hand are named', async () => {
+test('stored inputs changed by hand are named (VF5)', async () => {
   const fee = feeOf('plan');
   await service.sql`
     update fee_inputs set inputs = jsonb_set(inputs, '{price,plan_amount_cents}', '998') where fee_id = ${fee.svc_id}`;

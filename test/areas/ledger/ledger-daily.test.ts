@@ -138,7 +138,7 @@ test('a transaction that commits after later ones were rolled up is counted', as
   expect(left!.count).toBe(0);
 });
 
-test('several at once roll up each transaction once', async () => {
+test('several roll-ups at once count each transaction once', async () => {
   const { sql } = database;
   for (let posting = 0; posting < 40; posting += 1) await post(sql, organizationId, aPosting());
   await Promise.all(Array.from({ length: 8 }, () => rollUpTail(sql, 5)));

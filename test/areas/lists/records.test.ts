@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('the catalog: newest first', async () => {
+test('lists of the catalog show the newest record first', async () => {
   for (const code of ['b', 'a', 'c']) {
     await made('/add_ons', { add_on: { name: 'Item', code, amount_cents: 1, amount_currency: 'USD' } });
     await made('/billable_metrics', { billable_metric: { name: 'Calls', code, aggregation_type: 'count_agg' } });

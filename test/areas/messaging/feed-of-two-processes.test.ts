@@ -39,7 +39,7 @@ const save = (client: Client, external_id: string, name: string) =>
   client.post('/customers', { customer: { external_id, name } });
 
 // event-feed.md.
-test('FE3 create, then update of one customer from two processes: created comes before updated', async () => {
+test('a customer that two processes create and update is announced as created before updated (FE3)', async () => {
   const here = await service.org();
   const there = createClient(otherIngress.url, here.organization.api_key);
   const clients = [here, there];

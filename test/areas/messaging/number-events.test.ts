@@ -32,7 +32,7 @@ const numberAll = async () => {
   while (await numberWaitingEvents(database.sql));
 };
 
-test('FE1 a reader of many writers gets every committed event once, numbered from 1 without a gap', async () => {
+test('a reader of many writers gets every committed event once, numbered from 1 without a gap (FE1)', async () => {
   const organizationId = randomUUID();
   const committed: string[] = [];
   let open = 20;
@@ -65,7 +65,7 @@ test('FE1 a reader of many writers gets every committed event once, numbered fro
   expect(seen.map(({ name }) => name).sort()).toEqual(committed.sort());
 });
 
-test('FE2 a pass that dies leaves neither a gap nor a number twice', async () => {
+test('a pass that dies leaves neither a gap nor a number twice (FE2)', async () => {
   const organizationId = randomUUID();
   for (const name of ['a', 'b', 'c']) await write(database.sql, organizationId, name);
   const dying = database.sql.begin(async (tx) => {
@@ -86,7 +86,7 @@ test('FE2 a pass that dies leaves neither a gap nor a number twice', async () =>
   ]);
 });
 
-test('FE3 what waits for the lock of another transaction is told after it, and who commits late comes late', async () => {
+test('an event that waits for another transaction is numbered after it, and a late commit comes late (FE3)', async () => {
   const organizationId = randomUUID();
   await database.sql`insert into feed_heads (organization_id) values (${organizationId})`;
   let finishLate = () => {};

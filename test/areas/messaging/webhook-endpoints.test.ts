@@ -234,7 +234,7 @@ test('an endpoint is disabled and enabled by its owner', async () => {
   expect(on).toMatchObject({ status: 'enabled', disabled_reason: null, disabled_at: null });
 });
 
-test('an endpoint that is disabled for its failures is told by mail and in the security log', async () => {
+test('an endpoint that is disabled for its failures is announced by mail and in the security log', async () => {
   const org = await service.org();
   const organizationId = org.organization.organization_id;
   await org.put('/organizations', { organization: { email: 'ops@acme.test' } });

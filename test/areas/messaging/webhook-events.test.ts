@@ -138,7 +138,7 @@ test('a reader who lost events is told', async () => {
   expect((await feed(org)).meta).toEqual({ after: 2, next_after: 3, latest: 3, oldest: 3, has_more: false });
 });
 
-test('FE4 a waiting reader is answered by the next event', async () => {
+test('a waiting reader is answered by the next event (FE4)', async () => {
   const org = await service.org();
   await customer(org, 'c1');
   await numbered(org, 1);
@@ -148,7 +148,7 @@ test('FE4 a waiting reader is answered by the next event', async () => {
   expect((await feed(org, 'after=2&wait=1')).webhook_events).toEqual([]);
 });
 
-test('FE5 a new endpoint gets the past replayed once, in jobs of its own, and an event tells its deliveries', async () => {
+test('a new endpoint gets the past replayed once, in jobs of its own, and an event shows its deliveries (FE5)', async () => {
   const org = await service.org();
   for (const id of ['c1', 'c2', 'c3']) await customer(org, id);
   await plan(org, 'p');

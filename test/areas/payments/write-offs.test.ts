@@ -128,7 +128,7 @@ test('with offsets, marks and voids the books stay whole', async () => {
   expect(await findings()).toEqual([]);
 });
 
-test('fifty at once give it up once, and fifty take it back once', async () => {
+test('fifty write-offs at once give an invoice up once, and fifty reversals take that back once', async () => {
   const made = await story.oneOff(1000);
   const statuses = async (ask: (invoice: Invoice) => ReturnType<typeof reverse>) =>
     (await Promise.all(Array.from({ length: 50 }, () => ask(made)))).filter(({ status }) => status === 200).length;

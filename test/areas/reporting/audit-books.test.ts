@@ -69,7 +69,7 @@ test('books that nobody touched have no finding, by any check', async () => {
   expect(audits[0].checks.map(({ code }: Invoice) => code)).toContain('A27-verify');
 });
 
-test('AU1 to AU3: a finding is new once, told once, may be acknowledged, and is resolved when it is gone', async () => {
+test('a finding is announced once, may be acknowledged, and is resolved when its cause is gone (AU1 to AU3)', async () => {
   const id = invoice.svc_id;
   await service.sql`update invoices set total_paid_amount_cents = 100 where id = ${id}`;
   await sweep('recent');
@@ -213,7 +213,7 @@ test('lines without a window of usage, as of plans that bill only fixed charges 
   expect(await named()).toEqual([]);
 });
 
-test('A04, A05, A06: notes and wallets are proven by the journal', async () => {
+test('notes and wallets are proven by the journal (A04, A05, A06)', async () => {
   const wallet = await story.client.post('/wallets', {
     wallet: { external_customer_id: 'acme', name: 'w', rate_amount: '1', currency: 'USD', granted_credits: '10' },
   });
@@ -251,7 +251,7 @@ test('A04, A05, A06: notes and wallets are proven by the journal', async () => {
   await sweep('recent');
 });
 
-test('AU4: the database refuses to change the journal', async () => {
+test('the database refuses to change the journal (AU4)', async () => {
   await expect(service.sql`delete from ledger_entries where invoice_id = ${id()}`).rejects.toThrow(/never changed/);
 });
 

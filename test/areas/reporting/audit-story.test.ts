@@ -359,7 +359,7 @@ test.each<[string, string, () => string[], () => string[]]>([
   expect(await audit()).toEqual([]);
 });
 
-test('A22 names an event that gets no number', async () => {
+test('names an event that gets no number (A22)', async () => {
   await service.sql.begin(async (tx) => {
     await tx.unsafe(`select from feed_heads where ${org()} for update`);
     await service.sql.unsafe(

@@ -35,7 +35,7 @@ const makeInvoices = async (history: History, count: number) => {
   for (let n = 0; n < count; n += 1) await history.changes.addInvoice!();
 };
 
-test('marking every source anew and counting twice changes nothing', async () => {
+test('marking every source again and counting twice changes nothing', async () => {
   const history = await openHistory(sql, new Dice(7));
   const { organizationId } = history;
   for (let n = 0; n < 40; n += 1) await history.change();

@@ -133,7 +133,7 @@ describe('a test clock', () => {
     expect((await org.post('/test_clock/cancel')).body).toEqual(missing);
   });
 
-  test('TC5: no route exists for an organization that is not a sandbox', async () => {
+  test('no route exists for an organization that is not a sandbox (TC5)', async () => {
     const org = await service.org();
     const refused = { status: 403, error: 'Forbidden', code: 'feature_unavailable' };
     for (const answer of [
@@ -150,7 +150,7 @@ describe('a test clock', () => {
     }
   });
 
-  test('TC5: does not go back, nor further than the span', async () => {
+  test('does not go back, nor further than the span (TC5)', async () => {
     const org = await service.org({ sandbox: true });
     await org.post('/test_clock', clockBody('2024-03-05T00:00:00Z'));
     for (const at of ['2024-03-04T23:59:59Z', '2029-03-05T00:00:01Z']) {

@@ -195,7 +195,7 @@ test('amending moves usage to another value, group and period', async () => {
   expect((await client.get('/events/m3')).body.event).toMatchObject({ timestamp: '2024-03-01T00:00:00.000Z' });
 });
 
-test('CO9, CO10: retracted once; the producer who sends it again gets the first answer', async () => {
+test('an event is retracted once, and a producer who sends it again gets the first answer (CO9, CO10)', async () => {
   const id = await subscription();
   const sent = event(id, 'co9', 'storage', '2024-03-05T10:20:00Z', { gb: '2' });
   const first = await send(sent);

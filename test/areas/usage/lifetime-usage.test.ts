@@ -90,7 +90,7 @@ test('takes at most six statements', async () => {
   expect(statements.length).toBeLessThanOrEqual(6);
 });
 
-test('unknown subscriptions have none', async () => {
+test('a subscription that is unknown has no lifetime usage', async () => {
   expect((await story.client.get('/subscriptions/none/lifetime_usage')).body).toMatchObject({
     status: 404,
     resource: 'subscription',

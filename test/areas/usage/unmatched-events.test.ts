@@ -68,7 +68,7 @@ const untilReasons = (expected: string[], query = '') =>
   until(async () => JSON.stringify(await reasons(query)) === JSON.stringify(expected));
 
 describe('events that no charge takes', () => {
-  test('EV1 are listed with the event and the reason', async () => {
+  test('are listed with the event and the reason (EV1)', async () => {
     const { event } = await send();
     await untilReasons(['metric_not_found']);
     expect(await unmatched()).toEqual([
@@ -127,7 +127,7 @@ describe('events that no charge takes', () => {
 });
 
 describe('healing', () => {
-  test('EV2 follows the metric and the charge; the usage includes the event', async () => {
+  test('follows the metric and the charge; the usage includes the event (EV2)', async () => {
     await plan([]);
     await subscribe();
     await send();

@@ -80,7 +80,7 @@ test('the period in progress, charges by name of their metric, with tax', async 
   ]);
 });
 
-test('by filter, the default bucket last', async () => {
+test('usage is shown by filter, the default bucket last', async () => {
   const [storage] = (await usage()).customer_usage.charges_usage;
   expect(storage).toMatchObject({
     units: '14.5',

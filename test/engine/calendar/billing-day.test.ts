@@ -35,7 +35,7 @@ describe('a subscription is due', () => {
     expect(due('2024-04-02T00:10')).toBe(false);
   });
 
-  test('G18: once a local day', () => {
+  test('a subscription is due once a local day (G18)', () => {
     expect(due('2024-04-01T01:10', { lastRecurringAt: instant('2024-04-01T00:10') })).toBe(false);
     expect(due('2024-05-01T00:10', { lastRecurringAt: instant('2024-04-01T00:10') })).toBe(true);
   });

@@ -186,7 +186,7 @@ describe('windows of a line (billing-periods.md#examples)', () => {
     expect(windows.charges!.to.toString()).toBe('2024-04-26T11:00:00.000001Z');
   });
 
-  test('G09: a yearly plan started on 29 February bills on 28 February in common years', () => {
+  test('a yearly plan started on 29 February bills on 28 February in common years (G09)', () => {
     const run = (at: string) =>
       shown(
         lineWindows({
@@ -200,7 +200,7 @@ describe('windows of a line (billing-periods.md#examples)', () => {
     expect(run('2028-02-29')).toBe(days('2027-02-28', '2028-02-28'));
   });
 
-  test('G10: quarterly anniversaries of 30 November', () => {
+  test('a quarterly plan from 30 November has a period that ends in February (G10)', () => {
     const { subscription: own } = lineWindows({
       plan: plan({ interval: 'quarterly' }),
       subscription: subscription('2023-11-30'),
@@ -210,7 +210,7 @@ describe('windows of a line (billing-periods.md#examples)', () => {
     expect(shown(own)).toBe(days('2023-11-30', '2024-02-28'));
   });
 
-  test('G01, G02: the first period in advance', () => {
+  test('the first period in advance is the rest of the month, or a whole one on anniversaries (G01, G02)', () => {
     const starts = (billing_time: 'calendar' | 'anniversary') =>
       shown(
         lineWindows({
@@ -340,14 +340,14 @@ describe('ending on the first day of a period (termination.md#ending-on-a-bounda
     succession,
   });
 
-  test('G33: it closes the period behind, without an extra day', () => {
+  test('an end on the billing day closes the period behind, without an extra day (G33)', () => {
     const windows = boundaryWindows(ended('2023-09-05', '2023-10-05T00:05'))!;
     expect(shown(windows.subscription)).toBe(days('2023-09-05', '2023-10-04'));
     expect(shown(windows.charges)).toBe(days('2023-09-05', '2023-10-04'));
     expect(windows.chargesDurationDays).toBe(30);
   });
 
-  test('G36: with that period billed, the ordinary windows hold one day', () => {
+  test('where the period behind is billed, an end on the billing day leaves one day (G36)', () => {
     const windows = lineWindows(ended('2023-09-05', '2023-10-05T15:00'));
     expect(shown(windows.subscription)).toBe('2023-10-05T00:00 – 2023-10-05T15:00');
   });

@@ -195,7 +195,7 @@ describe('golden cases (golden-money.md)', () => {
     expect([draft.couponsAmountCents, draft.taxesAmountCents, draft.totalAmountCents]).toEqual([2000, 41178, 452957]);
   });
 
-  test('G65: after what was billed progressively; tax 1920 on 9600', () => {
+  test('a coupon comes after what was billed at thresholds, and tax is 1920 on 9600 (G65)', () => {
     const billed = { progressiveInvoiceId: 'p', amountCents: cents(3000), excessCents: cents(0) };
     const draft = computeInvoice(
       newDraft({
@@ -240,7 +240,7 @@ describe('golden cases (golden-money.md)', () => {
     });
   });
 
-  test('G67: 100 % is finalized with total 0', () => {
+  test('a coupon of 100 % leaves a finalized invoice with a total of 0 (G67)', () => {
     expect(invoice([['a', 5000, 20]], [percentage('100')])).toMatchObject({
       status: 'finalized',
       totalAmountCents: 0,

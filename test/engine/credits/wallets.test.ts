@@ -44,7 +44,7 @@ describe('traceability (wallets.md#traceability)', () => {
     remainingPurchasedCents: cents(purchased),
   });
 
-  test('golden 60: granted 3000 before purchased 7000', () => {
+  test('granted credits are used before purchased ones (golden 60)', () => {
     const taken = consumeCredits([open('g', 3000, 0), open('p', 7000, 7000)], cents(8000))!;
     expect(taken.map(({ id, amountCents }) => [id, amountCents])).toEqual([
       ['g', 3000],
@@ -107,7 +107,7 @@ const paid = (fees: PayableFee[], total: number, wallets: ReturnType<typeof wall
   ]);
 
 describe('paying an invoice (wallets.md#paying-an-invoice)', () => {
-  test('golden 61: in the order of the wallets', () => {
+  test('wallets pay in their order (golden 61)', () => {
     const wallets = [wallet('a', 2000), wallet('b', 2500), wallet('c', 2500), wallet('d', 3000)];
     expect(paid([fee('subscription', 8000, 0)], 8000, wallets)).toEqual([
       ['a', 2000],
@@ -117,7 +117,7 @@ describe('paying an invoice (wallets.md#paying-an-invoice)', () => {
     ]);
   });
 
-  test('golden 62: six wallets with limits', () => {
+  test('six wallets pay what their limits let them (golden 62)', () => {
     const wallets = [
       wallet('a', 1000),
       wallet('b', 1000, { feeTypes: ['charge'] }),
@@ -136,14 +136,14 @@ describe('paying an invoice (wallets.md#paying-an-invoice)', () => {
     ]);
   });
 
-  test('golden 63: a wallet of a metric pays what it holds', () => {
+  test('a wallet of a metric pays what it holds (golden 63)', () => {
     const wallets = [wallet('m', 66, { billableMetricIds: ['api'] })];
     expect(paid([fee('charge', 60, '8.456', { metric: 'api' }), fee('subscription', 500, 0)], 568, wallets)).toEqual([
       ['m', 66],
     ]);
   });
 
-  test('golden 64, 65 and the roundings of wallets.md#paying-an-invoice', () => {
+  test('a wallet pays with the roundings of wallets.md#paying-an-invoice (golden 64, 65)', () => {
     const eight = Array.from({ length: 8 }, (_, index) => fee('charge', 1, '0.56', { metric: `m${index}` }));
     expect(paid(eight, 11, [wallet('w', 1000)])).toEqual([['w', 11]]);
     const small = [
@@ -155,7 +155,7 @@ describe('paying an invoice (wallets.md#paying-an-invoice)', () => {
     expect(paid(two, 106826, [wallet('w', 200_000)])).toEqual([['w', 106826]]);
   });
 
-  test('golden 92: usage that names a wallet is paid by it alone', () => {
+  test('usage that names a wallet is paid by it alone (golden 92)', () => {
     const fees = [fee('charge', 15000, 0, { target: 'W1' }), fee('charge', 20000, 0, { target: 'W2' })];
     expect(paid(fees, 35000, [wallet('W1', 20000), wallet('W2', 25000)])).toEqual([
       ['W1', 15000],
@@ -251,7 +251,7 @@ describe('recurring rules (top-ups.md#recurring-rules)', () => {
     expect(topUpOf(rule({ grantedCredits: decimal(granted) }), asked).paidCredits.toFixed()).toBe(expected);
   });
 
-  test('golden 69: a target is reached, at least with the minimum, or given without it', () => {
+  test('a target is reached, at least with the minimum, or given without it (golden 69)', () => {
     const target = rule({ method: 'target', targetOngoingBalance: decimal(10), thresholdCredits: decimal(5) });
     const asked = state('4', { minAmountCents: cents(5000) });
     expect(topUpOf(target, asked).paidCredits.toFixed()).toBe('50');
@@ -266,7 +266,7 @@ describe('recurring rules (top-ups.md#recurring-rules)', () => {
   });
 
   const day = (text: string) => Temporal.PlainDate.from(text);
-  test('golden 70: a monthly rule from 31 January', () => {
+  test('a monthly rule from 31 January tops up on the last day of shorter months (golden 70)', () => {
     const days = ['2023-02-01', '2023-03-01', '2023-04-01'].map((from) =>
       nextTopUpDay('monthly', day('2023-01-31'), day(from)).toString(),
     );

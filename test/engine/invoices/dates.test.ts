@@ -119,13 +119,13 @@ test('a customer inherits what it leaves empty; 0 is not empty', () => {
 });
 
 describe('numbers (invoices.md#numbers)', () => {
-  test('G72, G74: per customer', () => {
+  test('an invoice is numbered within its customer (G72, G74)', () => {
     expect(numberPerCustomer('BENT-1', 1, 1)).toBe('BENT-1-001-001');
     expect(numberPerCustomer('BENT-1', 3, 3)).toBe('BENT-1-003-003');
     expect(numberPerCustomer('BENT-11', 1, 5)).toBe('BENT-11-001-005');
   });
 
-  test('G73: per billing entity and month', () => {
+  test('an invoice is numbered within its billing entity and month (G73)', () => {
     expect(numberPerBillingEntity('BENT-11', date('2023-10-09'), 10)).toBe('BENT-11-202310-010');
   });
 

@@ -41,7 +41,7 @@ describe('computation of an invoice (invoice-amounts.md#order-of-computation, in
     });
   });
 
-  test('G65: with what coupons and credits take off set, the same steps give 6000', () => {
+  test('with what coupons and credits take off set, the same steps give 6000 (G65)', () => {
     const draft = newDraft({
       invoiceType: 'subscription',
       isFinalizing: true,
@@ -67,17 +67,17 @@ describe('computation of an invoice (invoice-amounts.md#order-of-computation, in
     expect(result.totalAmountCents).toBe(6000);
   });
 
-  test('G66: three fees of 33 at 20 % make 119', () => {
+  test('three fees of 33 at 20 % make 119 (G66)', () => {
     const result = compute([fee('a', 33), fee('b', 33), fee('c', 33)]);
     expect(result.fees.map((one) => one.taxesAmountCents)).toEqual([7, 7, 7]);
     expect([result.taxesAmountCents, result.totalAmountCents]).toEqual([20, 119]);
   });
 
-  test('G29: 194 and 39 of tax', () => {
+  test('a fee of 194 has 39 of tax at 20 % (G29)', () => {
     expect(compute([fee('subscription', 194)])).toMatchObject({ taxesAmountCents: 39, totalAmountCents: 233 });
   });
 
-  test('G77: two taxes on one line', () => {
+  test('two taxes of one fee are added up (G77)', () => {
     const taxes = [VAT, { ...VAT, id: 'local', code: 'local', rate: 10 }];
     expect(compute([fee('one-off', 10000, taxes)], { invoiceType: 'one_off' }).totalAmountCents).toBe(13000);
   });
@@ -112,7 +112,7 @@ describe('what becomes of the invoice (invoices.md#statuses, invoices.md#zero-am
     expect(compute([fee('a', amount)], changes)).toMatchObject({ status, paymentStatus });
   });
 
-  test('G67: fees that are discounted to nothing are finalized, even where zero invoices are suppressed', () => {
+  test('fees that are discounted to nothing are finalized, even where zero invoices are suppressed (G67)', () => {
     const draft = newDraft({
       invoiceType: 'subscription',
       isFinalizing: true,

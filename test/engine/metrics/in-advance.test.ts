@@ -64,7 +64,7 @@ describe('units of one event (in-advance.md#units-of-one-event)', () => {
     expect(walk(changes).steps).toEqual(expected);
   });
 
-  test('99: a unique count', () => {
+  test('a unique count bills a member when it is added (golden case 99)', () => {
     const sequence: [Operation, string][] = [
       ['add', '1'],
       ['remove', '1'],

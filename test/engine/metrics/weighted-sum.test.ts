@@ -22,7 +22,7 @@ const MARCH = { period: between('2023-03-05', '2023-04-01'), periodDays: 31, ini
 const APRIL = { period: between('2023-04-01', '2023-05-01'), periodDays: 30, initial: decimal(2500) };
 
 describe('weighted sum (aggregation.md#weighted-sum)', () => {
-  test('79: example A', () => {
+  test('a weighted sum weighs each change by the time that is left (golden case 79)', () => {
     const { units, totalUnits, eventsCount } = weightedSum(EXAMPLE_A, AUGUST);
     expect([units.toFixed(), totalUnits.toFixed(), eventsCount]).toEqual(['0.02217741935483870968', '0', 7]);
   });

@@ -83,7 +83,7 @@ describe('one fee per event (golden-usage.md#in-advance)', () => {
     expect(cents(feesOfCount(charge, count))).toEqual(expected);
   });
 
-  test('case 98', () => {
+  test('a dynamic charge costs the amount of each event (case 98)', () => {
     const amounts = ['1234.56', '2.1'].map((text) => toMainUnit(decimal(text), 2));
     const fees = amounts.map((preciseTotalAmount, index) => {
       const total = amounts.slice(0, index + 1).reduce((sum, amount) => sum.plus(amount), ZERO);
@@ -98,7 +98,7 @@ describe('one fee per event (golden-usage.md#in-advance)', () => {
     expect(cents(fees)).toEqual([1235, 2]);
   });
 
-  test('case 99', () => {
+  test('a unique count costs once for a member that comes and goes (case 99)', () => {
     const fees = feesOfUniqueCount(standard('12'), [
       'add 1',
       'remove 1',
@@ -184,7 +184,7 @@ describe('figures of a fee in advance', () => {
 });
 
 describe('details in advance', () => {
-  test('case 93, third event', () => {
+  test('a percentage shows the free units that its third event uses up (case 93)', () => {
     const charge = percentage({ rate: '5', fixed_amount: '1', free_units_per_total_aggregation: '120' });
     expect(feesOfSum(charge, [100, 10, 20])[2]!.amountDetails).toEqual({
       units: '20.0',

@@ -21,7 +21,7 @@ function shown(amount: string, usage: Usage) {
 }
 const MAY = proration('2024-05-01', '2024-05-31');
 
-test('79: a weighted sum of August', () => {
+test('a weighted sum of a few hours of August costs two cents (golden case 79)', () => {
   const events = values(
     '2023-08-01T00:00 +2',
     '2023-08-01T01:00 +3',
@@ -35,7 +35,7 @@ test('79: a weighted sum of August', () => {
   expect(shown('1', weightedSum(events, terms))).toEqual(['0.02217741935483870968', 2]);
 });
 
-test('80, 81: a recurring weighted sum of March and April', () => {
+test('a recurring weighted sum of April begins with the units of March (golden cases 80, 81)', () => {
   const march = weightedSum(values('2023-03-05 +2500'), {
     period: between('2023-03-05', '2023-04-01'),
     periodDays: 31,
@@ -52,12 +52,12 @@ test('80, 81: a recurring weighted sum of March and April', () => {
   ]);
 });
 
-test('82: a prorated sum', () => {
+test('a prorated sum costs its units for the days that are left (golden case 82)', () => {
   const usage = proratedSum({ units: decimal(5), eventsCount: 1 }, values('2024-05-26 +12', '2024-05-26 +12'), MAY);
   expect(shown('10', usage)).toEqual(['29.0', 9645]);
 });
 
-test('83: a prorated unique count', () => {
+test('a prorated unique count costs its members for the days that they stay (golden case 83)', () => {
   const usage = proratedUniqueCount(members('2024-04-10 add A', '2024-05-11 add B'), MAY);
   expect(shown('10', usage)).toEqual(['2.0', 1677]);
 });

@@ -74,7 +74,7 @@ describe('which taxes apply to a fee (taxes.md#which-taxes-apply)', () => {
 });
 
 describe('tax amounts (taxes.md#computation)', () => {
-  test('golden 4: three fees of 33 at 20 %', () => {
+  test('three fees of 33 at 20 % (golden 4)', () => {
     expect(invoice([fee(33, [20]), fee(33, [20]), fee(33, [20])])).toEqual({
       fees: [7, 7, 7],
       taxes: 20,
@@ -95,7 +95,7 @@ describe('tax amounts (taxes.md#computation)', () => {
     });
   });
 
-  test('golden 5: two taxes on one fee', () => {
+  test('two taxes on one fee (golden 5)', () => {
     expect(invoice([fee(10000, [20, 10])])).toEqual({
       fees: [3000],
       taxes: 3000,
@@ -110,24 +110,24 @@ describe('tax amounts (taxes.md#computation)', () => {
     expect(taxesRate.toFixed()).toBe('30');
   });
 
-  test('golden 6: different taxes on two fees', () => {
+  test('different taxes on two fees (golden 6)', () => {
     expect(invoice([fee(5000, [20]), fee(3000, [10])])).toMatchObject({ taxes: 1300, rate: '16.25' });
   });
 
-  test('golden 7: shares of a coupon come off before taxes', () => {
+  test('shares of a coupon come off before taxes (golden 7)', () => {
     const fees = [fee(10000, [10], 500), fee(5000, [0], 250), fee(3000, [20], 150), fee(2000, [20], 100)];
     expect(invoice(fees)).toMatchObject({ fees: [950, 0, 570, 380], taxes: 1900 });
   });
 
-  test('golden 8: without an amount, rates are weighted by number of fees', () => {
+  test('without an amount, rates are weighted by number of fees (golden 8)', () => {
     expect(invoice([fee(0, [20]), fee(0, [])])).toMatchObject({ taxes: 0, rate: '10' });
   });
 
-  test('golden 9: a fee discounted to nothing keeps its rate', () => {
+  test('a fee discounted to nothing keeps its rate (golden 9)', () => {
     expect(invoice([fee(10000, [10], 10000)])).toMatchObject({ fees: [0], taxes: 0, rate: '10' });
   });
 
-  test('golden 19: shares with decimals', () => {
+  test('shares with decimals (golden 19)', () => {
     expect(invoice([fee(999, [19], '125.25'), fee(333, [19], '41.75')])).toMatchObject({ fees: [166, 55], taxes: 221 });
   });
 

@@ -88,7 +88,7 @@ describe('lines', () => {
     expect(turns).toBeGreaterThanOrEqual(19);
   });
 
-  test('beyond the limit are told without their text', async () => {
+  test('beyond the limit are reported without their text', async () => {
     expect(await read(3, 'abc\nab', 'cd', 'ef\nx\nlong')).toEqual([
       [1, 'abc'],
       [2, null],

@@ -125,7 +125,7 @@ describe('an advance', () => {
     expect(await database.sql`select 1 from event_batches`).toHaveLength(0);
   });
 
-  test('TC8: five years of yearly work are a handful of instants', async () => {
+  test('five years of yearly work are a handful of instants (TC8)', async () => {
     const id = await sandboxAt(database.sql, START, [
       { name: 'yearly', dueAt: '2025-03-01T00:00:00Z', everyMinutes: 365 * 1440 },
     ]);
@@ -167,7 +167,7 @@ describe('an advance', () => {
 });
 
 describe('an advance that fails', () => {
-  test('TC9: stops at the failed job, and goes on as if it had never failed', async () => {
+  test('stops at the failed job, and goes on as if it had never failed (TC9)', async () => {
     const chores = [bins, { name: 'dishes', dueAt: '2024-03-01T05:40:00Z', everyMinutes: 600 }];
     const [id, other] = [await sandboxAt(database.sql, START, chores), await sandboxAt(database.sql, START, chores)];
     await database.sql`insert into broken (organization_id, name) values (${id}, 'dishes')`;
@@ -231,7 +231,7 @@ describe('an advance that fails', () => {
 });
 
 describe('an advance in several hands', () => {
-  test('TC7: a worker that dies in the middle of an instant is replaced, and nothing is done twice', async () => {
+  test('a worker that dies in the middle of an instant is replaced, and nothing is done twice (TC7)', async () => {
     const chores = [bins, { name: 'dishes', dueAt: '2024-03-01T05:40:00Z', everyMinutes: 600 }];
     const [id, other] = [await sandboxAt(database.sql, START, chores), await sandboxAt(database.sql, START, chores)];
     const doomed = connectDatabase(database.url, { connections: 2 });

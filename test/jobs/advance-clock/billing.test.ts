@@ -89,7 +89,7 @@ const jobsDone = async (org: Client) =>
   );
 
 describe('billing under a test clock', () => {
-  test('TC1: bills the start at once and each month at its first tick', async () => {
+  test('bills the start at once and each month at its first tick (TC1)', async () => {
     const org = await sandbox('2024-03-05T00:00:00Z');
     await subscribe(org, {});
     await until(async () => (await invoices(org)).length === 1);
@@ -101,7 +101,7 @@ describe('billing under a test clock', () => {
     ]);
   });
 
-  test('TC2: 58 daily steps bill the same', async () => {
+  test('58 daily steps bill the same (TC2)', async () => {
     const org = await sandbox('2024-03-05T00:00:00Z');
     await subscribe(org, {});
     for (let day = 1; day <= 58; day += 1) await advanceTo(org, minutesAfter('2024-03-05T00:00:00Z', day * 1440));
@@ -112,7 +112,7 @@ describe('billing under a test clock', () => {
     ]);
   });
 
-  test('TC3: drafts, finalizes and flags in the order of time', async () => {
+  test('drafts, finalizes and flags in the order of time (TC3)', async () => {
     const org = await sandbox('2024-02-01T00:00:00Z');
     await subscribe(org, {
       customer: { billing_configuration: { invoice_grace_period: 3 }, net_payment_term: 30 },
@@ -129,7 +129,7 @@ describe('billing under a test clock', () => {
     ]);
   });
 
-  test('TC4: bills a customer in Paris in the first tick after its midnight', async () => {
+  test('bills a customer in Paris in the first tick after its midnight (TC4)', async () => {
     const org = await sandbox('2024-03-05T00:00:00Z');
     await subscribe(org, { customer: { timezone: 'Europe/Paris' }, plan: { pay_in_advance: false } });
     await advanceTo(org, '2024-03-31T22:09:59Z');
@@ -205,7 +205,7 @@ describe('billing under a test clock', () => {
     expect(lines).toHaveLength(130);
   });
 
-  test('TC8: five years of a yearly plan are five invoices', async () => {
+  test('five years of a yearly plan are five invoices (TC8)', async () => {
     const org = await sandbox('2024-03-05T00:00:00Z');
     await subscribe(org, { plan: { interval: 'yearly', pay_in_advance: false } });
     await advanceTo(org, '2029-03-05T00:00:00Z');

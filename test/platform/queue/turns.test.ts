@@ -128,7 +128,7 @@ test('of one customer two jobs run, and the other customers of its organization 
   await worker.finish(21);
 });
 
-test('waiting costs nothing: no job moves while none ends', async () => {
+test('waiting jobs cost nothing: no job moves until another ends', async () => {
   const worker = work(8);
   await add('a', 200);
   await until(async () => (await counts()).delayed === 196);

@@ -276,7 +276,7 @@ test('rules may be replaced before the start, and not after', async () => {
   expect((await put(RULES)).body.error_details).toEqual({ activation_rules: ['subscription_not_pending'] });
 });
 
-test('payment and timeout at once: decided once', async () => {
+test('a payment and a timeout at once decide an activation once', async () => {
   await card(ASKS);
   await gated();
   const payment = await processing();

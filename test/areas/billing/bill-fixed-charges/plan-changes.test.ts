@@ -50,7 +50,7 @@ const oldAndNew = async (story: Story, more: object = {}) => {
   });
 };
 
-test('G15: the start of a plan in arrears bills its fixed charges in advance and nothing else', async () => {
+test('the start of a plan in arrears bills its fixed charges in advance and nothing else (G15)', async () => {
   const story = await openStory(service, '2024-01-01T00:00:00Z');
   await addOns(story, 'a1');
   await story.plan({ amount_cents: 0, fixed_charges: [fixed('a1', 10, '10', { prorated: false })] });
@@ -65,7 +65,7 @@ test('G15: the start of a plan in arrears bills its fixed charges in advance and
   expect(start.fees[0].svc_fixed_charge_id).not.toBeNull();
 });
 
-test('G57: an upgrade takes off what the old plan paid for the add-on that both have', async () => {
+test('an upgrade takes off what the old plan paid for the add-on that both have (G57)', async () => {
   const story = await openStory(service, '2023-07-19T12:12:00Z');
   await oldAndNew(story);
   await story.subscribe();
@@ -83,7 +83,7 @@ test('G57: an upgrade takes off what the old plan paid for the add-on that both 
   ]);
 });
 
-test('G58: fixed charges in arrears are billed for the days of each plan, the upgrade day by both', async () => {
+test('fixed charges in arrears are billed for the days of each plan, the upgrade day by both (G58)', async () => {
   const story = await openStory(service, '2023-08-01T00:00:00Z');
   await oldAndNew(story, { pay_in_advance: false });
   await story.subscribe();
@@ -99,7 +99,7 @@ test('G58: fixed charges in arrears are billed for the days of each plan, the up
   ]);
 });
 
-test('G59: a downgrade bills the old month and the new fixed charges on one invoice', async () => {
+test('a downgrade bills the old month and the new fixed charges on one invoice (G59)', async () => {
   const story = await openStory(service, '2023-08-01T00:00:00Z');
   await addOns(story, 'a2', 'a3');
   await story.plan({ amount_cents: 10000, fixed_charges: [fixed('a2', 5, '3')] });

@@ -157,7 +157,7 @@ test.each([
   expect([fee.amount_cents, fee.item.filter_invoice_display_name]).toEqual(expected);
 });
 
-test('golden case 98: a dynamic charge bills the amount of the event', async () => {
+test('a dynamic charge bills the amount of the event (golden case 98)', async () => {
   const story = await subscribed(SUM, { charge_model: 'dynamic', properties: {} });
   await send(
     story,

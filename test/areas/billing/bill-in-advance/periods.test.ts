@@ -68,7 +68,7 @@ const gathered = async (story: Story): Promise<Invoice[]> =>
     (invoice: Invoice) => invoice.invoice_type === 'advance_charges',
   );
 
-test('G84: paid fees are gathered at the month’s end, the others and the renewal with the next', async () => {
+test('paid fees are gathered at the month’s end, the others and the renewal with the next (G84)', async () => {
   const story = await openSeats('2024-06-01T00:00:00Z');
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
   await story.sell({
@@ -96,7 +96,7 @@ test('G84: paid fees are gathered at the month’s end, the others and the renew
   expect(next).toMatchObject({ fees_amount_cents: 18373, taxes_amount_cents: 3674, total_amount_cents: 22047 });
 });
 
-test('G85: what was paid on the billing day for the new month waits for the next run', async () => {
+test('what was paid on the billing day for the new month waits for the next run (G85)', async () => {
   const story = await openSeats('2024-06-01T00:00:00Z');
   await story.sell({ invoiceable: false, prorated: true, regroup_paid_fees: 'invoice' });
   await story.subscribe();
@@ -122,7 +122,7 @@ test('G85: what was paid on the billing day for the new month waits for the next
   expect(whole.billing_periods).toMatchObject([{ invoicing_reason: 'in_advance_charge_periodic' }]);
 });
 
-test('LG14: a paid fee is booked on its own, its invoice shows the payment and books nothing, its void frees the money', async () => {
+test('a paid fee is booked on its own, its invoice shows the payment and books nothing, its void frees the money (LG14)', async () => {
   const story = await openSeats('2024-06-01T00:00:00Z');
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
   await story.sell({ invoiceable: false, regroup_paid_fees: 'invoice', properties: { amount: '20.08' } });

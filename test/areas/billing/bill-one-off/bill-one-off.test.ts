@@ -23,7 +23,7 @@ afterAll(() => service.stop());
 const invoice = (fees: object[] | undefined, more: object = {}): Promise<ClientAnswer> =>
   story.client.post('/invoices', { invoice: { external_customer_id: 'acme', fees, ...more } });
 
-test('G77: taxes named on the line replace all others', async () => {
+test('taxes named on the line replace all others (G77)', async () => {
   const fee = { add_on_code: 'taxed', unit_amount_cents: 10000, tax_codes: ['vat_20', 'vat_10'] };
   const { status, body } = await invoice([fee]);
   expect(status).toBe(200);

@@ -52,7 +52,7 @@ test.each([
   expect(final.updated_at).toBe(finalizedAt ?? '2024-03-01T00:10:00Z');
 });
 
-test('TC3: drafted, finalized, overdue, each at its tick', async () => {
+test('an invoice is drafted, finalized and overdue, each at its tick (TC3)', async () => {
   const story = await openStory(service, '2024-02-01T00:00:00Z');
   await story.customer({ net_payment_term: 30, billing_configuration: { invoice_grace_period: 3 } });
   await story.plan({ amount_cents: 1000 });
@@ -71,7 +71,7 @@ test('TC3: drafted, finalized, overdue, each at its tick', async () => {
   ]);
 });
 
-test('G72 to G74: numbers per customer, per entity, and back', async () => {
+test('invoices are numbered per customer, then per entity, and per customer again (G72 to G74)', async () => {
   const story = await openStory(service, '2023-07-19T12:12:00Z');
   await entity(story, { document_number_prefix: 'BENT-1', timezone: 'Europe/Paris' });
   await story.plan({ amount_cents: 12900, pay_in_advance: true });
@@ -102,7 +102,7 @@ test('G72 to G74: numbers per customer, per entity, and back', async () => {
   expect(numbers(december).sort()).toEqual(['BENT-11-202312-016', 'BENT-11-202312-017', 'BENT-11-202312-018']);
 });
 
-test('G68: an invoice of zero that nobody wants is closed and hidden, without a number', async () => {
+test('an unwanted invoice of zero is closed and hidden, without a number (G68)', async () => {
   const story = await openStory(service, '2024-02-01T00:00:00Z');
   await story.customer({ finalize_zero_amount_invoice: 'skip' });
   await story.plan({ amount_cents: 0 });
@@ -118,7 +118,7 @@ test('G68: an invoice of zero that nobody wants is closed and hidden, without a 
   expect(april).toMatchObject({ sequential_id: 1, total_amount_cents: 0, payment_status: 'succeeded' });
 });
 
-test('G66: a tax is rounded once over the invoice and once over each fee', async () => {
+test('a tax is rounded once over the invoice and once over each fee (G66)', async () => {
   const story = await openStory(service, '2024-01-01T00:00:00Z');
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
   await story.customer();

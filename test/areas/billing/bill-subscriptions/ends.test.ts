@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-test('G29: an ended plan in arrears bills the days used, the last one included, with tax', async () => {
+test('an ended plan in arrears bills the days used, the last one included, with tax (G29)', async () => {
   const story = await openStory(service, '2022-12-15T00:00:00Z');
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
   await story.customer();
@@ -45,7 +45,7 @@ test.each([
   expect(closing).toMatchObject({ total_amount_cents: total, issuing_date: issuingDate, created_at: tick });
 });
 
-test('G32: five hours count as a day', async () => {
+test('a subscription of five hours is billed for a day (G32)', async () => {
   const story = await openStory(service, '2023-09-05T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 1000 });
@@ -55,7 +55,7 @@ test('G32: five hours count as a day', async () => {
   expect((await story.invoices(1))[0].total_amount_cents).toBe(33);
 });
 
-test('G33: an end on the billing day bills the closed period once', async () => {
+test('an end on the billing day bills the closed period once (G33)', async () => {
   const story = await openStory(service, '2023-09-05T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 1000 });
@@ -69,7 +69,7 @@ test('G33: an end on the billing day bills the closed period once', async () => 
   });
 });
 
-test('G34: in advance, an end on the billing day costs nothing more', async () => {
+test('a plan in advance that ends on its billing day costs nothing more (G34)', async () => {
   const story = await openStory(service, '2023-09-05T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 1000, pay_in_advance: true });
@@ -79,7 +79,7 @@ test('G34: in advance, an end on the billing day costs nothing more', async () =
   expect(closing.total_amount_cents).toBe(0);
 });
 
-test('G35: the run leaves the month to the closing invoice', async () => {
+test('the run of the billing day leaves the month to the closing invoice (G35)', async () => {
   const story = await openStory(service, '2023-08-01T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 1000 });
@@ -91,7 +91,7 @@ test('G35: the run leaves the month to the closing invoice', async () => {
   expect(periodOf(closing).invoicing_reason).toBe('subscription_terminating');
 });
 
-test('G36: an end by hand after the run bills the day that began', async () => {
+test('an end by hand after the run bills the day that began (G36)', async () => {
   const story = await openStory(service, '2023-08-01T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 1000 });
@@ -113,7 +113,7 @@ test('without a last invoice nothing is billed', async () => {
   await story.invoices(0);
 });
 
-test('G44: made again with its first anchor it starts where it ended', async () => {
+test('a subscription that is made again with its first anchor starts where it ended (G44)', async () => {
   const story = await openStory(service, '2025-03-15T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 36500, interval: 'yearly' });

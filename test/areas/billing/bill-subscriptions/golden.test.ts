@@ -39,7 +39,7 @@ const fees = (invoice: Invoice, type = 'subscription'): number[] =>
   invoice.fees.filter((fee: Invoice) => fee.item.type === type).map((fee: Invoice) => fee.amount_cents);
 const totals = (invoices: Invoice[]): number[] => invoices.map((invoice) => invoice.total_amount_cents);
 
-test('G16, G17: a yearly plan in arrears bills its charges by the month, its fee with the year', SLOW, async () => {
+test('a yearly plan in arrears bills its charges by the month, its fee with the year (G16, G17)', SLOW, async () => {
   const story = await openStory(service, '2024-01-31T01:00:00Z');
   await story.customer();
   await withUsage(story, {}, {}, { interval: 'yearly', amount_cents: 12000, bill_charges_monthly: true });
@@ -64,7 +64,7 @@ test('G16, G17: a yearly plan in arrears bills its charges by the month, its fee
 describe('in trial', () => {
   const TRIAL = { amount_cents: 5000000, pay_in_advance: true };
 
-  test('G23: an upgrade moves the end of the trial', async () => {
+  test('an upgrade moves the end of the trial (G23)', async () => {
     const story = await openStory(service, '2024-03-05T12:12:00Z');
     await story.customer();
     await story.plan({ ...TRIAL, trial_period: 10 });
@@ -77,7 +77,7 @@ describe('in trial', () => {
     expect(totals(await story.invoices(3))).toEqual([0, 4516129, 10000000]);
   });
 
-  test('G25: the minimum of the month in which the trial ended is filled up', async () => {
+  test('the minimum of the month in which the trial ended is filled up (G25)', async () => {
     const story = await openStory(service, '2024-03-05T12:12:00Z');
     await story.customer();
     const plan = { ...TRIAL, trial_period: 45, minimum_commitment: { amount_cents: 10000000 } };
@@ -91,7 +91,7 @@ describe('in trial', () => {
     expect([fees(may), fees(may, 'charge'), fees(may, 'commitment')]).toEqual([[5000000], [1000], [7999000]]);
   });
 
-  test('G28: one external id has one trial', async () => {
+  test('one external id has one trial (G28)', async () => {
     const story = await openStory(service, '2024-03-04T21:00:00Z');
     await story.customer();
     await story.plan({ amount_cents: 3500, pay_in_advance: true, trial_period: 7 });
@@ -110,7 +110,7 @@ describe('in trial', () => {
 });
 
 describe('ended in advance', () => {
-  test('G37: what is left of the credit after the closing invoice stays', async () => {
+  test('what is left of the credit after the closing invoice stays (G37)', async () => {
     const story = await openStory(service, '2024-01-01T00:00:00Z');
     await story.customer();
     await withUsage(story, ...IN_USE, { amount_cents: 2900, pay_in_advance: true });
@@ -124,7 +124,7 @@ describe('ended in advance', () => {
     expect((await notesOf(story))[0]).toMatchObject({ total_amount_cents: 1700, balance_amount_cents: 1493 });
   });
 
-  test('G38: on its first day', async () => {
+  test('a plan in advance that ends on its first day gives the other days back (G38)', async () => {
     const story = await openStory(service, '2024-02-01T03:00:00Z');
     await story.customer();
     await story.plan({ amount_cents: 2900, pay_in_advance: true });
@@ -136,7 +136,7 @@ describe('ended in advance', () => {
     expect((await notesOf(story))[0]).toMatchObject({ total_amount_cents: 2800 });
   });
 
-  test('G69: while its invoice is a draft, so is the credit', async () => {
+  test('a credit is a draft as long as its invoice is one (G69)', async () => {
     const story = await openStory(service, '2022-12-15T00:00:00Z');
     await story.tax(20);
     // Longer than the case's 3 days, after which the clock would make the first draft final.
@@ -167,7 +167,7 @@ describe('ended in advance', () => {
   });
 });
 
-test('G43: a plan in arrears has nothing to credit', async () => {
+test('a plan in arrears has nothing to credit (G43)', async () => {
   const story = await openStory(service, '2023-02-08T00:00:00Z');
   await story.tax(20);
   await story.customer();

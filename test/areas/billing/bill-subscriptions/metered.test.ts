@@ -194,7 +194,7 @@ test.each<[string, object[], [string | null, string, number][]]>([
   ).toEqual(expected);
 });
 
-test('105: one fee per group', async () => {
+test('a charge has one fee for each group of its events (golden case 105)', async () => {
   const story = await subscribed({
     metric: SUM,
     charge: { properties: { amount: '0.5', pricing_group_keys: ['region'] } },

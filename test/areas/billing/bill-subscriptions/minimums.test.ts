@@ -22,7 +22,7 @@ const use = async (story: Story, value: number, at: string) => {
   expect(answer.status).toBe(200);
 };
 
-test('G60: a commitment covers the days since the start, with its own name and taxes', async () => {
+test('a commitment covers the days since the start, with its own name and taxes (G60)', async () => {
   const story = await openStory(service, '2023-02-04T00:00:00Z');
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: 20 } });
   await story.customer();
@@ -47,7 +47,7 @@ test('G60: a commitment covers the days since the start, with its own name and t
   ]);
 });
 
-test('G61: in advance each week is reconciled by the next one, the last one when it ends', async () => {
+test('in advance each week is reconciled by the next one, the last one when it ends (G61)', async () => {
   const story = await openStory(service, '2023-02-01T00:00:00Z');
   await story.customer();
   await story.plan({
@@ -67,7 +67,7 @@ test('G61: in advance each week is reconciled by the next one, the last one when
   ]);
 });
 
-test('G62: a downgrade reconciles the month that it closes', async () => {
+test('a downgrade reconciles the month that it closes (G62)', async () => {
   const story = await openStory(service, '2024-03-01T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 10_000, minimum_commitment: { amount_cents: 1_000_000 } });

@@ -15,7 +15,7 @@ const plans = async (story: Story, ...fields: object[]) => {
 };
 const fees = (invoice: Invoice) => invoice.fees.map((fee: Invoice) => fee.amount_cents);
 
-test('G50: an upgrade in arrears leaves its own day to the new plan', async () => {
+test('an upgrade in arrears leaves its own day to the new plan (G50)', async () => {
   const story = await openStory(service, '2024-02-01T00:00:00Z');
   await plans(story, { amount_cents: 2900 }, { amount_cents: 29000, code: 'big' });
   await story.subscribe();
@@ -36,7 +36,7 @@ test('G50: an upgrade in arrears leaves its own day to the new plan', async () =
   expect(fees(march)).toEqual([18000]);
 });
 
-test('G51: a free plan upgraded and ended', async () => {
+test('a free plan bills nothing up to its upgrade, and the new plan the days until it ends (G51)', async () => {
   const story = await openStory(service, '2024-04-24T10:00:00Z');
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
   await plans(story, { amount_cents: 0 }, { amount_cents: 2000, code: 'big' });
@@ -57,7 +57,7 @@ test('G51: a free plan upgraded and ended', async () => {
   expect(closing).toMatchObject({ fees_amount_cents: 200, taxes_amount_cents: 40, total_amount_cents: 240 });
 });
 
-test('G52: the period of the inherited anchor prorates the last fee', async () => {
+test('the period of the inherited anchor prorates the last fee (G52)', async () => {
   const story = await openStory(service, '2024-01-15T00:00:00Z');
   await plans(
     story,
@@ -73,7 +73,7 @@ test('G52: the period of the inherited anchor prorates the last fee', async () =
   expect(fees(invoices[2])).toEqual([32000]);
 });
 
-test('G53: an equal yearly amount is an upgrade', async () => {
+test('an equal yearly amount is an upgrade (G53)', async () => {
   const story = await openStory(service, '2024-01-15T00:00:00Z');
   await plans(story, { amount_cents: 1000 }, { amount_cents: 12000, interval: 'yearly', code: 'year' });
   await story.subscribe();
@@ -81,7 +81,7 @@ test('G53: an equal yearly amount is an upgrade', async () => {
   expect(changed.body.subscription).toMatchObject({ plan_code: 'year', status: 'active' });
 });
 
-test('G54, G55: a scheduled downgrade is withdrawn by an upgrade or by hand', async () => {
+test('a scheduled downgrade is withdrawn by an upgrade or by hand (G54, G55)', async () => {
   const story = await openStory(service, '2024-01-15T00:00:00Z');
   await plans(story, { amount_cents: 1000 }, { amount_cents: 100, code: 'small' }, { amount_cents: 5000, code: 'big' });
   await story.subscribe();
@@ -102,7 +102,7 @@ test('G54, G55: a scheduled downgrade is withdrawn by an upgrade or by hand', as
   expect(canceled.body.meta.total_count).toBe(2);
 });
 
-test('G56: before its start a subscription just gets the other plan', async () => {
+test('before its start a subscription just gets the other plan (G56)', async () => {
   const story = await openStory(service, '2024-01-15T00:00:00Z');
   await plans(story, { amount_cents: 1000, pay_in_advance: true }, { amount_cents: 100, code: 'small' });
   const pending = await story.subscribe({ subscription_at: '2024-02-10T00:00:00Z' });
@@ -115,7 +115,7 @@ test('G56: before its start a subscription just gets the other plan', async () =
   await story.invoices(0);
 });
 
-test('G45: a downgrade takes over when the period ends, in advance on the inherited anchor', async () => {
+test('a downgrade takes over when the period ends, in advance on the inherited anchor (G45)', async () => {
   const story = await openStory(service, '2023-07-19T00:00:00Z');
   await plans(
     story,

@@ -11,7 +11,7 @@ afterAll(() => service.stop());
 
 const totals = (invoices: Invoice[]) => invoices.map((invoice) => invoice.total_amount_cents);
 
-test('G01, G18: a plan in advance bills the rest of its month, then each month once', async () => {
+test('a plan in advance bills the rest of its month, then each month once (G01, G18)', async () => {
   const story = await openStory(service, '2024-03-05T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 1000, pay_in_advance: true });
@@ -40,7 +40,7 @@ test('G01, G18: a plan in advance bills the rest of its month, then each month o
   });
 });
 
-test('G02: on anniversaries the first month is whole', async () => {
+test('a plan on anniversaries bills a whole first month (G02)', async () => {
   const story = await openStory(service, '2024-03-05T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 1000, pay_in_advance: true });
@@ -53,7 +53,7 @@ test('G02: on anniversaries the first month is whole', async () => {
   });
 });
 
-test('G03: in advance, the fee looks ahead and the usage behind', async () => {
+test('a plan in advance bills its fee for the month ahead and usage for the month behind (G03)', async () => {
   const story = await openStory(service, '2023-06-16T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 700, pay_in_advance: true });
@@ -82,7 +82,7 @@ test.each([
   expect(totals(await story.invoices(1))).toEqual([total]);
 });
 
-test('G08: monthly from the 31st clamps to the month and returns to the 31st', async () => {
+test('a monthly plan from the 31st bills on the last day of shorter months, and on the 31st again (G08)', async () => {
   const story = await openStory(service, '2024-01-31T01:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 1000 });
@@ -103,7 +103,7 @@ test('G08: monthly from the 31st clamps to the month and returns to the 31st', a
   expect(periodOf(invoices[2]).subscription_to_datetime).toBe('2024-04-29T23:59:59Z');
 });
 
-test('G09: yearly from a leap day', async () => {
+test('a yearly plan from a leap day bills on 28 February in common years (G09)', async () => {
   const story = await openStory(service, '2024-02-29T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 12000, interval: 'yearly' });
@@ -121,7 +121,7 @@ test('G09: yearly from a leap day', async () => {
   expect(totals(invoices)).toEqual([12000, 12000, 12000, 12000]);
 });
 
-test('G10: quarterly from 30 November', async () => {
+test('a quarterly plan from 30 November bills on the last day of February (G10)', async () => {
   const story = await openStory(service, '2023-11-30T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 900, interval: 'quarterly' });
@@ -134,7 +134,7 @@ test('G10: quarterly from 30 November', async () => {
   });
 });
 
-test('G11: in arrears the first, partial month', async () => {
+test('a plan in arrears bills the days of its first, partial month (G11)', async () => {
   const story = await openStory(service, '2024-01-15T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 3100 });
@@ -165,7 +165,7 @@ test.each([
   });
 });
 
-test('G14: a future start waits for the first tick of its local day', async () => {
+test('a subscription of the future starts with the first tick of its local day (G14)', async () => {
   const story = await openStory(service, '2023-08-24T00:07:00Z');
   await story.customer({ timezone: 'America/Bogota' });
   await story.plan({ amount_cents: 1000 });
@@ -195,7 +195,7 @@ test.each([
   expect(totals(invoices).reduce((sum: number, total: number) => sum + total)).toBe(3400);
 });
 
-test('G21: the same plan again changes nothing', async () => {
+test('subscribing to the same plan again changes nothing (G21)', async () => {
   const story = await openStory(service, '2024-03-05T00:00:00Z');
   await story.customer();
   await story.plan({ amount_cents: 1000, pay_in_advance: true });

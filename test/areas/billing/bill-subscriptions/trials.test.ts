@@ -24,7 +24,7 @@ test.each([
   expect(subscription.trial_ended_at).toBe(endedAt);
 });
 
-test('G26: the run of the trial’s last day bills the fee, the trial’s end nothing more', async () => {
+test('the run of the trial’s last day bills the fee, the trial’s end nothing more (G26)', async () => {
   const story = await openStory(service, '2024-03-22T01:12:00Z');
   await story.customer({ timezone: 'Europe/Paris' });
   await story.plan({ amount_cents: 5000000, pay_in_advance: true, trial_period: 10 });
@@ -34,7 +34,7 @@ test('G26: the run of the trial’s last day bills the fee, the trial’s end no
   expect(april).toMatchObject({ total_amount_cents: 5000000, created_at: '2024-03-31T22:10:00Z' });
 });
 
-test('G27: a trial that ends the day after the run bills from its end', async () => {
+test('a trial that ends the day after the run bills from its end (G27)', async () => {
   const story = await openStory(service, '2024-03-22T18:12:00Z');
   await story.customer({ timezone: 'Asia/Tokyo' });
   await story.plan({ amount_cents: 5000000, pay_in_advance: true, trial_period: 10 });

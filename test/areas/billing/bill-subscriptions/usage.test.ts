@@ -28,7 +28,7 @@ const send = async (story: Story, at: string, properties: object): Promise<void>
 
 const usageFees = (invoice: Invoice) => invoice.fees.filter((fee: Invoice) => fee.item.type === 'charge');
 
-test('G63: a spending minimum is filled up for the days billed, with tax', async () => {
+test('a spending minimum is filled up for the days billed, with tax (G63)', async () => {
   const story = await openStory(service, '2023-02-04T00:00:00Z');
   await story.client.post('/taxes', { tax: { name: 'VAT', code: 'vat', rate: '20', applied_to_organization: true } });
   await story.customer();
@@ -53,7 +53,7 @@ test('G63: a spending minimum is filled up for the days billed, with tax', async
   });
 });
 
-test('G64: the minimum counts every filter and hangs on the unfiltered fee', async () => {
+test('the minimum counts every filter and hangs on the unfiltered fee (G64)', async () => {
   const story = await openStory(service, '2023-02-04T00:00:00Z');
   await story.customer();
   const billable_metric_id = await metric(story, { filters: [{ key: 'cloud', values: ['aws', 'gcp'] }] });

@@ -158,7 +158,7 @@ test('missed days of an interval rule are made up by one top-up', async () => {
   expect(made[0]).toMatchObject({ source: 'interval', credit_amount: '3.0' });
 });
 
-test('golden 90: an alert fires at the thresholds that a balance falls to', async () => {
+test('an alert fires at the thresholds that a balance falls to (golden 90)', async () => {
   await story.customer();
   const { svc_id: id } = await make({ code: 'main', granted_credits: '100' });
   await until(async () => (await wallet(id)).balance_cents === 10000 || undefined);

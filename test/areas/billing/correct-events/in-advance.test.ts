@@ -82,7 +82,7 @@ async function sound(story: Story) {
   expect((await story.client.get('/audits/findings')).body.audit_findings).toEqual([]);
 }
 
-test('CO7: the chain is walked anew, and only the first fee differs', async () => {
+test('the chain of fees is worked out again, and only the first fee differs (CO7)', async () => {
   const story = await march({}, ['10', '-4', '8']);
   expect(await amounts(story, 3)).toEqual([1000, 0, 400]);
   const dry = await amend(story, 'e1', '12', { dry_run: true });

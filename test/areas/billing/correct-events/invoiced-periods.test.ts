@@ -55,7 +55,7 @@ const retract = (story: Story, fields: object = {}) =>
     },
   });
 
-test('CO6: on a draft invoice the fee becomes 10000, and there is no adjustment', async () => {
+test('on a draft invoice the fee becomes 10000, and there is no adjustment (CO6)', async () => {
   const story = await march({}, { billing_configuration: { invoice_grace_period: 3 } });
   await story.advanceTo('2024-04-01T12:00:00Z');
   const [draft] = await story.invoices(1);

@@ -157,7 +157,7 @@ const count = (story: Story, fees: number) =>
     return body.fees.length === fees ? body.fees.map((fee: Invoice) => fee.amount_cents) : undefined;
   });
 
-test('in advance: the event, and what each later period opened with', async () => {
+test('a correction in advance changes the event’s fee and what each later period opened with', async () => {
   const story = await seats('sum_agg', { pay_in_advance: true });
   await story.advanceTo('2024-03-10T00:00:00Z');
   await send(story, 'ten', '10', '2024-03-10T00:00:00Z');
@@ -217,7 +217,7 @@ const standing = (story: Story, count: number): Promise<string[]> =>
   });
 const alone = { pay_in_advance: true, invoiceable: false };
 
-test('in advance, on no invoice: the event, and what each later period opened with', async () => {
+test('a correction in advance without invoices changes the event’s fee and what each later period opened with', async () => {
   const story = await seats('sum_agg', alone);
   await story.advanceTo('2024-03-10T00:00:00Z');
   await send(story, 'ten', '10', '2024-03-10T00:00:00Z');

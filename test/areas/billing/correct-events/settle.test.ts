@@ -102,7 +102,7 @@ const GRADUATED_A = {
   },
 };
 
-test('CO1, CO9: a retracted event is credited with its tax, once', async () => {
+test('a retracted event is credited with its tax, once (CO1, CO9)', async () => {
   const story = await march({}, TWELVE);
   await story.advanceTo('2024-04-02T00:00:00Z');
   const correction = await retract(story, 'two');
@@ -133,7 +133,7 @@ test('CO1, CO9: a retracted event is credited with its tax, once', async () => {
   await sound(story, await story.invoices(1));
 });
 
-test('CO2: an increase is a fee on the next invoice, with the dates of its own period', async () => {
+test('an increase is a fee on the next invoice, with the dates of its own period (CO2)', async () => {
   const story = await march(GRADUATED_A, TWELVE);
   await story.advanceTo('2024-04-02T00:00:00Z');
   const correction = await amend(story, 'ten', '19');
@@ -160,7 +160,7 @@ test('CO2: an increase is a fee on the next invoice, with the dates of its own p
   await sound(story, await story.invoices(2));
 });
 
-test('CO3: an own invoice bills an increase at once', async () => {
+test('an own invoice bills an increase at once (CO3)', async () => {
   const story = await march(GRADUATED_A, TWELVE);
   await story.advanceTo('2024-04-02T00:00:00Z');
   await amend(story, 'ten', '19', { policy: 'debit_invoice' });
@@ -176,7 +176,7 @@ test('CO3: an own invoice bills an increase at once', async () => {
   await sound(story, invoices);
 });
 
-test('CO4: what a true-up takes up again is not booked', async () => {
+test('what a true-up takes up again is not booked (CO4)', async () => {
   const story = await march({ properties: { amount: '1' }, min_amount_cents: 1000 }, [
     ['five', '5'],
     ['three', '3'],
@@ -198,7 +198,7 @@ test('CO4: what a true-up takes up again is not booked', async () => {
   expect(april.fees.some((fee: { svc_correction_id?: string }) => fee.svc_correction_id)).toBe(false);
 });
 
-test('CO5: fewer units in as many packages change nothing', async () => {
+test('fewer units in as many packages change nothing (CO5)', async () => {
   const story = await march(
     { charge_model: 'package', properties: { amount: '100', package_size: 10, free_units: 0 } },
     [
@@ -214,7 +214,7 @@ test('CO5: fewer units in as many packages change nothing', async () => {
   expect(await notes(story)).toEqual([]);
 });
 
-test('CO10: the first payload of a retracted event is a repetition, and nothing is settled again', async () => {
+test('the first payload of a retracted event is a repetition, and nothing is settled again (CO10)', async () => {
   const story = await march({}, TWELVE);
   await story.advanceTo('2024-04-02T00:00:00Z');
   await retract(story, 'two');
@@ -223,7 +223,7 @@ test('CO10: the first payload of a retracted event is a repetition, and nothing 
   expect(await notes(story)).toHaveLength(1);
 });
 
-test('CO12: of a recurring metric each period from the event on is credited', async () => {
+test('an event of a recurring metric is credited in each period from it on (CO12)', async () => {
   const story = await openStory(service, '2024-01-01T00:00:00Z');
   await story.customer();
   const { body } = await story.client.post('/billable_metrics', {
@@ -277,7 +277,7 @@ test('a dry run tells the same and changes nothing', async () => {
 test.each([
   ['next_invoice', 5000],
   ['ignore', 0],
-])('CO8: five late units with the policy %s add %i to the next invoice', async (late_events, cents) => {
+])('five late units with the policy %s add %i to the next invoice (CO8)', async (late_events, cents) => {
   const story = await march({}, TWELVE, { plan: { usage_policies: { late_events } } });
   await story.advanceTo('2024-04-02T00:00:00Z');
   await send(story, ['late', '5', '2024-03-20T00:00:00Z']);
@@ -417,7 +417,7 @@ test('what waits for the next invoice is billed at once when the subscription en
   expect(invoices[1]).toMatchObject({ status: 'finalized', fees_amount_cents: 1000 });
 });
 
-test('CO11: a coupon keeps its share of what is given back', async () => {
+test('a coupon keeps its share of what is given back (CO11)', async () => {
   const story = await march({ properties: { amount: '0.01' } }, [
     ['much', '26260'],
     ['rest', '13640'],

@@ -47,7 +47,7 @@ describe('G39 to G42: 10000 in advance from 8 February 2023, 50 of usage, ended 
     return { story, start, subscription: ended.body.subscription };
   }
 
-  test('G39: credit is the default, and the closing invoice is paid with it', async () => {
+  test('credit is the default, and the closing invoice is paid with it (G39)', async () => {
     const { story, subscription } = await endedOn21('');
     expect(subscription).toMatchObject({ on_termination_credit_note: 'credit', on_termination_invoice: 'generate' });
     const [, closing] = await story.invoices(2);
@@ -71,7 +71,7 @@ describe('G39 to G42: 10000 in advance from 8 February 2023, 50 of usage, ended 
     expect((await balances(service.sql, story.organizationId)).customer_credit).toBeUndefined();
   });
 
-  test('G40: of what was paid beyond the use, the refund; the rest is credit', async () => {
+  test('what was paid beyond the use is refunded, and the rest is credited (G40)', async () => {
     const { story } = await endedOn21('?on_termination_credit_note=refund', 7500);
     const [, closing] = await story.invoices(2);
     expect(closing).toMatchObject({ credit_notes_amount_cents: 1500, total_amount_cents: 4500 });
@@ -94,20 +94,20 @@ describe('G39 to G42: 10000 in advance from 8 February 2023, 50 of usage, ended 
     expect((await balances(service.sql, story.organizationId, start.svc_id)).receivable).toBe(6000);
   });
 
-  test('G41: skipped, nothing is given back', async () => {
+  test('a termination that skips the credit gives nothing back (G41)', async () => {
     const { story } = await endedOn21('?on_termination_credit_note=skip');
     expect((await story.invoices(2))[1].total_amount_cents).toBe(6000);
     expect(await notesOf(story)).toEqual([]);
   });
 
-  test('G42: without a closing invoice the credit stays', async () => {
+  test('without a closing invoice the credit stays (G42)', async () => {
     const { story } = await endedOn21('?on_termination_invoice=skip');
     await story.invoices(1);
     expect(await notesOf(story)).toMatchObject([{ balance_amount_cents: 3000, credit_status: 'available' }]);
   });
 });
 
-test('G34: ended on the billing day, the new period was not billed and gives nothing back', async () => {
+test('a plan that ends on the billing day was not billed for the new period and gives nothing back (G34)', async () => {
   const story = await openStory(service, '2023-09-05T00:00:00Z');
   await story.customer();
   await story.plan({ ...MONTHLY, amount_cents: 1000 });
@@ -178,7 +178,7 @@ describe('upgrades', () => {
     expect((await notesOf(story)).map((note) => note.credit_amount_cents)).toEqual(credits);
   });
 
-  test('G46, and its preview to the cent: the upgrade day is credited', async () => {
+  test('an upgrade credits its own day, as its preview says to the cent (G46)', async () => {
     const story = await openStory(service, '2023-06-29T00:00:00Z');
     await story.customer();
     await story.plan({ ...MONTHLY, amount_cents: 1000 });

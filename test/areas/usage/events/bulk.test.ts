@@ -46,7 +46,7 @@ const stored = async () => {
 };
 
 describe('POST /events/bulk', () => {
-  test('EV7 stores ten thousand lines but the bad ones, and replays them', async () => {
+  test('stores ten thousand lines but the bad ones, and replays them (EV7)', async () => {
     const sent = lines(10_000);
     sent[16] = line(17, { timestamp: 'abc' });
     sent[500] = '{"transaction_id":';
@@ -70,7 +70,7 @@ describe('POST /events/bulk', () => {
     expect(await stored()).toBe(9997);
   });
 
-  test('EV8 refuses the line beyond ten thousand and keeps those before', async () => {
+  test('refuses the line beyond ten thousand and keeps those before (EV8)', async () => {
     const answer = await send(lines(10_001).join('\n'));
     expect(answer.status).toBe(422);
     expect(answer.body).toMatchObject({

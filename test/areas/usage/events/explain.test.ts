@@ -124,7 +124,7 @@ describe('the verdict of an event', () => {
     expect(Object.keys((await client.post('/events?explain=false', { event: event() })).body)).toEqual(['event']);
   });
 
-  test('EV1 names the missing metric', async () => {
+  test('names the missing metric (EV1)', async () => {
     expect(await explained()).toMatchObject({
       outcome: 'not_counted',
       reasons: ['metric_not_found'],
@@ -134,7 +134,7 @@ describe('the verdict of an event', () => {
     });
   });
 
-  test('EV4 warns of an undeclared value and of the default bucket', async () => {
+  test('warns of an undeclared value and of the default bucket (EV4)', async () => {
     await subscribed([{ filters: [{ properties: { amount: '2' }, values: { region: ['eu'] } }] }]);
     expect(await explained({ properties: { n: 1, region: 'mars' } })).toMatchObject({
       outcome: 'counted',
@@ -142,7 +142,7 @@ describe('the verdict of an event', () => {
     });
   });
 
-  test('EV5 a text that is no plain decimal does not count', async () => {
+  test('a text that is no plain decimal does not count (EV5)', async () => {
     await subscribed([{}]);
     expect(await explained({ properties: { n: '1e3' } })).toMatchObject({
       outcome: 'not_counted',

@@ -23,7 +23,7 @@ const event = (changes: object = {}) => ({
 const send = (events: unknown, query = '?mode=tolerant', headers: Record<string, string> = {}) =>
   client.post(`/events/batch${query}`, { events }, { headers });
 
-test('EV6 each event is stored or refused alone', async () => {
+test('each event is stored or refused alone (EV6)', async () => {
   const { status, body } = await send([
     event({ transaction_id: 'a' }),
     event({ transaction_id: 'b', timestamp: 'abc' }),
