@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { operations, operationsByName } from '../../src/operations.ts';
+import { operations } from '../../src/operations.ts';
 import type { Operation } from '../../src/platform/operation.ts';
+import { withOperations } from '../support/added-operations.ts';
 import { startService, type TestService } from '../support/service.ts';
 
 const LONG = 'x'.repeat(1024 * 1024);
@@ -23,8 +24,8 @@ const books: Operation[] = [
 
 let service: TestService;
 
+withOperations(...books);
 beforeAll(async () => {
-  for (const each of books) (operationsByName as Map<string, Operation>).set(each.name, each);
   service = await startService({ operations: [...operations, ...books], pools: ['writes'] });
 });
 afterAll(() => service.stop());

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { operations, operationsByName } from '../../src/operations.ts';
+import { operations } from '../../src/operations.ts';
 import { newId } from '../../src/platform/ids.ts';
 import type { Operation } from '../../src/platform/operation.ts';
+import { withOperations } from '../support/added-operations.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -30,9 +31,8 @@ const change = command('changeSomething', {});
 let service: TestService;
 let owner: { organization_id: string; api_key_id: string };
 
+withOperations(estimate, change);
 beforeAll(async () => {
-  for (const operation of [estimate, change])
-    (operationsByName as Map<string, Operation>).set(operation.name, operation);
   service = await startService({
     operations: [...operations, estimate, change],
     pools: ['writes'],

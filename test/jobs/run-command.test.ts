@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { idempotencyOf } from '../../src/ingress/idempotency-key.ts';
-import { operations, operationsByName } from '../../src/operations.ts';
+import { operations } from '../../src/operations.ts';
 import { newId } from '../../src/platform/ids.ts';
 import type { Operation } from '../../src/platform/operation.ts';
 import { refuse } from '../../src/platform/refusal.ts';
+import { withOperations } from '../support/added-operations.ts';
 import { type Client, createClient } from '../support/client.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -47,8 +48,8 @@ let service: TestService;
 let org: Awaited<ReturnType<TestService['org']>>;
 let second: Client;
 
+withOperations(write);
 beforeAll(async () => {
-  (operationsByName as Map<string, Operation>).set(write.name, write);
   service = await startService({ operations: [...operations, write], pools: ['writes'] });
   await service.sql`create table notes (organization_id uuid, place text, text text)`;
   org = await service.org();
