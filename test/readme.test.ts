@@ -1,11 +1,17 @@
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { readlink, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeSettings } from '../src/platform/config.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WEBHOOK_TYPES } from '../src/areas/messaging/webhook-endpoints/event-types.ts';
+import { createOrganization } from '../src/areas/tenancy/organizations/commands.ts';
+import { describeSettings, loadConfig } from '../src/platform/config.ts';
+import { connectDatabase, type Sql } from '../src/platform/db/connect.ts';
 import { createMetrics } from '../src/platform/metrics/metrics.ts';
 import { projectRoot } from '../src/platform/project-root.ts';
+import { NAMED_ONLY_WEBHOOK_TYPES } from '../src/platform/records/write-records.ts';
+import { findRunning } from '../src/platform/services/run-file.ts';
+import { readLocalSecretsKey } from '../src/platform/services/secrets-file.ts';
 import { examplesOf, runExamples } from './support/examples.ts';
 import { expectInDocument, tableOf } from './support/kept-table.ts';
 import { apiIn, keyIn, type Launcher, spawnStart, stop, untilUp } from './support/launcher.ts';
@@ -16,20 +22,31 @@ interface MetricOfOurs {
   labelNames: string[];
 }
 
+interface WebhookShape {
+  properties: { object_type: { enum: [string] } };
+}
+
 const read = (document: string): string => readFileSync(join(projectRoot(), document), 'utf8');
 const folder = mkdtempSync(join(tmpdir(), 'meterstone-examples-'));
+const dataDir = join(folder, 'data');
 let service: Launcher;
+let sql: Sql;
+let databaseUrl: string;
 
 /** One service for the examples of every page: what `npm start` runs. */
 beforeAll(async () => {
-  service = spawnStart(join(folder, 'data'));
+  symlinkSync(join(projectRoot(), 'docs'), join(folder, 'docs'));
+  service = spawnStart(dataDir);
   await untilUp(service);
+  databaseUrl = (await findRunning(dataDir))!.databaseUrl!;
+  sql = connectDatabase(databaseUrl, { connections: 1 });
 }, 240_000);
 
 afterAll(async () => {
+  await sql.end({ timeout: 1 });
   await stop(service.process);
   // The Postgres data may lie outside, behind a link.
-  const outside = await readlink(join(folder, 'data', 'postgres')).catch(() => undefined);
+  const outside = await readlink(join(dataDir, 'postgres')).catch(() => undefined);
   for (const path of [outside, folder]) if (path) await rm(path, { recursive: true, force: true });
 });
 
@@ -54,6 +71,37 @@ test('the commands of the README lead from nothing to the PDF of an invoice and 
   const page = await fetch(portalUrl);
   expect(page.status).toBe(200);
   expect(await page.text()).toContain('10.10');
+});
+
+const PAGES = readdirSync(join(projectRoot(), 'docs/guide')).filter((file) => file.endsWith('.md'));
+
+describe.concurrent('the guide', () => {
+  test.each(PAGES)('the examples of docs/guide/%s run in order in a sandbox of their own', async (file) => {
+    const examples = examplesOf(read(`docs/guide/${file}`));
+    expect(examples.length).toBeGreaterThan(file === 'README.md' ? 0 : 1);
+    const config = loadConfig({ DATABASE_URL: databaseUrl, ...(await readLocalSecretsKey(dataDir)) });
+    const { api_key: key } = await createOrganization(sql, { name: file, sandbox: true }, config);
+    const place = { api: apiIn(service.output())!, key, folder };
+    await runExamples(examples, { ...place, prelude: `API=${place.api}; KEY=${key}` });
+  });
+});
+
+test('docs/guide/webhooks.md lists every type', () => {
+  const shapes = JSON.parse(read('test/contract/webhook-shapes.json')).types as Record<string, WebhookShape>;
+  const unsent = new Map(
+    [...read('test/contract/never-sent.txt').matchAll(/^(\w+\.\w+)\t([^(\n]+)/gm)].map(([, type, why]) => [
+      type,
+      why!.trim(),
+    ]),
+  );
+  const rows = [...WEBHOOK_TYPES, ...NAMED_ONLY_WEBHOOK_TYPES].map((type) => {
+    const root = shapes[type]?.properties.object_type.enum[0];
+    const isNamedOnly = NAMED_ONLY_WEBHOOK_TYPES.includes(type);
+    const sent = unsent.has(type) ? `never: ${unsent.get(type)}` : isNamedOnly ? 'where named' : 'yes';
+    return [`\`${type}\``, root === undefined ? '' : `\`${root}\``, sent];
+  });
+  expect(rows.length).toBeGreaterThan(80);
+  expectInDocument('docs/guide/webhooks.md', 'types', tableOf(['Type', 'Body under', 'Sent'], rows));
 });
 
 test('docs/operations.md lists every setting as the schema has it', () => {

@@ -54,7 +54,7 @@ export async function runExamples(examples: readonly Example[], { api, key, fold
     prelude,
     ...examples.flatMap(({ commands }, index) => [
       `echo; echo '${MARK} ${index}'`,
-      commands.replace(/^API=\S+/m, `API=${api}`).replace(/^KEY=\S+/m, `KEY=${key}`),
+      commands.replace(/^API=http:\S+$/m, `API=${api}`).replace(/^KEY=\.\.\.$/m, `KEY=${key}`),
     ]),
   ].join('\n');
   const { printed, code } = await runInShell(script, folder);
