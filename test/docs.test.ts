@@ -115,3 +115,12 @@ test('the index of the rules names every page of them', () => {
   const rules = pages.filter((page) => dirname(page) === 'docs/rules' && basename(page) !== 'README.md');
   expect(rules.filter((page) => !index.includes(`](${basename(page)})`))).toEqual([]);
 });
+
+test('every code of a rule that an explanation gives stands where the codes are listed', () => {
+  const listed = texts.get('docs/rules/fee-explanations.md')!;
+  const codes = files
+    .filter((file) => dirname(file) === 'src/engine/explain')
+    .flatMap((file) => [...texts.get(file)!.matchAll(/'([A-H]\.\d+|[IM]:[A-H\d][.\d]*)'/g)].map(([, code]) => code!));
+  expect(codes.length).toBeGreaterThan(40);
+  expect([...new Set(codes)].filter((code) => !listed.includes(`| \`${code}\` | [`))).toEqual([]);
+});
