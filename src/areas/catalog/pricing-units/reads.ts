@@ -1,15 +1,15 @@
 import type { Context } from '../../../platform/context.ts';
-import { pageMeta } from '../../../platform/lists/pagination.ts';
-import { getPricingUnit, listPricingUnits } from './queries.ts';
-import type { PricingUnitsQuery } from './schema.ts';
-import { pricingUnitView } from './view.ts';
+import { getRow } from '../../../platform/db/rows.ts';
+import { byName, listPage } from '../../../platform/lists/list-page.ts';
+import { viewOf } from '../../../platform/schema/columns.ts';
+import { type PricingUnitsQuery, pricingUnits } from './schema.ts';
 
-export async function listPricingUnitsPage(ctx: Context, { query }: { query: PricingUnitsQuery }) {
-  const { rows, totalCount } = await listPricingUnits(ctx.db, ctx.organizationId, query.search_term, query);
-  return { pricing_units: rows.map(pricingUnitView), meta: pageMeta(query, totalCount) };
+export async function listPricingUnits(ctx: Context, { query }: { query: PricingUnitsQuery }) {
+  const { rows, meta } = await listPage(ctx, pricingUnits, query, { order: byName, searched: ['name', 'code'] });
+  return { pricing_units: rows.map((unit) => viewOf(pricingUnits, unit)), meta };
 }
 
 /** @throws Refusal 404 pricing_unit */
 export async function showPricingUnit(ctx: Context, { code }: { code: string }) {
-  return { pricing_unit: pricingUnitView(await getPricingUnit(ctx.db, ctx.organizationId, code)) };
+  return { pricing_unit: viewOf(pricingUnits, await getRow(ctx, pricingUnits, code)) };
 }

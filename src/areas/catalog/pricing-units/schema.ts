@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { textFilter } from '../../../platform/lists/filters.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { pageQuery } from '../../../platform/lists/pagination.ts';
+import { column, orNull, type RowOf, viewSchema } from '../../../platform/schema/columns.ts';
 import { optionalText, text } from '../../../platform/schema/fields.ts';
 
 /** Longest code: an index of the database holds it. */
@@ -23,18 +24,22 @@ export type PricingUnitCreate = z.infer<typeof PricingUnitCreate>;
 export const PricingUnitUpdate = z.object({ code: text(), ...fields }).partial();
 export type PricingUnitUpdate = z.infer<typeof PricingUnitUpdate>;
 
-export const PricingUnitView = z.object({
-  svc_id: z.uuid(),
-  code: z.string(),
-  name: z.string(),
-  short_name: z.string(),
-  description: z.string().nullable(),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
-});
-export type PricingUnitView = z.infer<typeof PricingUnitView>;
-
-export const PricingUnitEnvelope = z.object({ pricing_unit: PricingUnitView });
-export const PricingUnitList = z.object({ pricing_units: z.array(PricingUnitView), meta: PageMeta });
 export const PricingUnitsQuery = z.object({ search_term: textFilter, ...pageQuery });
 export type PricingUnitsQuery = z.infer<typeof PricingUnitsQuery>;
+
+/** A pricing unit as it is stored and shown. Rule: beyond 14. */
+export const pricingUnits = {
+  name: 'pricing_unit',
+  table: 'pricing_units',
+  columns: {
+    id: column.uuid,
+    code: column.text,
+    name: column.text,
+    short_name: column.text,
+    description: orNull(column.text),
+    created_at: column.instant,
+    updated_at: column.instant,
+  },
+};
+export type PricingUnitRow = RowOf<typeof pricingUnits>;
+export const PricingUnitView = viewSchema(pricingUnits);
