@@ -110,8 +110,11 @@ export async function updateRow<Given extends Noun>(
   stored: RowOf<Given> & { id: string },
   change: Partial<StoredOf<Given>>,
 ): Promise<RowOf<Given>> {
-  const given = Object.entries(change).filter(([, value]) => value !== undefined);
-  const row = { ...stored, ...Object.fromEntries(given), updated_at: now() };
+  const changed = storedNames(noun).flatMap((name) => {
+    const value = (change as Record<string, unknown>)[name];
+    return value === undefined ? [] : [[name, value]];
+  });
+  const row = { ...stored, ...Object.fromEntries(changed), updated_at: now() };
   const written: Record<string, unknown> = { ...chosen(noun, row), updated_at: row.updated_at };
   for (const fixed of ['id', 'organization_id', 'created_at']) delete written[fixed];
   await db`

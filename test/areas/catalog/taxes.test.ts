@@ -4,8 +4,8 @@ import {
   listTaxesOfBillingEntities,
   listTaxesOfCustomers,
   listTaxesOfPlans,
-  replacePlanTaxes,
 } from '../../../src/areas/catalog/taxes/queries.ts';
+import { replacePlanTaxes } from '../../../src/areas/catalog/taxes/writes.ts';
 import { startService, type TestService } from '../../support/service.ts';
 
 type Org = Awaited<ReturnType<TestService['org']>>;

@@ -17,7 +17,7 @@ import { renameErrors } from '../../../platform/schema/flat-errors.ts';
 import { SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 import { isStorableJson } from '../../../platform/schema/storable.ts';
 import { resettable, textList } from '../../../platform/schema/typed-text.ts';
-import { TaxView } from '../taxes/schema.ts';
+import { TaxView } from '../taxes/view.ts';
 
 /** Longest code: an index of the database holds it, and a generated one is longer than its metric's. */
 const CODE_MAX = 300;

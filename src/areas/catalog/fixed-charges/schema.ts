@@ -8,7 +8,7 @@ import { boolean, decimalInput, OUT_OF_RANGE, oneOf, optionalText, text } from '
 import { renameErrors } from '../../../platform/schema/flat-errors.ts';
 import { resettable, textList } from '../../../platform/schema/typed-text.ts';
 import { Properties } from '../charges/schema.ts';
-import { TaxView } from '../taxes/schema.ts';
+import { TaxView } from '../taxes/view.ts';
 
 /** Longest code: an index of the database holds it, and a generated one is longer than its add-on's. */
 const CODE_MAX = 300;

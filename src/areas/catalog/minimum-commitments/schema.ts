@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { INTERVALS } from '../../../engine/calendar/grid.ts';
 import { INVALID, integer, OUT_OF_RANGE, optionalText } from '../../../platform/schema/fields.ts';
 import { textList } from '../../../platform/schema/typed-text.ts';
-import { TaxView } from '../taxes/schema.ts';
+import { TaxView } from '../taxes/view.ts';
 
 /** Input of a plan's minimum commitment; `{}` or null removes it. Rule: plans.md#fields. */
 export const CommitmentInput = z

@@ -3,7 +3,8 @@ import type { FieldCodes } from '../../../engine/pricing/combination-rules.ts';
 import type { Context } from '../../../platform/context.ts';
 import type { Db } from '../../../platform/db/connect.ts';
 import { newId } from '../../../platform/ids.ts';
-import { findTaxesByCodes, replaceCommitmentTaxes } from '../taxes/queries.ts';
+import { findTaxesByCodes } from '../taxes/queries.ts';
+import { replaceCommitmentTaxes } from '../taxes/writes.ts';
 import type { CommitmentJson } from './queries.ts';
 import type { CommitmentInput } from './schema.ts';
 

@@ -5,7 +5,7 @@ import type { ChargeShown } from '../charges/shown.ts';
 import { saveCharges } from '../charges/writes.ts';
 import { copyFixedCharges } from '../fixed-charges/overrides.ts';
 import { saveCommitment } from '../minimum-commitments/writes.ts';
-import { replacePlanTaxes } from '../taxes/queries.ts';
+import { replacePlanTaxes } from '../taxes/writes.ts';
 import type { PlanRow } from './queries.ts';
 import { type PlanShown, showPlan } from './shown.ts';
 import { insertPlan } from './writes.ts';

@@ -19,7 +19,7 @@ import { ChargeCreate, ChargeElement, ChargeView } from '../charges/schema.ts';
 import { PlanEntitlementEnvelope } from '../entitlements/schema.ts';
 import { FixedChargeElement, FixedChargeView } from '../fixed-charges/schema.ts';
 import { CommitmentInput, CommitmentView } from '../minimum-commitments/schema.ts';
-import { TaxView } from '../taxes/schema.ts';
+import { TaxView } from '../taxes/view.ts';
 import { UsagePoliciesInput, UsagePoliciesView } from '../usage-policies/schema.ts';
 import { ApplicableUsageThreshold, UsageThresholdObject, UsageThresholdsInput } from '../usage-thresholds/schema.ts';
 import { Metadata, metadataErrors } from './metadata.ts';

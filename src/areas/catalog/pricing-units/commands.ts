@@ -3,8 +3,8 @@ import { deleteRow, insertRow, lockRow, refuseTakenCode, updateRow } from '../..
 import { recordChange } from '../../../platform/records/record-change.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { viewOf } from '../../../platform/schema/columns.ts';
-import { isPricingUnitUsed } from './queries.ts';
-import { type PricingUnitCreate, type PricingUnitRow, type PricingUnitUpdate, pricingUnits } from './schema.ts';
+import { isPricingUnitUsed, type PricingUnitRow, pricingUnits } from './queries.ts';
+import type { PricingUnitCreate, PricingUnitUpdate } from './schema.ts';
 
 /** @throws Refusal 422 code: value_already_exist */
 export async function createPricingUnit(ctx: Context, { body }: { body: PricingUnitCreate }) {

@@ -1,6 +1,22 @@
 import type { Db } from '../../../platform/db/connect.ts';
 import { columnsOf } from '../../../platform/db/rows.ts';
-import { type PricingUnitRow, pricingUnits } from './schema.ts';
+import { column, orNull, type RowOf } from '../../../platform/schema/columns.ts';
+
+/** A pricing unit as it is stored and shown. Rule: beyond 14. */
+export const pricingUnits = {
+  name: 'pricing_unit',
+  table: 'pricing_units',
+  columns: {
+    id: column.uuid,
+    code: column.text,
+    name: column.text,
+    short_name: column.text,
+    description: orNull(column.text),
+    created_at: column.instant,
+    updated_at: column.instant,
+  },
+};
+export type PricingUnitRow = RowOf<typeof pricingUnits>;
 
 /** The live pricing units among some codes, kept from being deleted until the transaction ends. */
 export const lockPricingUnitsByCode = (db: Db, organizationId: string, codes: readonly string[]) =>

@@ -2,7 +2,8 @@ import type { Context } from '../../../platform/context.ts';
 import { getRow } from '../../../platform/db/rows.ts';
 import { byName, listPage } from '../../../platform/lists/list-page.ts';
 import { viewOf } from '../../../platform/schema/columns.ts';
-import { type PricingUnitsQuery, pricingUnits } from './schema.ts';
+import { pricingUnits } from './queries.ts';
+import type { PricingUnitsQuery } from './schema.ts';
 
 export async function listPricingUnits(ctx: Context, { query }: { query: PricingUnitsQuery }) {
   const { rows, meta } = await listPage(ctx, pricingUnits, query, { order: byName, searched: ['name', 'code'] });

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { textFilter } from '../../../platform/lists/filters.ts';
 import { pageQuery } from '../../../platform/lists/pagination.ts';
-import { column, orNull, type RowOf, viewSchema } from '../../../platform/schema/columns.ts';
 import { optionalText, text } from '../../../platform/schema/fields.ts';
 
 /** Longest code: an index of the database holds it. */
@@ -26,20 +25,3 @@ export type PricingUnitUpdate = z.infer<typeof PricingUnitUpdate>;
 
 export const PricingUnitsQuery = z.object({ search_term: textFilter, ...pageQuery });
 export type PricingUnitsQuery = z.infer<typeof PricingUnitsQuery>;
-
-/** A pricing unit as it is stored and shown. Rule: beyond 14. */
-export const pricingUnits = {
-  name: 'pricing_unit',
-  table: 'pricing_units',
-  columns: {
-    id: column.uuid,
-    code: column.text,
-    name: column.text,
-    short_name: column.text,
-    description: orNull(column.text),
-    created_at: column.instant,
-    updated_at: column.instant,
-  },
-};
-export type PricingUnitRow = RowOf<typeof pricingUnits>;
-export const PricingUnitView = viewSchema(pricingUnits);

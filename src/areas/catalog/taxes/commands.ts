@@ -1,13 +1,12 @@
+import { Decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
-import { isCodeTaken } from '../../../platform/db/code-taken.ts';
-import { newId } from '../../../platform/ids.ts';
+import { deleteRow, getRow, insertRow, lockRow, refuseTakenCode, updateRow } from '../../../platform/db/rows.ts';
 import { announce } from '../../../platform/reactions.ts';
-import { refuse } from '../../../platform/refusal.ts';
 import { taxOfOrganizationChanged } from '../announcements.ts';
-import { getTax, lockTax } from './queries.ts';
+import { taxes } from './queries.ts';
 import type { TaxCreate, TaxUpdate } from './schema.ts';
 import { taxView } from './view.ts';
-import { detachEverywhere, flagDraftsOfTax, insertTax, markTaxDeleted, updateTaxRow } from './writes.ts';
+import { detachEverywhere, flagDraftsOfTax } from './writes.ts';
 
 /**
  * Makes a tax; with `applied_to_organization` the default billing entity holds it.
@@ -15,14 +14,11 @@ import { detachEverywhere, flagDraftsOfTax, insertTax, markTaxDeleted, updateTax
  * @throws Refusal 422 code value_already_exist
  */
 export async function createTax(ctx: Context, { body }: { body: TaxCreate }) {
-  const { db, organizationId } = ctx;
-  const id = newId();
-  const { name, code, rate, description = null } = body;
-  if (await isCodeTaken(db, 'taxes', organizationId, code)) throw refuse.invalid({ code: ['value_already_exist'] });
-  await insertTax(db, organizationId, { id, name, code, rate, description, created_at: ctx.now() });
+  await refuseTakenCode(ctx, taxes, body.code);
+  const { id } = await insertRow(ctx, taxes, { ...body, rate: new Decimal(body.rate) });
   if (body.applied_to_organization) await announce(ctx, taxOfOrganizationChanged, { tax_id: id, is_applied: true });
-  await flagDraftsOfTax(db, organizationId, id);
-  return { tax: taxView(await getTax(db, organizationId, code)) };
+  await flagDraftsOfTax(ctx.db, ctx.organizationId, id);
+  return { tax: taxView(await getRow(ctx, taxes, body.code)) };
 }
 
 /**
@@ -33,23 +29,17 @@ export async function createTax(ctx: Context, { body }: { body: TaxCreate }) {
  */
 export async function updateTax(ctx: Context, { code, body }: { code: string; body: TaxUpdate }) {
   const { db, organizationId } = ctx;
-  const tax = await lockTax(db, organizationId, code);
-  const changed = {
-    name: body.name ?? tax.name,
-    code: body.code ?? tax.code,
-    rate: body.rate ?? tax.rate.toFixed(),
-    description: body.description === undefined ? tax.description : body.description,
-  };
-  if (await isCodeTaken(db, 'taxes', organizationId, changed.code, tax.id))
-    throw refuse.invalid({ code: ['value_already_exist'] });
+  const tax = await lockRow(ctx, taxes, code);
+  const newCode = body.code ?? tax.code;
+  await refuseTakenCode(ctx, taxes, newCode, tax.id);
   // Before and after: whom it no longer applies to needs a new computation too.
   await flagDraftsOfTax(db, organizationId, tax.id);
-  await updateTaxRow(db, organizationId, tax.id, changed, ctx.now());
+  await updateRow(ctx, taxes, tax, { ...body, rate: body.rate === undefined ? undefined : new Decimal(body.rate) });
   if (body.applied_to_organization !== undefined) {
     await announce(ctx, taxOfOrganizationChanged, { tax_id: tax.id, is_applied: body.applied_to_organization });
     await flagDraftsOfTax(db, organizationId, tax.id);
   }
-  return { tax: taxView(await getTax(db, organizationId, changed.code)) };
+  return { tax: taxView(await getRow(ctx, taxes, newCode)) };
 }
 
 /**
@@ -59,9 +49,9 @@ export async function updateTax(ctx: Context, { code, body }: { code: string; bo
  */
 export async function deleteTax(ctx: Context, { code }: { code: string }) {
   const { db, organizationId } = ctx;
-  const tax = await lockTax(db, organizationId, code);
+  const tax = await lockRow(ctx, taxes, code);
   await flagDraftsOfTax(db, organizationId, tax.id);
   await detachEverywhere(db, organizationId, tax.id);
-  await markTaxDeleted(db, organizationId, tax.id, ctx.now());
+  await deleteRow(ctx, taxes, tax.id);
   return { tax: taxView(tax) };
 }

@@ -1,92 +1,55 @@
-import type { Temporal } from 'temporal-polyfill';
-import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
+import { columnsOf } from '../../../platform/db/rows.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { column, computed, orNull, type RowOf } from '../../../platform/schema/columns.ts';
 
-export interface TaxRow {
-  id: string;
-  code: string;
-  name: string;
-  description: string | null;
-  /** Percent: 20 is 20 %. */
-  rate: Decimal;
-  /** The default billing entity holds it. */
-  applied_to_organization: boolean;
-  /** Codes of the live billing entities that hold it, sorted. */
-  applied_to_billing_entities_codes: string[];
-  created_at: Temporal.Instant;
-}
-
-/** Who holds a tax: what the link tables are called after. */
-export type TaxHolder = 'customer' | 'billing_entity' | 'plan' | 'charge' | 'commitment' | 'add_on' | 'fixed_charge';
-
-// The default billing entity is the oldest live one (billing-entities.md).
-const columns = (db: Db) => db`
-  tax.id, tax.code, tax.name, tax.description, tax.rate, tax.created_at,
+const isAppliedToOrganization = (db: Db) => db`
   exists (
     select from billing_entity_taxes link
     where link.organization_id = tax.organization_id and link.tax_id = tax.id and link.billing_entity_id = (
       select entity.id from billing_entities entity
       where entity.organization_id = tax.organization_id and entity.deleted_at is null
       order by entity.created_at, entity.id limit 1)
-  ) as applied_to_organization,
+  )`;
+
+const codesOfBillingEntities = (db: Db) => db`
   array(
     select entity.code from billing_entity_taxes link
     join billing_entities entity on entity.organization_id = link.organization_id and entity.id = link.billing_entity_id
     where link.organization_id = tax.organization_id and link.tax_id = tax.id and entity.deleted_at is null
     order by entity.code
-  ) as applied_to_billing_entities_codes`;
+  )`;
 
-/** The live tax of a code. */
-export async function findTax(db: Db, organizationId: string, code: string): Promise<TaxRow | undefined> {
-  const [tax] = await db<TaxRow[]>`
-    select ${columns(db)} from taxes tax
-    where tax.organization_id = ${organizationId} and tax.code = ${code} and tax.deleted_at is null`;
-  return tax;
-}
+/** A tax as it is stored and shown. */
+export const taxes = {
+  name: 'tax',
+  table: 'taxes',
+  columns: {
+    id: column.uuid,
+    name: column.text,
+    code: column.text,
+    description: orNull(column.text),
+    /** Percent: 20 is 20 %. */
+    rate: column.decimal,
+    /** The default billing entity, which is the oldest live one, holds it. Rule: platform F.1. */
+    applied_to_organization: computed(column.boolean, isAppliedToOrganization),
+    /** Codes of the live billing entities that hold it, sorted. */
+    applied_to_billing_entities_codes: computed(column.texts, codesOfBillingEntities),
+    created_at: column.instant,
+  },
+};
+export type TaxRow = RowOf<typeof taxes>;
 
-/** @throws Refusal 404 tax */
-export async function getTax(db: Db, organizationId: string, code: string): Promise<TaxRow> {
-  const tax = await findTax(db, organizationId, code);
-  if (!tax) throw refuse.notFound('tax');
-  return tax;
-}
+/** Who holds a tax: what the link tables are called after. */
+export type TaxHolder = 'customer' | 'billing_entity' | 'plan' | 'charge' | 'commitment' | 'add_on' | 'fixed_charge';
+
+const columns = (db: Db) => columnsOf(db, taxes);
 
 /** Live taxes by id, oldest first. */
 export const listTaxesById = (db: Db, organizationId: string, ids: readonly string[]) => db<TaxRow[]>`
   select ${columns(db)} from taxes tax
   where tax.organization_id = ${organizationId} and tax.id = any (${ids}::uuid[]) and tax.deleted_at is null
   order by tax.created_at, tax.id`;
-
-/** As getTax, and nobody else changes it until the transaction ends. */
-export async function lockTax(db: Db, organizationId: string, code: string): Promise<TaxRow> {
-  const [tax] = await db<TaxRow[]>`
-    select ${columns(db)} from taxes tax
-    where tax.organization_id = ${organizationId} and tax.code = ${code} and tax.deleted_at is null
-    for update of tax`;
-  if (!tax) throw refuse.notFound('tax');
-  return tax;
-}
-
-/** By name, newest first among equal names (lists.md#filters-and-order). */
-export async function listTaxes(
-  db: Db,
-  organizationId: string,
-  page: Page,
-): Promise<{ rows: TaxRow[]; totalCount: number }> {
-  const { limit, offset } = limitOf(page);
-  const [rows, [count]] = await Promise.all([
-    db<TaxRow[]>`
-      select ${columns(db)} from taxes tax
-      where tax.organization_id = ${organizationId} and tax.deleted_at is null
-      order by tax.name, tax.created_at desc, tax.id desc
-      limit ${limit} offset ${offset}`,
-    db<{ total: number }[]>`
-      select count(*) as total from taxes where organization_id = ${organizationId} and deleted_at is null`,
-  ]);
-  return { rows, totalCount: count!.total };
-}
 
 /**
  * The live taxes of a list of codes, each once; billing entities compare codes without regard to case
@@ -103,13 +66,13 @@ export async function findTaxesByCodes(
   const wanted = [...new Set(options.ignoreCase ? codes.map((code) => code.toLowerCase()) : codes)];
   if (wanted.length === 0) return [];
   const compared = options.ignoreCase ? db`lower(tax.code)` : db`tax.code`;
-  const taxes = await db<TaxRow[]>`
+  const rows = await db<TaxRow[]>`
     select ${columns(db)} from taxes tax
     where tax.organization_id = ${organizationId} and tax.deleted_at is null and ${compared} = any (${wanted})
     order by tax.created_at, tax.id`;
-  const found = new Set(taxes.map((tax) => (options.ignoreCase ? tax.code.toLowerCase() : tax.code)));
+  const found = new Set(rows.map((tax) => (options.ignoreCase ? tax.code.toLowerCase() : tax.code)));
   if (wanted.some((code) => !found.has(code))) throw refuse.notFound('tax');
-  return taxes;
+  return rows;
 }
 
 type Held<Key extends string> = TaxRow & Record<Key, string>;
@@ -175,51 +138,4 @@ async function listTaxesOfHolders<Key extends string>(
     where holding.organization_id = ${organizationId} and holding.${db(key)} = any (${holderIds})
       and tax.deleted_at is null
     order by tax.created_at, tax.id`;
-}
-
-/** Gives a customer exactly these taxes. */
-export const replaceCustomerTaxes = (db: Db, organizationId: string, customerId: string, taxIds: readonly string[]) =>
-  replaceTaxes(db, organizationId, 'customer', customerId, taxIds);
-
-/** Gives a billing entity exactly these taxes. */
-export const replaceBillingEntityTaxes = (
-  db: Db,
-  organizationId: string,
-  billingEntityId: string,
-  taxIds: readonly string[],
-) => replaceTaxes(db, organizationId, 'billing_entity', billingEntityId, taxIds);
-
-/** Gives a plan exactly these taxes. */
-export const replacePlanTaxes = (db: Db, organizationId: string, planId: string, taxIds: readonly string[]) =>
-  replaceTaxes(db, organizationId, 'plan', planId, taxIds);
-
-/** Gives an add-on exactly these taxes. */
-export const replaceAddOnTaxes = (db: Db, organizationId: string, addOnId: string, taxIds: readonly string[]) =>
-  replaceTaxes(db, organizationId, 'add_on', addOnId, taxIds);
-
-/** Gives a minimum commitment exactly these taxes. */
-export const replaceCommitmentTaxes = (
-  db: Db,
-  organizationId: string,
-  commitmentId: string,
-  taxIds: readonly string[],
-) => replaceTaxes(db, organizationId, 'commitment', commitmentId, taxIds);
-
-async function replaceTaxes(
-  db: Db,
-  organizationId: string,
-  holder: TaxHolder,
-  holderId: string,
-  taxIds: readonly string[],
-): Promise<void> {
-  const table = db(`${holder}_taxes`);
-  const key = db(`${holder}_id`);
-  await db`
-    with gone as (
-      delete from ${table}
-      where organization_id = ${organizationId} and ${key} = ${holderId} and tax_id <> all (${taxIds}::uuid[])
-    )
-    insert into ${table} (organization_id, ${key}, tax_id)
-    select ${organizationId}::uuid, ${holderId}::uuid, tax_id from unnest(${taxIds}::uuid[]) as tax_id
-    on conflict do nothing`;
 }

@@ -1,63 +1,12 @@
-import type { Operation } from '../../../platform/operation.ts';
+import { crud } from '../../../platform/crud.ts';
 import { createTax, deleteTax, updateTax } from './commands.ts';
-import { listTaxesPage, showTax } from './reads.ts';
-import { TaxCreate, TaxEnvelope, TaxList, TaxListQuery, TaxUpdate } from './schema.ts';
+import { listTaxes, showTax } from './reads.ts';
+import { TaxCreate, TaxUpdate } from './schema.ts';
+import { TaxView } from './view.ts';
 
-const common = { permission: 'tax', tag: 'taxes', answer: TaxEnvelope } as const;
-
-const update: Operation = {
-  ...common,
-  name: 'updateTax',
-  method: 'put',
-  path: '/taxes/:code',
-  summary: 'Update a tax',
-  root: 'tax',
-  body: TaxUpdate,
-  kind: 'command',
-  run: updateTax,
-};
-
-export const taxOperations: Operation[] = [
-  {
-    ...common,
-    name: 'createTax',
-    method: 'post',
-    path: '/taxes',
-    summary: 'Create a tax',
-    root: 'tax',
-    body: TaxCreate,
-    kind: 'command',
-    run: createTax,
-  },
-  {
-    ...common,
-    name: 'findAllTaxes',
-    method: 'get',
-    path: '/taxes',
-    summary: 'List all taxes',
-    query: TaxListQuery,
-    answer: TaxList,
-    kind: 'read',
-    run: listTaxesPage,
-  },
-  {
-    ...common,
-    name: 'findTax',
-    method: 'get',
-    path: '/taxes/:code',
-    summary: 'Retrieve a tax',
-    kind: 'read',
-    run: showTax,
-  },
-  update,
-  { ...update, name: 'patchTax', method: 'patch', hidden: true },
-  {
-    ...common,
-    name: 'destroyTax',
-    method: 'delete',
-    path: '/taxes/:code',
-    summary: 'Delete a tax',
-    kind: 'command',
-    run: deleteTax,
-  },
-];
+export const taxOperations = crud('tax', {
+  plural: 'taxes',
+  words: { one: 'a tax', listed: 'all taxes' },
+  schemas: { create: TaxCreate, update: TaxUpdate, view: TaxView },
+  run: { create: createTax, list: listTaxes, show: showTax, update: updateTax, destroy: deleteTax },
+});

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { Decimal } from '../../../engine/money/decimal.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { boolean, decimalInput, OUT_OF_RANGE, optionalText, text } from '../../../platform/schema/fields.ts';
 import { PROSE_MAX } from '../../../platform/schema/sizes.ts';
 import { resettable } from '../../../platform/schema/typed-text.ts';
@@ -39,24 +38,3 @@ export const TaxUpdate = z.object({
   rate: rate.optional(),
 });
 export type TaxUpdate = z.infer<typeof TaxUpdate>;
-
-export const TaxView = z.object({
-  svc_id: z.uuid(),
-  name: z.string(),
-  code: z.string(),
-  description: z.string().nullable(),
-  rate: z.number(),
-  applied_to_organization: z.boolean(),
-  applied_to_billing_entities_codes: z.array(z.string()),
-  add_ons_count: z.literal(0),
-  customers_count: z.literal(0),
-  plans_count: z.literal(0),
-  charges_count: z.literal(0),
-  commitments_count: z.literal(0),
-  created_at: z.iso.datetime(),
-});
-export type TaxView = z.infer<typeof TaxView>;
-
-export const TaxEnvelope = z.object({ tax: TaxView });
-export const TaxList = z.object({ taxes: z.array(TaxView), meta: PageMeta });
-export const TaxListQuery = z.object(pageQuery);

@@ -1,20 +1,24 @@
-import { seconds } from '../../../platform/schema/view.ts';
-import type { TaxRow } from './queries.ts';
-import type { TaxView } from './schema.ts';
+import { z } from 'zod';
+import { viewOf, viewSchema } from '../../../platform/schema/columns.ts';
+import { type TaxRow, taxes } from './queries.ts';
 
-/** A tax as the API shows it. The counters are always 0, kept for old clients (taxes.md#resource). */
-export const taxView = (tax: TaxRow): TaxView => ({
-  svc_id: tax.id,
-  name: tax.name,
-  code: tax.code,
-  description: tax.description,
-  rate: tax.rate.toNumber(),
-  applied_to_organization: tax.applied_to_organization,
-  applied_to_billing_entities_codes: tax.applied_to_billing_entities_codes,
+// Counters that are always 0, kept for old clients (credits-and-payments A.1).
+const counters = {
   add_ons_count: 0,
   customers_count: 0,
   plans_count: 0,
   charges_count: 0,
   commitments_count: 0,
-  created_at: seconds(tax.created_at),
-});
+} as const;
+type Counters = { [Name in keyof typeof counters]: z.ZodLiteral<0> };
+const countersShape = Object.fromEntries(Object.keys(counters).map((name) => [name, z.literal(0)])) as Counters;
+
+const { created_at, ...shape } = viewSchema(taxes).shape;
+export const TaxView = z.object({ ...shape, ...countersShape, created_at });
+export type TaxView = z.infer<typeof TaxView>;
+
+/** A tax as the API shows it. */
+export function taxView(tax: TaxRow): TaxView {
+  const { created_at, ...shown } = viewOf(taxes, tax);
+  return { ...shown, ...counters, created_at };
+}

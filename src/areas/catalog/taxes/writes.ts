@@ -1,31 +1,5 @@
-import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
-
-export interface TaxFields {
-  code: string;
-  name: string;
-  description: string | null;
-  /** Percent, as decimal text. */
-  rate: string;
-}
-
-export const insertTax = (
-  db: Db,
-  organizationId: string,
-  tax: TaxFields & { id: string; created_at: Temporal.Instant },
-) => db`
-  insert into taxes (id, organization_id, code, name, description, rate, created_at, updated_at)
-  values (${tax.id}, ${organizationId}, ${tax.code}, ${tax.name}, ${tax.description}, ${tax.rate}::numeric,
-    ${tax.created_at}, ${tax.created_at})`;
-
-export const updateTaxRow = (db: Db, organizationId: string, id: string, tax: TaxFields, now: Temporal.Instant) => db`
-  update taxes
-  set code = ${tax.code}, name = ${tax.name}, description = ${tax.description}, rate = ${tax.rate}::numeric,
-    updated_at = ${now}
-  where organization_id = ${organizationId} and id = ${id}`;
-
-export const markTaxDeleted = (db: Db, organizationId: string, id: string, now: Temporal.Instant) => db`
-  update taxes set deleted_at = ${now}, updated_at = ${now} where organization_id = ${organizationId} and id = ${id}`;
+import type { TaxHolder } from './queries.ts';
 
 export const attachToBillingEntity = (db: Db, organizationId: string, taxId: string, billingEntityId: string) => db`
   insert into billing_entity_taxes (organization_id, billing_entity_id, tax_id)
@@ -78,3 +52,50 @@ export const flagDraftsOfTaxes = (db: Db, organizationId: string, taxIds: readon
     where link.organization_id = ${organizationId} and link.tax_id = any (${taxIds}::uuid[]) and not exists (
       select from customer_taxes own
       where own.organization_id = customer.organization_id and own.customer_id = customer.id))`;
+
+/** Gives a customer exactly these taxes. */
+export const replaceCustomerTaxes = (db: Db, organizationId: string, customerId: string, taxIds: readonly string[]) =>
+  replaceTaxes(db, organizationId, 'customer', customerId, taxIds);
+
+/** Gives a billing entity exactly these taxes. */
+export const replaceBillingEntityTaxes = (
+  db: Db,
+  organizationId: string,
+  billingEntityId: string,
+  taxIds: readonly string[],
+) => replaceTaxes(db, organizationId, 'billing_entity', billingEntityId, taxIds);
+
+/** Gives a plan exactly these taxes. */
+export const replacePlanTaxes = (db: Db, organizationId: string, planId: string, taxIds: readonly string[]) =>
+  replaceTaxes(db, organizationId, 'plan', planId, taxIds);
+
+/** Gives an add-on exactly these taxes. */
+export const replaceAddOnTaxes = (db: Db, organizationId: string, addOnId: string, taxIds: readonly string[]) =>
+  replaceTaxes(db, organizationId, 'add_on', addOnId, taxIds);
+
+/** Gives a minimum commitment exactly these taxes. */
+export const replaceCommitmentTaxes = (
+  db: Db,
+  organizationId: string,
+  commitmentId: string,
+  taxIds: readonly string[],
+) => replaceTaxes(db, organizationId, 'commitment', commitmentId, taxIds);
+
+async function replaceTaxes(
+  db: Db,
+  organizationId: string,
+  holder: TaxHolder,
+  holderId: string,
+  taxIds: readonly string[],
+): Promise<void> {
+  const table = db(`${holder}_taxes`);
+  const key = db(`${holder}_id`);
+  await db`
+    with gone as (
+      delete from ${table}
+      where organization_id = ${organizationId} and ${key} = ${holderId} and tax_id <> all (${taxIds}::uuid[])
+    )
+    insert into ${table} (organization_id, ${key}, tax_id)
+    select ${organizationId}::uuid, ${holderId}::uuid, tax_id from unnest(${taxIds}::uuid[]) as tax_id
+    on conflict do nothing`;
+}

@@ -14,7 +14,7 @@ import {
   textList,
   timeZone,
 } from '../../../platform/schema/typed-text.ts';
-import { TaxView } from '../../catalog/taxes/schema.ts';
+import { TaxView } from '../../catalog/taxes/view.ts';
 import { SectionView } from '../invoice-custom-sections/schema.ts';
 import { logo } from './logo.ts';
 

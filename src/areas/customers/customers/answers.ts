@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PageMeta } from '../../../platform/lists/pagination.ts';
-import { TaxView } from '../../catalog/taxes/schema.ts';
+import { TaxView } from '../../catalog/taxes/view.ts';
 import { SectionView } from '../invoice-custom-sections/schema.ts';
 import {
   ACCOUNT_TYPES,

@@ -5,12 +5,8 @@ import { changedKeys } from '../../../platform/records/changes.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { seconds } from '../../../platform/schema/view.ts';
-import {
-  findTaxesByCodes,
-  listTaxesOfCustomers,
-  replaceCustomerTaxes,
-  type TaxRow,
-} from '../../catalog/taxes/queries.ts';
+import { findTaxesByCodes, listTaxesOfCustomers, type TaxRow } from '../../catalog/taxes/queries.ts';
+import { replaceCustomerTaxes } from '../../catalog/taxes/writes.ts';
 import { dunningOfCustomerWished, timezoneChanged } from '../announcements.ts';
 import { type BillingEntityRow, findBillingEntity, getDefaultBillingEntity } from '../billing-entities/queries.ts';
 import { applyEuTaxes } from '../eu-taxes/apply.ts';

@@ -2,7 +2,8 @@ import { chooseEuTax, type EuTaxChoice, isEuTaxCode } from '../../../engine/taxe
 import type { Context } from '../../../platform/context.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { readVatNumber } from '../../../platform/vat-numbers/read-vat-number.ts';
-import { replaceCustomerTaxes, type TaxRow } from '../../catalog/taxes/queries.ts';
+import type { TaxRow } from '../../catalog/taxes/queries.ts';
+import { replaceCustomerTaxes } from '../../catalog/taxes/writes.ts';
 import { vatNumberChecked } from '../announcements.ts';
 import type { CustomerRow } from '../customers/queries.ts';
 import { flagDraftsOfCustomer } from '../flag-drafts.ts';

@@ -3,7 +3,7 @@ import { INVALID, oneOf, TOO_LONG, text } from '../../../platform/schema/fields.
 import { flatErrors } from '../../../platform/schema/flat-errors.ts';
 import { LINE_MAX } from '../../../platform/schema/sizes.ts';
 import { clearable, resettable } from '../../../platform/schema/typed-text.ts';
-import { TaxView } from '../../catalog/taxes/schema.ts';
+import { TaxView } from '../../catalog/taxes/view.ts';
 import { EMAIL_SETTINGS, issuerConfiguration, issuerFields } from '../../customers/billing-entities/schema.ts';
 import { WebhookEndpointCreate } from '../../messaging/webhook-endpoints/schema.ts';
 
