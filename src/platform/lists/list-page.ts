@@ -11,7 +11,7 @@ interface Listing {
   searched?: readonly string[];
 }
 
-/** By name, newest first among equal names. Rule: platform D.2. */
+/** By name, newest first among equal names. Rule: lists.md#filters-and-order. */
 export const byName = (db: Db): Fragment => db`name, created_at desc, id desc`;
 export const newestFirst = (db: Db): Fragment => db`created_at desc, id desc`;
 

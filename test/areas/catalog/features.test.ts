@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listAllFeatures } from '../../../src/areas/catalog/features/reads.ts';
+import { listFeatures } from '../../../src/areas/catalog/features/reads.ts';
 import { type Catalog, type Org, openCatalog } from '../support/catalog.ts';
 
 let catalog: Catalog;
@@ -202,7 +202,7 @@ describe('list', () => {
 
   test('takes two statements', async () => {
     const query = { page: 1, per_page: 20, search_term: undefined };
-    expect(await catalog.statementsOf((ctx) => listAllFeatures(ctx, { query }))).toBeLessThanOrEqual(2);
+    expect(await catalog.statementsOf((ctx) => listFeatures(ctx, { query }))).toBeLessThanOrEqual(2);
   });
 });
 

@@ -11,8 +11,9 @@ import { AmountOutOfRange } from '../../../engine/money/cents.ts';
 import { exponentOf } from '../../../engine/money/currency.ts';
 import { type Decimal, decimal, ZERO } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import { findRow } from '../../../platform/db/rows.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { type BillableMetricRow, findBillableMetricByCode } from '../../catalog/billable-metrics/queries.ts';
+import { type BillableMetricRow, billableMetrics } from '../../catalog/billable-metrics/queries.ts';
 import { feeView } from '../../invoices/fees/view.ts';
 import { type EventPriced, priceEvent } from '../../usage/in-advance/price-event.ts';
 import { listHeldTaxes, taxesOfFee } from '../../usage/usage/fee-taxes.ts';
@@ -37,7 +38,7 @@ export async function estimateFees(ctx: Context, { body: event }: { body: Estima
   const subscription = subscriptions.get(event.external_subscription_id)!;
   if (!isNumber(event.timestamp)) throw refuse.invalid({ timestamp: ['invalid_format'] });
   const [metric, ofPlan] = await Promise.all([
-    findBillableMetricByCode(ctx.db, ctx.organizationId, event.code),
+    findRow(ctx, billableMetrics, event.code),
     listPricedCharges(ctx.db, ctx.organizationId, [subscription.plan_id]),
   ]);
   if (!metric) throw refuse.notFound('billable_metric');

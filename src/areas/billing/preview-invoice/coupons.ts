@@ -1,7 +1,8 @@
 import type { Context } from '../../../platform/context.ts';
+import { findRow } from '../../../platform/db/rows.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { createCoupon } from '../../catalog/coupons/commands.ts';
-import { findCoupon } from '../../catalog/coupons/queries.ts';
+import { coupons } from '../../catalog/coupons/queries.ts';
 import { applyCoupon } from '../../credits/applied-coupons/commands.ts';
 import { hasActiveCoupons } from '../../credits/applied-coupons/queries.ts';
 import type { InvoicePreview, PreviewCoupon } from '../../invoices/invoices/preview-schema.ts';
@@ -24,7 +25,7 @@ export async function giveCoupons(
 
 async function giveCoupon(ctx: Context, externalCustomerId: string, coupon: PreviewCoupon): Promise<void> {
   const { code, name, coupon_type: type, ...terms } = coupon;
-  const stored = code ? await findCoupon(ctx.db, ctx.organizationId, code) : undefined;
+  const stored = code ? await findRow(ctx, coupons, code) : undefined;
   if (stored === undefined) {
     const isMadeUp = type !== undefined || terms.amount_cents || terms.percentage_rate;
     if (!code || !isMadeUp) throw refuse.notFound('coupon');

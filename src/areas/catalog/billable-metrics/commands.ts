@@ -1,4 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
+import { findRow, insertRow, updateRow } from '../../../platform/db/rows.ts';
 import { newId } from '../../../platform/ids.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
@@ -9,19 +10,14 @@ import { refreshShapes } from '../usage-shapes/commands.ts';
 import { definitionFaults, definitionOf, frozenFaults, metricFiltersOf } from './definition.ts';
 import {
   type BillableMetricRow,
+  billableMetrics,
   declaredValues,
-  findBillableMetricByCode,
   isUsedByLivePlan,
   lockBillableMetricByCode,
 } from './queries.ts';
 import type { BillableMetricCreate, BillableMetricUpdate } from './schema.ts';
 import { billableMetricView, countedBillableMetricView } from './view.ts';
-import {
-  insertBillableMetric,
-  markBillableMetricDeleted,
-  replaceMetricFilters,
-  updateBillableMetricRow,
-} from './writes.ts';
+import { markBillableMetricDeleted, replaceMetricFilters } from './writes.ts';
 
 /**
  * Makes a billable metric. Events of its code that came earlier are counted from now on.
@@ -33,11 +29,10 @@ export async function createBillableMetric(ctx: Context, { body }: { body: Billa
   refuseCustom(body);
   const definition = definitionOf(body);
   const { filters, faults } = metricFiltersOf(body.filters ?? []);
-  const taken = await findBillableMetricByCode(ctx.db, ctx.organizationId, definition.code);
+  const taken = await findRow(ctx, billableMetrics, definition.code);
   refuseFaults({ ...definitionFaults(definition), ...faults, ...(taken ? { code: ['value_already_exist'] } : {}) });
 
-  const metric: BillableMetricRow = { id: newId(), ...definition, created_at: ctx.now(), filters };
-  await insertBillableMetric(ctx.db, ctx.organizationId, metric);
+  const metric = { ...(await insertRow(ctx, billableMetrics, definition)), filters };
   if (filters.length > 0) await replaceMetricFilters(ctx.db, ctx.organizationId, metric.id, filters, ctx.now());
   return record(ctx, 'created', metric);
 }
@@ -57,10 +52,7 @@ export async function updateBillableMetric(ctx: Context, { code, body }: { code:
   const { filters, faults } = metricFiltersOf(body.filters ?? stored.filters);
   const isUsed = await isUsedByLivePlan(ctx.db, ctx.organizationId, stored.id);
   const frozen = isUsed ? frozenFaults(stored, definition) : {};
-  const namesake =
-    definition.code === stored.code
-      ? undefined
-      : await findBillableMetricByCode(ctx.db, ctx.organizationId, definition.code);
+  const namesake = definition.code === stored.code ? undefined : await findRow(ctx, billableMetrics, definition.code);
   refuseFaults({
     ...definitionFaults(definition),
     ...(namesake ? { code: ['value_already_exist'] } : {}),
@@ -68,13 +60,13 @@ export async function updateBillableMetric(ctx: Context, { code, body }: { code:
     ...faults,
   });
 
-  await updateBillableMetricRow(ctx.db, ctx.organizationId, stored.id, definition, ctx.now());
+  const metric = await updateRow(ctx, billableMetrics, stored, definition);
   if (body.filters) {
     await replaceMetricFilters(ctx.db, ctx.organizationId, stored.id, filters, ctx.now());
     const declared = declaredValues({ filters });
     await announce(ctx, metricFiltersChanged, { billable_metric_id: stored.id, declared });
   }
-  return record(ctx, 'updated', { ...stored, ...definition, filters }, stored);
+  return record(ctx, 'updated', { ...metric, filters }, stored);
 }
 
 /**

@@ -1,8 +1,7 @@
 import { AGGREGATION_TRAITS } from '../../../engine/metrics/aggregation-types.ts';
 import { parseExpression } from '../../../engine/metrics/parse-expression.ts';
-import type { BillableMetricRow, MetricFilter } from './queries.ts';
+import type { BillableMetricRow, MetricDefinition, MetricFilter } from './queries.ts';
 import type { BillableMetricUpdate } from './schema.ts';
-import type { MetricDefinition } from './writes.ts';
 
 export type FieldCodes = Record<string, string[]>;
 

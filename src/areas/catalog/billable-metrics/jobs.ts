@@ -1,8 +1,9 @@
 import type { Context } from '../../../platform/context.ts';
+import { findRow } from '../../../platform/db/rows.ts';
 import type { StepPayload } from '../../../steps.ts';
 import { refreshShapes, retireShapes } from '../usage-shapes/commands.ts';
 import { listShapes } from '../usage-shapes/queries.ts';
-import { findBillableMetricByCode } from './queries.ts';
+import { billableMetrics } from './queries.ts';
 import { markEventsOfMetricDeleted } from './writes.ts';
 
 /** Events per statement, so that none runs for long. */
@@ -27,7 +28,7 @@ export async function deleteMetricEvents(ctx: Context, payload: StepPayload<'del
 
 /** The rollups went with the metric, unless a new one of the same code has been quick and already counted the events. */
 async function rebuildRollups(ctx: Context, code: string): Promise<void> {
-  const metric = await findBillableMetricByCode(ctx.db, ctx.organizationId, code);
+  const metric = await findRow(ctx, billableMetrics, code);
   if (!metric) return;
   const shapes = await listShapes(ctx.db, ctx.organizationId, [metric.id]);
   await retireShapes(

@@ -1,73 +1,67 @@
-import type { Temporal } from 'temporal-polyfill';
-import type { AggregationType } from '../../../engine/metrics/aggregation-types.ts';
+import { z } from 'zod';
+import { AGGREGATION_TYPES } from '../../../engine/metrics/aggregation-types.ts';
 import type { FilterValues } from '../../../engine/metrics/choose-filter.ts';
+import { ROUNDING_FUNCTIONS } from '../../../engine/metrics/round-units.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
-import { refuse } from '../../../platform/refusal.ts';
+import { columnsOf, getRow } from '../../../platform/db/rows.ts';
+import {
+  column,
+  computed,
+  orAbsent,
+  orNull,
+  plain,
+  type RowOf,
+  type StoredOf,
+} from '../../../platform/schema/columns.ts';
 
-export interface MetricFilter {
-  key: string;
-  values: string[];
-}
+const MetricFilters = z.array(z.object({ key: z.string(), values: z.array(z.string()) }));
+export type MetricFilter = z.infer<typeof MetricFilters>[number];
 
-export interface BillableMetricRow {
-  id: string;
-  code: string;
-  name: string;
-  description: string | null;
-  aggregation_type: AggregationType;
-  recurring: boolean;
-  field_name: string | null;
-  weighted_interval: 'seconds' | null;
-  rounding_function: 'round' | 'ceil' | 'floor' | null;
-  rounding_precision: number | null;
-  expression: string | null;
-  created_at: Temporal.Instant;
-  filters: MetricFilter[];
-}
+const filtersOfMetric = (db: Db) => db`
+  coalesce((
+    select jsonb_agg(jsonb_build_object('key', f.key, 'values', f."values") order by f.key)
+    from billable_metric_filters f
+    where f.organization_id = billable_metric.organization_id and f.billable_metric_id = billable_metric.id
+  ), '[]')`;
+
+/** By key, their values sorted. */
+const sortedFilters = (filters: MetricFilter[]): MetricFilter[] =>
+  filters.map(({ key, values }) => ({ key, values: [...values].sort() })).sort((a, b) => (a.key < b.key ? -1 : 1));
+
+/** A billable metric as it is stored and shown. */
+export const billableMetrics = {
+  name: 'billable_metric',
+  table: 'billable_metrics',
+  columns: {
+    id: column.uuid,
+    name: column.text,
+    code: column.text,
+    description: orNull(column.text),
+    aggregation_type: plain(z.enum(AGGREGATION_TYPES)),
+    recurring: column.boolean,
+    rounding_function: orNull(plain(z.enum(ROUNDING_FUNCTIONS))),
+    rounding_precision: orNull(column.integer),
+    weighted_interval: orNull(plain(z.literal('seconds'))),
+    expression: orAbsent(column.text),
+    field_name: orNull(column.text),
+    created_at: column.instant,
+    filters: computed({ shown: MetricFilters, show: sortedFilters }, filtersOfMetric),
+  },
+};
+export type BillableMetricRow = RowOf<typeof billableMetrics>;
+/** What a metric is, apart from its identity and its filters. */
+export type MetricDefinition = Omit<StoredOf<typeof billableMetrics>, 'id' | 'created_at'>;
 
 /** Values by key that a metric declares: what the filters of charges on it choose from. */
 export const declaredValues = ({ filters }: Pick<BillableMetricRow, 'filters'>): FilterValues =>
   Object.fromEntries(filters.map(({ key, values }) => [key, values]));
 
-const columns = (db: Db) => db`
-  m.id, m.code, m.name, m.description, m.aggregation_type, m.recurring, m.field_name, m.weighted_interval,
-  m.rounding_function, m.rounding_precision, m.expression, m.created_at,
-  coalesce((
-    select jsonb_agg(jsonb_build_object('key', f.key, 'values', f."values") order by f.key)
-    from billable_metric_filters f
-    where f.organization_id = m.organization_id and f.billable_metric_id = m.id
-  ), '[]') as filters`;
-
 /** Metrics by id, deleted ones too, in no order. */
 export const listBillableMetricsById = (db: Db, organizationId: string, ids: readonly string[]) => db<
   BillableMetricRow[]
 >`
-  select ${columns(db)} from billable_metrics m
-  where m.organization_id = ${organizationId} and m.id = any (${ids}::uuid[])`;
-
-/** A live metric by its code. */
-export async function findBillableMetricByCode(
-  db: Db,
-  organizationId: string,
-  code: string,
-): Promise<BillableMetricRow | undefined> {
-  const [row] = await db<BillableMetricRow[]>`
-    select ${columns(db)} from billable_metrics m
-    where m.organization_id = ${organizationId} and m.code = ${code} and m.deleted_at is null`;
-  return row;
-}
-
-/** @throws Refusal 404 billable_metric */
-export async function getBillableMetricByCode(
-  db: Db,
-  organizationId: string,
-  code: string,
-): Promise<BillableMetricRow> {
-  const row = await findBillableMetricByCode(db, organizationId, code);
-  if (!row) throw refuse.notFound('billable_metric');
-  return row;
-}
+  select ${columnsOf(db, billableMetrics)} from billable_metrics billable_metric
+  where organization_id = ${organizationId} and id = any (${ids}::uuid[])`;
 
 /**
  * A live metric by its code, locked against other writes of it; charges made meanwhile wait too.
@@ -85,7 +79,7 @@ export async function lockBillableMetricByCode(
       select id from billable_metrics
       where organization_id = ${organizationId} and code = ${code} and deleted_at is null
       for update`,
-    getBillableMetricByCode(db, organizationId, code),
+    getRow({ db, organizationId }, billableMetrics, code),
   ]);
   return row;
 }
@@ -103,23 +97,10 @@ export async function lockBillableMetrics(
       order by id
       for share`,
     db<BillableMetricRow[]>`
-      select ${columns(db)} from billable_metrics m
-      where m.organization_id = ${organizationId} and m.id = any (${ids}::uuid[]) and m.deleted_at is null`,
+      select ${columnsOf(db, billableMetrics)} from billable_metrics billable_metric
+      where organization_id = ${organizationId} and id = any (${ids}::uuid[]) and deleted_at is null`,
   ]);
   return rows;
-}
-
-/** A page of live metrics, newest first. */
-export const listBillableMetrics = (db: Db, organizationId: string, page: Page) => db<BillableMetricRow[]>`
-  select ${columns(db)} from billable_metrics m
-  where m.organization_id = ${organizationId} and m.deleted_at is null
-  order by m.created_at desc, m.id desc
-  limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
-
-export async function countBillableMetrics(db: Db, organizationId: string): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*) as count from billable_metrics where organization_id = ${organizationId} and deleted_at is null`;
-  return row!.count;
 }
 
 /** Whether a charge of a live plan counts with the metric. */

@@ -1,17 +1,16 @@
 import type { Context } from '../../../platform/context.ts';
-import { type Page, pageMeta } from '../../../platform/lists/pagination.ts';
-import { countBillableMetrics, getBillableMetricByCode, listBillableMetrics } from './queries.ts';
+import { getRow } from '../../../platform/db/rows.ts';
+import { listPage, newestFirst } from '../../../platform/lists/list-page.ts';
+import type { Page } from '../../../platform/lists/pagination.ts';
+import { billableMetrics } from './queries.ts';
 import { billableMetricView, countedBillableMetricView } from './view.ts';
 
-export async function listMetrics(ctx: Context, { query }: { query: Page }) {
-  const [metrics, count] = await Promise.all([
-    listBillableMetrics(ctx.db, ctx.organizationId, query),
-    countBillableMetrics(ctx.db, ctx.organizationId),
-  ]);
-  return { billable_metrics: metrics.map(countedBillableMetricView), meta: pageMeta(query, count) };
+export async function listBillableMetrics(ctx: Context, { query }: { query: Page }) {
+  const { rows, meta } = await listPage(ctx, billableMetrics, query, { order: newestFirst });
+  return { billable_metrics: rows.map(countedBillableMetricView), meta };
 }
 
 /** @throws Refusal 404 billable_metric */
 export async function showBillableMetric(ctx: Context, { code }: { code: string }) {
-  return { billable_metric: billableMetricView(await getBillableMetricByCode(ctx.db, ctx.organizationId, code)) };
+  return { billable_metric: billableMetricView(await getRow(ctx, billableMetrics, code)) };
 }

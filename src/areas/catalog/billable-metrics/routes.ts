@@ -1,17 +1,15 @@
 import type { Operation } from '../../../platform/operation.ts';
 import { createBillableMetric, deleteBillableMetric, updateBillableMetric } from './commands.ts';
 import { evaluateMetricExpression } from './evaluate.ts';
-import { listMetrics, showBillableMetric } from './reads.ts';
+import { listBillableMetrics, showBillableMetric } from './reads.ts';
 import {
   BillableMetricCreate,
-  BillableMetricEnvelope,
-  BillableMetricList,
   BillableMetricListQuery,
   BillableMetricUpdate,
-  CountedBillableMetricEnvelope,
   ExpressionEvaluation,
   ExpressionResult,
 } from './schema.ts';
+import { BillableMetricEnvelope, BillableMetricList, CountedBillableMetricEnvelope } from './view.ts';
 
 const metric = { permission: 'billable_metric', tag: 'billable_metrics' } as const;
 const write = { ...metric, kind: 'command', root: 'billable_metric', answer: CountedBillableMetricEnvelope } as const;
@@ -45,7 +43,7 @@ export const billableMetricOperations: Operation[] = [
     summary: 'List billable metrics',
     query: BillableMetricListQuery,
     answer: BillableMetricList,
-    run: listMetrics,
+    run: listBillableMetrics,
   },
   {
     ...metric,

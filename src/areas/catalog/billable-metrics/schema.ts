@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AGGREGATION_TYPES } from '../../../engine/metrics/aggregation-types.ts';
 import { ROUNDING_FUNCTIONS } from '../../../engine/metrics/round-units.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { pageQuery } from '../../../platform/lists/pagination.ts';
 import { anyValue, list, named } from '../../../platform/schema/bounded.ts';
 import { elementErrors } from '../../../platform/schema/element-errors.ts';
 import { boolean, INVALID, integer, MANDATORY, oneOf, optionalText, text } from '../../../platform/schema/fields.ts';
@@ -49,34 +49,6 @@ export type BillableMetricCreate = z.infer<typeof BillableMetricCreate>;
 export const BillableMetricUpdate = z.object(fields).partial().check(elementErrors('filters'));
 export type BillableMetricUpdate = z.infer<typeof BillableMetricUpdate>;
 
-export const BillableMetricView = z.object({
-  svc_id: z.uuid(),
-  name: z.string(),
-  code: z.string(),
-  description: z.string().nullable(),
-  aggregation_type: z.enum(AGGREGATION_TYPES),
-  recurring: z.boolean(),
-  rounding_function: z.enum(ROUNDING_FUNCTIONS).nullable(),
-  rounding_precision: z.int().nullable(),
-  weighted_interval: z.literal('seconds').nullable(),
-  expression: z.string().optional(),
-  field_name: z.string().nullable(),
-  created_at: z.iso.datetime(),
-  filters: z.array(z.object({ key: z.string(), values: z.array(z.string()) })),
-});
-export type BillableMetricView = z.infer<typeof BillableMetricView>;
-
-/** Deprecated counters, always 0. */
-const Counters = z.object({
-  active_subscriptions_count: z.literal(0),
-  draft_invoices_count: z.literal(0),
-  plans_count: z.literal(0),
-});
-
-const Counted = BillableMetricView.extend(Counters.shape);
-export const BillableMetricEnvelope = z.object({ billable_metric: BillableMetricView });
-export const CountedBillableMetricEnvelope = z.object({ billable_metric: Counted });
-export const BillableMetricList = z.object({ billable_metrics: z.array(Counted), meta: PageMeta });
 export const BillableMetricListQuery = z.object(pageQuery);
 
 /** What is tried has the properties of an event. */

@@ -1,27 +1,23 @@
-import { present, seconds } from '../../../platform/schema/view.ts';
-import type { BillableMetricRow } from './queries.ts';
-import type { BillableMetricView } from './schema.ts';
+import { z } from 'zod';
+import { PageMeta } from '../../../platform/lists/pagination.ts';
+import { viewOf, viewSchema } from '../../../platform/schema/columns.ts';
+import { type BillableMetricRow, billableMetrics } from './queries.ts';
 
-/** A metric as the API shows it: its filters by key, their values sorted. */
-export const billableMetricView = (metric: BillableMetricRow): BillableMetricView => ({
-  svc_id: metric.id,
-  name: metric.name,
-  code: metric.code,
-  description: metric.description,
-  aggregation_type: metric.aggregation_type,
-  recurring: metric.recurring,
-  rounding_function: metric.rounding_function,
-  rounding_precision: metric.rounding_precision,
-  weighted_interval: metric.weighted_interval,
-  ...present({ expression: metric.expression }),
-  field_name: metric.field_name,
-  created_at: seconds(metric.created_at),
-  filters: metric.filters
-    .map(({ key, values }) => ({ key, values: [...values].sort() }))
-    .sort((a, b) => (a.key < b.key ? -1 : 1)),
+const View = viewSchema(billableMetrics);
+const CountedView = View.extend({
+  active_subscriptions_count: z.literal(0),
+  draft_invoices_count: z.literal(0),
+  plans_count: z.literal(0),
 });
 
-/** With the three deprecated counters, as lists and writes show it. */
+export const BillableMetricEnvelope = z.object({ billable_metric: View });
+export const CountedBillableMetricEnvelope = z.object({ billable_metric: CountedView });
+export const BillableMetricList = z.object({ billable_metrics: z.array(CountedView), meta: PageMeta });
+
+/** A metric as the API shows it. */
+export const billableMetricView = (metric: BillableMetricRow) => viewOf(billableMetrics, metric);
+
+/** With the three deprecated counters, always 0, as lists and writes show it. */
 export const countedBillableMetricView = (metric: BillableMetricRow) => ({
   ...billableMetricView(metric),
   active_subscriptions_count: 0,

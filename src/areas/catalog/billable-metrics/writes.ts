@@ -2,35 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
-import type { BillableMetricRow, MetricFilter } from './queries.ts';
-
-/** What a metric is, apart from its identity and its filters. */
-export type MetricDefinition = Omit<BillableMetricRow, 'id' | 'created_at' | 'filters'>;
-
-export const insertBillableMetric = (
-  db: Db,
-  organizationId: string,
-  { id, created_at, ...metric }: Omit<BillableMetricRow, 'filters'>,
-) => db`
-  insert into billable_metrics (id, organization_id, code, name, description, aggregation_type, recurring, field_name,
-    weighted_interval, rounding_function, rounding_precision, expression, created_at, updated_at)
-  values (${id}, ${organizationId}, ${metric.code}, ${metric.name}, ${metric.description}, ${metric.aggregation_type},
-    ${metric.recurring}, ${metric.field_name}, ${metric.weighted_interval}, ${metric.rounding_function},
-    ${metric.rounding_precision}, ${metric.expression}, ${created_at}, ${created_at})`;
-
-export const updateBillableMetricRow = (
-  db: Db,
-  organizationId: string,
-  id: string,
-  metric: MetricDefinition,
-  now: Temporal.Instant,
-) => db`
-  update billable_metrics
-  set code = ${metric.code}, name = ${metric.name}, description = ${metric.description},
-    aggregation_type = ${metric.aggregation_type}, recurring = ${metric.recurring}, field_name = ${metric.field_name},
-    weighted_interval = ${metric.weighted_interval}, rounding_function = ${metric.rounding_function},
-    rounding_precision = ${metric.rounding_precision}, expression = ${metric.expression}, updated_at = ${now}
-  where organization_id = ${organizationId} and id = ${id}`;
+import type { MetricFilter } from './queries.ts';
 
 /** Gives a metric exactly these filters: those of the same key are rewritten, others removed. */
 export async function replaceMetricFilters(

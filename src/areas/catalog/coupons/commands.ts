@@ -1,23 +1,15 @@
 import type { Context } from '../../../platform/context.ts';
-import { newId } from '../../../platform/ids.ts';
+import { findRow, getRow, insertRow, lockRow, updateRow } from '../../../platform/db/rows.ts';
 import { announce } from '../../../platform/reactions.ts';
-import { changedKeys } from '../../../platform/records/changes.ts';
+import { recordChange } from '../../../platform/records/record-change.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { viewOf } from '../../../platform/schema/columns.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { couponDeleted } from '../announcements.ts';
 import { definitionFaults, definitionOf, frozenFaults } from './definition.ts';
-import {
-  type CouponRow,
-  findCoupon,
-  findTargetedMetrics,
-  findTargetedPlans,
-  getCoupon,
-  isCouponApplied,
-  lockCoupon,
-} from './queries.ts';
+import { type CouponRow, coupons, findTargetedMetrics, findTargetedPlans, isCouponApplied } from './queries.ts';
 import type { CouponCreate, CouponUpdate } from './schema.ts';
-import { couponView } from './view.ts';
-import { insertCoupon, markCouponDeleted, replaceTargets, updateCouponRow } from './writes.ts';
+import { markCouponDeleted, replaceTargets } from './writes.ts';
 
 /**
  * Makes a coupon.
@@ -26,15 +18,13 @@ import { insertCoupon, markCouponDeleted, replaceTargets, updateCouponRow } from
  * Rule: coupons.md#fields.
  */
 export async function createCoupon(ctx: Context, { body }: { body: CouponCreate }) {
-  const { db, organizationId } = ctx;
   const definition = definitionOf(body);
   const targets = await targetsOf(ctx, body.applies_to ?? {});
-  const taken = await findCoupon(db, organizationId, definition.code);
+  const taken = await findRow(ctx, coupons, definition.code);
   refuseFaults({ ...definitionFaults(definition, ctx.now()), ...(taken ? { code: ['value_already_exist'] } : {}) });
-  const id = newId();
-  await insertCoupon(db, organizationId, { id, ...definition, ...limitsOf(targets) }, ctx.now());
-  await replaceTargets(db, organizationId, id, targets);
-  return record(ctx, 'created', await getCoupon(db, organizationId, definition.code));
+  const { id } = await insertRow(ctx, coupons, { ...definition, ...limitsOf(targets), status: 'active' });
+  await replaceTargets(ctx.db, ctx.organizationId, id, targets);
+  return record(ctx, 'created', await getRow(ctx, coupons, definition.code));
 }
 
 /**
@@ -46,21 +36,21 @@ export async function createCoupon(ctx: Context, { body }: { body: CouponCreate 
  */
 export async function updateCoupon(ctx: Context, { code, body }: { code: string; body: CouponUpdate }) {
   const { db, organizationId } = ctx;
-  const stored = await lockCoupon(db, organizationId, code);
+  const stored = await lockRow(ctx, coupons, code);
   const definition = definitionOf(body, stored);
   const targets = body.applies_to === undefined ? undefined : await targetsOf(ctx, body.applies_to ?? {});
   const limits = targets === undefined ? limitsStored(stored) : limitsOf(targets);
   const isFrozen = await isCouponApplied(db, organizationId, stored.id);
-  const isTaken = definition.code !== stored.code && (await findCoupon(db, organizationId, definition.code));
+  const isTaken = definition.code !== stored.code && (await findRow(ctx, coupons, definition.code));
   refuseFaults({
     ...definitionFaults(definition, ctx.now(), stored),
     ...(isTaken ? { code: ['value_already_exist'] } : {}),
     ...(isFrozen ? frozenFaults(definition, stored) : {}),
     ...(isFrozen && targets && !hasSameTargets(targets, stored) ? { applies_to: ['value_is_frozen'] } : {}),
   });
-  await updateCouponRow(db, organizationId, stored.id, { ...definition, ...limits }, ctx.now());
+  await updateRow(ctx, coupons, stored, { ...definition, ...limits });
   if (targets) await replaceTargets(db, organizationId, stored.id, targets);
-  return record(ctx, 'updated', await getCoupon(db, organizationId, definition.code), couponView(stored));
+  return record(ctx, 'updated', await getRow(ctx, coupons, definition.code), stored);
 }
 
 /**
@@ -71,7 +61,7 @@ export async function updateCoupon(ctx: Context, { code, body }: { code: string;
  */
 export async function deleteCoupon(ctx: Context, { code }: { code: string }) {
   const { db, organizationId } = ctx;
-  const stored = await lockCoupon(db, organizationId, code);
+  const stored = await lockRow(ctx, coupons, code);
   await markCouponDeleted(db, organizationId, stored.id, ctx.now());
   await announce(ctx, couponDeleted, { coupon_id: stored.id });
   return record(ctx, 'deleted', {
@@ -118,16 +108,9 @@ const hasSameTargets = ({ planCodes, metricCodes }: Targets, stored: CouponRow):
 const isSameSet = (some: readonly string[], others: readonly string[]): boolean =>
   some.length === others.length && some.every((each) => others.includes(each));
 
-function record(ctx: Context, action: 'created' | 'updated' | 'deleted', coupon: CouponRow, before?: object) {
-  const object = couponView(coupon);
-  ctx.record({
-    activity: {
-      type: `coupon.${action}`,
-      resourceType: 'Coupon',
-      resourceId: coupon.id,
-      object,
-      ...(before ? { changes: changedKeys(before, object) } : {}),
-    },
-  });
+function record(ctx: Context, action: 'created' | 'updated' | 'deleted', coupon: CouponRow, before?: CouponRow) {
+  const object = viewOf(coupons, coupon);
+  const former = before ? { before: viewOf(coupons, before) } : {};
+  recordChange(ctx, { name: 'coupon', resourceType: 'Coupon', action, object, ...former });
   return { coupon: object };
 }

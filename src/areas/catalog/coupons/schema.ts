@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { COUPON_FREQUENCIES, COUPON_TYPES } from '../../../engine/credits/coupon.ts';
 import { CURRENCIES } from '../../../engine/money/currency.ts';
 import { Decimal } from '../../../engine/money/decimal.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import {
   boolean,
   decimalInput,
@@ -64,32 +63,3 @@ export type CouponCreate = z.infer<typeof CouponCreate>;
 /** Input of `PUT /coupons/{code}`: what is absent stays. */
 export const CouponUpdate = z.object(fields).partial();
 export type CouponUpdate = z.infer<typeof CouponUpdate>;
-
-const InstantOrNull = z.iso.datetime().nullable();
-
-export const CouponView = z.object({
-  svc_id: z.uuid(),
-  name: z.string(),
-  code: z.string(),
-  description: z.string().nullable(),
-  coupon_type: z.enum(COUPON_TYPES),
-  amount_cents: z.int().nullable(),
-  amount_currency: z.string().nullable(),
-  percentage_rate: z.number().nullable(),
-  frequency: z.enum(COUPON_FREQUENCIES),
-  frequency_duration: z.int().nullable(),
-  reusable: z.boolean(),
-  limited_plans: z.boolean(),
-  plan_codes: z.array(z.string()),
-  limited_billable_metrics: z.boolean(),
-  billable_metric_codes: z.array(z.string()),
-  expiration: z.enum(EXPIRATIONS),
-  expiration_at: InstantOrNull,
-  created_at: z.iso.datetime(),
-  terminated_at: InstantOrNull,
-});
-export type CouponView = z.infer<typeof CouponView>;
-
-export const CouponEnvelope = z.object({ coupon: CouponView });
-export const CouponList = z.object({ coupons: z.array(CouponView), meta: PageMeta });
-export const CouponListQuery = z.object(pageQuery);

@@ -1,36 +1,5 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
-import type { CouponDefinition } from './queries.ts';
-
-export const insertCoupon = (
-  db: Db,
-  organizationId: string,
-  coupon: CouponDefinition & { id: string },
-  now: Temporal.Instant,
-) => db`
-  insert into coupons (id, organization_id, code, name, description, coupon_type, amount_cents, amount_currency,
-    percentage_rate, frequency, frequency_duration, reusable, expiration, expiration_at, limited_plans,
-    limited_billable_metrics, created_at, updated_at)
-  values (${coupon.id}, ${organizationId}, ${coupon.code}, ${coupon.name}, ${coupon.description},
-    ${coupon.coupon_type}, ${coupon.amount_cents}, ${coupon.amount_currency}, ${coupon.percentage_rate},
-    ${coupon.frequency}, ${coupon.frequency_duration}, ${coupon.reusable}, ${coupon.expiration},
-    ${coupon.expiration_at}, ${coupon.limited_plans}, ${coupon.limited_billable_metrics}, ${now}, ${now})`;
-
-export const updateCouponRow = (
-  db: Db,
-  organizationId: string,
-  id: string,
-  coupon: CouponDefinition,
-  now: Temporal.Instant,
-) => db`
-  update coupons
-  set code = ${coupon.code}, name = ${coupon.name}, description = ${coupon.description},
-    coupon_type = ${coupon.coupon_type}, amount_cents = ${coupon.amount_cents},
-    amount_currency = ${coupon.amount_currency}, percentage_rate = ${coupon.percentage_rate},
-    frequency = ${coupon.frequency}, frequency_duration = ${coupon.frequency_duration}, reusable = ${coupon.reusable},
-    expiration = ${coupon.expiration}, expiration_at = ${coupon.expiration_at}, limited_plans = ${coupon.limited_plans},
-    limited_billable_metrics = ${coupon.limited_billable_metrics}, updated_at = ${now}
-  where organization_id = ${organizationId} and id = ${id}`;
 
 /** Limits a coupon to exactly these plans and metrics. */
 export async function replaceTargets(

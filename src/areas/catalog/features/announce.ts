@@ -1,10 +1,10 @@
 import type { Context } from '../../../platform/context.ts';
 import { changedKeys } from '../../../platform/records/changes.ts';
+import { viewOf } from '../../../platform/schema/columns.ts';
 import { announcePlan } from '../plans/announce.ts';
 import { listPlansById } from '../plans/queries.ts';
 import { type PlanShown, showPlans } from '../plans/shown.ts';
-import type { FeatureRow } from './queries.ts';
-import { featureView } from './view.ts';
+import { type FeatureRow, features } from './queries.ts';
 
 /**
  * Records what happened to a feature: a line of the audit trail and an outgoing event.
@@ -19,15 +19,15 @@ export function announceFeature(
   before?: FeatureRow,
 ): void {
   const type = `feature.${action}`;
-  const { usage_limits: _limits, ...payload } = featureView(feature);
-  const object = featureView(feature);
+  const { usage_limits: _limits, ...payload } = viewOf(features, feature);
+  const object = viewOf(features, feature);
   ctx.record({
     activity: {
       type,
       resourceType: 'Entitlement::Feature',
       resourceId: feature.id,
       object,
-      ...(before ? { changes: changedKeys(featureView(before), object) } : {}),
+      ...(before ? { changes: changedKeys(viewOf(features, before), object) } : {}),
     },
     webhook: { type, objectType: 'feature', objectId: feature.id, object: payload },
   });

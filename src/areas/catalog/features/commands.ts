@@ -1,12 +1,12 @@
 import type { Context } from '../../../platform/context.ts';
-import { newId } from '../../../platform/ids.ts';
+import { getRow, insertRow, refuseTakenCode, updateRow } from '../../../platform/db/rows.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { viewOf } from '../../../platform/schema/columns.ts';
 import { announceFeature, announcePlansOf, plansShown } from './announce.ts';
 import { preparePrivileges } from './privileges.ts';
-import { findFeature, getFeature, listPlanIdsOfFeature, lockFeature } from './queries.ts';
+import { features, listPlanIdsOfFeature, lockFeature } from './queries.ts';
 import type { FeatureCreate, FeatureUpdate } from './schema.ts';
-import { featureView } from './view.ts';
-import { deleteFeatureRows, deletePrivilege, insertFeature, savePrivileges, updateFeatureRow } from './writes.ts';
+import { deleteFeatureRows, deletePrivilege, savePrivileges } from './writes.ts';
 
 /**
  * Makes a feature with its privileges.
@@ -17,20 +17,11 @@ import { deleteFeatureRows, deletePrivilege, insertFeature, savePrivileges, upda
 export async function createFeature(ctx: Context, { body }: { body: FeatureCreate }) {
   const { db, organizationId } = ctx;
   const privileges = preparePrivileges(body.privileges ?? [], []);
-  if (await findFeature(db, organizationId, body.code)) throw refuse.invalid({ code: ['value_already_exist'] });
-  const feature = {
-    id: newId(),
-    code: body.code,
-    name: body.name ?? null,
-    description: body.description ?? null,
-    created_at: ctx.now(),
-    privileges,
-    usage_limits: [],
-  };
-  await insertFeature(db, organizationId, feature);
+  await refuseTakenCode(ctx, features, body.code);
+  const feature = { ...(await insertRow(ctx, features, body)), privileges, usage_limits: [] };
   if (privileges.length > 0) await savePrivileges(db, organizationId, feature.id, privileges, ctx.now());
   announceFeature(ctx, 'created', feature);
-  return { feature: featureView(feature) };
+  return { feature: viewOf(features, feature) };
 }
 
 /**
@@ -47,18 +38,13 @@ export async function updateFeature(ctx: Context, { code, body }: { code: string
   const privileges = preparePrivileges(body.privileges ?? [], stored.privileges);
   const plans = await plansShown(ctx, await listPlanIdsOfFeature(db, organizationId, stored.id));
 
-  const named = {
-    ...stored,
-    name: body.name === undefined ? stored.name : body.name,
-    description: body.description === undefined ? stored.description : body.description,
-  };
-  await updateFeatureRow(db, organizationId, named, ctx.now());
+  await updateRow(ctx, features, stored, { name: body.name, description: body.description });
   if (privileges.length > 0) await savePrivileges(db, organizationId, stored.id, privileges, ctx.now());
 
-  const feature = await getFeature(db, organizationId, code);
+  const feature = await getRow(ctx, features, code);
   announceFeature(ctx, 'updated', feature, stored);
   await announcePlansOf(ctx, plans);
-  return { feature: featureView(feature) };
+  return { feature: viewOf(features, feature) };
 }
 
 /**
@@ -74,7 +60,7 @@ export async function deleteFeature(ctx: Context, { code }: { code: string }) {
   await deleteFeatureRows(db, organizationId, feature.id, ctx.now());
   announceFeature(ctx, 'deleted', feature);
   await announcePlansOf(ctx, plans);
-  return { feature: featureView(feature) };
+  return { feature: viewOf(features, feature) };
 }
 
 /**
@@ -94,8 +80,8 @@ export async function deleteFeaturePrivilege(
   const plans = await plansShown(ctx, await listPlanIdsOfFeature(db, organizationId, stored.id));
   await deletePrivilege(db, organizationId, privilege.id);
 
-  const feature = await getFeature(db, organizationId, code);
+  const feature = await getRow(ctx, features, code);
   announceFeature(ctx, 'updated', feature, stored);
   await announcePlansOf(ctx, plans);
-  return { feature: featureView(feature) };
+  return { feature: viewOf(features, feature) };
 }

@@ -1,10 +1,11 @@
-import type { Temporal } from 'temporal-polyfill';
+import { z } from 'zod';
 import type { ValueType } from '../../../engine/entitlements/value.ts';
 import type { Db } from '../../../platform/db/connect.ts';
-import { containsPattern } from '../../../platform/lists/filters.ts';
-import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
+import { columnsOf, getRow } from '../../../platform/db/rows.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import type { Period } from './schema.ts';
+import { column, computed, hidden, orNull, plain, type RowOf } from '../../../platform/schema/columns.ts';
+import { PrivilegeView, privilegeView } from '../entitlements/privilege.ts';
+import { PERIODS } from './schema.ts';
 
 /** A privilege as the rows around it carry it. */
 export interface PrivilegeJson {
@@ -16,22 +17,11 @@ export interface PrivilegeJson {
   select_options: string[];
 }
 
-export interface UsageLimitJson {
-  privilege_code: string;
-  billable_metric_code: string;
-  period: Period;
-}
-
-export interface FeatureRow {
-  id: string;
-  code: string;
-  name: string | null;
-  description: string | null;
-  created_at: Temporal.Instant;
-  /** In the order in which they were made. */
-  privileges: PrivilegeJson[];
-  usage_limits: UsageLimitJson[];
-}
+const UsageLimitView = z.object({
+  privilege_code: z.string(),
+  billable_metric_code: z.string(),
+  period: z.enum(PERIODS),
+});
 
 /** Privileges of the feature `feature` of a statement as JSON. */
 export const privilegesOfFeature = (db: Db) => db`(
@@ -52,26 +42,28 @@ const limitsOfFeature = (db: Db) => db`(
     and metric.id = usage_limit.billable_metric_id and metric.deleted_at is null
   where usage_limit.organization_id = feature.organization_id and usage_limit.feature_id = feature.id)`;
 
-const columns = (db: Db) => db`
-  feature.id, feature.code, feature.name, feature.description, feature.created_at,
-  ${privilegesOfFeature(db)} as privileges, ${limitsOfFeature(db)} as usage_limits`;
-
-export async function findFeature(db: Db, organizationId: string, code: string): Promise<FeatureRow | undefined> {
-  const [row] = await db<FeatureRow[]>`
-    select ${columns(db)} from features feature
-    where feature.organization_id = ${organizationId} and feature.code = ${code} and feature.deleted_at is null`;
-  return row;
-}
-
-/** @throws Refusal 404 feature */
-export async function getFeature(db: Db, organizationId: string, code: string): Promise<FeatureRow> {
-  const row = await findFeature(db, organizationId, code);
-  if (!row) throw refuse.notFound('feature');
-  return row;
-}
+/** A feature as it is stored and shown. Rules: entitlements.md#records, entitlements.md#usage-limits. */
+export const features = {
+  name: 'feature',
+  table: 'features',
+  columns: {
+    id: hidden(column.uuid),
+    code: column.text,
+    name: orNull(column.text),
+    description: orNull(column.text),
+    /** In the order in which they were made. */
+    privileges: computed(
+      { shown: z.array(PrivilegeView), show: (privileges: PrivilegeJson[]) => privileges.map(privilegeView) },
+      privilegesOfFeature,
+    ),
+    usage_limits: computed(plain(z.array(UsageLimitView)), limitsOfFeature),
+    created_at: column.instant,
+  },
+};
+export type FeatureRow = RowOf<typeof features>;
 
 /**
- * As getFeature, and until the transaction ends nobody else changes the feature or grants it.
+ * As getRow, and until the transaction ends nobody else changes the feature or grants it.
  *
  * @throws Refusal 404 feature
  */
@@ -79,7 +71,7 @@ export async function lockFeature(db: Db, organizationId: string, code: string):
   await db`
     select from features where organization_id = ${organizationId} and code = ${code} and deleted_at is null
     for update`;
-  return getFeature(db, organizationId, code);
+  return getRow({ db, organizationId }, features, code);
 }
 
 /** Features of some codes, kept as they are until the transaction ends. @throws Refusal 404 feature, unless all are there */
@@ -89,32 +81,10 @@ export async function keepFeatures(db: Db, organizationId: string, codes: readon
     where organization_id = ${organizationId} and code = any (${codes}) and deleted_at is null
     order by id for share`;
   const rows = await db<FeatureRow[]>`
-    select ${columns(db)} from features feature
-    where feature.organization_id = ${organizationId} and feature.code = any (${codes})
-      and feature.deleted_at is null`;
+    select ${columnsOf(db, features)} from features feature
+    where organization_id = ${organizationId} and code = any (${codes}) and deleted_at is null`;
   if (rows.length < new Set(codes).size) throw refuse.notFound('feature');
   return rows;
-}
-
-const matching = (db: Db, organizationId: string, term: string | undefined) => db`
-  feature.organization_id = ${organizationId} and feature.deleted_at is null
-  ${
-    term === undefined
-      ? db``
-      : db`and (feature.name ilike ${containsPattern(term)} or feature.code ilike ${containsPattern(term)}
-          or feature.description ilike ${containsPattern(term)})`
-  }`;
-
-/** A page of features, newest first. */
-export const listFeatures = (db: Db, organizationId: string, term: string | undefined, page: Page) => db<FeatureRow[]>`
-  select ${columns(db)} from features feature where ${matching(db, organizationId, term)}
-  order by feature.created_at desc, feature.id desc
-  limit ${limitOf(page).limit} offset ${limitOf(page).offset}`;
-
-export async function countFeatures(db: Db, organizationId: string, term: string | undefined): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    select count(*) from features feature where ${matching(db, organizationId, term)}`;
-  return row!.count;
 }
 
 /** Ids of the live plans that grant a feature, in order. */

@@ -1,74 +1,28 @@
+import { z } from 'zod';
+import { crud } from '../../../platform/crud.ts';
 import type { Operation } from '../../../platform/operation.ts';
+import { viewSchema } from '../../../platform/schema/columns.ts';
 import { createFeature, deleteFeature, deleteFeaturePrivilege, updateFeature } from './commands.ts';
-import { listAllFeatures, showFeature } from './reads.ts';
-import {
-  FeatureCreate,
-  FeatureEnvelope,
-  FeatureList,
-  FeaturesQuery,
-  FeatureUpdate,
-  UsageLimits,
-  UsageLimitsDocumented,
-} from './schema.ts';
+import { features } from './queries.ts';
+import { listFeatures, showFeature } from './reads.ts';
+import { FeatureCreate, FeaturesQuery, FeatureUpdate, UsageLimits, UsageLimitsDocumented } from './schema.ts';
 import { setUsageLimits } from './usage-limits.ts';
 
-const common = { permission: 'feature', tag: 'features', answer: FeatureEnvelope } as const;
-
-const update: Operation = {
-  ...common,
-  name: 'updateFeature',
-  method: 'put',
-  path: '/features/:code',
-  summary: 'Update a feature',
-  root: 'feature',
-  body: FeatureUpdate,
-  kind: 'command',
-  run: updateFeature,
-};
+const view = viewSchema(features);
+const common = { permission: 'feature', tag: 'features', answer: z.object({ feature: view }) } as const;
 
 export const featureOperations: Operation[] = [
-  {
-    ...common,
-    name: 'createFeature',
-    method: 'post',
-    path: '/features',
-    summary: 'Create a feature',
-    root: 'feature',
-    body: FeatureCreate,
-    kind: 'command',
-    run: createFeature,
-  },
-  {
-    ...common,
-    name: 'findAllFeatures',
-    method: 'get',
-    path: '/features',
-    summary: 'List features',
-    query: FeaturesQuery,
-    answer: FeatureList,
-    kind: 'read',
-    run: listAllFeatures,
-  },
-  {
-    ...common,
-    name: 'findFeature',
-    method: 'get',
-    path: '/features/:code',
-    summary: 'Retrieve a feature',
-    kind: 'read',
-    run: showFeature,
-  },
-  update,
-  { ...update, name: 'patchFeature', method: 'patch', hidden: true },
-  {
-    ...common,
-    name: 'destroyFeature',
-    method: 'delete',
-    path: '/features/:code',
-    summary: 'Delete a feature',
-    kind: 'command',
-    run: deleteFeature,
-  },
+  ...crud('feature', {
+    words: { one: 'a feature', listed: 'features' },
+    schemas: { create: FeatureCreate, update: FeatureUpdate, view, query: FeaturesQuery },
+    run: {
+      create: createFeature,
+      list: listFeatures,
+      show: showFeature,
+      update: updateFeature,
+      destroy: deleteFeature,
+    },
+  }),
   {
     ...common,
     name: 'deleteFeaturePrivilege',

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { VALUE_TYPES } from '../../../engine/entitlements/value.ts';
 import { textFilter } from '../../../platform/lists/filters.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { pageQuery } from '../../../platform/lists/pagination.ts';
 import { anyValue, list } from '../../../platform/schema/bounded.ts';
 import { INVALID, oneOf, optionalText, text } from '../../../platform/schema/fields.ts';
 import { renameErrors } from '../../../platform/schema/flat-errors.ts';
-import { PrivilegeView } from '../entitlements/privilege.ts';
 
 /** Characters of codes and names, and of a description. Rule: entitlements.md#records. */
 const NAME_MAX = 255;
@@ -69,19 +68,5 @@ export const UsageLimits = z
   .check(renameErrors((path) => (path.length < 2 ? ['usage_limits'] : path.slice(1))));
 export const UsageLimitsDocumented = z.object({ usage_limits: list(UsageLimitInput, { max: PRIVILEGES_MAX }) });
 
-export const FeatureView = z.object({
-  code: z.string(),
-  name: z.string().nullable(),
-  description: z.string().nullable(),
-  privileges: z.array(PrivilegeView),
-  usage_limits: z.array(
-    z.object({ privilege_code: z.string(), billable_metric_code: z.string(), period: z.enum(PERIODS) }),
-  ),
-  created_at: z.iso.datetime(),
-});
-export type FeatureView = z.infer<typeof FeatureView>;
-
-export const FeatureEnvelope = z.object({ feature: FeatureView });
-export const FeatureList = z.object({ features: z.array(FeatureView), meta: PageMeta });
 export const FeaturesQuery = z.object({ search_term: textFilter, ...pageQuery });
 export type FeaturesQuery = z.infer<typeof FeaturesQuery>;

@@ -1,11 +1,12 @@
 import type { Context } from '../../../platform/context.ts';
+import { getRow } from '../../../platform/db/rows.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { viewOf } from '../../../platform/schema/columns.ts';
 import { raiseShapesVersion } from '../usage-shapes/commands.ts';
 import { lockOrganizationEvents } from '../usage-shapes/lock.ts';
 import { announceFeature } from './announce.ts';
-import { getFeature, lockFeature } from './queries.ts';
+import { features, lockFeature } from './queries.ts';
 import type { UsageLimitInput } from './schema.ts';
-import { featureView } from './view.ts';
 import { replaceUsageLimits } from './writes.ts';
 
 /**
@@ -39,9 +40,9 @@ export async function setUsageLimits(ctx: Context, { code, body }: { code: strin
     await raiseShapesVersion(db, organizationId);
   }
 
-  const feature = await getFeature(db, organizationId, code);
+  const feature = await getRow(ctx, features, code);
   announceFeature(ctx, 'updated', feature, stored);
-  return { feature: featureView(feature) };
+  return { feature: viewOf(features, feature) };
 }
 
 const keepMetrics = (ctx: Context, codes: readonly string[]) => ctx.db<{ id: string; code: string }[]>`

@@ -1,16 +1,7 @@
 import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import { json } from '../../../platform/db/values.ts';
-import type { FeatureRow, PrivilegeJson } from './queries.ts';
-
-export const insertFeature = (db: Db, organizationId: string, feature: FeatureRow) => db`
-  insert into features (id, organization_id, code, name, description, created_at, updated_at)
-  values (${feature.id}, ${organizationId}, ${feature.code}, ${feature.name}, ${feature.description},
-    ${feature.created_at}, ${feature.created_at})`;
-
-export const updateFeatureRow = (db: Db, organizationId: string, feature: FeatureRow, now: Temporal.Instant) => db`
-  update features set name = ${feature.name}, description = ${feature.description}, updated_at = ${now}
-  where organization_id = ${organizationId} and id = ${feature.id}`;
+import type { PrivilegeJson } from './queries.ts';
 
 /** Stores privileges of a feature: new ones, and names and options of those that are there. */
 export const savePrivileges = (

@@ -1,7 +1,8 @@
 import type { Context } from '../../../platform/context.ts';
+import { getRow } from '../../../platform/db/rows.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { planEntitlementView } from '../entitlements/view.ts';
-import { getFeature } from '../features/queries.ts';
+import { features } from '../features/queries.ts';
 import { getPlanByCode } from '../plans/queries.ts';
 
 /** @throws Refusal 404 plan */
@@ -18,7 +19,7 @@ export async function showPlanEntitlement(
   const plan = await getPlanByCode(ctx.db, ctx.organizationId, code);
   const grant = plan.entitlements.find((each) => each.code === feature_code);
   if (!grant) {
-    await getFeature(ctx.db, ctx.organizationId, feature_code);
+    await getRow(ctx, features, feature_code);
     throw refuse.notFound('entitlement');
   }
   return { entitlement: planEntitlementView(grant) };

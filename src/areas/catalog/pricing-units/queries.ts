@@ -2,7 +2,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { columnsOf } from '../../../platform/db/rows.ts';
 import { column, orNull, type RowOf } from '../../../platform/schema/columns.ts';
 
-/** A pricing unit as it is stored and shown. Rule: beyond 14. */
+/** A pricing unit as it is stored and shown. Rule: other-routes.md#records. */
 export const pricingUnits = {
   name: 'pricing_unit',
   table: 'pricing_units',

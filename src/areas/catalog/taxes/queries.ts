@@ -31,7 +31,7 @@ export const taxes = {
     description: orNull(column.text),
     /** Percent: 20 is 20 %. */
     rate: column.decimal,
-    /** The default billing entity, which is the oldest live one, holds it. Rule: platform F.1. */
+    /** The default billing entity, which is the oldest live one, holds it. Rule: billing-entities.md. */
     applied_to_organization: computed(column.boolean, isAppliedToOrganization),
     /** Codes of the live billing entities that hold it, sorted. */
     applied_to_billing_entities_codes: computed(column.texts, codesOfBillingEntities),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { viewOf, viewSchema } from '../../../platform/schema/columns.ts';
 import { type TaxRow, taxes } from './queries.ts';
 
-// Counters that are always 0, kept for old clients (credits-and-payments A.1).
+// Counters that are always 0, kept for old clients (taxes.md#resource).
 const counters = {
   add_ons_count: 0,
   customers_count: 0,

@@ -1,10 +1,11 @@
 import { type AlertType, isOfMetric } from '../../../engine/alerts/alert-types.ts';
 import { ZERO } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import { findRow } from '../../../platform/db/rows.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
-import { findBillableMetricByCode } from '../../catalog/billable-metrics/queries.ts';
+import { billableMetrics } from '../../catalog/billable-metrics/queries.ts';
 import { type AlertRow, getAlert, listAlertKeys, lockAlert, lockAlerts } from '../evaluate-alerts/queries.ts';
 import { insertAlerts, markAlertsDeleted, type NewAlert, updateAlertRow } from '../evaluate-alerts/writes.ts';
 import {
@@ -186,7 +187,7 @@ const takenFaults = (alerts: readonly AlertKey[], others: readonly AlertKey[]): 
 
 /** @throws Refusal 404 billable_metric */
 async function metricIdOf(ctx: Context, code: unknown): Promise<string> {
-  const metric = await findBillableMetricByCode(ctx.db, ctx.organizationId, String(code).trim());
+  const metric = await findRow(ctx, billableMetrics, String(code).trim());
   if (!metric) throw refuse.notFound('billable_metric');
   return metric.id;
 }

@@ -1,10 +1,11 @@
 import { isCurrency } from '../../../engine/money/currency.ts';
 import type { Context } from '../../../platform/context.ts';
+import { lockRow } from '../../../platform/db/rows.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
 import { percentageOf } from '../../catalog/coupons/definition.ts';
-import { type CouponRow, lockCoupon } from '../../catalog/coupons/queries.ts';
+import { type CouponRow, coupons } from '../../catalog/coupons/queries.ts';
 import { PERIODS_MAX } from '../../catalog/coupons/schema.ts';
 import { type CustomerRow, getCustomer, lockCustomer } from '../../customers/customers/queries.ts';
 import { recordAppliedCoupon } from './endings.ts';
@@ -29,7 +30,7 @@ export async function applyCoupon(ctx: Context, { body }: { body: AppliedCouponC
   const { db, organizationId } = ctx;
   const customer = await lockCustomer(db, organizationId, body.external_customer_id ?? '');
   if (!customer) throw refuse.notFound('customer');
-  const coupon = await lockCoupon(db, organizationId, body.coupon_code ?? '', 'use');
+  const coupon = await lockRow(ctx, coupons, body.coupon_code ?? '', 'share');
   if (coupon.status !== 'active') throw refuse.notFound('coupon');
   await refuseUse(ctx, customer, coupon);
   const applied = termsOf(body, customer, coupon);

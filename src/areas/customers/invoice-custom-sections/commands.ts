@@ -1,29 +1,17 @@
 import type { Context } from '../../../platform/context.ts';
-import type { Db } from '../../../platform/db/connect.ts';
-import { columnValues } from '../../../platform/db/values.ts';
-import { newId } from '../../../platform/ids.ts';
+import { deleteRow, getRow, insertRow, lockRow, refuseTakenCode, updateRow } from '../../../platform/db/rows.ts';
 import { recordChange } from '../../../platform/records/record-change.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import { findSection, getSection, lockSection, type SectionRow } from './queries.ts';
+import { type SectionRow, sections } from './queries.ts';
 import type { SectionCreate, SectionUpdate } from './schema.ts';
+import { dropSelections } from './selections.ts';
 import { sectionView } from './view.ts';
 
 /** @throws Refusal 422 code: value_already_exist */
 export async function createSection(ctx: Context, { body }: { body: SectionCreate }) {
-  await refuseNamesake(ctx, body.code);
-  const { description = null, details = null, display_name = null } = body;
-  await insertSection(ctx.db, {
-    id: newId(),
-    organization_id: ctx.organizationId,
-    code: body.code,
-    name: body.name,
-    description,
-    details,
-    display_name,
-    created_at: ctx.now(),
-    updated_at: ctx.now(),
-  });
-  return answer(ctx, 'created', await getSection(ctx.db, ctx.organizationId, body.code));
+  await refuseTakenCode(ctx, sections, body.code);
+  await insertRow(ctx, sections, { ...body, section_type: 'manual' });
+  return answer(ctx, 'created', await getRow(ctx, sections, body.code));
 }
 
 /**
@@ -32,13 +20,10 @@ export async function createSection(ctx: Context, { body }: { body: SectionCreat
  * @throws Refusal 404 invoice_custom_section; 405 invalid_status, of a system-generated one; 422 code
  */
 export async function updateSection(ctx: Context, { code, body }: { code: string; body: SectionUpdate }) {
-  const section = await lockManual(ctx, code);
-  if (body.code !== undefined && body.code !== section.code) await refuseNamesake(ctx, body.code);
-  const change = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
-  await ctx.db`
-    update invoice_custom_sections set ${ctx.db(columnValues({ ...change, updated_at: ctx.now() }))}
-    where organization_id = ${ctx.organizationId} and id = ${section.id}`;
-  return answer(ctx, 'updated', await getSection(ctx.db, ctx.organizationId, body.code ?? code), section);
+  const stored = await lockManual(ctx, code);
+  await refuseTakenCode(ctx, sections, body.code ?? code, stored.id);
+  await updateRow(ctx, sections, stored, body);
+  return answer(ctx, 'updated', await getRow(ctx, sections, body.code ?? code), stored);
 }
 
 /**
@@ -48,13 +33,15 @@ export async function updateSection(ctx: Context, { code, body }: { code: string
  */
 export async function deleteSection(ctx: Context, { code }: { code: string }) {
   const section = await lockManual(ctx, code);
-  await ctx.db`
-    update invoice_custom_sections set deleted_at = ${ctx.now()}, updated_at = ${ctx.now()}
-    where organization_id = ${ctx.organizationId} and id = ${section.id}`;
-  await ctx.db`
-    delete from invoice_custom_section_selections
-    where organization_id = ${ctx.organizationId} and section_id = ${section.id}`;
+  await deleteRow(ctx, sections, section.id);
+  await dropSelections(ctx.db, ctx.organizationId, section.id);
   return answer(ctx, 'deleted', section);
+}
+
+async function lockManual(ctx: Context, code: string): Promise<SectionRow> {
+  const section = await lockRow(ctx, sections, code);
+  if (section.section_type !== 'manual') throw refuse.notAllowed('invalid_status');
+  return section;
 }
 
 function answer(ctx: Context, action: 'created' | 'updated' | 'deleted', section: SectionRow, before?: SectionRow) {
@@ -69,16 +56,3 @@ function answer(ctx: Context, action: 'created' | 'updated' | 'deleted', section
   });
   return { invoice_custom_section: object };
 }
-
-async function lockManual(ctx: Context, code: string): Promise<SectionRow> {
-  const section = await lockSection(ctx.db, ctx.organizationId, code);
-  if (section.section_type !== 'manual') throw refuse.notAllowed('invalid_status');
-  return section;
-}
-
-async function refuseNamesake(ctx: Context, code: string): Promise<void> {
-  if (await findSection(ctx.db, ctx.organizationId, code)) throw refuse.invalid({ code: ['value_already_exist'] });
-}
-
-const insertSection = (db: Db, row: Omit<SectionRow, 'section_type' | 'applied_to_organization'>) =>
-  db`insert into invoice_custom_sections ${db(columnValues(row))}`;

@@ -1,90 +1,42 @@
 import { Temporal } from 'temporal-polyfill';
+import { z } from 'zod';
 import type { Db } from '../../../platform/db/connect.ts';
-import { containsPattern } from '../../../platform/lists/filters.ts';
-import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
-import { refuse } from '../../../platform/refusal.ts';
+import { columnsOf } from '../../../platform/db/rows.ts';
+import { column, computed, hidden, orAbsent, plain, type RowOf } from '../../../platform/schema/columns.ts';
 
-export interface SectionRow {
-  id: string;
-  organization_id: string;
-  code: string;
-  name: string;
-  description: string | null;
-  details: string | null;
-  display_name: string | null;
-  section_type: 'manual' | 'system_generated';
-  /** Whether the default billing entity selects it. */
-  applied_to_organization: boolean;
-  created_at: Temporal.Instant;
-  updated_at: Temporal.Instant;
-}
-
-const columns = (db: Db) => db`
-  section.id, section.organization_id, section.code, section.name, section.description, section.details,
-  section.display_name, section.section_type, section.created_at, section.updated_at,
+const isAppliedToOrganization = (db: Db) => db`
   exists (
     select from invoice_custom_section_selections selection
-    where selection.organization_id = section.organization_id and selection.section_id = section.id
+    where selection.organization_id = invoice_custom_section.organization_id
+      and selection.section_id = invoice_custom_section.id
       and selection.owner_type = 'billing_entity' and selection.owner_id = (
         select oldest.id from billing_entities oldest
-        where oldest.organization_id = section.organization_id and oldest.deleted_at is null
+        where oldest.organization_id = invoice_custom_section.organization_id and oldest.deleted_at is null
         order by oldest.created_at, oldest.id limit 1)
-  ) as applied_to_organization`;
-
-export async function findSection(db: Db, organizationId: string, code: string): Promise<SectionRow | undefined> {
-  const [row] = await db<SectionRow[]>`
-    select ${columns(db)} from invoice_custom_sections section
-    where section.organization_id = ${organizationId} and section.code = ${code} and section.deleted_at is null`;
-  return row;
-}
-
-/** @throws Refusal 404 invoice_custom_section */
-export async function getSection(db: Db, organizationId: string, code: string): Promise<SectionRow> {
-  const row = await findSection(db, organizationId, code);
-  if (!row) throw refuse.notFound('invoice_custom_section');
-  return row;
-}
+  )`;
 
 /**
- * As getSection, and nobody else changes it until the transaction ends.
- *
- * @throws Refusal 404 invoice_custom_section
+ * A section as it is stored and shown. The contract has no null here: what is not set is left out.
+ * Rule: other-routes.md#records.
  */
-export async function lockSection(db: Db, organizationId: string, code: string): Promise<SectionRow> {
-  const [row] = await db<SectionRow[]>`
-    select ${columns(db)} from invoice_custom_sections section
-    where section.organization_id = ${organizationId} and section.code = ${code} and section.deleted_at is null
-    for update of section`;
-  if (!row) throw refuse.notFound('invoice_custom_section');
-  return row;
-}
-
-const matching = (db: Db, organizationId: string, term: string | undefined) => db`
-  section.organization_id = ${organizationId} and section.deleted_at is null
-  ${
-    term === undefined
-      ? db``
-      : db`and (section.name ilike ${containsPattern(term)} or section.code ilike ${containsPattern(term)})`
-  }`;
-
-/** A page of sections by name, newest first among equal names, and their number. */
-export async function listSections(
-  db: Db,
-  organizationId: string,
-  term: string | undefined,
-  page: Page,
-): Promise<{ rows: SectionRow[]; totalCount: number }> {
-  const { limit, offset } = limitOf(page);
-  const [rows, [count]] = await Promise.all([
-    db<SectionRow[]>`
-      select ${columns(db)} from invoice_custom_sections section where ${matching(db, organizationId, term)}
-      order by section.name, section.created_at desc, section.id desc
-      limit ${limit} offset ${offset}`,
-    db<{ total: number }[]>`
-      select count(*) as total from invoice_custom_sections section where ${matching(db, organizationId, term)}`,
-  ]);
-  return { rows, totalCount: count!.total };
-}
+export const sections = {
+  name: 'invoice_custom_section',
+  table: 'invoice_custom_sections',
+  columns: {
+    id: column.uuid,
+    code: column.text,
+    name: column.text,
+    description: orAbsent(column.text),
+    details: orAbsent(column.text),
+    display_name: orAbsent(column.text),
+    section_type: hidden(plain(z.enum(['manual', 'system_generated']))),
+    /** Whether the default billing entity selects it. */
+    applied_to_organization: computed(column.boolean, isAppliedToOrganization),
+    organization_id: column.uuid,
+    created_at: column.instant,
+  },
+};
+export type SectionRow = RowOf<typeof sections>;
 
 /** What may select sections. */
 export type SectionOwnerType =
@@ -96,7 +48,7 @@ export type SectionOwnerType =
   | 'wallet_transaction';
 
 /** A selection with its section, gathered as JSON by the query of its owner. */
-export interface SelectedSectionJson extends Omit<SectionRow, 'created_at' | 'updated_at'> {
+export interface SelectedSectionJson extends Omit<SectionRow, 'created_at'> {
   selection_id: string;
   selected_at: string;
   created_at: string;
@@ -130,8 +82,9 @@ export async function listSelectedSections(
   owner: { type: SectionOwnerType; id: string },
 ): Promise<SectionRow[]> {
   return db<SectionRow[]>`
-    select ${columns(db)} from invoice_custom_section_selections picked
-    join invoice_custom_sections section on section.id = picked.section_id and section.deleted_at is null
+    select ${columnsOf(db, sections)} from invoice_custom_section_selections picked
+    join invoice_custom_sections invoice_custom_section
+      on invoice_custom_section.id = picked.section_id and invoice_custom_section.deleted_at is null
     where picked.organization_id = ${organizationId} and picked.owner_type = ${owner.type}
       and picked.owner_id = ${owner.id}
     order by picked.id`;
@@ -160,5 +113,4 @@ export async function listApplicableSections(
 export const sectionOfJson = (json: SelectedSectionJson): SectionRow => ({
   ...json,
   created_at: Temporal.Instant.from(json.created_at),
-  updated_at: Temporal.Instant.from(json.created_at),
 });

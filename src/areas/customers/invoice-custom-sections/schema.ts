@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { textFilter } from '../../../platform/lists/filters.ts';
-import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
+import { pageQuery } from '../../../platform/lists/pagination.ts';
+import { viewSchema } from '../../../platform/schema/columns.ts';
 import { boolean, cleanText, INVALID, text } from '../../../platform/schema/fields.ts';
 import { PROSE_MAX } from '../../../platform/schema/sizes.ts';
 import { textList } from '../../../platform/schema/typed-text.ts';
+import { sections } from './queries.ts';
 
 /** Longest code: an index of the database holds it. */
 const CODE_MAX = 255;
@@ -32,19 +34,7 @@ export const SectionChoice = z
   .nullish();
 export type SectionChoice = z.infer<typeof SectionChoice>;
 
-// The contract has no null in these: what is not set is left out.
-export const SectionView = z.object({
-  svc_id: z.uuid(),
-  code: z.string(),
-  name: z.string(),
-  description: z.string().optional(),
-  details: z.string().optional(),
-  display_name: z.string().optional(),
-  applied_to_organization: z.boolean(),
-  organization_id: z.uuid(),
-  created_at: z.iso.datetime(),
-});
-export type SectionView = z.infer<typeof SectionView>;
+export const SectionView = viewSchema(sections);
 
 /** A selection of a section, as subscriptions and wallets show theirs. */
 export const SelectedSectionView = z.object({
@@ -66,7 +56,5 @@ export const AppliedSectionView = z.object({
 });
 export type AppliedSectionView = z.infer<typeof AppliedSectionView>;
 
-export const SectionEnvelope = z.object({ invoice_custom_section: SectionView });
-export const SectionList = z.object({ invoice_custom_sections: z.array(SectionView), meta: PageMeta });
 export const SectionsQuery = z.object({ search_term: textFilter, ...pageQuery });
 export type SectionsQuery = z.infer<typeof SectionsQuery>;

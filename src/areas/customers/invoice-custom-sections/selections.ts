@@ -73,3 +73,8 @@ export async function copySections(
     from jsonb_to_recordset(${json(rows)}::jsonb) as given (id uuid, section_id uuid)
     on conflict do nothing`;
 }
+
+/** Takes a section away from everything that selects it. */
+export const dropSelections = (db: Db, organizationId: string, sectionId: string) => db`
+  delete from invoice_custom_section_selections
+  where organization_id = ${organizationId} and section_id = ${sectionId}`;

@@ -1,21 +1,12 @@
 import { Temporal } from 'temporal-polyfill';
+import { viewOf } from '../../../platform/schema/columns.ts';
 import { seconds } from '../../../platform/schema/view.ts';
 import type { AppliedSectionJson } from './applied.ts';
-import { type SectionRow, type SelectedSectionJson, sectionOfJson } from './queries.ts';
-import type { AppliedSectionView, SectionView, SelectedSectionView } from './schema.ts';
+import { type SectionRow, type SelectedSectionJson, sectionOfJson, sections } from './queries.ts';
+import type { AppliedSectionView, SelectedSectionView } from './schema.ts';
 
-/** A section as the API shows it. Rule: other-routes.md#records. */
-export const sectionView = (section: SectionRow): SectionView => ({
-  svc_id: section.id,
-  code: section.code,
-  name: section.name,
-  ...(section.description === null ? {} : { description: section.description }),
-  ...(section.details === null ? {} : { details: section.details }),
-  ...(section.display_name === null ? {} : { display_name: section.display_name }),
-  applied_to_organization: section.applied_to_organization,
-  organization_id: section.organization_id,
-  created_at: seconds(section.created_at),
-});
+/** A section as the API shows it. */
+export const sectionView = (section: SectionRow) => viewOf(sections, section);
 
 /** A selection of a section. */
 export const selectedSectionView = (json: SelectedSectionJson): SelectedSectionView => ({

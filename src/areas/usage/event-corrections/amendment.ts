@@ -4,9 +4,10 @@ import { evaluateExpression } from '../../../engine/metrics/evaluate-expression.
 import { parseExpression } from '../../../engine/metrics/parse-expression.ts';
 import { propertyText } from '../../../engine/metrics/property-text.ts';
 import type { Context } from '../../../platform/context.ts';
+import { findRow } from '../../../platform/db/rows.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { isStorable } from '../../../platform/schema/storable.ts';
-import { type BillableMetricRow, findBillableMetricByCode } from '../../catalog/billable-metrics/queries.ts';
+import { type BillableMetricRow, billableMetrics } from '../../catalog/billable-metrics/queries.ts';
 import { meteredText } from '../../catalog/usage-shapes/numbers.ts';
 import { canonicalText, parseProperties } from '../events/property-json.ts';
 import { unixSeconds } from '../events/timestamps.ts';
@@ -33,7 +34,7 @@ export async function amendedPayload(
     properties: amendment.properties ?? event.properties,
     precise_total_amount_cents: amount === undefined ? event.precise_total_amount_cents : amount,
   };
-  const metric = await findBillableMetricByCode(ctx.db, ctx.organizationId, event.code);
+  const metric = await findRow(ctx, billableMetrics, event.code);
   if (metric) payload.properties = withExpression(metric, event.code, payload);
   if (!(await isOtherPayload(ctx.db, event.id, payload))) throw refuse.invalid({ base: ['value_already_exist'] });
   return { payload, warning: metric ? warningOf(metric, payload) : null };

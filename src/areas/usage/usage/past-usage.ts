@@ -2,12 +2,13 @@ import { period, shownEnd, shownStart } from '../../../engine/calendar/period.ts
 import { cents, roundToCents, sumCents } from '../../../engine/money/cents.ts';
 import { decimal, sum } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
+import { getRow } from '../../../platform/db/rows.ts';
 import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { seconds } from '../../../platform/schema/view.ts';
 import { mapInSlices, type Pause } from '../../../platform/turns/turns.ts';
-import { getBillableMetricByCode } from '../../catalog/billable-metrics/queries.ts';
+import { billableMetrics } from '../../catalog/billable-metrics/queries.ts';
 import {
   type BilledFee,
   type BilledPeriod,
@@ -34,7 +35,7 @@ export async function showPastUsage(
 ) {
   const { external_subscription_id: externalId, billable_metric_code: code } = query;
   if (externalId === undefined) throw refuse.invalid({ external_subscription_id: ['value_is_mandatory'] });
-  const metric = code === undefined ? undefined : await getBillableMetricByCode(ctx.db, ctx.organizationId, code);
+  const metric = code === undefined ? undefined : await getRow(ctx, billableMetrics, code);
   const periods = await listBilledPeriods(
     ctx.db,
     ctx.organizationId,
