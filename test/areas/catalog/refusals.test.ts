@@ -50,13 +50,29 @@ test('several connections of a provider have to be told apart', async () => {
 
 test('a page for ways to pay: not without one to set up, not at a provider without such pages', async () => {
   const page = (customer: string) => story.client.post(`/customers/${customer}/checkout_url`);
-  await ok(linked('coins', 'stripe', { payment_provider_code: 'first', provider_payment_methods: ['crypto'] }));
+  await ok(linked('coins', 'stripe', { payment_provider_code: 'first' }));
+  // Linked before such methods were refused.
+  await service.sql`update customers set provider_payment_methods = '{crypto}' where external_id = 'coins'`;
   expect((await page('coins')).body).toEqual(
     invalid({ provider_payment_methods: ['no_payment_methods_to_setup_available'] }),
   );
   await ok(linked('links', 'cashfree', {}));
   expect((await page('links')).body).toEqual(notAllowed('feature_not_supported'));
   expect((await page('acme')).body).toEqual(invalid({ base: ['no_linked_payment_provider'] }));
+});
+
+test.each(['crypto', 'customer_balance'])('a linked customer cannot pay by %s alone: nothing charges it', async (method) => {
+  const external_id = `by-${method}`;
+  const refused = { status: 422, body: { error_details: { provider_payment_methods: ['unsupported_value'] } } };
+  const only = { payment_provider_code: 'first', provider_payment_methods: [method] };
+  expect(await linked(external_id, 'stripe', only)).toMatchObject(refused);
+  expect((await story.client.get(`/customers/${external_id}`)).status).toBe(404);
+  await ok(linked(external_id, 'stripe', { payment_provider_code: 'first' }));
+  expect(await linked(external_id, 'stripe', only)).toMatchObject(refused);
+  const billing_configuration = { provider_payment_methods: [method] };
+  expect(await story.client.post('/customers', { customer: { external_id, billing_configuration } })).toMatchObject(
+    refused,
+  );
 });
 
 test('the purchase order number of a subscription that has ended stays', async () => {

@@ -23,7 +23,7 @@ const UNLINKED = {
   provider_payment_methods: ['card'],
 };
 
-/** Methods that are only charged while the customer is there: with them alone no invoice would ever be. */
+/** Methods that no connection charges by itself: a linked customer with these alone would never pay an invoice. */
 const NEVER_CHARGED: ReadonlySet<string> = new Set(['customer_balance', 'crypto']);
 
 /**
@@ -53,15 +53,20 @@ export async function providerLink(
     ((changes.payment_provider ?? stored.payment_provider) !== stored.payment_provider ||
       code !== stored.payment_provider_code);
   if (leaves) Object.assign(changes, { payment_provider_id: null, provider_customer_id: null });
-  if (!isToBeLinked) return { changes, faults, endsFormer: leaves };
+  const types = changes.provider_payment_methods ?? stored?.provider_payment_methods ?? ['card'];
+  const neverPays = types.length > 0 && types.every((type) => NEVER_CHARGED.has(type));
+  const refused = { changes, faults: { provider_payment_methods: ['unsupported_value'] }, endsFormer: false };
+  if (!isToBeLinked) {
+    const staysLinked = stored?.payment_provider_id != null && !leaves;
+    const isAsked = input.provider_payment_methods !== undefined;
+    return neverPays && staysLinked && isAsked ? refused : { changes, faults, endsFormer: leaves };
+  }
 
   const named = changes.payment_provider ?? stored?.payment_provider ?? null;
   const [connection, another] = await listProvidersNamed(ctx.db, ctx.organizationId, named, code);
   if (!connection) return { changes, faults: { base: ['payment_provider_not_found'] }, endsFormer: false };
   if (another) return { changes, faults: { base: ['payment_provider_code_missing'] }, endsFormer: false };
-  const types = changes.provider_payment_methods ?? stored?.provider_payment_methods ?? ['card'];
-  if (connection.provider_type === 'stripe' && types.length > 0 && types.every((type) => NEVER_CHARGED.has(type)))
-    return { changes, faults: { provider_payment_methods: ['unsupported_value'] }, endsFormer: false };
+  if (neverPays) return refused;
   const isSame = stored?.payment_provider_id === connection.id;
   Object.assign(changes, {
     payment_provider: contractName(connection),
