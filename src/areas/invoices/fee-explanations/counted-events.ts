@@ -53,24 +53,89 @@ export const eventsOfWindow = (db: Db, organizationId: string, fee: CountedFee, 
 /** The same of the fee's filter and group only, and only what its aggregation takes. */
 export const eventsOfFee = (db: Db, organizationId: string, fee: CountedFee, part?: WindowPart): Fragment => db`
   ${eventsOfWindow(db, organizationId, fee, part)}
-  where ${isTaken(db, fee.inputs)} and ${isOfBucket(db, fee.inputs)} and ${isOfGroup(db, fee.inputs.usage?.grouped_by ?? {})}`;
+  where ${isOfFee(db, fee)}`;
 
-/** A page of the events behind a fee, oldest first. */
-export const listEventsOfFee = (
-  db: Db,
-  organizationId: string,
-  fee: CountedFee,
-  page: { limit: number; offset: number },
-) => db<ShownEvent[]>`
-  select id, transaction_id, external_subscription_id, code, ${isoText(db, db`timestamp`)} as timestamp,
-    properties::text as properties, trim_scale(precise_total_amount_cents)::text as precise_total_amount_cents,
-    ${isoText(db, db`created_at`)} as created_at
-  from ${eventsOfFee(db, organizationId, fee)}
-  order by event.timestamp, event.created_at, event.id
-  limit ${page.limit} offset ${page.offset}`;
+/**
+ * A page of the events behind a fee, oldest first. Events that no later correction touched come in the order of their
+ * index and end with the page; the few that one has touched are sorted.
+ */
+export function listEventsOfFee(db: Db, organizationId: string, fee: CountedFee, { limit, offset }: Rows) {
+  const first = db`order by event.timestamp, event.created_at, event.id limit ${offset + limit}`;
+  return db<ShownEvent[]>`
+    select id, transaction_id, external_subscription_id, code, ${isoText(db, db`timestamp`)} as timestamp,
+      properties::text as properties, trim_scale(precise_total_amount_cents)::text as precise_total_amount_cents,
+      ${isoText(db, db`created_at`)} as created_at
+    from (
+      (select event.* from ${uncorrectedEvents(db, organizationId, fee)} ${first})
+      union all
+      (select event.* from ${correctedEvents(db, organizationId, fee)} ${first})
+    ) event
+    order by event.timestamp, event.created_at, event.id
+    limit ${limit} offset ${offset}`;
+}
+
+interface Rows {
+  limit: number;
+  offset: number;
+}
 
 export const countEventsOfFee = (db: Db, organizationId: string, fee: CountedFee): Promise<Total> =>
-  countMatching(db, eventsOfFee(db, organizationId, fee));
+  countMatching(
+    db,
+    db`(select event.id from ${uncorrectedEvents(db, organizationId, fee)}
+      union all
+      select event.id from ${correctedEvents(db, organizationId, fee)}) event`,
+  );
+
+/** The events of a fee that are still as they were when it was made. */
+function uncorrectedEvents(db: Db, organizationId: string, fee: CountedFee): Fragment {
+  const { metric, usage } = fee.inputs;
+  const { from, to } = boundsOf(fee.inputs);
+  const inReach =
+    usage?.event === undefined
+      ? db`e.code = ${metric?.code ?? null} and e.timestamp >= ${from}::timestamptz and e.timestamp < ${to}
+        ${wasInWindow(db, fee, db`e.timestamp`)}`
+      : db`e.id = ${usage.event.id}`;
+  // A subquery of one value, which leaves the order of the index as it is.
+  return db`
+    (
+      select e.id, e.transaction_id, e.external_subscription_id, e.created_at, e.timestamp, e.code, e.properties,
+        e.precise_total_amount_cents
+      from events e
+      where e.organization_id = ${organizationId} and e.external_subscription_id = ${fee.external_subscription_id}
+        and e.deleted_at is null and ${inReach}
+        and (select version.event_id from event_versions version
+          where version.organization_id = e.organization_id and version.event_id = e.id
+            and version.correction_id > ${fee.fee_id} limit 1) is null
+    ) event
+    where ${isOfFee(db, fee)}`;
+}
+
+/** Those that were corrected since, as they were when the fee was made. */
+function correctedEvents(db: Db, organizationId: string, fee: CountedFee): Fragment {
+  const { metric, usage } = fee.inputs;
+  const { from, to } = boundsOf(fee.inputs);
+  const inReach =
+    usage?.event === undefined
+      ? db`former.code = ${metric?.code ?? null} and former.timestamp >= ${from}::timestamptz
+        and former.timestamp < ${to} ${wasInWindow(db, fee, db`former.timestamp`)}`
+      : db`e.id = ${usage.event.id}`;
+  return db`
+    (
+      select e.id, e.transaction_id, e.external_subscription_id, e.created_at, former.timestamp, former.code,
+        former.properties, former.precise_total_amount_cents
+      from (
+        select distinct on (version.event_id) version.event_id, version.code, version.timestamp, version.properties,
+          version.precise_total_amount_cents
+        from event_versions version
+        where version.organization_id = ${organizationId} and version.correction_id > ${fee.fee_id}
+        order by version.event_id, version.version
+      ) former
+      join events e on e.organization_id = ${organizationId} and e.id = former.event_id
+      where e.external_subscription_id = ${fee.external_subscription_id} and ${inReach}
+    ) event
+    where ${isOfFee(db, fee)}`;
+}
 
 /** Bounds `[from, to)` of the window in which a fee's events were counted, as ISO texts. */
 export function boundsOf({ metric, window }: StoredFeeInputs): { from: string; to: string } {
@@ -81,12 +146,12 @@ export function boundsOf({ metric, window }: StoredFeeInputs): { from: string; t
   return { from, to: instantOf(window.renewed ? window.fee.from : window.fee.to).toString() };
 }
 
-function inWindow(db: Db, { fee_id, inputs, events_watermark: mark }: CountedFee, part?: WindowPart): Fragment {
-  const { usage, metric, window } = inputs;
+function inWindow(db: Db, fee: CountedFee, part?: WindowPart): Fragment {
+  const { fee_id, inputs } = fee;
+  const { usage, metric } = inputs;
   if (usage?.event !== undefined) return db`e.id = ${usage.event.id}`;
   const bounds = boundsOf(inputs);
-  const { from } = bounds;
-  const end = instantOf(bounds.to);
+  const { from, to } = bounds;
   const isBetween = (between: { from: string; to: string }) => db`
     (e.code = ${metric?.code ?? null} and e.timestamp >= ${between.from}::timestamptz and e.timestamp < ${between.to})`;
   const isCorrected = db`
@@ -98,12 +163,28 @@ function inWindow(db: Db, { fee_id, inputs, events_watermark: mark }: CountedFee
   };
   // The first condition is what the index finds; the others look at the event as it was.
   return db`${found()}
-    and coalesce(former.code, e.code) = ${metric?.code ?? null} and e.id <= ${mark?.max_id ?? NO_ID}
+    and coalesce(former.code, e.code) = ${metric?.code ?? null}
     and coalesce(former.timestamp, e.timestamp) >= ${from}::timestamptz
-    and coalesce(former.timestamp, e.timestamp) < ${end}
-    ${window.startedAs === undefined ? db`` : db`and (coalesce(former.timestamp, e.timestamp) > ${from}::timestamptz or e.id > ${window.startedAs})`}
-    ${window.replacedBy === undefined ? db`` : db`and (coalesce(former.timestamp, e.timestamp) < ${end.subtract({ microseconds: 1 }).round({ smallestUnit: 'millisecond', roundingMode: 'floor' })} or e.id < ${window.replacedBy})`}`;
+    and coalesce(former.timestamp, e.timestamp) < ${to}
+    ${wasInWindow(db, fee, db`coalesce(former.timestamp, e.timestamp)`)}`;
 }
+
+/** Of an event `e` whose time then, `at`, lies between the bounds of the window: whether it was counted in it. */
+function wasInWindow(db: Db, { inputs, events_watermark: mark }: CountedFee, at: Fragment): Fragment {
+  const { window } = inputs;
+  const { from, to } = boundsOf(inputs);
+  const lastMillisecond = instantOf(to)
+    .subtract({ microseconds: 1 })
+    .round({ smallestUnit: 'millisecond', roundingMode: 'floor' });
+  return db`
+    and e.id <= ${mark?.max_id ?? NO_ID}
+    ${window.startedAs === undefined ? db`` : db`and (${at} > ${from}::timestamptz or e.id > ${window.startedAs})`}
+    ${window.replacedBy === undefined ? db`` : db`and (${at} < ${lastMillisecond} or e.id < ${window.replacedBy})`}`;
+}
+
+/** Whether an `event` of the window is one of the fee's filter and group, and one that its aggregation takes. */
+const isOfFee = (db: Db, { inputs }: CountedFee): Fragment =>
+  db`${isTaken(db, inputs)} and ${isOfBucket(db, inputs)} and ${isOfGroup(db, inputs.usage?.grouped_by ?? {})}`;
 
 /** Events without a value that the metric adds up are not behind the fee. Rule: aggregation.md#selecting-events. */
 function isTaken(db: Db, { metric, usage }: StoredFeeInputs): Fragment {

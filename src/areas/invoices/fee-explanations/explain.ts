@@ -7,6 +7,7 @@ import { sentences } from '../../../engine/explain/texts.ts';
 import { decimalText } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import { isUuid } from '../../../platform/ids.ts';
+import { boundedPage } from '../../../platform/lists/bounded-page.ts';
 import { limitOf, pageMeta } from '../../../platform/lists/pagination.ts';
 import { Answer } from '../../../platform/operation.ts';
 import { refuse } from '../../../platform/refusal.ts';
@@ -64,9 +65,9 @@ export async function showExplanation(ctx: Context, { svc_id }: { svc_id: string
 }
 
 /**
- * The events behind a usage fee, as they were when it was made.
+ * The events behind a usage fee, as they were when it was made: the first page of millions costs what one of few does.
  *
- * @throws Refusal 404 fee
+ * @throws Refusal 404 fee; 422 page: value_is_out_of_range, too deep in a list that goes on there
  */
 export async function showFeeEvents(ctx: Context, { svc_id, query }: { svc_id: string; query: FeeEventsQuery }) {
   const { fee, stored } = await readFee(ctx, svc_id);
@@ -74,13 +75,13 @@ export async function showFeeEvents(ctx: Context, { svc_id, query }: { svc_id: s
     stored === undefined || !hasEvents(stored)
       ? undefined
       : { ...stored, external_subscription_id: fee.external_subscription_id };
-  const [rows, total] =
+  const { rows, total } =
     counted === undefined
-      ? [[], 0]
-      : await Promise.all([
-          listEventsOfFee(ctx.db, ctx.organizationId, counted, limitOf(query)),
-          countEventsOfFee(ctx.db, ctx.organizationId, counted),
-        ]);
+      ? { rows: [], total: 0 }
+      : await boundedPage(query, {
+          rows: () => listEventsOfFee(ctx.db, ctx.organizationId, counted, limitOf(query)),
+          count: () => countEventsOfFee(ctx.db, ctx.organizationId, counted),
+        });
   const meta = JSON.stringify(pageMeta(query, total));
   return new Answer(null, { json: `{"events":[${rows.map(eventText).join(',')}],"meta":${meta}}` });
 }

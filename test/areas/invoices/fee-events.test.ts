@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type CountedFee, listEventsOfFee } from '../../../src/areas/invoices/fee-explanations/counted-events.ts';
+import { listFeeInputs } from '../../../src/areas/invoices/fee-explanations/queries.ts';
+import { startService, type TestService } from '../../support/service.ts';
+import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
+
+// The events behind a fee of a window that holds very many: platform D.2, beyond 5.
+let service: TestService;
+let story: Story;
+let fee: CountedFee;
+const MANY = 60_000;
+
+beforeAll(async () => {
+  service = await startService();
+  story = await openStory(service, '2024-03-01T00:00:00Z');
+  await story.customer();
+  const made = await story.client.post('/billable_metrics', {
+    billable_metric: { name: 'Calls', code: 'calls', aggregation_type: 'sum_agg', field_name: 'n' },
+  });
+  const charge = { charge_model: 'standard', properties: { amount: '1' } };
+  const billable_metric_id = made.body.billable_metric.svc_id;
+  await story.plan({ amount_cents: 0, charges: [{ billable_metric_id, ...charge }] });
+  await story.subscribe();
+  for (const n of [0, 1, 2])
+    await story.client.post('/events', {
+      event: {
+        transaction_id: `sent-${n}`,
+        external_subscription_id: 'sub',
+        code: 'calls',
+        timestamp: Date.UTC(2024, 2, 30, n) / 1000,
+        properties: { n: 1 },
+      },
+    });
+  await story.advance('2024-04-02T00:00:00Z');
+  const [invoice] = await story.invoices(1);
+  const { svc_id } = invoice.fees.find(({ item }: { item: { type: string } }) => item.type === 'charge');
+  // As if they had been counted too: their ids are older than the fee.
+  await service.sql`
+    insert into events (id, organization_id, external_subscription_id, transaction_id, code, timestamp, properties,
+      digest, created_at)
+    select ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, ${story.organizationId}, 'sub', 'event-' || n,
+      'calls', timestamptz '2024-03-01T00:00:00Z' + (n * 7919 % ${MANY}) / 2 * interval '40 seconds',
+      '{"n": 1}'::jsonb, '\\x00', '2024-03-01T00:00:00Z'
+    from generate_series(0, ${MANY - 1}::int) as n`;
+  await service.sql`analyze events`;
+  const [stored] = await listFeeInputs(service.sql, story.organizationId, [svc_id]);
+  fee = { ...stored!, external_subscription_id: 'sub' };
+});
+afterAll(() => service.stop());
+
+const list = (query = '') => story.client.get(`/fees/${fee.fee_id}/events?${query}`);
+
+test('the first page of a window of many events reads a bounded number of them', async () => {
+  const read = await service.sql.begin(async (tx) => {
+    const rows = await listEventsOfFee(tx, story.organizationId, fee, { limit: 20, offset: 0 });
+    expect(rows).toHaveLength(20);
+    const [row] = await tx<{ count: number }[]>`
+      select (seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint as count
+      from pg_stat_xact_user_tables where relname = 'events'`;
+    return row!.count;
+  });
+  // Two events share each instant: the page, and those that may come before its last one.
+  expect(read).toBeLessThan(200);
+});
+
+test('pages are the list in its order, events corrected after the fee among them as they were', async () => {
+  const retracted = await story.client.post('/events/corrections', {
+    correction: { kind: 'retract', external_subscription_id: 'sub', transaction_id: 'event-0', reason: 'sent twice' },
+  });
+  expect(retracted.text).toContain('"correction"');
+  const whole = (await list('per_page=100')).body;
+  expect(whole.events[0].transaction_id).toBe('event-0');
+  const pages = [];
+  for (const page of [1, 2, 3, 4]) pages.push(...(await list(`per_page=25&page=${page}`)).body.events);
+  expect(pages).toEqual(whole.events);
+  const times = whole.events.map(({ timestamp }: { timestamp: string }) => timestamp);
+  expect(times).toEqual([...times].sort());
+});
+
+test('a long list is counted by estimate, and a page too deep in it is refused', async () => {
+  const { meta } = (await list()).body;
+  expect(meta).toMatchObject({ current_page: 1, next_page: 2, total_count_estimated: true });
+  expect(meta.total_count).toBeGreaterThan(10_000);
+  const deep = await list('per_page=1000&page=52');
+  expect([deep.status, deep.body.error_details]).toEqual([422, { page: ['value_is_out_of_range'] }]);
+});
