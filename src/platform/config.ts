@@ -11,8 +11,9 @@ const flag = (fallback: boolean) =>
 const seconds = whole;
 const HIGHEST_PORT = 65_535;
 /** An address whose scheme is one of those; '' where there is none, which `npm start` fills in. */
-const address = (schemes: RegExp, example: string) =>
-  z.string().regex(schemes, `must be an address like ${example}`).or(z.literal('')).default('');
+const address = (schemes: RegExp) => z.string().regex(schemes, 'must be an address').or(z.literal('')).default('');
+
+const webAddress = z.url({ protocol: /^https?$/, error: 'must be an address that begins with http:// or https://' });
 
 /** First bytes of TrueType, OpenType, a collection of them, and their form for the web. */
 const FONT_STARTS = ['00010000', '74727565', '4f54544f', '74746366', '774f4646', '774f4632'];
@@ -58,25 +59,21 @@ function readSecretsKeys(text: string, refuse: (message: string) => void): { id:
 const Settings = z.object({
   PORT: whole(3000, 0).pipe(z.number().max(HIGHEST_PORT)).describe('Port of the ingress; 0 takes a free one'),
   HOST: z.string().default('127.0.0.1').describe('Address the ingress listens on'),
-  PUBLIC_URL: z.url().optional().describe('Public address of the API without path; default http://HOST:PORT'),
+  PUBLIC_URL: webAddress.optional().describe('Public address of the API without path; default http://HOST:PORT'),
   DATA_DIR: z
     .string()
     .default('.data')
     .describe('Folder of `npm start`: data, logs, run file; relative to the project'),
-  DATABASE_URL: address(/^postgres(ql)?:\/\/./, 'postgres://user:password@host:5432/name').describe(
-    'Postgres 15 to 18',
-  ),
+  DATABASE_URL: address(/^postgres(ql)?:\/\/./).describe('Postgres 15 to 18'),
   DATABASE_SCHEMA: z
     .string()
-    .regex(/^[a-z_][a-z0-9_]*$/)
+    .regex(/^[a-z_][a-z0-9_]*$/, 'must be a name of a-z, 0-9 and _')
     .default('public')
     .describe('Schema that holds the tables'),
   DATABASE_POOL: whole(12).describe(
     'Connections an ingress or a pool of workers opens at most; a pool runs two jobs fewer at once, but events and deliveries',
   ),
-  REDIS_URL: address(/^rediss?:\/\/./, 'redis://host:6379').describe(
-    'Redis 6.2 or newer with maxmemory-policy noeviction',
-  ),
+  REDIS_URL: address(/^rediss?:\/\/./).describe('Redis 6.2 or newer with maxmemory-policy noeviction'),
   REDIS_PREFIX: z.string().default('meterstone').describe('First part of every Redis key'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'])
@@ -84,7 +81,7 @@ const Settings = z.object({
     .describe('Least severe line that is logged'),
   WIRE_PREFIX: z
     .string()
-    .regex(/^[a-z][a-z0-9]*$/)
+    .regex(/^[a-z][a-z0-9]*$/, 'must be a word of a-z and 0-9')
     .default('svc')
     .describe('Prefix of identifiers and headers on the wire'),
   RATE_LIMIT_EVENTS: whole(500).describe('Requests per second and organization: events'),
@@ -104,7 +101,7 @@ const Settings = z.object({
   WEBHOOK_TIMEOUT_SECONDS: seconds(30).describe('One delivery attempt as a whole'),
   WEBHOOK_RETRY_SCHEDULE: z
     .string()
-    .regex(/^\d+(,\d+)*$/)
+    .regex(/^\d+(,\d+)*$/, 'must be whole numbers with commas between them')
     .default('5,300,1800,7200,18000,36000,36000')
     .transform((text) => text.split(',').map(Number))
     .describe('Seconds between delivery attempts'),
@@ -116,34 +113,32 @@ const Settings = z.object({
   USAGE_ACTIVITY_SECONDS: seconds(60).describe('Tick of usage-activity'),
   LIFETIME_USAGE_SECONDS: seconds(300).describe('Tick of lifetime-usage'),
   WALLET_REFRESH_SECONDS: seconds(300).describe('Tick of wallet-ongoing'),
-  VAT_REGISTER_URL: z
-    .url()
+  VAT_REGISTER_URL: webAddress
     .default('https://ec.europa.eu/taxation_customs/vies/rest-api/check-vat-number')
     .describe('Register that is asked about VAT numbers of customers'),
   SUBSCRIPTION_TERMINATION_ALERT_DAYS: z
     .string()
-    .regex(/^\d+(,\d+)*$/)
+    .regex(/^\d+(,\d+)*$/, 'must be whole numbers with commas between them')
     .default('15,45')
     .transform((text) => text.split(',').map(Number))
     .describe('Days before the end of a subscription on which it is told'),
-  CUSTOMER_PORTAL_URL: z
-    .url()
+  CUSTOMER_PORTAL_URL: webAddress
     .optional()
     .describe('Address before /customer-portal in the links to the pages of customers; default that of PUBLIC_URL'),
   PORTAL_TOKEN_TTL_HOURS: whole(12).describe('Life of a link to the pages of a customer'),
   DOCUMENT_LINK_TTL_HOURS: whole(24).describe('Life of a link to a document'),
   DOCUMENT_FONT: z
     .string()
-    .refine(isFontFile, 'no font can be read there')
+    .refine(isFontFile, 'must be the path of a font that can be read')
     .optional()
     .describe('TTF or OTF file that goes before the built-in fonts for Chinese, Japanese and Korean in documents'),
   SMTP_URL: z
-    .url({ protocol: /^smtps?$/ })
+    .url({ protocol: /^smtps?$/, error: 'must be the address of a mail server' })
     .optional()
     .describe('Mail server, smtp://user:password@host:587 or smtps://; without it mails stay unsent'),
   MAIL_FROM: z
     .string()
-    .regex(/^\S+@\S+$/)
+    .regex(/^\S+@\S+$/, 'must be a mail address')
     .default('meterstone@localhost')
     .describe('Address from which mails come'),
   AUDIT_LOGS_PERIOD_DAYS: whole(30).describe('Days that activity and API logs stay visible'),
@@ -160,7 +155,7 @@ const Settings = z.object({
     .min(16)
     .optional()
     .describe('A text in place of SECRETS_KEYS, or beside it while `npm run secrets -- status` counts key `default`'),
-  STRIPE_API_URL: z.url().optional().describe('Address of the Stripe API, where it is not Stripe itself: tests'),
+  STRIPE_API_URL: webAddress.optional().describe('Address of the Stripe API, where it is not Stripe itself: tests'),
   QUEUE_BOARD: flag(true).describe('Serve the queue board at /queues'),
   QUEUE_BOARD_PASSWORD: z
     .string()
@@ -198,8 +193,45 @@ export function loadConfig(environment: Record<string, string | undefined> = pro
   );
   const parsed = Settings.safeParse(given);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  throw new ConfigError(`the settings are not valid: ${problems.join('; ')}`);
+  throw new ConfigError(`the settings are not valid: ${parsed.error.issues.map(problemOf).join('; ')}`);
+}
+
+/** Values as they may look, of settings without a default. */
+const EXAMPLES: Record<string, string> = {
+  PUBLIC_URL: 'https://billing.example.com',
+  DATABASE_URL: 'postgres://user:password@host:5432/name',
+  REDIS_URL: 'redis://host:6379',
+  CUSTOMER_PORTAL_URL: 'https://billing.example.com',
+  DOCUMENT_FONT: '/usr/share/fonts/NotoSansCJK-Regular.otf',
+  SMTP_URL: 'smtp://user:password@host:587',
+  SECRETS_KEYS: 'a:$(openssl rand -base64 32)',
+  SECRETS_KEY: '$(openssl rand -base64 32)',
+  OPERATOR_TOKEN: '$(openssl rand -hex 16)',
+  STRIPE_API_URL: 'http://127.0.0.1:12111',
+};
+
+/** `PORT: must be a whole number, for example PORT=3000`: the value itself is not shown, it may be a secret. */
+function problemOf(issue: z.core.$ZodIssue): string {
+  const name = issue.path.join('.');
+  const example = EXAMPLES[name] ?? describeSettings().find((setting) => setting.name === name)?.fallback;
+  return `${name}: ${wordsOf(issue)}, for example ${name}=${example}`;
+}
+
+// The library's own sentences speak of types and patterns; those of the checks above begin with a verb.
+function wordsOf(issue: z.core.$ZodIssue): string {
+  if (/^(?:must|takes) /.test(issue.message)) return issue.message;
+  switch (issue.code) {
+    case 'invalid_value':
+      return `must be one of ${issue.values.join(', ')}`;
+    case 'too_small':
+      return issue.origin === 'string'
+        ? `must have at least ${issue.minimum} characters`
+        : `must be ${issue.minimum} or more`;
+    case 'too_big':
+      return `must be ${issue.maximum} or less`;
+    default:
+      return 'must be a whole number';
+  }
 }
 
 /** A sentence for each variable that is no setting but was probably meant as one, as `PORTAL_TOKEN_TTL_HOUR`. */

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { ConfigError, describeSettings, loadConfig } from '../../src/platform/config.ts';
+
+const NOTHING_GOOD = ['\u0001 nonsense', '-1', '1e99', 'ftp://nonsense'];
+// Any text is one.
+const FREE = ['HOST', 'DATA_DIR', 'REDIS_PREFIX', 'QUEUE_BOARD_PASSWORD'];
+
+const complaintAbout = (name: string, value: string): string | undefined => {
+  try {
+    loadConfig({ [name]: value });
+    return undefined;
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message;
+  }
+};
+
+test.each(describeSettings().map(({ name }) => name))('%s: what is wrong is said in words, with an example', (name) => {
+  const complaints = NOTHING_GOOD.flatMap((value) => complaintAbout(name, value) ?? []);
+  expect(complaints.length > 0).toBe(!FREE.includes(name));
+  for (const complaint of complaints) {
+    expect(complaint).toMatch(
+      new RegExp(`^the settings are not valid: ${name}: (must|takes) .*, for example ${name}=\\S+`),
+    );
+    expect(complaint).not.toMatch(
+      /invalid (input|option|string|url)|too (big|small)|expected|received|pattern|nonsense/i,
+    );
+  }
+});
+
+test('each example is a value that is taken', () => {
+  for (const { name } of describeSettings()) {
+    const [complaint] = NOTHING_GOOD.flatMap((value) => complaintAbout(name, value) ?? []);
+    const example = complaint?.split(`, for example ${name}=`)[1];
+    // Examples of keys are commands that make one, and that of a font is a file of another machine.
+    if (example === undefined || example.includes('$(') || name === 'DOCUMENT_FONT') continue;
+    expect(complaintAbout(name, example), name).toBeUndefined();
+  }
+});
+
+test('several bad settings are named at once', () => {
+  expect(() => loadConfig({ PORT: 'x', LOG_LEVEL: 'loud' })).toThrow(/PORT: must .*; LOG_LEVEL: must be one of trace/);
+});
