@@ -11,6 +11,8 @@ export interface FoundPlace {
   isQuery?: boolean;
   /** The values that would have been taken. */
   allowed?: readonly unknown[];
+  /** Why the value is refused, in words, where its code has several causes. */
+  reason?: string;
 }
 
 const found = new WeakMap<object, FoundPlace[]>();

@@ -109,6 +109,33 @@ describe('a code that a schema finds', () => {
     });
   });
 
+  test('of a language lists those that documents are written in', async () => {
+    const allowed = ['de', 'en', 'es', 'fr', 'it', 'nb', 'pt-BR', 'sv', 'zh-TW'];
+    const code = 'not_a_valid_language_code';
+    const configuration = { billing_configuration: { document_locale: 'tlh' } };
+    const customer = await client.post('/customers', { customer: { external_id: 'x', ...configuration } });
+    expect(customer.body.error_places).toEqual([
+      { path: 'customer.billing_configuration.document_locale', code, allowed },
+    ]);
+    const entity = await client.post('/billing_entities', {
+      billing_entity: { code: 'x', name: 'X', ...configuration },
+    });
+    expect(entity.body.error_places).toEqual([
+      { path: 'billing_entity.billing_configuration.document_locale', code, allowed },
+    ]);
+    const organization = await client.put('/organizations', { organization: configuration });
+    expect(organization.body.error_places).toEqual([
+      { path: 'organization.billing_configuration.document_locale', code, allowed },
+    ]);
+  });
+
+  test('of an address of the web says why', async () => {
+    const { body } = await client.post('/customers', { customer: { external_id: 'x', url: 'www.example.com' } });
+    expect(body.error_places).toEqual([
+      { path: 'customer.url', code: 'url_is_invalid', reason: 'not an http or https URL with a host' },
+    ]);
+  });
+
   test('of a query names the parameter and its words', async () => {
     const { body } = await client.get('/invoices?status=lost&payment_statuses[]=succeeded&payment_statuses[]=x');
     expect(body.error_places).toContainEqual({

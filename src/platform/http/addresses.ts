@@ -4,9 +4,12 @@ import ipaddr from 'ipaddr.js';
 
 /** The request would go where this service must not reach: nothing was sent. */
 export class RefusedAddress extends Error {
+  readonly reason: string;
+
   constructor(reason: string) {
     super(`refused: ${reason}`);
     this.name = 'RefusedAddress';
+    this.reason = reason;
   }
 }
 

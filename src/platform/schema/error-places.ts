@@ -17,7 +17,8 @@ const NOT_OF_THE_LIST = new Set(['value_is_frozen', 'value_already_exist', 'valu
 
 /**
  * Where codes of `error_details` were found in a request: from the root of the body, `plan.charges[4].charge_model`, or of
- * the query, `query.status`; and which values would have been taken, where these are few.
+ * the query, `query.status`; which values would have been taken, where these are few; and why one is refused, where its
+ * code has several causes.
  */
 export const ErrorPlaces = z
   .array(
@@ -25,6 +26,7 @@ export const ErrorPlaces = z
       path: z.string().max(PATH_MAX),
       code: z.string(),
       allowed: z.array(z.union([z.string(), z.number(), z.boolean()])).optional(),
+      reason: z.string().optional(),
     }),
   )
   .max(PLACES_MAX);
@@ -87,10 +89,11 @@ function wholeOf({ root, body, documentedBody }: Operation, { body: value }: Inp
 }
 
 function toldPlace(operation: Operation, whole: Part, input: Input, { path, code, ...place }: FoundPlace) {
-  if (place.isQuery) return placeOf(partOfQuery(operation, input, path), code, place.allowed);
-  const part = follow(contentWith(operation, whole, path), path);
+  const part = place.isQuery ? partOfQuery(operation, input, path) : follow(contentWith(operation, whole, path), path);
   // The body as a whole is no place: it is looked for by the name of the field.
-  return part && part.path.length > 0 ? placeOf(part, code, place.allowed) : undefined;
+  if (!part || part.path.length === 0) return undefined;
+  const { reason } = place;
+  return { ...placeOf(part, code, place.allowed), ...(reason === undefined ? {} : { reason }) };
 }
 
 /** What a told path begins at: what the root holds, where there is one. */

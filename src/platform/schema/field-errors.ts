@@ -26,7 +26,8 @@ export function refuseIssues(error: z.ZodError, { isQuery = false } = {}): Refus
     const code = codeOf(issue);
     details[field] ??= [];
     if (!details[field].includes(code)) details[field].push(code);
-    places.push({ field, code, path: placeOfIssue(issue).map(nameOrIndex), isQuery, ...allowedBy(issue) });
+    const path = placeOfIssue(issue).map(nameOrIndex);
+    places.push({ field, code, path, isQuery, ...allowedBy(issue), ...reasonOf(issue) });
   }
   return refuse.invalid(details satisfies FieldErrors, places);
 }
@@ -34,6 +35,12 @@ export function refuseIssues(error: z.ZodError, { isQuery = false } = {}): Refus
 const nameOrIndex = (key: PropertyKey): string | number => (typeof key === 'number' ? key : String(key));
 
 const allowedBy = (issue: z.core.$ZodIssue) => (issue.code === 'invalid_value' ? { allowed: issue.values } : {});
+
+/** Why a check of ours refuses, as its `params` say. */
+function reasonOf(issue: z.core.$ZodIssue): { reason?: string } {
+  const reason = issue.code === 'custom' ? issue.params?.reason : undefined;
+  return typeof reason === 'string' ? { reason } : {};
+}
 
 const fieldOf = ({ path }: z.core.$ZodIssue): string => (path.length === 0 ? 'base' : path.join('.'));
 

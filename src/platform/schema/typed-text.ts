@@ -55,7 +55,8 @@ export const locale = () =>
   z
     .string('not_a_valid_language_code')
     .max(WORD_MAX, 'not_a_valid_language_code')
-    .refine((code) => LOCALES.has(code), 'not_a_valid_language_code');
+    .refine((code) => LOCALES.has(code), 'not_a_valid_language_code')
+    .meta({ type: 'string', enum: [...LOCALES] });
 
 /** IANA name of a time zone, in its usual case. */
 export const timeZone = () =>
@@ -92,7 +93,7 @@ export const webUrl = () =>
     .string('url_is_invalid')
     .max(URL_MAX, 'url_is_invalid')
     .transform((text) => text.trim().replace(/[\t\n\r]/g, ''))
-    .refine(isWebUrl, 'url_is_invalid');
+    .refine(isWebUrl, { error: 'url_is_invalid', params: { reason: 'not an http or https URL with a host' } });
 
 /** The six parts of an address; blank ones become null. */
 export const addressFields = () => ({

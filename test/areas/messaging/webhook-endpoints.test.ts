@@ -157,6 +157,17 @@ test.each([
 });
 
 test.each([
+  ['hooks.example', 'not an http or https URL'],
+  ['https://me:secret@hooks.example', 'credentials in the URL'],
+  ['https://hooks.example:22', 'port 22'],
+  [`https://hooks.example/${'x'.repeat(3000)}`, 'the URL is too long'],
+])('an address that is refused says why', async (webhook_url, reason) => {
+  const org = await service.org();
+  const { body } = await org.post('/webhook_endpoints', create({ webhook_url }));
+  expect(body.error_places).toEqual([{ path: 'webhook_endpoint.webhook_url', code: 'url_is_invalid', reason }]);
+});
+
+test.each([
   [null, null],
   [['*'], null],
   [[], []],
@@ -320,7 +331,14 @@ test.each([
 ])('%j is refused at save where private networks are closed', async (webhook_url) => {
   closed ??= startService({ pools: ['writes'], settings: { WEBHOOK_ALLOW_PRIVATE_NETWORKS: 'false' } });
   const org = await (await closed).org();
-  const refused = { status: 422, body: { error_details: { webhook_url: ['url_is_invalid'] } } };
+  const reason = expect.stringMatching(/(is|that is) not public$/);
+  const refused = {
+    status: 422,
+    body: {
+      error_details: { webhook_url: ['url_is_invalid'] },
+      error_places: [{ path: 'webhook_endpoint.webhook_url', code: 'url_is_invalid', reason }],
+    },
+  };
   expect(await org.post('/webhook_endpoints', create({ webhook_url }))).toMatchObject(refused);
   const made = (await org.post('/webhook_endpoints', create({ webhook_url: 'https://8.8.8.8/' }))).body
     .webhook_endpoint;

@@ -125,10 +125,12 @@ const newSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('bas
 
 async function refusePrivateUrl(ctx: Context, url: string): Promise<void> {
   if (ctx.config.WEBHOOK_ALLOW_PRIVATE_NETWORKS) return;
-  const refusal = refuse.invalid({ webhook_url: [URL_IS_INVALID] });
   try {
-    if (await resolvesToPrivate(targetOf(url, { allowPrivate: false }).hostname)) throw refusal;
+    const { hostname } = targetOf(url, { allowPrivate: false });
+    if (await resolvesToPrivate(hostname)) throw new RefusedAddress(`${hostname} has an address that is not public`);
   } catch (error) {
-    throw error instanceof RefusedAddress ? refusal : error;
+    if (!(error instanceof RefusedAddress)) throw error;
+    const place = { field: 'webhook_url', code: URL_IS_INVALID, path: ['webhook_url'], reason: error.reason };
+    throw refuse.invalid({ webhook_url: [URL_IS_INVALID] }, [place]);
   }
 }

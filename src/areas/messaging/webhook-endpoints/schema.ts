@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { targetOf } from '../../../platform/http/addresses.ts';
+import { RefusedAddress, targetOf } from '../../../platform/http/addresses.ts';
 import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { anyValue } from '../../../platform/schema/bounded.ts';
 import { boolean, integer, oneOf, optionalText, text } from '../../../platform/schema/fields.ts';
@@ -21,8 +21,9 @@ const OVERLAP_HOURS_MAX = 168;
 function outgoingUrl(value: string, context: z.RefinementCtx): string {
   try {
     return targetOf(value.trim(), { allowPrivate: true }).href;
-  } catch {
-    context.addIssue({ code: 'custom', message: URL_IS_INVALID });
+  } catch (error) {
+    const reason = error instanceof RefusedAddress ? error.reason : undefined;
+    context.addIssue({ code: 'custom', message: URL_IS_INVALID, params: { reason } });
     return z.NEVER;
   }
 }
