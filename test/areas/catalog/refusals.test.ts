@@ -61,19 +61,22 @@ test('a page for ways to pay: not without one to set up, not at a provider witho
   expect((await page('acme')).body).toEqual(invalid({ base: ['no_linked_payment_provider'] }));
 });
 
-test.each(['crypto', 'customer_balance'])('a linked customer cannot pay by %s alone: nothing charges it', async (method) => {
-  const external_id = `by-${method}`;
-  const refused = { status: 422, body: { error_details: { provider_payment_methods: ['unsupported_value'] } } };
-  const only = { payment_provider_code: 'first', provider_payment_methods: [method] };
-  expect(await linked(external_id, 'stripe', only)).toMatchObject(refused);
-  expect((await story.client.get(`/customers/${external_id}`)).status).toBe(404);
-  await ok(linked(external_id, 'stripe', { payment_provider_code: 'first' }));
-  expect(await linked(external_id, 'stripe', only)).toMatchObject(refused);
-  const billing_configuration = { provider_payment_methods: [method] };
-  expect(await story.client.post('/customers', { customer: { external_id, billing_configuration } })).toMatchObject(
-    refused,
-  );
-});
+test.each(['crypto', 'customer_balance'])(
+  'a linked customer cannot pay by %s alone: nothing charges it',
+  async (method) => {
+    const external_id = `by-${method}`;
+    const refused = { status: 422, body: { error_details: { provider_payment_methods: ['unsupported_value'] } } };
+    const only = { payment_provider_code: 'first', provider_payment_methods: [method] };
+    expect(await linked(external_id, 'stripe', only)).toMatchObject(refused);
+    expect((await story.client.get(`/customers/${external_id}`)).status).toBe(404);
+    await ok(linked(external_id, 'stripe', { payment_provider_code: 'first' }));
+    expect(await linked(external_id, 'stripe', only)).toMatchObject(refused);
+    const billing_configuration = { provider_payment_methods: [method] };
+    expect(await story.client.post('/customers', { customer: { external_id, billing_configuration } })).toMatchObject(
+      refused,
+    );
+  },
+);
 
 test('the purchase order number of a subscription that has ended stays', async () => {
   await story.plan({ amount_cents: 100 });
