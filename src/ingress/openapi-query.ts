@@ -33,6 +33,7 @@ function sentAs(field: z.ZodType): Record<string, unknown> {
     const { type, items, enum: words, format, minimum, maximum, additionalProperties } = outermost.meta() ?? {};
     const said = { type, items, enum: words, format, minimum, maximum, additionalProperties };
     if (type !== undefined) return Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+    if (outermost instanceof z.ZodEnum) return { type: 'string', enum: outermost.options };
     outermost = inside(outermost);
   }
   return { type: 'string' };

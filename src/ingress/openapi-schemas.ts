@@ -30,23 +30,21 @@ export function withSharedSchemas(document: OpenApi): object {
     const name = operation.operationId[0]!.toUpperCase() + operation.operationId.slice(1);
     for (const media of Object.values(operation.requestBody?.content ?? {}))
       media.schema = shared(`${name}Input`, hoisted(media.schema, `${name}InputPart`, schemas));
-    for (const [status, { content }] of Object.entries(operation.responses))
-      for (const media of Object.values(content ?? {})) {
-        const isError = Number(status) >= 400;
-        const schema = hoisted(media.schema, `${name}AnswerPart`, schemas);
-        media.schema = shared(isError ? 'Error' : `${name}Answer`, schema);
-      }
+    for (const { content } of Object.values(operation.responses))
+      for (const media of Object.values(content ?? {}))
+        media.schema = shared(`${name}Answer`, hoisted(media.schema, `${name}AnswerPart`, schemas));
   }
   return { ...document, components: { ...document.components, schemas } };
 }
 
 const INNER = '#/$defs/';
 
-/** A schema without definitions of its own: they stand under `prefix` and their number. */
+/** A schema without definitions of its own: they stand under their name, or under `prefix` and their number. */
 function hoisted(schema: unknown, prefix: string, schemas: Record<string, unknown>): unknown {
   const { $defs, ...rest } = schema as { $defs?: Record<string, unknown> };
   if (!$defs) return schema;
-  const names = new Map(Object.keys($defs).map((name, index) => [`${INNER}${name}`, `${prefix}${index + 1}`]));
+  const nameOf = (name: string, index: number) => (name.startsWith('__') ? `${prefix}${index + 1}` : name);
+  const names = new Map(Object.keys($defs).map((name, index) => [`${INNER}${name}`, nameOf(name, index)]));
   const renamed = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(renamed);
     if (typeof value !== 'object' || value === null) return value;

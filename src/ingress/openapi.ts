@@ -23,19 +23,23 @@ const ErrorBody = z.object({
   error_places: ErrorPlaces.optional(),
 });
 
-const ERRORS: Record<number, string> = {
-  400: 'Malformed body, or the root key is missing',
-  401: 'No valid API key',
-  403: 'The key lacks the permission',
-  404: 'Not found',
-  405: 'The state forbids it',
-  422: 'The input is not valid',
-  429: 'Too many requests in this second',
-  503: 'A store or a pool is out of reach or full',
-  504: 'No outcome in time; the write runs at most once',
+/** Refusals that any operation may answer, by status: the name of their component and what they mean. */
+const REFUSALS: Record<number, [name: string, description: string]> = {
+  400: ['BadRequest', 'Malformed body, or the root key is missing'],
+  401: ['Unauthorized', 'No valid API key'],
+  403: ['Forbidden', 'The key lacks the permission'],
+  404: ['NotFound', 'Not found'],
+  405: ['NotAllowed', 'The state forbids it'],
+  413: ['TooLarge', 'The body is too large'],
+  415: ['UnsupportedMediaType', 'The body is of a type or in a coding that the operation does not take'],
+  422: ['Invalid', 'The input is not valid'],
+  429: ['TooManyRequests', 'Too many requests in this second'],
+  503: ['Unavailable', 'Not at the moment: `Retry-After` says when to try again'],
+  504: ['WritePending', 'The write goes on: its Idempotency-Key gets the answer'],
 };
+const ERROR_CONTENT = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
 /** The codes of these say what the status says. */
-const WITHOUT_CODES = new Set([404, 429, 503, 504]);
+const WITHOUT_CODES = new Set([404, 413, 415, 429, 503, 504]);
 
 /**
  * The OpenAPI document of all operations, made from the same table that mounts them: what an API key can call. Routes of the
@@ -44,6 +48,9 @@ const WITHOUT_CODES = new Set([404, 429, 503, 504]);
 export function openApiDocument(operations: readonly Operation[], facts: { url: string; version: string }): object {
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
+  registry.registerComponent('schemas', 'Error', travelling(ErrorBody));
+  for (const [name, description] of Object.values(REFUSALS))
+    registry.registerComponent('responses', name, { description, content: ERROR_CONTENT });
   for (const operation of operations) if (!operation.hidden) registry.registerPath(routeOf(operation));
   const tags = [...new Set(operations.filter(({ hidden }) => !hidden).map(({ tag }) => tag))].sort();
   const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
@@ -91,13 +98,13 @@ function routeOf(operation: Operation): RouteConfig {
 function errorsOf(operation: Operation): RouteConfig['responses'] {
   const codes = errorCodesOf(operation);
   const isRead = operation.kind === 'read';
-  const statuses = Object.entries(ERRORS).filter(([status]) => !(isRead && status === '504'));
+  const statuses = Object.entries(REFUSALS).filter(([status]) => !(isRead && status === '504'));
   return Object.fromEntries(
-    statuses.map(([status, sentence]) => {
+    statuses.map(([status, [name, sentence]]) => {
       const names = codes.filter((each) => each.status === Number(status)).map(({ code }) => `\`${code}\``);
       const isNamed = names.length > 0 && !WITHOUT_CODES.has(Number(status));
-      const description = isNamed ? `${sentence}: ${names.join(', ')}` : sentence;
-      return [status, { description, content: { 'application/json': { schema: ErrorBody } } }];
+      if (!isNamed) return [status, { $ref: `#/components/responses/${name}` }];
+      return [status, { description: `${sentence}: ${names.join(', ')}`, content: ERROR_CONTENT }];
     }),
   );
 }

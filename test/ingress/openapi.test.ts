@@ -1,4 +1,8 @@
-import { expect, test } from 'vitest';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, test } from 'vitest';
+import { CHARGE_MODELS } from '../../src/engine/pricing/charge-models.ts';
+import { chargeModel } from '../../src/engine/pricing/price.ts';
+import { validateProperties } from '../../src/engine/pricing/validate-properties.ts';
 import { openApiDocument } from '../../src/ingress/openapi.ts';
 import { operations } from '../../src/operations.ts';
 
@@ -18,8 +22,8 @@ interface Document {
 
 const document = openApiDocument(operations, { url: '/api/v1', version: '1.0.0' }) as Document;
 const {
-  components: { schemas: components },
-} = document as unknown as { components: { schemas: Record<string, Shape> } };
+  components: { schemas: components, responses },
+} = document as unknown as { components: { schemas: Record<string, Shape>; responses: object } };
 const bodyOf = (method: string, path: string) => {
   const schema = document.paths[path]?.[method]?.requestBody?.content['application/json'].schema;
   return schema && components[schema.$ref!.split('/').at(-1)!];
@@ -64,8 +68,8 @@ test('every reference leads to a component', () => {
   const references = [...new Set(text.match(/"\$ref":"[^"]+"/g))].map((each) => each.slice('"$ref":"'.length, -1));
   expect(references.length).toBeGreaterThan(100);
   for (const reference of references) {
-    expect(reference).toMatch(/^#\/components\/schemas\/\w+$/);
-    expect(Object.keys(components)).toContain(reference.split('/').at(-1));
+    const [, kind, name] = /^#\/components\/(schemas|responses)\/(\w+)$/.exec(reference) ?? [];
+    expect(Object.keys(kind === 'responses' ? responses : components), reference).toContain(name);
   }
   expect(text).not.toContain('$defs');
 });
@@ -108,6 +112,74 @@ test('words that a filter knows are listed', () => {
   expect(parameterOf('findAllInvoices', 'status')?.schema.enum).toContain('finalized');
   expect(parameterOf('findAllInvoices', 'payment_statuses[]')?.schema.items?.enum).toContain('succeeded');
   expect(parameterOf('findAllQuotes', 'status[]')?.schema.items?.enum).toContain('draft');
+});
+
+// Parameters whose words the contract lists, but for those of currencies and countries.
+test.each([
+  ['findAllAppliedCoupons', 'status', ['active', 'terminated']],
+  ['findAllCustomerAppliedCoupons', 'status', ['active', 'terminated']],
+  ['findAllCustomers', 'account_type[]', ['customer', 'partner']],
+  ['findAllCustomers', 'customer_type', ['company', 'individual']],
+  ['findAllActivityLogs', 'activity_sources[]', ['api', 'front', 'system']],
+  ['findAllApiLogs', 'http_methods[]', ['post', 'put', 'delete']],
+  ['findAllPaymentRequests', 'payment_status', ['pending', 'failed', 'succeeded']],
+  ['findAllCustomerPaymentRequests', 'payment_status', ['pending', 'failed', 'succeeded']],
+  ['findAllSubscriptions', 'status[]', ['active', 'canceled', 'pending', 'terminated']],
+  ['findAllCustomerSubscriptions', 'status[]', ['active', 'canceled', 'pending', 'terminated']],
+  ['findSubscription', 'status', ['active', 'terminated', 'pending', 'canceled']],
+  ['updateSubscription', 'status', ['active', 'pending']],
+  ['destroySubscription', 'on_termination_credit_note', ['credit', 'refund', 'skip', 'offset']],
+  ['destroySubscription', 'on_termination_invoice', ['generate', 'skip']],
+  ['findAllUsages', 'time_granularity', ['daily', 'weekly', 'monthly']],
+  ['findAllUsages', 'customer_type', ['individual', 'company']],
+])('%s lists the words of %s', (operation, name, words) => {
+  const { schema } = parameterOf(operation, name)!;
+  expect(schema.enum ?? schema.items?.enum).toEqual(expect.arrayContaining(words));
+});
+
+describe('the properties of a charge', () => {
+  interface Form {
+    title: string;
+    properties: Record<string, object>;
+    examples: object[];
+  }
+  const shape = components.ChargeProperties as unknown as { anyOf: Form[] };
+  const formOf = (model: string) => shape.anyOf.find(({ title }) => title === model)!;
+  const ajv = new Ajv2020({ strict: false });
+
+  test('stand at every charge, as they are sent and as they are shown', () => {
+    const charge = bodyOf('post', '/plans/{code}/charges')!.properties!.charge!;
+    expect(JSON.stringify(charge.properties!.properties)).toContain('#/components/schemas/ChargeProperties');
+    for (const name of ['CreatePlanInput', 'CreatePlanFixedChargeInput', 'CreateSubscriptionInput'])
+      expect(JSON.stringify(components[name])).toContain('#/components/schemas/ChargeProperties');
+    expect(JSON.stringify(components.FindPlanChargeAnswer ?? components.CreatePlanChargeAnswer)).toContain(
+      '#/components/schemas/ShownChargeProperties',
+    );
+  });
+
+  test.each(CHARGE_MODELS.filter((model) => model !== 'custom'))('of %s are those that the model takes', (model) => {
+    const { properties, examples } = formOf(model);
+    const shared = ['pricing_group_keys', 'grouped_by', 'presentation_group_keys'];
+    expect(Object.keys(properties).sort()).toEqual([...chargeModel(model).keys, ...shared].sort());
+    const isOfForm = ajv.compile(formOf(model));
+    for (const example of [...examples, chargeModel(model).defaults]) {
+      expect(isOfForm(example), JSON.stringify(example)).toBe(true);
+      expect(validateProperties(model, example)).toMatchObject({ ok: true });
+    }
+  });
+
+  test.each<[(typeof CHARGE_MODELS)[number], object]>([
+    ['standard', { amount: 1 }],
+    ['standard', { price: '1' }],
+    ['graduated', { graduated_ranges: [] }],
+    ['package', { amount: '1', package_size: 0, free_units: 0 }],
+    ['percentage', { rate: '1', free_units_per_events: 0 }],
+    ['volume', { volume_ranges: [{ to_value: null, per_unit_amount: '1', flat_amount: '0' }] }],
+    ['dynamic', { pricing_group_keys: 'region' }],
+  ])('of %s are not %j, by the description and by the rules', (model, given) => {
+    expect(ajv.compile(formOf(model))(given)).toBe(false);
+    expect(validateProperties(model, given)).toMatchObject({ ok: false });
+  });
 });
 
 test.each([

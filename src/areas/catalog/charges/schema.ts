@@ -18,6 +18,7 @@ import { SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 import { isStorableJson } from '../../../platform/schema/storable.ts';
 import { resettable, textList } from '../../../platform/schema/typed-text.ts';
 import { TaxView } from '../taxes/view.ts';
+import { chargePropertiesShape } from './properties-shape.ts';
 
 /** Longest code: an index of the database holds it, and a generated one is longer than its metric's. */
 const CODE_MAX = 300;
@@ -42,7 +43,9 @@ const MAX_DEPTH = 20;
 export const Properties = named(anyValue({ max: PROPERTIES_MAX, textMax: PROPERTY_TEXT_MAX }), {
   max: PROPERTIES_MAX,
   wrong: { error: () => 'invalid_type' },
-}).refine((properties) => isStorableJson(properties, MAX_DEPTH), FORMAT);
+})
+  .refine((properties) => isStorableJson(properties, MAX_DEPTH), FORMAT)
+  .meta(chargePropertiesShape);
 
 const filterFields = {
   invoice_display_name: optionalText(),
@@ -104,9 +107,13 @@ export type ChargeElement = z.infer<typeof ChargeElement>;
 export const CascadeBody = z.object({ cascade_updates: boolean().nullish() });
 export type CascadeBody = z.infer<typeof CascadeBody>;
 
+export const ShownProperties = z
+  .record(z.string(), z.unknown())
+  .meta({ ...chargePropertiesShape, id: 'ShownChargeProperties' });
+
 const ShownFilter = z.object({
   invoice_display_name: z.string().nullable(),
-  properties: z.record(z.string(), z.unknown()),
+  properties: ShownProperties,
   values: z.record(z.string(), z.array(z.string())),
 });
 
@@ -124,7 +131,7 @@ export const ChargeView = z.object({
   prorated: z.boolean(),
   min_amount_cents: z.int(),
   accepts_target_wallet: z.boolean(),
-  properties: z.record(z.string(), z.unknown()),
+  properties: ShownProperties,
   applied_pricing_unit: z.object({ code: z.string(), conversion_rate: z.string() }).nullable(),
   svc_parent_id: z.uuid().nullable(),
   filters: z.array(ShownFilter),

@@ -7,7 +7,7 @@ import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { boolean, decimalInput, OUT_OF_RANGE, oneOf, optionalText, text } from '../../../platform/schema/fields.ts';
 import { renameErrors } from '../../../platform/schema/flat-errors.ts';
 import { resettable, textList } from '../../../platform/schema/typed-text.ts';
-import { Properties } from '../charges/schema.ts';
+import { Properties, ShownProperties } from '../charges/schema.ts';
 import { TaxView } from '../taxes/view.ts';
 
 /** Longest code: an index of the database holds it, and a generated one is longer than its add-on's. */
@@ -70,7 +70,7 @@ export const FixedChargeView = z.object({
   charge_model: z.enum(FIXED_CHARGE_MODELS),
   pay_in_advance: z.boolean(),
   prorated: z.boolean(),
-  properties: z.record(z.string(), z.unknown()),
+  properties: ShownProperties,
   units: z.number(),
   svc_parent_id: z.uuid().nullable(),
   taxes: z.array(TaxView),

@@ -23,7 +23,9 @@ export const AppliedCouponCreate = z.object({
 export type AppliedCouponCreate = z.infer<typeof AppliedCouponCreate>;
 
 // A status that nobody knows is as good as none.
-const status = textFilter.transform((value) => COUPON_STATUSES.find((known) => known === value));
+const status = textFilter
+  .transform((value) => COUPON_STATUSES.find((known) => known === value))
+  .meta({ type: 'string', enum: COUPON_STATUSES });
 
 export const CustomerAppliedCouponsQuery = z.object({ ...pageQuery, status, coupon_code: listFilter });
 export type CustomerAppliedCouponsQuery = z.infer<typeof CustomerAppliedCouponsQuery>;

@@ -173,8 +173,13 @@ export const CustomerListQuery = z.object({
   ...pageQuery,
   search_term: textFilter,
   external_id: textFilter,
-  account_type: enumFilter(isOneOf(ACCOUNT_TYPES)),
-  customer_type: textFilter.refine((type) => type === undefined || isOneOf(CUSTOMER_TYPES)(type), INVALID),
+  account_type: enumFilter(isOneOf(ACCOUNT_TYPES)).meta({
+    type: 'array',
+    items: { type: 'string', enum: ACCOUNT_TYPES },
+  }),
+  customer_type: textFilter
+    .refine((type) => type === undefined || isOneOf(CUSTOMER_TYPES)(type), INVALID)
+    .meta({ type: 'string', enum: CUSTOMER_TYPES }),
   has_customer_type: booleanFilter,
   billing_entity_codes: listFilter,
   countries: listFilter

@@ -26,7 +26,9 @@ export const RequestCreate = z.object({
 export type RequestCreate = z.infer<typeof RequestCreate>;
 
 const known = (words: readonly string[]) =>
-  textFilter.refine((word) => word === undefined || words.includes(word), INVALID);
+  textFilter
+    .refine((word) => word === undefined || words.includes(word), INVALID)
+    .meta({ type: 'string', enum: words });
 
 const filters = {
   ...pageQuery,

@@ -6,6 +6,7 @@ import { booleanFilter, textFilter } from '../../../platform/lists/filters.ts';
 import { isCountry } from '../../../platform/schema/countries.ts';
 import { INVALID } from '../../../platform/schema/fields.ts';
 import { parseBound } from '../../../platform/schema/instant-field.ts';
+import { CUSTOMER_TYPES } from '../../customers/customers/schema.ts';
 
 /** A hundred years: more months than anybody billed. */
 const MOST_MONTHS = 1200;
@@ -49,12 +50,16 @@ export const CustomerMonthsQuery = MonthsQuery.extend({ external_customer_id: te
 export type CustomerMonthsQuery = z.infer<typeof CustomerMonthsQuery>;
 
 export const PeriodsQuery = z.object({
-  time_granularity: textFilter.pipe(z.enum(GRANULARITIES, { error: INVALID }).default('daily')),
+  time_granularity: textFilter
+    .pipe(z.enum(GRANULARITIES, { error: INVALID }).default('daily'))
+    .meta({ type: 'string', enum: GRANULARITIES }),
   currency: currencyFilter,
   from_date: dayFilter,
   to_date: dayFilter,
   billing_entity_code: textFilter,
-  customer_type: textFilter.pipe(z.enum(['individual', 'company'], { error: INVALID }).optional()),
+  customer_type: textFilter
+    .pipe(z.enum(CUSTOMER_TYPES, { error: INVALID }).optional())
+    .meta({ type: 'string', enum: CUSTOMER_TYPES }),
   external_customer_id: textFilter,
   customer_country: textFilter
     .transform((code) => code?.trim().toUpperCase())

@@ -139,20 +139,24 @@ export const SubscriptionUpdateDocumented = z.object({
 const isStatus = (value: unknown): value is (typeof SUBSCRIPTION_STATUSES)[number] =>
   (SUBSCRIPTION_STATUSES as readonly unknown[]).includes(value);
 
+const oneStatus = { type: 'string', enum: SUBSCRIPTION_STATUSES };
+
 // An unknown word is as good as none.
 export const StatusQuery = z.object({
-  status: textFilter.transform((value) => (isStatus(value) ? value : 'active')),
+  status: textFilter.transform((value) => (isStatus(value) ? value : 'active')).meta(oneStatus),
 });
 export const TerminationQuery = z.object({
-  status: textFilter,
+  status: textFilter.meta(oneStatus),
   on_termination_credit_note: z.enum(['credit', 'refund', 'offset', 'skip'], 'invalid_value').optional(),
   on_termination_invoice: z.enum(['generate', 'skip'], 'invalid_value').optional(),
 });
 
-const statusesFilter = listFilter.transform((values) => {
-  if (values === undefined) return ['active'] as const;
-  return values.every(isStatus) ? values : undefined;
-});
+const statusesFilter = listFilter
+  .transform((values) => {
+    if (values === undefined) return ['active'] as const;
+    return values.every(isStatus) ? values : undefined;
+  })
+  .meta({ type: 'array', items: oneStatus });
 
 const filters = {
   external_id: textFilter,

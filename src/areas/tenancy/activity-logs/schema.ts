@@ -32,7 +32,7 @@ export const ActivityLogsQuery = z.object({
   from_date: fromFilter,
   to_date: untilFilter,
   activity_types: listFilter,
-  activity_sources: listFilter,
+  activity_sources: listFilter.meta({ type: 'array', items: { type: 'string', enum: SOURCES } }),
   user_emails: listFilter,
   external_customer_id: textFilter,
   external_subscription_id: textFilter,

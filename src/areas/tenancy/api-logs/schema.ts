@@ -28,7 +28,9 @@ export const ApiLogsQuery = z.object({
   ...pageQuery,
   from_date: fromFilter,
   to_date: untilFilter,
-  http_methods: listFilter.transform((methods) => methods?.map((method) => method.toLowerCase())),
+  http_methods: listFilter
+    .transform((methods) => methods?.map((method) => method.toLowerCase()))
+    .meta({ type: 'array', items: { type: 'string', enum: HTTP_METHODS } }),
   http_statuses: statusFilter,
   api_version: textFilter,
   request_paths: listFilter.meta({ type: 'string' }),
