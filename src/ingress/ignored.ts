@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { queryFields } from '../platform/lists/query-fields.ts';
 import type { Operation } from '../platform/operation.ts';
+import { namesOf, schemasUnder, unwrapped } from '../platform/schema/schema-parts.ts';
 import type { Query } from './read-query.ts';
 
 /** Names in one answer at most, and characters of each: enough to find the mistake. */
@@ -21,24 +22,50 @@ export function unknownFilters(operation: Operation, sent: Query, query: Query):
 }
 
 /**
- * Paths of the fields of a body that its schema does not know, `charges[4].nmae`. Where a schema rewrites or accepts
- * anything, nothing is said.
+ * Paths of the fields of a body that its operation does not know, below the root where it has one: `charges[4].nmae`. Where
+ * anything is taken, nothing is said.
  */
-export function unknownFields(schema: z.ZodType | undefined, value: unknown, path = ''): string[] {
-  const known = schema && unwrapped(schema);
-  if (known instanceof z.ZodArray && Array.isArray(value)) {
+export function unknownFields({ root, body, documentedBody }: BodyOfOperation, sent: unknown): string[] {
+  if (!body) return [];
+  if (root !== undefined) {
+    const schemas = documentedBody ? schemasUnder(documentedBody, root) : [body];
+    return unknownBelow(schemas, isObject(sent) ? sent[root] : undefined, '');
+  }
+  // A body that takes its root off by itself also takes what would stand under it.
+  const others = documentedBody ? namesOf(body) : [];
+  return unknownBelow([documentedBody ?? body], sent, '').filter((path) => !others.includes(path));
+}
+
+type BodyOfOperation = Pick<Operation, 'root' | 'body' | 'documentedBody'>;
+
+function unknownBelow(schemas: readonly z.ZodType[], value: unknown, path: string): string[] {
+  const forms = schemas.flatMap(formsOf);
+  if (Array.isArray(value)) {
+    const elements = forms.flatMap((form) => (form instanceof z.ZodArray ? [form.element as z.ZodType] : []));
     const found: string[] = [];
     for (let index = 0; index < value.length && found.length < MOST_NAMES; index += 1)
-      found.push(...unknownFields(known.element as z.ZodType, value[index], `${path}[${index}]`));
+      found.push(...unknownBelow(elements, value[index], `${path}[${index}]`));
     return found;
   }
-  if (!(known instanceof z.ZodObject) || known.def.catchall || !isObject(value)) return [];
-  const shape = known.shape as Record<string, z.ZodType>;
+  const objects = forms.filter((form) => form instanceof z.ZodObject);
+  if (objects.length === 0 || !isObject(value) || forms.some(takesAnyObject)) return [];
   return Object.entries(value).flatMap(([name, inner]) => {
     const at = path === '' ? name : `${path}.${name}`;
-    return Object.hasOwn(shape, name) ? unknownFields(shape[name], inner, at) : [at];
+    const known = objects.flatMap(({ shape }) => (Object.hasOwn(shape, name) ? [shape[name] as z.ZodType] : []));
+    return known.length === 0 ? [at] : unknownBelow(known, inner, at);
   });
 }
+
+/** A schema without its wrapping, or each of those it chooses from. */
+function formsOf(schema: z.ZodType): z.ZodType[] {
+  const known = unwrapped(schema);
+  return known instanceof z.ZodUnion ? known.options.flatMap((option) => formsOf(option as z.ZodType)) : [known];
+}
+
+const takesAnyObject = (form: z.ZodType): boolean =>
+  form instanceof z.ZodObject
+    ? form.def.catchall !== undefined
+    : form instanceof z.ZodUnknown || form instanceof z.ZodAny || form instanceof z.ZodRecord;
 
 /** The warning header's value: visible characters only, whatever was sent. */
 export const ignoredHeader = (names: readonly string[]): Record<string, string> =>
@@ -53,13 +80,6 @@ export const ignoredHeader = (names: readonly string[]): Record<string, string> 
 
 const printable = (name: string): string =>
   name.toWellFormed().replace(/[^\w.[\]-]/gu, (char) => encodeURIComponent(char));
-
-function unwrapped(schema: z.ZodType): z.ZodType {
-  if (schema instanceof z.ZodPipe) return unwrapped(schema.in as z.ZodType);
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault)
-    return unwrapped(schema.def.innerType as z.ZodType);
-  return schema;
-}
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -84,7 +84,7 @@ export async function runOperation(deps: EdgeDeps, call: Call): Promise<Outcome>
       filters.map((name) => ({ field: name, code: UNKNOWN_FILTER, path: [name], isQuery: true })),
     );
   const input = { ...params, ...readInput(operation, query, body) };
-  call.ignored = [...filters, ...unknownFields(operation.body, rootOf(operation, body))];
+  call.ignored = [...filters, ...unknownFields(operation, body)];
   if (operation.kind === 'command') return runCommand(deps, call, input, idempotency);
   if (operation.writesWhen?.(input)) return runCommand(deps, call, input, sentKey(call, query, body));
   if (operation.computedBy) {
