@@ -4,7 +4,7 @@ import { listFeeInputs } from '../../../src/areas/invoices/fee-explanations/quer
 import { startService, type TestService } from '../../support/service.ts';
 import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
 
-// The events behind a fee of a window that holds very many: platform D.2, beyond 5.
+// The events behind a fee of a window that holds very many. Rule: fee-explanations.md.
 let service: TestService;
 let story: Story;
 let fee: CountedFee;
