@@ -30,9 +30,9 @@ export function withSharedSchemas(document: OpenApi): object {
     const name = operation.operationId[0]!.toUpperCase() + operation.operationId.slice(1);
     for (const media of Object.values(operation.requestBody?.content ?? {}))
       media.schema = shared(`${name}Input`, hoisted(media.schema, `${name}InputPart`, schemas));
-    for (const { content } of Object.values(operation.responses))
-      for (const media of Object.values(content ?? {}))
-        media.schema = shared(`${name}Answer`, hoisted(media.schema, `${name}AnswerPart`, schemas));
+    // Refusals refer to a component already.
+    for (const media of Object.values(operation.responses[200]?.content ?? {}))
+      media.schema = shared(`${name}Answer`, hoisted(media.schema, `${name}AnswerPart`, schemas));
   }
   return { ...document, components: { ...document.components, schemas } };
 }

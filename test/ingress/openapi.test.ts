@@ -74,6 +74,12 @@ test('every reference leads to a component', () => {
   expect(text).not.toContain('$defs');
 });
 
+test('no answer of a success is that of a refusal', () => {
+  expect(Object.keys(components.CreateEventAnswer!.properties ?? {})).toContain('event');
+  const answers = Object.keys(components).filter((name) => name.endsWith('Answer'));
+  for (const name of answers) expect(JSON.stringify(components[name]), name).not.toContain('/schemas/Error"');
+});
+
 interface QueryParameter {
   in: string;
   name: string;
