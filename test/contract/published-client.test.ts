@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { logNotifications } from '../support/exchange-log.ts';
 import { startService, type TestService } from '../support/service.ts';
+import { watchAnswers } from './described-answers.ts';
 import { fillCatalog, fillPlans, grantFeatures, settleOrganization } from './published-client/catalog.ts';
 import {
   applyCoupons,
@@ -26,6 +27,7 @@ import { chargeAtOnce, grantApart, meter, priceApart, subscribe, watch } from '.
 
 // The client that users of this interface already have, driven through the life of an organization: each of its methods
 // works at least once. Rule: everywhere.md#wire-prefix.
+const answers = watchAnswers();
 let service: TestService;
 let story: ClientStory;
 
@@ -74,4 +76,13 @@ test.each(CHAPTERS)('%s', (_, tell) => tell(story));
 test('every method of the client was called, and worked', () => {
   expect(story.methods).toHaveLength(217);
   expect(story.methods.filter((method) => !story.called.has(method))).toEqual([]);
+});
+
+test('every answer has the form that the API description gives it', () => {
+  expect([...answers.differences]).toEqual([]);
+  expect(answers.succeeded.size).toBe(217);
+});
+
+test('nothing that the client sends is unknown, but for what its path says already', () => {
+  expect([...answers.ignored]).toEqual(['createCustomerWallet: external_customer_id']);
 });

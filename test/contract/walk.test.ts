@@ -9,12 +9,14 @@ import { countStatements } from '../support/count-statements.ts';
 import { startService, type TestService } from '../support/service.ts';
 import { BODIES, QUERIES } from './bodies.ts';
 import { booksOf, everythingDone } from './books.ts';
+import { watchAnswers } from './described-answers.ts';
 import { buildWorld, paramsOf, pathOf, type World } from './world.ts';
 
 // Every operation met by strangers: without a key, with a key that may do nothing, with another organization's key.
 // Rules: api-keys.md#permissions, error-bodies.md#shapes, lists.md; subject of the walk is the table of operations
 // itself, so a new one is met too.
 type Sent = Awaited<ReturnType<TestService['org']>>;
+const answers = watchAnswers();
 let service: TestService;
 let owner: Sent;
 let stranger: Sent;
@@ -250,6 +252,11 @@ test('metadata of texts takes no number, however long it is', async () => {
         details: { [field]: [code] },
       });
     }
+});
+
+test('every answer has the form that the API description gives it', () => {
+  expect([...answers.differences]).toEqual([]);
+  expect(answers.succeeded.size).toBeGreaterThan(0);
 });
 
 // An empty root is a missing one; fields that nobody knows are ignored.

@@ -21,8 +21,15 @@ const FOLDER = process.env.CONTRACT_LOG;
 // Routes beside the contract that its reader takes for events by their transaction id (other-routes.md#common-ground).
 const TAKEN_FOR_EVENTS = /\/events\/(unmatched|corrections)(\?|$)/;
 
+type Listener = (exchange: Exchange) => void;
+const listeners: Listener[] = [];
+
+/** Shows every exchange of this test file to `listener`, whether the run is logged or not. */
+export const onExchange = (listener: Listener): void => void listeners.push(listener);
+
 /** Notes an exchange when the run is logged. `named`: the rule by which it goes beyond the contract, as the test says itself. */
 export function logExchange(exchange: Exchange, named?: string): void {
+  for (const listener of listeners) listener(exchange);
   if (FOLDER === undefined || TAKEN_FOR_EVENTS.test(exchange.path)) return;
   const rule = named ?? ruleBeyond(exchange);
   if (rule === undefined) append('exchanges.ndjson', JSON.stringify(exchange));
