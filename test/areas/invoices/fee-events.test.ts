@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type CountedFee, listEventsOfFee } from '../../../src/areas/invoices/fee-explanations/counted-events.ts';
 import { listFeeInputs } from '../../../src/areas/invoices/fee-explanations/queries.ts';
 import { startService, type TestService } from '../../support/service.ts';
-import { openStory, type Story } from '../billing/bill-subscriptions/story.ts';
+import { openStory, type Story } from '../../support/story.ts';
 
 // The events behind a fee of a window that holds very many. Rule: fee-explanations.md.
 let service: TestService;
@@ -31,7 +31,7 @@ beforeAll(async () => {
         properties: { n: 1 },
       },
     });
-  await story.advance('2024-04-02T00:00:00Z');
+  await story.advanceTo('2024-04-02T00:00:00Z');
   const [invoice] = await story.invoices(1);
   const { svc_id } = invoice.fees.find(({ item }: { item: { type: string } }) => item.type === 'charge');
   // As if they had been counted too: their ids are older than the fee.
