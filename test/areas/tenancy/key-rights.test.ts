@@ -4,7 +4,8 @@ import { operations } from '../../../src/operations.ts';
 import type { Client } from '../../support/client.ts';
 import { startService, type TestService } from '../../support/service.ts';
 
-// No key obtains a permission that it was not given: platform A.2, beyond 14. Every permission is tried by every route.
+// No key obtains a permission that it was not given: api-keys.md#record, other-routes.md#records. Every permission is
+// tried by every route.
 let service: TestService;
 let org: Client;
 let manager: { client: Client; svc_id: string };
