@@ -6,9 +6,9 @@ import { canSubscriptionMove } from '../../../engine/subscriptions/subscription-
 import type { Context } from '../../../platform/context.ts';
 import { markUsage } from '../../catalog/usage-thresholds/marks.ts';
 import { endRules, isExpired } from '../../subscriptions/subscriptions/activation-rules.ts';
+import { recordSubscription } from '../../subscriptions/subscriptions/announce.ts';
 import { nextBillingFrom } from '../../subscriptions/subscriptions/commands/next-billing.ts';
 import type { SubscriptionRow } from '../../subscriptions/subscriptions/queries.ts';
-import { recordSubscription } from '../../subscriptions/subscriptions/record.ts';
 import { changeSubscription, getPlanFacts } from '../../subscriptions/subscriptions/writes.ts';
 import { lockSubscriptionIn } from '../bill-subscriptions/lock.ts';
 import { closeOpenInvoice } from './close-open-invoice.ts';

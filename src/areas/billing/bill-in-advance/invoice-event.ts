@@ -1,7 +1,7 @@
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
-import { recordFeeCreated } from '../../invoices/fees/record.ts';
+import { recordFeeCreated } from '../../invoices/fees/announce.ts';
 import type { LineFee } from '../build-invoice/fees.ts';
 import { claimLines } from '../build-invoice/line-writes.ts';
 import type { BilledLine } from '../build-invoice/lines.ts';

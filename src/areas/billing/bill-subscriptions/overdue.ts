@@ -1,5 +1,5 @@
 import { periodicJob } from '../../../platform/periodic-job.ts';
-import { recordInvoice } from '../../invoices/invoices/record.ts';
+import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import { dueInvoice, earliestOverdue, flagOverdue, InvoiceItem, listOverdue } from './sql.ts';
 
 /** Flags unpaid invoices the day after they were due. Rules: periodic-jobs.md#overdue, invoices.md#dates. */

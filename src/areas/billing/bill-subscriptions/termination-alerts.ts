@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db } from '../../../platform/db/connect.ts';
 import { inScope } from '../../../platform/db/in-scope.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
-import { recordSubscription } from '../../subscriptions/subscriptions/record.ts';
+import { recordSubscription } from '../../subscriptions/subscriptions/announce.ts';
 import { type DueRow, dueSubscription, SubscriptionItem } from './sql.ts';
 
 const JOB = 'termination-alerts';

@@ -3,7 +3,7 @@ import { localDate } from '../../../engine/calendar/local-day.ts';
 import { startOf } from '../../../engine/calendar/terms.ts';
 import { trialEnd as endOfTrial } from '../../../engine/subscriptions/trial.ts';
 import { periodicJob } from '../../../platform/periodic-job.ts';
-import { recordSubscription } from '../../subscriptions/subscriptions/record.ts';
+import { recordSubscription } from '../../subscriptions/subscriptions/announce.ts';
 import { changeSubscription, firstStartOf, getPlanFacts } from '../../subscriptions/subscriptions/writes.ts';
 import { buildInvoice } from '../build-invoice/build-invoice.ts';
 import { lockPayer } from '../build-invoice/sql.ts';

@@ -1,5 +1,5 @@
 import type { Context } from '../../../platform/context.ts';
-import { recordFeeCreated } from '../../invoices/fees/record.ts';
+import { recordFeeCreated } from '../../invoices/fees/announce.ts';
 import type { PricedCharge } from '../../usage/usage/priced-charges.ts';
 import type { LineFee } from './fees.ts';
 import { feeInputs } from './inputs.ts';

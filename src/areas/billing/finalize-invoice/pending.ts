@@ -9,7 +9,7 @@ import { followInvoice } from '../../credits/credit-notes/follow-invoice.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { customerBaseView } from '../../customers/customers/view.ts';
 import { isAwaitingRegister } from '../../customers/eu-taxes/queries.ts';
-import { recordInvoice } from '../../invoices/invoices/record.ts';
+import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import { GATE_STEP } from '../../subscriptions/subscriptions/settle-gate.ts';
 import { gatedSubscriptionOf } from '../activate-subscriptions/sql.ts';
 import { spendableNotes } from '../build-invoice/credit-notes.ts';

@@ -1,8 +1,8 @@
 import type { InvoiceType } from '../../../engine/invoices/invoice-types.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
-import { recordInvoice } from '../../invoices/invoices/record.ts';
 import type { InvoiceRegeneration } from '../../invoices/invoices/regenerate-schema.ts';
 import { showInvoice } from '../../invoices/invoices/show.ts';
 import { lockVisibleInvoice } from '../../invoices/invoices/writes.ts';

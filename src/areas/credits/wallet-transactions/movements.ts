@@ -9,8 +9,8 @@ import type { PaidAccount } from '../../ledger/ledger/credit-notes.ts';
 import { addToBalance, takeFromBalance } from '../wallets/balance.ts';
 import { forfeited } from '../wallets/forfeited.ts';
 import type { WalletRow } from '../wallets/queries.ts';
+import { recordTransaction } from './announce.ts';
 import { lockOpenInbound, type TransactionRow } from './queries.ts';
-import { recordTransaction } from './record.ts';
 import { insertConsumptions, insertTransaction, type TransactionWishes } from './writes.ts';
 
 /** A transaction that was made, and its wallet after it. */

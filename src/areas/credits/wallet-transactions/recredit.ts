@@ -4,8 +4,8 @@ import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
 import { bookOnWallet } from '../../ledger/ledger/book-on-wallet.ts';
 import { addToBalance } from '../wallets/balance.ts';
 import { lockWallet, type WalletRow } from '../wallets/queries.ts';
+import { recordTransaction } from './announce.ts';
 import { listTakenByInvoice, type TransactionRow } from './queries.ts';
-import { recordTransaction } from './record.ts';
 import { insertTransaction } from './writes.ts';
 
 /**

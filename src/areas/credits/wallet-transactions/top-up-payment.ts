@@ -6,14 +6,14 @@ import { json } from '../../../platform/db/values.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
 import { customerBaseView } from '../../customers/customers/view.ts';
 import type { PaymentChange } from '../../invoices/announcements.ts';
+import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import { assignNumber } from '../../invoices/invoices/numbering.ts';
 import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
-import { recordInvoice } from '../../invoices/invoices/record.ts';
 import { bookOnWallet } from '../../ledger/ledger/book-on-wallet.ts';
 import { addToBalance } from '../wallets/balance.ts';
 import { lockWallet, type WalletRow } from '../wallets/queries.ts';
+import { recordTransaction } from './announce.ts';
 import { findPurchaseOfInvoice, type TransactionRow } from './queries.ts';
-import { recordTransaction } from './record.ts';
 import { markFailed, markSettled } from './writes.ts';
 
 /** Automatic purchases pause this long after one failed. Rule: top-ups.md#recurring-rules. */

@@ -4,8 +4,8 @@ import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import { markWallets } from '../../usage/wallet-marks/marks.ts';
 import { evaluateWalletAlerts } from '../evaluate-alerts/wallet-alerts.ts';
+import { recordWallet, shownWallet } from './announce.ts';
 import type { WalletRow } from './queries.ts';
-import { recordWallet, shownWallet } from './record.ts';
 
 type Moved = Pick<BookedCredits, 'credits' | 'amountCents'>;
 

@@ -13,10 +13,10 @@ import { chooseSections } from '../../customers/invoice-custom-sections/selectio
 import { setFirstCurrency } from '../../subscriptions/subscriptions/writes.ts';
 import { readWalletLimit } from '../../tenancy/organizations/settings/queries.ts';
 import { markWallets } from '../../usage/wallet-marks/marks.ts';
+import { recordWallet, shownWallet } from './announce.ts';
 import { creditFaults, expirationFaults, methodFaults, rangeFaults, readRules, ruleFaults } from './faults.ts';
 import { isLimits, type Limits, readLimits } from './limits.ts';
 import { listWalletCodes, readWallet } from './queries.ts';
-import { recordWallet, shownWallet } from './record.ts';
 import { type ReadRule, readRule } from './rule-input.ts';
 import type { CustomerWalletCreate, WalletCreate } from './schema.ts';
 import { insertWallet } from './sql.ts';

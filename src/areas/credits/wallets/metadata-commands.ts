@@ -1,8 +1,8 @@
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { type Metadata, metadataFaults } from '../../catalog/plans/metadata.ts';
+import { recordWallet, shownWallet } from './announce.ts';
 import { keyOf, lockWallet, type WalletKey, type WalletRow } from './queries.ts';
-import { recordWallet, shownWallet } from './record.ts';
 import { changeWallet } from './sql.ts';
 
 /** A wallet by its id, or by its code at a customer. */

@@ -2,9 +2,9 @@ import { cents } from '../../../engine/money/cents.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { bookOnWallet } from '../../ledger/ledger/book-on-wallet.ts';
+import { recordWallet, shownWallet } from './announce.ts';
 import { forfeited } from './forfeited.ts';
 import { keyOf, lockWallet, type WalletKey } from './queries.ts';
-import { recordWallet, shownWallet } from './record.ts';
 import { terminateRules } from './rules-queries.ts';
 import { listActiveIds, markTerminated, readRest } from './sql.ts';
 

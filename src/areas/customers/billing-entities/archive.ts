@@ -1,9 +1,10 @@
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { secondsOrNull } from '../../../platform/schema/view.ts';
+import { detailsOf, recordBillingEntity } from './announce.ts';
 import { type BillingEntityRow, getBillingEntity, lockBillingEntity } from './queries.ts';
-import { detailsOf, recordBillingEntity } from './record.ts';
 import { billingEntityView } from './view.ts';
+import { setArchivedAt } from './writes.ts';
 
 /**
  * Archives a billing entity: its customers keep it, nobody new may choose it. Archived twice, it stays as it is.
@@ -21,10 +22,7 @@ async function setArchived(ctx: Context, code: string, isArchived: boolean) {
   const entity = await lockBillingEntity(db, organizationId, code);
   if (isArchived && entity.is_default) throw refuse.notAllowed('not_deletable');
   if (isArchived === (entity.archived_at !== null)) return { billing_entity: billingEntityView(entity) };
-  const archivedAt = isArchived ? ctx.now() : null;
-  await db`
-    update billing_entities set archived_at = ${archivedAt}, updated_at = ${ctx.now()}
-    where organization_id = ${organizationId} and id = ${entity.id}`;
+  await setArchivedAt(db, organizationId, entity.id, isArchived ? ctx.now() : null, ctx.now());
   const changed = await getBillingEntity(db, organizationId, code);
   const details = await detailsOf(ctx, changed);
   const logged = (row: BillingEntityRow) => ({ ...details, archived_at: secondsOrNull(row.archived_at) });

@@ -7,6 +7,7 @@ import { replaceBillingEntityTaxes } from '../../catalog/taxes/writes.ts';
 import { dunningOfEntityWished, timezoneChanged } from '../announcements.ts';
 import { generateEuTaxes } from '../eu-taxes/generate.ts';
 import { replaceSections } from '../invoice-custom-sections/selections.ts';
+import { detailsOf, recordBillingEntity } from './announce.ts';
 import { countryFaults } from './country-rules.ts';
 import { documentNumberPrefix } from './document-number-prefix.ts';
 import {
@@ -16,7 +17,6 @@ import {
   getBillingEntity,
   lockBillingEntity,
 } from './queries.ts';
-import { detailsOf, recordBillingEntity } from './record.ts';
 import type { BillingEntityCreate, BillingEntityUpdate } from './schema.ts';
 import { billingEntityDetails, billingEntityView } from './view.ts';
 import {

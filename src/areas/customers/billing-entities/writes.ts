@@ -25,6 +25,16 @@ export const updateBillingEntityRow = (
   update billing_entities set ${db(columnValues(changes))}
   where organization_id = ${organizationId} and id = ${id}`;
 
+export const setArchivedAt = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  archivedAt: Temporal.Instant | null,
+  now: Temporal.Instant,
+) => db`
+  update billing_entities set archived_at = ${archivedAt}, updated_at = ${now}
+  where organization_id = ${organizationId} and id = ${id}`;
+
 /** Marks all drafts of an entity for a new computation. */
 export const flagDraftsOfEntity = (db: Db, organizationId: string, billingEntityId: string) => db`
   update invoices set ready_to_be_refreshed = true

@@ -7,8 +7,9 @@ import { nudge } from '../../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
 import { readVatNumber } from '../../../platform/vat-numbers/read-vat-number.ts';
 import { answerCheck } from './answer.ts';
+import { listDueChecks } from './queries.ts';
 import { askRegister } from './register.ts';
-import { listDueChecks, takeCheck } from './sql.ts';
+import { takeCheck } from './writes.ts';
 
 /** Questions that a sweep hands out at most; the rest waits a minute. */
 const SWEEP_MOST = 1000;

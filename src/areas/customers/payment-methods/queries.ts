@@ -4,7 +4,7 @@ import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import type { SandboxBehaviour } from '../../../platform/payments/sandbox.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import type { ContractProvider } from '../payment-providers/types.ts';
+import type { ContractProvider } from '../payment-providers/schema.ts';
 
 /** A way to pay that a customer has stored at a provider. */
 export interface MethodRow {

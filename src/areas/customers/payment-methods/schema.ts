@@ -4,7 +4,7 @@ import { isRealCard } from '../../../platform/payments/sandbox.ts';
 import { boolean, cleanText, INVALID } from '../../../platform/schema/fields.ts';
 import { secret } from '../../../platform/schema/secret-field.ts';
 import { LINE_MAX } from '../../../platform/schema/sizes.ts';
-import { CONTRACT_PROVIDERS } from '../payment-providers/types.ts';
+import { CONTRACT_PROVIDERS } from '../payment-providers/schema.ts';
 
 /**
  * A test card; the number of a real one goes no further than this, into no queue and no log.

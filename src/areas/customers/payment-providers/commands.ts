@@ -1,17 +1,15 @@
 import { lockClockCreation } from '../../../platform/clock/organization-clock.ts';
 import type { Context } from '../../../platform/context.ts';
-import { json } from '../../../platform/db/values.ts';
 import { newId } from '../../../platform/ids.ts';
 import { announce } from '../../../platform/reactions.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { pagesOfProviderOutdated, providerDeleted } from '../announcements.ts';
+import { recordProvider } from './announce.ts';
 import { findProvider, findProviderById, getProvider, type ProviderRow } from './queries.ts';
-import { recordProvider } from './record.ts';
-import type { ProviderCreate, ProviderUpdate } from './schema.ts';
-import { demandKeyFor, sealSecrets } from './secrets.ts';
-import { isTestKey } from './test-keys.ts';
-import type { ProviderType } from './types.ts';
+import type { ProviderCreate, ProviderType, ProviderUpdate } from './schema.ts';
+import { demandKeyFor, isTestKey, sealSecrets } from './secrets.ts';
 import { providerView } from './view.ts';
+import { deleteProviderRow, insertProvider, renameOfCustomers, updateProviderRow } from './writes.ts';
 
 /**
  * Secrets and switches of the providers that can be connected; the others are refused by name.
@@ -61,13 +59,9 @@ export async function createProvider(ctx: Context, { body }: { body: ProviderCre
   const given = secretsOf(body);
   demandKeyFor(ctx, given);
   const sealed = await sealSecrets(ctx, id, given);
-  await ctx.db`
-    insert into payment_providers (id, organization_id, provider_type, emulates, code, name, success_redirect_url,
-      secrets, secrets_last4, settings, status, created_at, updated_at)
-    values (${id}, ${ctx.organizationId}, ${body.type}, ${body.type === 'sandbox' ? (body.emulates ?? 'stripe') : null},
-      ${body.code}, ${body.name}, ${body.success_redirect_url ?? null}, ${json(sealed.secrets)},
-      ${json(sealed.secrets_last4)}, ${json(settingsOf(body))},
-      ${body.type === 'sandbox' ? 'connected' : 'unverified'}, ${ctx.now()}, ${ctx.now()})`;
+  const settings = settingsOf(body);
+  const status = body.type === 'sandbox' ? 'connected' : 'unverified';
+  await insertProvider(ctx, body, { id, ...sealed, settings, status });
   const provider = (await findProviderById(ctx.db, ctx.organizationId, id))!;
   if (body.type !== 'sandbox') connect(ctx, id);
   recordProvider(ctx, 'created', provider);
@@ -94,19 +88,10 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
   demandKeyFor(ctx, given);
   const sealed = await sealSecrets(ctx, stored.id, given);
   const isTried = stored.provider_type !== 'sandbox' && (given.secret_key !== undefined || newCode !== stored.code);
-  await ctx.db`
-    update payment_providers set code = ${newCode}, name = ${body.name ?? stored.name},
-      success_redirect_url = ${body.success_redirect_url === undefined ? stored.success_redirect_url : body.success_redirect_url},
-      secrets = secrets || ${json(sealed.secrets)}::jsonb,
-      secrets_last4 = secrets_last4 || ${json(sealed.secrets_last4)}::jsonb,
-      settings = settings || ${json(settingsOf(body))}::jsonb,
-      status = ${isTried ? 'unverified' : stored.status}, updated_at = ${ctx.now()}
-    where organization_id = ${ctx.organizationId} and id = ${stored.id}`;
-  if (newCode !== stored.code) {
-    await ctx.db`
-      update customers set payment_provider_code = ${newCode}, updated_at = ${ctx.now()}
-      where organization_id = ${ctx.organizationId} and payment_provider_id = ${stored.id}`;
-  }
+  const settings = settingsOf(body);
+  const status = isTried ? 'unverified' : stored.status;
+  await updateProviderRow(ctx, stored, body, { ...sealed, settings, status });
+  if (newCode !== stored.code) await renameOfCustomers(ctx, stored.id, newCode);
   if (changesConsent(stored, body)) await announce(ctx, pagesOfProviderOutdated, { payment_provider_id: stored.id });
   if (isTried) connect(ctx, stored.id);
   const changed = (await findProviderById(ctx.db, ctx.organizationId, stored.id))!;
@@ -122,13 +107,7 @@ export async function updateProvider(ctx: Context, { code, body }: { code: strin
  */
 export async function deleteProvider(ctx: Context, { code }: { code: string }) {
   const provider = await getProvider(ctx.db, ctx.organizationId, code);
-  await ctx.db`
-    update payment_providers set deleted_at = ${ctx.now()}, updated_at = ${ctx.now()}
-    where organization_id = ${ctx.organizationId} and id = ${provider.id}`;
-  await ctx.db`
-    update customers set payment_provider = null, payment_provider_code = null, provider_customer_id = null,
-      payment_provider_id = null, updated_at = ${ctx.now()}
-    where organization_id = ${ctx.organizationId} and payment_provider_id = ${provider.id}`;
+  await deleteProviderRow(ctx, provider.id);
   await announce(ctx, providerDeleted, { payment_provider_id: provider.id });
   recordProvider(ctx, 'deleted', provider);
   return answer(ctx, provider);

@@ -2,7 +2,7 @@ import type { Temporal } from 'temporal-polyfill';
 import type { Db, Fragment } from '../../../platform/db/connect.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import type { ContractProvider, ProviderType } from './types.ts';
+import type { ContractProvider, ProviderType } from './schema.ts';
 
 /** A connection to a payment provider. */
 export interface ProviderRow {

@@ -4,7 +4,14 @@ import { PageMeta, pageQuery } from '../../../platform/lists/pagination.ts';
 import { boolean, oneOf, optionalText, text } from '../../../platform/schema/fields.ts';
 import { secret } from '../../../platform/schema/secret-field.ts';
 import { clearable, webUrl } from '../../../platform/schema/typed-text.ts';
-import { CONTRACT_PROVIDERS, PROVIDER_TYPES } from './types.ts';
+
+/** Providers of the contract. */
+export const CONTRACT_PROVIDERS = ['stripe', 'gocardless', 'cashfree', 'adyen', 'flutterwave', 'moneyhash'] as const;
+export type ContractProvider = (typeof CONTRACT_PROVIDERS)[number];
+
+/** What a connection may be: a provider of the contract, or one that behaves like it. Rule: provider-connections.md. */
+export const PROVIDER_TYPES = ['sandbox', ...CONTRACT_PROVIDERS] as const;
+export type ProviderType = (typeof PROVIDER_TYPES)[number];
 
 const URL_MAX = 1024;
 const CODE_MAX = 255;

@@ -48,3 +48,12 @@ export async function readSecret(
   const sealed = provider.secrets[name];
   return sealed === undefined ? undefined : openText(deployment, sealed, placeOf(provider.id, name));
 }
+
+/**
+ * Whether a secret key of Stripe is one of test mode, full or restricted: it moves no money.
+ * Rule: provider-connections.md#sandboxes-reach-no-live-account.
+ */
+export const isTestKey = (secretKey: string): boolean => /^[sr]k_test_/.test(secretKey);
+
+/** What a connection of a sandbox shows, and is refused with, when its key or account is a live one. */
+export const LIVE_KEY_IN_SANDBOX = 'live_key_in_sandbox';

@@ -6,8 +6,8 @@ import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { endpointSecretPlace } from '../../../platform/secrets/places.ts';
 import { sealText } from '../../../platform/secrets/secrets.ts';
+import { recordEndpoint } from './announce.ts';
 import { countWebhookEndpoints, getWebhookEndpoint, lockWebhookEndpoint, type WebhookEndpointRow } from './queries.ts';
-import { recordEndpoint } from './record.ts';
 import {
   type SecretRotation,
   URL_IS_INVALID,

@@ -1,8 +1,8 @@
 import type { Context } from '../../../platform/context.ts';
 import type { ChargeOutcome, ProviderError } from '../../../platform/payments/port.ts';
+import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
 import { readInvoice } from '../../invoices/invoices/queries.ts';
-import { recordInvoice } from '../../invoices/invoices/record.ts';
 import { getRequest } from '../payment-requests/queries.ts';
 import { setRequestStatus } from '../payment-requests/status.ts';
 import { recordInvoiceFailure, recordRequestFailure } from '../payments/failure.ts';

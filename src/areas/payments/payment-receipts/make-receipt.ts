@@ -3,7 +3,7 @@ import { newId } from '../../../platform/ids.ts';
 import type { PayloadOf } from '../../../platform/reactions.ts';
 import { askForDocument } from '../../messaging/documents/ask.ts';
 import type { paymentSucceeded } from '../announcements.ts';
-import { recordReceiptCreated } from './record.ts';
+import { recordReceiptCreated } from './announce.ts';
 
 /**
  * Gives a succeeded payment its receipt, once, numbered per customer without gaps (`HOO-4321-001-RCPT-000001`). The

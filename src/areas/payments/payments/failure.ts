@@ -1,9 +1,9 @@
 import type { Context } from '../../../platform/context.ts';
 import type { ProviderError } from '../../../platform/payments/port.ts';
-import { tellTopUpRefused } from '../../credits/wallet-transactions/record.ts';
+import { tellTopUpRefused } from '../../credits/wallet-transactions/announce.ts';
 import { readCustomer } from '../../customers/customers/queries.ts';
+import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import type { InvoiceRow } from '../../invoices/invoices/queries.ts';
-import { recordInvoice } from '../../invoices/invoices/record.ts';
 import type { PaymentRow } from './queries.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { Db } from '../../../platform/db/connect.ts';
 import { isUuid } from '../../../platform/ids.ts';
 import { limitOf, type Page } from '../../../platform/lists/pagination.ts';
 import { refuse } from '../../../platform/refusal.ts';
-import type { ContractProvider } from '../../customers/payment-providers/types.ts';
+import type { ContractProvider } from '../../customers/payment-providers/schema.ts';
 import type { PaymentStatus } from './states.ts';
 
 /** A payment with what its answer needs of customer, connection and invoices. */

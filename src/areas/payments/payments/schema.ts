@@ -5,7 +5,7 @@ import { anyValue } from '../../../platform/schema/bounded.ts';
 import { MANDATORY, TOO_LONG } from '../../../platform/schema/fields.ts';
 import { LINE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 import { MethodReference } from '../../customers/payment-methods/schema.ts';
-import { CONTRACT_PROVIDERS } from '../../customers/payment-providers/types.ts';
+import { CONTRACT_PROVIDERS } from '../../customers/payment-providers/schema.ts';
 import { PAYMENT_STATUSES } from './states.ts';
 
 const asCents = (value: unknown): unknown =>

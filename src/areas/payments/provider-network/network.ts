@@ -6,8 +6,7 @@ import { stripeProvider } from '../../../platform/payments/stripe.ts';
 import { nudge } from '../../../platform/records/nudge.ts';
 import { type SystemDeps, systemTransaction } from '../../../platform/records/system-transaction.ts';
 import { findProviderById, type ProviderRow } from '../../customers/payment-providers/queries.ts';
-import { readSecret } from '../../customers/payment-providers/secrets.ts';
-import { isTestKey, LIVE_KEY_IN_SANDBOX } from '../../customers/payment-providers/test-keys.ts';
+import { isTestKey, LIVE_KEY_IN_SANDBOX, readSecret } from '../../customers/payment-providers/secrets.ts';
 
 /** A connection and the way to it. */
 export interface Connected {

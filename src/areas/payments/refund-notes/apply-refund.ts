@@ -5,7 +5,7 @@ import { setRefundStatus } from '../../credits/credit-notes/commands/update.ts';
 import { changeRefund, type RefundRow } from '../../credits/credit-notes/refunds.ts';
 import { lockCreditNote } from '../../credits/credit-notes/writes.ts';
 import { readPayment } from '../payments/queries.ts';
-import { recordRefundFailure } from './record.ts';
+import { recordRefundFailure } from './announce.ts';
 
 /** What a provider said of a refund: its id and word are null when it refused to begin one. */
 export interface RefundAnswer {

@@ -1,9 +1,9 @@
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
+import { recordInvoice } from '../../invoices/invoices/announce.ts';
 import { dueOf } from '../../invoices/invoices/due.ts';
 import { setPaymentStatus } from '../../invoices/invoices/payment-status.ts';
 import { type InvoiceRow, readInvoice } from '../../invoices/invoices/queries.ts';
-import { recordInvoice } from '../../invoices/invoices/record.ts';
 import { partsOf } from '../../invoices/invoices/show.ts';
 import { invoiceView } from '../../invoices/invoices/view.ts';
 import { changeInvoice, lockVisibleInvoice } from '../../invoices/invoices/writes.ts';

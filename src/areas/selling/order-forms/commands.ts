@@ -12,8 +12,8 @@ import { dealDateFault } from '../quotes/dates.ts';
 import { zoneOf } from '../quotes/deal.ts';
 import { lockQuote } from '../quotes/lock.ts';
 import { getQuote, getQuoteVersion, type QuoteVersionRow } from '../quotes/queries.ts';
+import { recordOrderForm } from './announce.ts';
 import { getOrderForm, insertSignedDocument, markEnded, markSigned, type OrderFormRow } from './queries.ts';
-import { recordOrderForm } from './record.ts';
 import type { OrderFormSign } from './schema.ts';
 import { readSignedDocument, type SignedDocument } from './signed-document.ts';
 

@@ -3,8 +3,8 @@ import { newId } from '../../../platform/ids.ts';
 import type { PayloadOf } from '../../../platform/reactions.ts';
 import type { quoteApproved } from '../announcements.ts';
 import { nextNumber } from '../quotes/writes.ts';
+import { recordOrderForm } from './announce.ts';
 import { insertOrderForm } from './queries.ts';
-import { recordOrderForm } from './record.ts';
 
 /** Makes the order form of a version that was just approved. Rule: quotes.md#approval. */
 export async function createOrderForm(

@@ -2,7 +2,7 @@ import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import type { QuoteRow, QuoteVersionRow } from '../quotes/queries.ts';
 import { nextNumber } from '../quotes/writes.ts';
-import { recordOrder } from './record.ts';
+import { recordOrder } from './announce.ts';
 import type { ExecutionMode } from './schema.ts';
 import { insertOrder } from './writes.ts';
 

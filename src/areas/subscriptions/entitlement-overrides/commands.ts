@@ -13,10 +13,10 @@ import {
 import { entitlementsOf } from '../entitlements/reads.ts';
 import type { StatusQuery } from '../entitlements/schema.ts';
 import { subscriptionEntitlementView } from '../entitlements/view.ts';
+import { recordSubscription } from '../subscriptions/announce.ts';
 import { lockRecords } from '../subscriptions/commands/terminate.ts';
 import { lockPlansOf } from '../subscriptions/overrides/apply.ts';
 import { getShown, type SubscriptionRow } from '../subscriptions/queries.ts';
-import { recordSubscription } from '../subscriptions/record.ts';
 import { saveOverride } from './writes.ts';
 
 interface Address {

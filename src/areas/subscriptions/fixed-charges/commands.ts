@@ -4,10 +4,10 @@ import { isUnitsOnly, overrideFixedCharges, overrideUnits } from '../../catalog/
 import { getFixedChargeByCode } from '../../catalog/fixed-charges/queries.ts';
 import type { FixedChargeOverride, SubscriptionQuery } from '../../catalog/fixed-charges/schema.ts';
 import { listPlansById } from '../../catalog/plans/queries.ts';
+import { recordSubscription } from '../subscriptions/announce.ts';
 import { lockRecords } from '../subscriptions/commands/terminate.ts';
 import { lockPlansOf, ownPlan } from '../subscriptions/overrides/apply.ts';
 import { getShown } from '../subscriptions/queries.ts';
-import { recordSubscription } from '../subscriptions/record.ts';
 import { showSubscriptionFixedCharge } from './reads.ts';
 
 interface Input {

@@ -6,6 +6,7 @@ import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { digestOfKey } from '../organizations/commands.ts';
 import { defaultPermissions, type Permissions } from '../organizations/permissions.ts';
+import { recordCreated, recordDeleted, recordRotated, recordUpdated } from './announce.ts';
 import { lackedPermission } from './permissions-input.ts';
 import {
   type ApiKeyRow,
@@ -15,7 +16,6 @@ import {
   lockKeysOfOrganization,
   readPermissions,
 } from './queries.ts';
-import { recordCreated, recordDeleted, recordRotated, recordUpdated } from './record.ts';
 import type { ApiKeyInput, ApiKeyRotation } from './schema.ts';
 import { apiKeyView } from './view.ts';
 import { expireApiKey, insertApiKey, updateApiKeyRow } from './writes.ts';

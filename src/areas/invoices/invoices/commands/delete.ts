@@ -3,7 +3,7 @@ import type { Context } from '../../../../platform/context.ts';
 import { announce } from '../../../../platform/reactions.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import { draftInvoiceDeleted } from '../../announcements.ts';
-import { recordInvoice } from '../record.ts';
+import { recordInvoice } from '../announce.ts';
 import { showInvoice } from '../show.ts';
 import { changeInvoice, lockVisibleInvoice } from '../writes.ts';
 

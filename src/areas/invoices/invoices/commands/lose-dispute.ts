@@ -1,8 +1,8 @@
 import type { Context } from '../../../../platform/context.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import { bookDisputeLost } from '../../../ledger/ledger/payment-booked.ts';
+import { recordDisputeLost } from '../announce.ts';
 import type { InvoiceRow } from '../queries.ts';
-import { recordDisputeLost } from '../record.ts';
 import { showInvoice } from '../show.ts';
 import { changeInvoice, lockVisibleInvoice } from '../writes.ts';
 

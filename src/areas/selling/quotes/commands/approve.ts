@@ -9,6 +9,7 @@ import { getBillingEntity } from '../../../customers/billing-entities/queries.ts
 import { type CustomerRow, readCustomer } from '../../../customers/customers/queries.ts';
 import { readOrganization } from '../../../tenancy/organizations/queries.ts';
 import { quoteApproved } from '../../announcements.ts';
+import { recordQuote } from '../announce.ts';
 import { businessFaults } from '../billing-items/business.ts';
 import { addFault } from '../billing-items/reader.ts';
 import { readBillingItems } from '../billing-items/structure.ts';
@@ -16,7 +17,6 @@ import { endsOf } from '../billing-items/terms.ts';
 import { dealDateFault } from '../dates.ts';
 import { targetOf, zoneOf } from '../deal.ts';
 import { getQuote, getQuoteVersion, type QuoteRow, type QuoteVersionRow } from '../queries.ts';
-import { recordQuote } from '../record.ts';
 import type { QuoteVersionApprove } from '../schema.ts';
 import { quoteVersionExtendedView } from '../view.ts';
 import { markApproved, touchQuote } from '../writes.ts';

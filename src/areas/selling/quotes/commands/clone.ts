@@ -1,8 +1,8 @@
 import type { Context } from '../../../../platform/context.ts';
 import { newId } from '../../../../platform/ids.ts';
 import { refuse } from '../../../../platform/refusal.ts';
+import { recordQuote } from '../announce.ts';
 import { findLivingVersion, getQuote, getQuoteVersion, listCurrentVersions } from '../queries.ts';
-import { recordQuote } from '../record.ts';
 import { quoteVersionExtendedView } from '../view.ts';
 import { insertVersion, touchQuote } from '../writes.ts';
 import { lockVersion } from './lock-version.ts';

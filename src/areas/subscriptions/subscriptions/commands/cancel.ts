@@ -1,6 +1,6 @@
 import type { Context } from '../../../../platform/context.ts';
+import { recordSubscription } from '../announce.ts';
 import type { SubscriptionRow } from '../queries.ts';
-import { recordSubscription } from '../record.ts';
 import { changeSubscription } from '../writes.ts';
 
 /**

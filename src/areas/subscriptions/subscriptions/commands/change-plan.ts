@@ -5,9 +5,9 @@ import { newId } from '../../../../platform/ids.ts';
 import { recordStartUnits } from '../../../catalog/fixed-charges/units.ts';
 import { markUsage } from '../../../catalog/usage-thresholds/marks.ts';
 import { copyRules, saveRules } from '../activation-rules.ts';
+import { recordSubscription } from '../announce.ts';
 import { saveFirstUnits } from '../overrides/apply.ts';
 import type { SubscriptionRow } from '../queries.ts';
-import { recordSubscription } from '../record.ts';
 import type { SubscriptionCreate } from '../schema.ts';
 import {
   changeSubscription,

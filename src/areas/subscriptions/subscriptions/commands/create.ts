@@ -8,6 +8,7 @@ import { refuse } from '../../../../platform/refusal.ts';
 import { recordStartUnits } from '../../../catalog/fixed-charges/units.ts';
 import type { PlanOverrides } from '../../../catalog/plans/override-schema.ts';
 import { saveRules } from '../activation-rules.ts';
+import { recordSubscription } from '../announce.ts';
 import {
   isForUnitsOnly,
   isOverriding,
@@ -17,7 +18,6 @@ import {
   saveFirstUnits,
 } from '../overrides/apply.ts';
 import { getShown, type SubscriptionRow } from '../queries.ts';
-import { recordSubscription } from '../record.ts';
 import type { SubscriptionCreate } from '../schema.ts';
 import {
   findPlanForSale,

@@ -5,8 +5,8 @@ import type { StepPayload } from '../../../../steps.ts';
 import { hasFixedChargesInAdvance } from '../../../catalog/fixed-charges/queries.ts';
 import { recordStartUnits } from '../../../catalog/fixed-charges/units.ts';
 import { evaluateRules } from '../activation-rules.ts';
+import { recordSubscription } from '../announce.ts';
 import type { SubscriptionRow } from '../queries.ts';
-import { recordSubscription } from '../record.ts';
 import { changeSubscription, firstStartOf, type PlanFacts } from '../writes.ts';
 import { nextBillingFrom } from './next-billing.ts';
 

@@ -5,8 +5,8 @@ import type { Context } from '../../../../platform/context.ts';
 import { announce } from '../../../../platform/reactions.ts';
 import { refuse } from '../../../../platform/refusal.ts';
 import { paidSubscriptionEnds } from '../../announcements.ts';
+import { recordSubscription } from '../announce.ts';
 import type { CreditNoteOnTermination, InvoiceOnTermination, SubscriptionRow } from '../queries.ts';
-import { recordSubscription } from '../record.ts';
 import { GATE_STEP } from '../settle-gate.ts';
 import {
   changeSubscription,

@@ -5,6 +5,7 @@ import type { Context } from '../../../../platform/context.ts';
 import { type FieldErrors, refuse } from '../../../../platform/refusal.ts';
 import { recordStartUnits } from '../../../catalog/fixed-charges/units.ts';
 import { dropRules, saveRules } from '../activation-rules.ts';
+import { recordSubscription } from '../announce.ts';
 import {
   clearThresholdsOfCopy,
   isOverriding,
@@ -13,7 +14,6 @@ import {
   refuseTwoThresholds,
 } from '../overrides/apply.ts';
 import { getShown, type SubscriptionRow } from '../queries.ts';
-import { recordSubscription } from '../record.ts';
 import type { SubscriptionUpdate } from '../schema.ts';
 import {
   changeSubscription,

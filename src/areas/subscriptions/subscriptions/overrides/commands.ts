@@ -13,9 +13,9 @@ import { addFilter, editFilter } from '../../../catalog/plan-charges/filter-comm
 import { chargeOf } from '../../../catalog/plan-charges/within-plan.ts';
 import { type PlanShown, showPlan } from '../../../catalog/plans/shown.ts';
 import { refreshShapes } from '../../../catalog/usage-shapes/commands.ts';
+import { recordSubscription } from '../announce.ts';
 import { lockRecords } from '../commands/terminate.ts';
 import { getShown } from '../queries.ts';
-import { recordSubscription } from '../record.ts';
 import { lockPlansOf, ownPlan } from './apply.ts';
 import { findFilterMeant } from './reads.ts';
 import type { OverrideQuery } from './schema.ts';

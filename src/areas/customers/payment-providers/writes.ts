@@ -1,0 +1,55 @@
+import type { WriteScope } from '../../../platform/db/rows.ts';
+import { json } from '../../../platform/db/values.ts';
+import type { ProviderRow } from './queries.ts';
+import type { ProviderCreate, ProviderUpdate } from './schema.ts';
+
+/** What a connection keeps that no client sends as it is stored. */
+interface Kept {
+  secrets: object;
+  secrets_last4: object;
+  settings: object;
+  status: string;
+}
+
+export const insertProvider = (
+  { db, organizationId, now }: WriteScope,
+  given: ProviderCreate,
+  kept: Kept & { id: string },
+) => db`
+  insert into payment_providers (id, organization_id, provider_type, emulates, code, name, success_redirect_url,
+    secrets, secrets_last4, settings, status, created_at, updated_at)
+  values (${kept.id}, ${organizationId}, ${given.type},
+    ${given.type === 'sandbox' ? (given.emulates ?? 'stripe') : null}, ${given.code}, ${given.name},
+    ${given.success_redirect_url ?? null}, ${json(kept.secrets)}, ${json(kept.secrets_last4)}, ${json(kept.settings)},
+    ${kept.status}, ${now()}, ${now()})`;
+
+/** Changes a connection: what is absent stays, secrets and settings by their names. */
+export const updateProviderRow = (
+  { db, organizationId, now }: WriteScope,
+  stored: ProviderRow,
+  given: ProviderUpdate,
+  kept: Kept,
+) => db`
+  update payment_providers set code = ${given.code ?? stored.code}, name = ${given.name ?? stored.name},
+    success_redirect_url = ${given.success_redirect_url === undefined ? stored.success_redirect_url : given.success_redirect_url},
+    secrets = secrets || ${json(kept.secrets)}::jsonb,
+    secrets_last4 = secrets_last4 || ${json(kept.secrets_last4)}::jsonb,
+    settings = settings || ${json(kept.settings)}::jsonb,
+    status = ${kept.status}, updated_at = ${now()}
+  where organization_id = ${organizationId} and id = ${stored.id}`;
+
+/** Gives the customers of a connection its new code. */
+export const renameOfCustomers = ({ db, organizationId, now }: WriteScope, id: string, code: string) => db`
+  update customers set payment_provider_code = ${code}, updated_at = ${now()}
+  where organization_id = ${organizationId} and payment_provider_id = ${id}`;
+
+/** Marks a connection deleted and unlinks its customers. */
+export async function deleteProviderRow({ db, organizationId, now }: WriteScope, id: string): Promise<void> {
+  await db`
+    update payment_providers set deleted_at = ${now()}, updated_at = ${now()}
+    where organization_id = ${organizationId} and id = ${id}`;
+  await db`
+    update customers set payment_provider = null, payment_provider_code = null, provider_customer_id = null,
+      payment_provider_id = null, updated_at = ${now()}
+    where organization_id = ${organizationId} and payment_provider_id = ${id}`;
+}
