@@ -71,6 +71,27 @@ test('all failed steps of a name are run again at once, those of other names are
   expect(metrics).toMatch(/meterstone_after_steps\{job="nobody-knows-2",state="failed",.*\} 1/);
 });
 
+test('a step whose payload does not fit waits with what is wrong, is counted, and runs when it fits', async () => {
+  const { organization } = await service.org();
+  const id = await failedStep(organization.organization_id);
+  await service.sql`update after_steps set payload = payload || '{"checks": "A23"}' where id = ${id}`;
+  expect((await call('POST', `/${id}/run`)).status).toBe(200);
+  const [step] = await until(async () => {
+    const { steps } = (await call('GET', '?state=unknown')).body;
+    return steps.length === 1 ? steps : undefined;
+  });
+  expect(step).toMatchObject({
+    id,
+    attempts: 0,
+    error: 'payload of audit-books not understood: checks: invalid_type',
+  });
+  const metrics = await (await fetch(`${service.url}/metrics`)).text();
+  expect(metrics).toMatch(/meterstone_after_steps\{job="audit-books",state="unknown",.*\} 1/);
+  // What a release that reads it would find: it is offered again, and done.
+  await service.sql`update after_steps set payload = payload || '{"checks": ["A23"]}' where id = ${id}`;
+  await until(async () => (await service.sql`select from after_steps where id = ${id}`).length === 0 || undefined);
+});
+
 test('odd ids are unknown steps, odd states are refused, and nobody without the token sees anything', async () => {
   expect(await call('POST', '/none/run')).toMatchObject({ status: 404, body: { resource: 'step' } });
   expect(await call('POST', `/${randomUUID()}/run`)).toMatchObject({ status: 404 });

@@ -292,6 +292,15 @@ test.each<[string, string, () => string[], () => string[]]>([
     () => [`delete from after_steps where ${org()}`],
   ],
   [
+    'A23',
+    'owed work that no worker understands',
+    () => [
+      `insert into after_steps (id, organization_id, job, payload, created_at, enqueued_at, unknown_since)
+       values (gen_random_uuid(), '${story.organizationId}', 'x', '{}', '2024-01-01Z', now(), '2024-01-01Z')`,
+    ],
+    () => [`delete from after_steps where ${org()}`],
+  ],
+  [
     'A24',
     'a batch of events that nobody works on',
     () => [
