@@ -18,7 +18,7 @@ type PreviewDeps = CommandDeps & { turns: Turns };
 
 /** A preview that takes longer is given up: within the write timeout, so that its caller hears of it. */
 const MOST_MS = 8000;
-/** A draft that is imagined with another fee may be under way elsewhere: it does not wait in line for it. */
+/** It locks no row; what changes a table that it reads, as a migration does, it does not wait for in line. */
 const LOCK_TIMEOUT_MS = 1000;
 /** A row that was written after the preview's view of the data was taken: the next view has it. */
 const TRIES = 3;

@@ -168,6 +168,32 @@ test('a preview shows the fee and leaves the draft', async () => {
   expect(await read()).toEqual(draft);
 });
 
+test('a preview answers what the adjustment then does, of fees that are there and of one that is not', async () => {
+  const [, minimum] = await charges();
+  const subscription_id = draft.subscriptions[0].svc_id;
+  const priced = { units: '5', unit_precise_amount: '0.3333', invoice_display_name: 'Agreed' };
+  const cases: ((now: Invoice) => object)[] = [
+    (now) => ({ fee_id: feeOf(now, 'calls').svc_id, ...priced }),
+    (now) => ({ fee_id: feeOf(now, 'plan').svc_id, units: '1.5' }),
+    () => ({ subscription_id, charge_id: minimum.svc_id, units: '2' }),
+  ];
+  // What is new each time: the ids of a fee that is not there yet, of its true-up and of taxes.
+  const known = (text: string) => JSON.parse(text, (key, value) => (key.endsWith('id') ? undefined : value));
+  for (const fieldsOf of cases) {
+    const fields = fieldsOf(await read());
+    const previewed = await story.client.post(`${path()}/preview`, { adjusted_fee: fields });
+    const again = await story.client.post(`${path()}/preview`, { adjusted_fee: fields });
+    const adjusted = await adjust(fields);
+    expect(previewed.status, previewed.text).toBe(200);
+    expect(known(previewed.text)).toEqual(known(adjusted.text));
+    expect(known(again.text)).toEqual(known(adjusted.text));
+    const refused = await story.client.post(`${path()}/preview`, {
+      adjusted_fee: { fee_id: adjusted.body.fee.svc_id, units: '1' },
+    });
+    expect(refused.body.error_details).toEqual({ adjusted_fee: ['already_exists'] });
+  }
+});
+
 test('fifty adjustments of one fee at once adjust it once', async () => {
   const fee_id = feeOf(draft, 'calls').svc_id;
   const answers = await Promise.all(Array.from({ length: 50 }, () => adjust({ fee_id, units: '5' })));

@@ -262,6 +262,67 @@ test.each(KINDS)('all writes go through while a preview of %s is under way', asy
   expect(status).toBe(200);
 });
 
+/** The invoice of April, a draft for ten days. */
+async function openDraft() {
+  await story.customer({ billing_configuration: { invoice_grace_period: 10 } });
+  await story.advanceTo('2024-05-01T02:00:00Z');
+  const drafts = (await story.invoices(2)).filter(({ status }) => status === 'draft');
+  expect(drafts).toHaveLength(1);
+  await rest();
+  return drafts[0];
+}
+
+/** What is asked about the fee of the plan, or of the calls; and the amount that it then has. */
+const ADJUSTED: [string, string, object, number][] = [
+  ['units of a plan', 'plan', { units: '2' }, 62_000],
+  ['units of usage', 'calls', { units: '7' }, 7000],
+  ['a price', 'calls', { units: '7', unit_precise_amount: '1.5' }, 1050],
+  ['a name', 'calls', { invoice_display_name: 'Agreed' }, 1000],
+];
+
+test.each(ADJUSTED)(
+  'a preview of a fee adjusted by %s locks nothing, and all writes go through beside it',
+  async (_kind, code, fields, expected) => {
+    const { svc_id, fees } = await openDraft();
+    const fee_id = fees.find(({ item }: { item: { code: string } }) => item.code === code).svc_id;
+    const input = { svc_id, body: { fee_id, ...fields } };
+    const rows = await rowCounts();
+    let held: unknown;
+    const quiet = await asked('previewAdjustedFee', input, {
+      atEnd: async (tx) => {
+        const [own] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+        held = await heldBy(own!.pid);
+      },
+    });
+    expect([quiet.status, held]).toEqual([200, { rows: [], locks: [] }]);
+    expect(quiet.essence).toBe(expected);
+    expect(await rowCounts()).toEqual(rows);
+
+    const answers: string[] = [];
+    const { client } = story;
+    const beside = async () => {
+      for (const write of [
+        () => client.post(`/invoices/${svc_id}/adjusted_fees`, { adjusted_fee: { fee_id, units: '3' } }),
+        () => client.put(`/invoices/${svc_id}/refresh`),
+        () => client.delete('/subscriptions/sub'),
+        () => client.put(`/invoices/${svc_id}/finalize`),
+      ]) {
+        const { status, text } = await write();
+        answers.push(status === 200 ? 'ok' : text);
+      }
+    };
+    const busy = await asked('previewAdjustedFee', input, {
+      atEnd: () => Promise.race([beside(), new Promise<void>((late) => setTimeout(late, 20_000))]),
+    });
+    expect(answers).toEqual(['ok', 'ok', 'ok', 'ok']);
+    expect(withoutIds(busy)).toEqual(withoutIds(quiet));
+  },
+);
+
+/** Taxes of an imagined fee have new ids each time. */
+const withoutIds = (answer: object) =>
+  JSON.parse(JSON.stringify(answer), (key, value) => (key.endsWith('id') ? undefined : value));
+
 test('a preview sees one instant: what is written after its first statement changes nothing', async () => {
   const quiet = await asked('invoicePreview', { body: ofSub() });
   const busy = await asked(

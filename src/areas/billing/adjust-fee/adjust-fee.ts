@@ -1,3 +1,4 @@
+import { assert } from '../../../engine/assert.ts';
 import { decimal } from '../../../engine/money/decimal.ts';
 import type { Context } from '../../../platform/context.ts';
 import { isUuid, newId } from '../../../platform/ids.ts';
@@ -14,8 +15,11 @@ import { feeView } from '../../invoices/fees/view.ts';
 import { getVisibleInvoice, type InvoiceRow } from '../../invoices/invoices/queries.ts';
 import { lockVisibleInvoice } from '../../invoices/invoices/writes.ts';
 import { keyOf } from '../build-invoice/adjustments.ts';
-import { refreshDraft } from '../build-invoice/finalize-draft.ts';
+import { computeDraft, refreshDraft } from '../build-invoice/finalize-draft.ts';
+import { ownerOf } from '../build-invoice/store.ts';
+import { insertFees } from '../build-invoice/writes.ts';
 import { imagine } from '../preview-invoice/imagine.ts';
+import { copyAdjustments, hideComputation, takeFees } from './own-draft.ts';
 import { adjustedThing, type Target } from './target.ts';
 
 interface Input {
@@ -31,30 +35,52 @@ interface Input {
  *   422 adjusted_fee already_exists, charge invalid_charge_model
  * Rule: usage-fees.md#adjusted-fees.
  */
-export async function createAdjustedFee(ctx: Context, { svc_id, body }: Input) {
+export async function createAdjustedFee(ctx: Context, input: Input) {
+  const { invoiceId, feeId } = await adjust(ctx, input);
+  await refreshDraft(ctx, invoiceId);
+  return { fee: feeView(await getFee(ctx.db, ctx.organizationId, feeId)) };
+}
+
+/**
+ * The fee that an adjustment would make; nothing is stored, and nobody waits for it: the draft is computed as a refresh
+ * computes it, and only its fees are written, to a table of the preview's own.
+ *
+ * Rule: usage-fees.md#adjusted-fees.
+ */
+export async function previewAdjustedFee(ctx: Context, input: Input) {
+  const { id: invoiceId, customer_id: customerId } = await getVisibleInvoice(ctx.db, ctx.organizationId, input.svc_id);
+  return imagine(ctx, { customerId, couponCodes: [] }, async (imagined) => {
+    const own = imagined.at(ctx.now());
+    await copyAdjustments(own, invoiceId);
+    const { feeId } = await adjust(own, input);
+    await hideComputation(own, invoiceId);
+    const computed = await computeDraft(own, invoiceId);
+    assert(computed, 'what was adjusted is a draft');
+    await takeFees(own);
+    const { fees, draft } = computed.computation;
+    await insertFees(own.db, ownerOf(own.organizationId, computed), fees, draft);
+    return { fee: feeView(await getFee(own.db, own.organizationId, feeId)) };
+  });
+}
+
+/** Stores what is set by hand, for the draft to be computed with. */
+async function adjust(ctx: Context, { svc_id, body }: Input): Promise<{ invoiceId: string; feeId: string }> {
   const invoice = await lockDraft(ctx, svc_id);
   const target = await adjustedThing(ctx, invoice, body);
   await refuseTwice(ctx, invoice, target);
   refuseModel(target, body);
-  const { charge_model: _model, prorated: _prorated, fee_id: feeId, ...thing } = target;
-  const id = feeId ?? newId();
+  const { charge_model: _model, prorated: _prorated, fee_id: known, ...thing } = target;
+  const feeId = known ?? newId();
   await insertAdjustedFee(ctx.db, ctx.organizationId, invoice.id, {
     ...thing,
     id: newId(),
-    fee_id: id,
+    fee_id: feeId,
     units: body.units == null ? null : decimal(body.units),
     unit_precise_amount: body.unit_precise_amount == null ? null : decimal(body.unit_precise_amount),
     invoice_display_name: body.invoice_display_name ?? null,
     created_at: ctx.now(),
   });
-  await refreshDraft(ctx, invoice.id);
-  return { fee: feeView(await getFee(ctx.db, ctx.organizationId, id)) };
-}
-
-/** The fee that an adjustment would make; nothing is stored. */
-export async function previewAdjustedFee(ctx: Context, input: Input) {
-  const { customer_id: customerId } = await getVisibleInvoice(ctx.db, ctx.organizationId, input.svc_id);
-  return imagine(ctx, { customerId, couponCodes: [] }, (imagined) => createAdjustedFee(imagined.at(ctx.now()), input));
+  return { invoiceId: invoice.id, feeId };
 }
 
 /**

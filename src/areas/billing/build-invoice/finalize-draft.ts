@@ -6,13 +6,14 @@ import type { InvoicingReason } from '../../../engine/invoices/invoice-types.ts'
 import type { Context } from '../../../platform/context.ts';
 import { followInvoice } from '../../credits/credit-notes/follow-invoice.ts';
 import { listAdjustedFees } from '../../invoices/adjusted-fees/queries.ts';
+import type { PricedCharge } from '../../usage/usage/priced-charges.ts';
 import { compute } from './compute.ts';
 import { oweLastSnapshots } from './last-snapshots.ts';
 import { rewriteLines } from './line-writes.ts';
-import { billedLine } from './lines.ts';
+import { type BilledLine, billedLine } from './lines.ts';
 import { lockPayer, readBilledSubscriptions, readIssuer } from './sql.ts';
 import { storeRenewals } from './standalone-fees.ts';
-import { store } from './store.ts';
+import { type ComputedInvoice, store } from './store.ts';
 import { clearComputation } from './writes.ts';
 
 interface DraftRow {
@@ -59,18 +60,42 @@ export const refreshDraft = (ctx: Context, invoiceId: string): Promise<boolean> 
 export const generateAgain = (ctx: Context, invoiceId: string): Promise<boolean> =>
   computeAnew(ctx, invoiceId, 'generate');
 
-async function computeAnew(
-  ctx: Context,
-  invoiceId: string,
-  aim: 'refresh' | 'finalize' | 'generate',
-): Promise<boolean> {
+type Aim = 'refresh' | 'finalize' | 'generate';
+
+async function computeAnew(ctx: Context, invoiceId: string, aim: Aim): Promise<boolean> {
+  const anew = await dropAndCompute(ctx, invoiceId, aim);
+  if (!anew) return false;
+  const { computed, lines, charges, skipsUsage } = anew;
+  await store(ctx, computed);
+  oweLastSnapshots(ctx, invoiceId, lines);
+  if (aim === 'generate' && !skipsUsage) await storeRenewals(ctx, computed.payer, lines, charges);
+  await followInvoice(ctx, invoiceId);
+  return true;
+}
+
+/**
+ * Computes a draft as a refresh would, and drops what was stored of it; what it came to is the caller's to store.
+ *
+ * @returns undefined, when it is no draft
+ */
+export const computeDraft = async (ctx: Context, invoiceId: string): Promise<ComputedInvoice | undefined> =>
+  (await dropAndCompute(ctx, invoiceId, 'refresh'))?.computed;
+
+interface ComputedAnew {
+  computed: ComputedInvoice;
+  lines: readonly BilledLine[];
+  charges: readonly PricedCharge[];
+  skipsUsage: boolean;
+}
+
+async function dropAndCompute(ctx: Context, invoiceId: string, aim: Aim): Promise<ComputedAnew | undefined> {
   const { db, organizationId } = ctx;
   const [owner] = await db<{ customer_id: string }[]>`
     select customer_id from invoices where organization_id = ${organizationId} and id = ${invoiceId}`;
-  if (!owner) return false;
+  if (!owner) return undefined;
   const payer = await lockPayer(db, organizationId, owner.customer_id);
   const invoice = await lockInvoice(ctx, invoiceId, aim === 'generate' ? 'generating' : 'draft');
-  if (!invoice) return false;
+  if (!invoice) return undefined;
 
   const stored = await listDraftLines(ctx, invoiceId);
   const first = stored[0];
@@ -105,7 +130,7 @@ async function computeAnew(
 
   await clearComputation(db, organizationId, invoiceId);
   await rewriteLines(db, organizationId, invoiceId, lines);
-  const computation = await compute(ctx, {
+  const { charges, ...computation } = await compute(ctx, {
     payer,
     issuer,
     lines,
@@ -113,7 +138,7 @@ async function computeAnew(
     isFinalizing: aim === 'finalize' || (aim === 'generate' && graceDays(dated) === 0),
     adjustments: await listAdjustedFees(db, organizationId, invoiceId),
   });
-  await store(ctx, {
+  const computed = {
     invoiceId,
     payer,
     issuer,
@@ -124,11 +149,8 @@ async function computeAnew(
     computation,
     isKnown: aim === 'refresh',
     isGated,
-  });
-  oweLastSnapshots(ctx, invoiceId, lines);
-  if (aim === 'generate' && !invoice.skip_usage) await storeRenewals(ctx, payer, lines, computation.charges);
-  await followInvoice(ctx, invoiceId);
-  return true;
+  };
+  return { computed, lines, charges, skipsUsage: invoice.skip_usage };
 }
 
 async function lockInvoice(ctx: Context, id: string, status: 'draft' | 'generating'): Promise<DraftRow | undefined> {

@@ -51,16 +51,9 @@ export interface ComputedInvoice {
  */
 export async function store(ctx: Context, invoice: ComputedInvoice): Promise<void> {
   const { db, organizationId } = ctx;
-  const { payer, issuer, dates, computation } = invoice;
+  const { payer, dates, computation } = invoice;
   const { draft, fees, means } = computation;
-  const owner: InvoiceOwner = {
-    organizationId,
-    invoiceId: invoice.invoiceId,
-    billingEntityId: issuer.id,
-    customerId: payer.id,
-    currency: invoice.currency,
-    createdAt: invoice.createdAt,
-  };
+  const owner = ownerOf(organizationId, invoice);
   const status = statusOf(draft, invoice.isGated);
   const isFinal = status === 'finalized';
   const isClosed = status === 'closed';
@@ -90,6 +83,15 @@ export async function store(ctx: Context, invoice: ComputedInvoice): Promise<voi
   if (isTold)
     await recordInvoice(ctx, isFinal ? 'invoice.created' : 'invoice.drafted', invoice.invoiceId, { customer });
 }
+
+export const ownerOf = (organizationId: string, invoice: ComputedInvoice): InvoiceOwner => ({
+  organizationId,
+  invoiceId: invoice.invoiceId,
+  billingEntityId: invoice.issuer.id,
+  customerId: invoice.payer.id,
+  currency: invoice.currency,
+  createdAt: invoice.createdAt,
+});
 
 /**
  * An invoice of a gated subscription is open while there is something to pay. Rule: activation-rules.md,
