@@ -5,6 +5,7 @@ import type { FieldCodes } from '../../../engine/pricing/combination-rules.ts';
 import { isPriced } from '../../../engine/pricing/price.ts';
 import { validateProperties } from '../../../engine/pricing/validate-properties.ts';
 import { newId } from '../../../platform/ids.ts';
+import { groupRows } from '../../../platform/lists/group-rows.ts';
 import { addFaults } from '../../../platform/schema/faults.ts';
 import { filterCode, identityOf, valuesFaults } from './filter-values.ts';
 import type { ChargeFilterRow, ChargeRow } from './queries.ts';
@@ -25,8 +26,8 @@ interface FilterListInput {
  */
 export function filterListOf(input: FilterListInput): { filters: ChargeFilterRow[]; faults: FieldCodes } {
   const faults: FieldCodes = {};
-  const left = [...input.stored];
-  const kept = input.given.map(({ values }) => take(left, identityOf(values)));
+  const left = groupRows(input.stored, ({ values }) => identityOf(values));
+  const kept = input.given.map(({ values }) => left.get(identityOf(values))?.shift());
   const codes = new Set(kept.flatMap((filter) => (filter ? [filter.code] : [])));
   const filters = input.given.map((given, position) => {
     const values = withoutRepeats(given.values);
@@ -66,8 +67,3 @@ export function checkedProperties(
 /** Every value of a key once. */
 export const withoutRepeats = (values: FilterValues): FilterValues =>
   Object.fromEntries(Object.entries(values).map(([key, texts]) => [key, [...new Set(texts)]]));
-
-function take(filters: ChargeFilterRow[], identity: string): ChargeFilterRow | undefined {
-  const index = filters.findIndex(({ values }) => identityOf(values) === identity);
-  return index < 0 ? undefined : filters.splice(index, 1)[0];
-}

@@ -13,6 +13,7 @@ import { type PricingUnits, pricingUnitOf, pricingUnitsOf } from './pricing-unit
 import type { ChargeFilterRow, ChargeRow } from './queries.ts';
 import type { ChargeElement, ChargeFilterCreate } from './schema.ts';
 import type { ChargeShown } from './shown.ts';
+import { sizeFaults } from './sizes.ts';
 
 /** A charge that was sent, with the stored one that it changes. */
 export interface GivenCharge {
@@ -38,8 +39,8 @@ interface PrepareInput {
   /** The plan is an override: its spending minimums may still change. */
   isOverride?: boolean;
   given: readonly GivenCharge[];
-  /** Codes of the plan's charges that are not among the given ones and stay. */
-  otherCodes: readonly string[];
+  /** The plan's charges that are not among the given ones and stay. */
+  others: readonly ChargeShown[];
   /** What a 404 names when a metric is unknown. */
   missing: 'billable_metric' | 'billable_metrics';
 }
@@ -58,14 +59,15 @@ interface ChargeToPrepare extends WantedCharge {
 /**
  * Checks charges of one plan and makes them ready to save. Locks their metrics.
  *
- * @returns the charges, and everything that is wrong with any of them
+ * @returns the charges, and everything that is wrong with any of them: their number first, and then nothing else
  * @throws Refusal 404 billable_metric(s), tax
  */
 export async function prepareCharges(
   ctx: Context,
   input: PrepareInput,
 ): Promise<{ charges: PreparedCharge[]; faults: FieldCodes }> {
-  const faults: FieldCodes = {};
+  const faults = sizeFaults(input.given, input.others);
+  if (Object.keys(faults).length > 0) return { charges: [], faults };
   const wanted = input.given
     .filter((each) => hasKind(each, faults))
     .map((each) => ({ ...each, definition: definitionOf(each.given, each.stored?.charge) }));
@@ -78,7 +80,7 @@ export async function prepareCharges(
       input.given.map(({ given }) => given.applied_pricing_unit),
     ),
   ]);
-  const codes = codesOf(wanted, metrics, input.otherCodes, faults);
+  const codes = codesOf(wanted, metrics, input.others, faults);
   const taxIds = new Map(taxes.map(({ code, id }) => [code, id]));
 
   const charges = wanted.map((each, index) => {
@@ -150,10 +152,10 @@ async function metricsOf(
 function codesOf(
   wanted: readonly WantedCharge[],
   metrics: ReadonlyMap<string, BillableMetricRow>,
-  otherCodes: readonly string[],
+  others: readonly ChargeShown[],
   faults: FieldCodes,
 ): string[] {
-  const taken = new Set(otherCodes);
+  const taken = new Set(others.map(({ charge }) => charge.code));
   for (const { definition, at } of wanted) {
     if (definition.code === null) continue;
     if (taken.has(definition.code)) addFaults(faults, { code: ['value_already_exist'] }, at);

@@ -19,6 +19,7 @@ import { isStorableJson } from '../../../platform/schema/storable.ts';
 import { resettable, textList } from '../../../platform/schema/typed-text.ts';
 import { TaxView } from '../taxes/view.ts';
 import { chargePropertiesShape } from './properties-shape.ts';
+import { FILTERS_MAX } from './sizes.ts';
 
 /** Longest code: an index of the database holds it, and a generated one is longer than its metric's. */
 const CODE_MAX = 300;
@@ -27,8 +28,6 @@ const CODE_MAX = 300;
 const ownErrors = <Output>() =>
   renameErrors<Output>((path) => (path[0] === 'applied_pricing_unit' ? path.slice(-1) : path.slice(0, 1)));
 
-/** Filters of a charge: each is looked through for every event and priced with every reading of usage. */
-const FILTERS_MAX = 500;
 /** Keys of a filter, of which a metric hardly has ten, and values of a key. */
 const FILTER_KEYS_MAX = 100;
 const FILTER_VALUES_MAX = 500;

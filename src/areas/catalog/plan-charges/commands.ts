@@ -21,7 +21,7 @@ export async function createPlanCharge(ctx: Context, { code, body }: { code: str
       planId: before.plan.id,
       isFrozen: false,
       given: [{ given: body }],
-      otherCodes: before.charges.map(({ charge }) => charge.code),
+      others: before.charges,
       missing: 'billable_metric',
     });
     refuseFaults(faults);
@@ -50,7 +50,7 @@ export async function updatePlanCharge(
       planId: before.plan.id,
       isFrozen: await hasSubscriptions(ctx.db, ctx.organizationId, before.plan.id),
       given: [{ given: body, stored }],
-      otherCodes: before.charges.map(({ charge }) => charge.code).filter((other) => other !== charge_code),
+      others: before.charges.filter((other) => other !== stored),
       missing: 'billable_metric',
     });
     refuseFaults(faults);

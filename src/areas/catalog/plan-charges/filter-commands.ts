@@ -4,14 +4,17 @@ import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { addFaults, refuseFaults } from '../../../platform/schema/faults.ts';
+import { TOO_LONG } from '../../../platform/schema/fields.ts';
 import { declaredValues, lockBillableMetrics } from '../billable-metrics/queries.ts';
 import { checkedProperties, withoutRepeats } from '../charges/filter-list.ts';
 import { filterCode, identityOf, valuesFaults } from '../charges/filter-values.ts';
 import type { ChargeFilterRow } from '../charges/queries.ts';
 import type { CascadeBody, ChargeFilterCreate, ChargeFilterUpdate } from '../charges/schema.ts';
 import type { ChargeShown } from '../charges/shown.ts';
+import { roomForFilters } from '../charges/sizes.ts';
 import { chargeFilterView } from '../charges/view.ts';
 import { deleteFilter, upsertFilters } from '../charges/writes.ts';
+import type { PlanShown } from '../plans/shown.ts';
 import { changeWithinPlan, chargeOf } from './within-plan.ts';
 
 interface Address {
@@ -27,7 +30,7 @@ interface Address {
  * Rule: groups-and-filters.md#filters-of-a-charge.
  */
 export const createPlanChargeFilter = (ctx: Context, { body, ...address }: Address & { body: ChargeFilterCreate }) =>
-  changeFilter(ctx, address, body, (shown) => addFilter(ctx, shown, body));
+  changeFilter(ctx, address, body, (shown, plan) => addFilter(ctx, plan, shown, body));
 
 /**
  * Changes name and properties of a charge filter, which then stands last: filters are ordered by their last change.
@@ -56,12 +59,12 @@ async function changeFilter(
   ctx: Context,
   { code, charge_code }: Address,
   body: CascadeBody | undefined,
-  change: (shown: ChargeShown) => Promise<ChargeFilterRow>,
+  change: (shown: ChargeShown, plan: PlanShown) => Promise<ChargeFilterRow>,
 ) {
   let answer: ReturnType<typeof chargeFilterView> | undefined;
   await changeWithinPlan(ctx, code, body, async (before) => {
     const shown = chargeOf(before, charge_code);
-    answer = chargeFilterView(await change(shown), shown.charge);
+    answer = chargeFilterView(await change(shown, before), shown.charge);
     return [shown.charge.billable_metric_id];
   });
   return { filter: answer! };
@@ -70,10 +73,16 @@ async function changeFilter(
 /**
  * Adds a filter to a charge, of a plan or of an override.
  *
- * @throws Refusal 422 by field; values: value_already_exist
+ * @throws Refusal 422 by field; values: value_already_exist; filters: value_is_too_long
  */
-export async function addFilter(ctx: Context, shown: ChargeShown, body: ChargeFilterCreate): Promise<ChargeFilterRow> {
+export async function addFilter(
+  ctx: Context,
+  { charges }: PlanShown,
+  shown: ChargeShown,
+  body: ChargeFilterCreate,
+): Promise<ChargeFilterRow> {
   const { charge, filters } = shown;
+  if (roomForFilters(shown, charges) === 0) throw refuse.invalid({ filters: [TOO_LONG] });
   const [metric] = await lockBillableMetrics(ctx.db, ctx.organizationId, [charge.billable_metric_id]);
   assert(metric, 'a live charge has a live metric');
   const values = withoutRepeats(body.values);

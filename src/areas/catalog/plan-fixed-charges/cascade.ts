@@ -3,6 +3,7 @@ import { canonicalJson } from '../../../platform/canonical-json.ts';
 import type { Context } from '../../../platform/context.ts';
 import { newId } from '../../../platform/ids.ts';
 import { groupRows } from '../../../platform/lists/group-rows.ts';
+import { CHARGES_MAX } from '../charges/sizes.ts';
 import type { CascadeFixedChargesStep } from '../fixed-charges/cascade-later.ts';
 import { type FixedChargeRow, listCopiesOfFixedCharges, listFixedChargesOfPlans } from '../fixed-charges/queries.ts';
 import { followUnits, type UnitsChange } from '../fixed-charges/units.ts';
@@ -82,7 +83,7 @@ function followed(
 
 const isEqual = (a: Properties, b: Properties): boolean => canonicalJson(a) === canonicalJson(b);
 
-/** Copies of new fixed charges for the overrides that have none yet. */
+/** Copies of new fixed charges for the overrides that have none yet, as far as they have room. */
 async function addedCopies(
   ctx: Context,
   step: CascadeFixedChargesStep,
@@ -92,14 +93,19 @@ async function addedCopies(
   const { db, organizationId } = ctx;
   const fresh = new Map(step.changes.filter(({ former }) => former === null).map((change) => [change.id, change]));
   if (fresh.size === 0) return [];
-  const plans = await db<{ id: string }[]>`
-    select id from plans
-    where organization_id = ${organizationId} and parent_id = ${step.plan_id} and deleted_at is null
-    order by id`;
+  const plans = await db<{ id: string; has_room_for: number }[]>`
+    select plan.id, greatest(0, ${CHARGES_MAX} - (
+      select count(*) from fixed_charges held
+      where held.organization_id = plan.organization_id and held.plan_id = plan.id and held.deleted_at is null
+    ))::int as has_room_for
+    from plans plan
+    where plan.organization_id = ${organizationId} and plan.parent_id = ${step.plan_id} and plan.deleted_at is null
+    order by plan.id`;
   const has = new Set(copies.map(({ parent_id, plan_id }) => `${parent_id} ${plan_id}`));
   return plans.flatMap((plan) =>
     parents
       .filter((parent) => fresh.has(parent.id) && !has.has(`${parent.id} ${plan.id}`))
+      .slice(0, plan.has_room_for)
       .map((parent) => ({
         fixedCharge: { ...parent, id: newId(), plan_id: plan.id, parent_id: parent.id, created_at: ctx.now() },
         isImmediate: fresh.get(parent.id)!.is_immediate,

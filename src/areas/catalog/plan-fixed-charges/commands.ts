@@ -1,6 +1,8 @@
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { refuseFaults } from '../../../platform/schema/faults.ts';
+import { TOO_LONG } from '../../../platform/schema/fields.ts';
+import { CHARGES_MAX } from '../charges/sizes.ts';
 import { applyFixedCharges, type FixedChargeList } from '../fixed-charges/plan-list.ts';
 import { prepareFixedCharges } from '../fixed-charges/prepare.ts';
 import type { FixedChargeElement } from '../fixed-charges/schema.ts';
@@ -20,6 +22,7 @@ import { type PlanShown, showPlan } from '../plans/shown.ts';
 export async function createPlanFixedCharge(ctx: Context, { code, body }: { code: string; body: FixedChargeElement }) {
   let id: string | undefined;
   const after = await changeWithinPlan(ctx, code, body, async (before) => {
+    if (before.fixedCharges.length >= CHARGES_MAX) throw refuse.invalid({ fixed_charges: [TOO_LONG] });
     const { fixedCharges, faults } = await prepareFixedCharges(ctx, {
       planId: before.plan.id,
       isFrozen: false,

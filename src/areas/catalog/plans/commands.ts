@@ -42,7 +42,7 @@ export async function createPlan(ctx: Context, { body }: { body: PlanCreate }) {
     planId: id,
     isFrozen: false,
     given: (body.charges ?? []).map((given, index) => ({ given, at: ['charges', index] })),
-    otherCodes: [],
+    others: [],
     missing: 'billable_metrics',
   });
   const fixed = await fixedChargeList(ctx, body.fixed_charges, { id, isFrozen: false, stored: [] });
@@ -99,7 +99,7 @@ export async function updatePlan(ctx: Context, { code, body }: { code: string; b
     planId: stored.id,
     isFrozen,
     given,
-    otherCodes: body.charges ? [] : untouched.map(({ charge }) => charge.code),
+    others: body.charges ? [] : untouched,
     missing: 'billable_metrics',
   });
   const fixed = await fixedChargeList(ctx, body.fixed_charges, {

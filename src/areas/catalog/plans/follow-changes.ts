@@ -8,8 +8,9 @@ import { announce } from '../../../platform/reactions.ts';
 import { planAmountChanged } from '../announcements.ts';
 import { filterCode, identityOf } from '../charges/filter-values.ts';
 import type { PreparedCharge } from '../charges/prepare.ts';
-import { listChargesOfPlans } from '../charges/queries.ts';
+import { type ChargeFilterRow, type ChargeRow, listChargesOfPlans } from '../charges/queries.ts';
 import { type ChargeShown, showCharges } from '../charges/shown.ts';
+import { CHARGES_MAX, roomForFilters } from '../charges/sizes.ts';
 import { deleteCharges, saveCharges } from '../charges/writes.ts';
 import { flagDraftInvoicesOfPlans } from '../flag-drafts.ts';
 import { refreshShapes } from '../usage-shapes/commands.ts';
@@ -22,7 +23,7 @@ import { lockCustomersOnPlans } from './lock-overrides.ts';
  * twice: what was followed is gone.
  *
  *   amount          followed when the override still has the old one
- *   charge added    copied
+ *   charge added    copied, unless the override is too large for it
  *   charge changed  ignored by another model; code and group keys always, prices where they equalled the old ones
  *   charge removed  removed while a subscription runs or waits on the override
  *
@@ -81,6 +82,7 @@ async function followCharge(
     if (copy) return [];
     const [added] = await showLiveCharge(ctx, change.charge_id);
     if (!added || own.some(({ code }) => code === added.charge.code)) return [];
+    if (!(await hasRoomFor(ctx, added, own))) return [];
     await saveCharges(db, organizationId, [copyOfCharge(ctx, added, planId)], ctx.now());
     return [added.charge.billable_metric_id];
   }
@@ -91,9 +93,16 @@ async function followCharge(
     return [copy.billable_metric_id];
   }
   if (copy.charge_model !== change.to.charge_model) return [];
-  const [shown] = await showCharges(db, organizationId, [copy]);
-  await saveCharges(db, organizationId, [followed(ctx, shown!, change)], ctx.now());
+  const charges = await showCharges(db, organizationId, own);
+  const shown = charges.find(({ charge }) => charge.id === copy.id)!;
+  await saveCharges(db, organizationId, [followed(ctx, shown, change, charges)], ctx.now());
   return [copy.billable_metric_id];
+}
+
+/** Whether a copy of a plan, which has its `own` charges, can take one more without becoming too large. */
+async function hasRoomFor(ctx: Context, added: ChargeShown, own: readonly ChargeRow[]): Promise<boolean> {
+  const charges = await showCharges(ctx.db, ctx.organizationId, own);
+  return own.length < CHARGES_MAX && added.filters.length <= roomForFilters({ filters: [] }, charges);
 }
 
 /** A copy with what it takes over of a change. */
@@ -101,6 +110,7 @@ function followed(
   ctx: Context,
   { charge, filters }: ChargeShown,
   { from, to }: { from: FollowedCharge; to: FollowedCharge },
+  ofCopy: readonly ChargeShown[],
 ): PreparedCharge {
   const isSame = from.charge_model === charge.charge_model && isDeepStrictEqual(charge.properties, from.properties);
   const hasSameRate = (charge.conversion_rate?.toFixed() ?? null) === from.conversion_rate;
@@ -112,14 +122,14 @@ function followed(
       conversion_rate:
         hasSameRate && to.conversion_rate !== null ? decimal(to.conversion_rate) : charge.conversion_rate,
     },
-    filters: followedFilters(ctx, { charge, filters }, from.filters, to.filters),
+    filters: followedFilters(ctx, { charge, filters, ofCopy }, from.filters, to.filters),
   };
 }
 
-/** The filters of a copy in the order of the plan's, its own ones last. */
+/** The filters of a copy in the order of the plan's, its own ones last; new ones as far as the copy has room. */
 function followedFilters(
   ctx: Context,
-  { charge, filters }: Pick<ChargeShown, 'charge' | 'filters'>,
+  { charge, filters, ofCopy }: Pick<ChargeShown, 'charge' | 'filters'> & { ofCopy: readonly ChargeShown[] },
   from: readonly FollowedFilter[],
   to: readonly FollowedFilter[],
 ): PreparedCharge['filters'] {
@@ -128,6 +138,8 @@ function followedFilters(
   ) => new Map(list.map((filter) => [identityOf(filter.values), filter]));
   const [own, former, current] = [byValues(filters), byValues(from), byValues(to)];
   const codes = new Set(filters.map(({ code }) => code));
+  const isGone = ({ values }: ChargeFilterRow) => former.has(identityOf(values)) && !current.has(identityOf(values));
+  let room = roomForFilters({ filters }, ofCopy) + filters.filter(isGone).length;
   const inOrder = to.flatMap((filter) => {
     const key = identityOf(filter.values);
     const [copy, old] = [own.get(key), former.get(key)];
@@ -137,7 +149,8 @@ function followedFilters(
       return [{ ...copy, properties }];
     }
     // One that the plan had before was taken out of the copy on purpose.
-    if (old !== undefined) return [];
+    if (old !== undefined || room === 0) return [];
+    room -= 1;
     const code = filterCode(filter.values, codes);
     codes.add(code);
     return [{ ...filter, id: newId(), charge_id: charge.id, code, position: 0, created_at: ctx.now() }];

@@ -6,11 +6,12 @@ import { INVALID, integer, oneOf, optionalText, text } from '../../../platform/s
 import { LINE_MAX, PROSE_MAX, SCALAR_MAX } from '../../../platform/schema/sizes.ts';
 import { textList } from '../../../platform/schema/typed-text.ts';
 import { ChargeElement } from '../charges/schema.ts';
+import { CHARGES_MAX } from '../charges/sizes.ts';
 import { FixedChargeOverrideElement } from '../fixed-charges/schema.ts';
 import { CommitmentInput } from '../minimum-commitments/schema.ts';
 import { UsageThresholdsInput } from '../usage-thresholds/schema.ts';
 import { Metadata } from './metadata.ts';
-import { CHARGES_MAX, trialPeriod } from './schema.ts';
+import { trialPeriod } from './schema.ts';
 
 /** A field that no override has: one word, to be compared with the plan's. */
 const word = anyValue({ max: SCALAR_MAX, textMax: LINE_MAX });

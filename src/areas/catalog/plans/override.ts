@@ -42,12 +42,13 @@ export async function changeOverride(ctx: Context, copy: PlanShown, given: PlanO
   const { plan } = copy;
   const definition = definitionOf(withoutFixed(given), plan);
   const taxIds = (await findTaxesByCodes(db, organizationId, given.tax_codes ?? [])).map(({ id }) => id);
+  const overridden = pairedWithCopies(copy, given.charges ?? []);
   const { charges, faults } = await prepareCharges(ctx, {
     planId: plan.id,
     isFrozen: true,
     isOverride: true,
-    given: pairedWithCopies(copy, given.charges ?? []),
-    otherCodes: [],
+    given: overridden,
+    others: copy.charges.filter((charge) => !overridden.some(({ stored }) => stored === charge)),
     missing: 'billable_metrics',
   });
   const { prepared, faults: ofCommitment } = await prepareCommitment(

@@ -16,6 +16,7 @@ import {
 import { PROSE_MAX } from '../../../platform/schema/sizes.ts';
 import { textList } from '../../../platform/schema/typed-text.ts';
 import { ChargeCreate, ChargeElement, ChargeView } from '../charges/schema.ts';
+import { CHARGES_MAX } from '../charges/sizes.ts';
 import { PlanEntitlementEnvelope } from '../entitlements/schema.ts';
 import { FixedChargeElement, FixedChargeView } from '../fixed-charges/schema.ts';
 import { CommitmentInput, CommitmentView } from '../minimum-commitments/schema.ts';
@@ -28,8 +29,6 @@ export const INTERVALS = ['weekly', 'monthly', 'quarterly', 'semiannual', 'yearl
 
 /** Longest code: an index of the database holds it. */
 const CODE_MAX = 255;
-/** Charges of a plan, of usage and fixed ones each: every reading of usage prices them all. */
-export const CHARGES_MAX = 500;
 /** Days of a trial: nobody gives a century away. */
 const MAX_TRIAL_DAYS = 36_525;
 

@@ -39,7 +39,7 @@ export async function overrideCharge(ctx: Context, { body, ...address }: Address
       isFrozen: true,
       isOverride: true,
       given: [{ given: body, stored: shown }],
-      otherCodes: [],
+      others: plan.charges.filter((other) => other !== shown),
       missing: 'billable_metric',
     });
     refuseFaults(faults);
@@ -51,8 +51,8 @@ export async function overrideCharge(ctx: Context, { body, ...address }: Address
 /** Adds a filter for one subscription. @throws Refusal 404 subscription, charge; 422 as addFilter */
 export async function createOwnFilter(ctx: Context, { body, ...address }: Address & { body: ChargeFilterCreate }) {
   let filter: ChargeFilterRow | undefined;
-  const after = await changeOwnCharge(ctx, address, async ({ shown }) => {
-    filter = await addFilter(ctx, shown, body);
+  const after = await changeOwnCharge(ctx, address, async ({ plan, shown }) => {
+    filter = await addFilter(ctx, plan, shown, body);
   });
   return { filter: chargeFilterView(filter!, after.charge) };
 }

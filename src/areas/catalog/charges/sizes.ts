@@ -1,0 +1,43 @@
+import type { FieldCodes } from '../../../engine/pricing/combination-rules.ts';
+import { addFaults } from '../../../platform/schema/faults.ts';
+import { TOO_LONG } from '../../../platform/schema/fields.ts';
+import type { GivenCharge } from './prepare.ts';
+import type { ChargeShown } from './shown.ts';
+
+/** Charges of a plan, of usage and fixed ones each: every reading of usage prices them all. */
+export const CHARGES_MAX = 500;
+/** Filters of a charge: each is looked through for every event and priced with every reading of usage. */
+export const FILTERS_MAX = 500;
+/**
+ * Filters of all charges of a plan together, ten charges full of them: a reading of usage takes half a second of the
+ * processor with so many; all charges full would be 250 000, which no budget of a read holds.
+ */
+export const PLAN_FILTERS_MAX = 5000;
+
+const totalFilters = (charges: readonly Pick<ChargeShown, 'filters'>[]): number =>
+  charges.reduce((total, { filters }) => total + filters.length, 0);
+
+/**
+ * What is wrong with the size of a plan that gets or changes `given` charges and keeps `others`. One that is larger since
+ * before there was a bound keeps what it has, and takes no more.
+ *
+ * Rule: everywhere.md#bounded-cost.
+ */
+export function sizeFaults(given: readonly GivenCharge[], others: readonly ChargeShown[]): FieldCodes {
+  const faults: FieldCodes = {};
+  const stored = [...others, ...given.flatMap((each) => each.stored ?? [])];
+  if (given.length + others.length > Math.max(CHARGES_MAX, stored.length)) addFaults(faults, { charges: [TOO_LONG] });
+  const mostFilters = Math.max(PLAN_FILTERS_MAX, totalFilters(stored));
+  let filters = totalFilters(others);
+  for (const { given: input, stored: former, at } of given) {
+    filters += (input.filters ?? former?.filters ?? []).length;
+    if (filters <= mostFilters) continue;
+    addFaults(faults, { filters: [TOO_LONG] }, at);
+    break;
+  }
+  return faults;
+}
+
+/** How many filters one of the charges of a plan may still get. */
+export const roomForFilters = ({ filters }: Pick<ChargeShown, 'filters'>, ofPlan: readonly ChargeShown[]): number =>
+  Math.max(0, Math.min(FILTERS_MAX - filters.length, PLAN_FILTERS_MAX - totalFilters(ofPlan)));
