@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mapInSlices, Turns } from '../../src/platform/turns/turns.ts';
+import { mapInSlices, sortInSlices, Turns } from '../../src/platform/turns/turns.ts';
 
 // everywhere.md#bounded-cost: no organization takes more than its share of the processor time of the ingress.
 
@@ -103,3 +103,18 @@ test('a computation ends with 503 when its caller is gone, or after 2500 slices'
   await expect(endless).rejects.toMatchObject({ status: 503 });
   expect(now).toBe(5002);
 });
+
+test.each([0, 1, 500, 501, 3777])(
+  '%i items sorted in pieces are those sorted at once, equal ones in their order',
+  async (count) => {
+    const items = Array.from({ length: count }, (_, n) => ({ n, by: (n * 7919) % 97 }));
+    const byKey = (a: { by: number }, b: { by: number }) => a.by - b.by;
+    let pauses = 0;
+    const sorted = await sortInSlices(items, byKey, () => {
+      pauses += 1;
+      return undefined;
+    });
+    expect(sorted).toEqual(items.toSorted(byKey));
+    expect(pauses).toBeGreaterThanOrEqual(Math.ceil(count / 500));
+  },
+);

@@ -5,31 +5,40 @@ import { addCents, subtractCents, sumCents } from '../money/cents.ts';
 import { ZERO } from '../money/decimal.ts';
 import { taxBase, taxFee } from '../taxes/tax-fee.ts';
 import { taxInvoice } from '../taxes/tax-invoice.ts';
-import type { Draft } from './draft.ts';
+import type { Draft, DraftFee } from './draft.ts';
 
-/** One step of the computation of an invoice. */
-export type Step = (draft: Draft) => Draft;
+/** One step of the computation of an invoice: over the whole of it, or over each fee by itself. */
+export type Step = WholeStep | { eachFee: (draft: Draft) => (fee: DraftFee) => DraftFee };
+type WholeStep = (draft: Draft) => Draft;
 
-const totalFees: Step = (draft) => ({ ...draft, feesAmountCents: sumCents(draft.fees.map((fee) => fee.amountCents)) });
+const totalFees: WholeStep = (draft) => ({
+  ...draft,
+  feesAmountCents: sumCents(draft.fees.map((fee) => fee.amountCents)),
+});
 
 /** Rule: progressive-billing.md#credit-on-later-invoices. */
-const creditProgressiveBilling: Step = (draft) => ({
+const creditProgressiveBilling: WholeStep = (draft) => ({
   ...draft,
   progressiveBillingCreditAmountCents: sumCents([
     draft.progressiveBillingCreditAmountCents,
     ...draft.progressiveCredits.map(({ amountCents }) => amountCents),
   ]),
-  fees: draft.fees.map((fee) => ({
-    ...fee,
-    preciseCouponsAmountCents: draft.progressiveCredits.reduce(
-      (total, { shares }) => total.plus(shares.get(fee.key) ?? ZERO),
-      fee.preciseCouponsAmountCents,
-    ),
-  })),
 });
 
+const shareProgressiveCredits: Step = {
+  eachFee:
+    ({ progressiveCredits }) =>
+    (fee) => ({
+      ...fee,
+      preciseCouponsAmountCents: progressiveCredits.reduce(
+        (total, { shares }) => total.plus(shares.get(fee.key) ?? ZERO),
+        fee.preciseCouponsAmountCents,
+      ),
+    }),
+};
+
 /** Rule: coupons.md#on-an-invoice. */
-const takeCouponsOff: Step = (draft) => {
+const takeCouponsOff: WholeStep = (draft) => {
   if (!draft.isFinalizing || draft.feesAmountCents === 0) return draft;
   const { uses, fees } = useCoupons({
     coupons: draft.coupons.active,
@@ -45,7 +54,7 @@ const takeCouponsOff: Step = (draft) => {
   };
 };
 
-const totalBeforeTaxes: Step = (draft) => ({
+const totalBeforeTaxes: WholeStep = (draft) => ({
   ...draft,
   subTotalExcludingTaxesAmountCents: subtractCents(
     draft.feesAmountCents,
@@ -53,18 +62,18 @@ const totalBeforeTaxes: Step = (draft) => ({
   ),
 });
 
-const taxFees: Step = (draft) => ({ ...draft, fees: draft.fees.map((fee) => ({ ...fee, ...taxFee(fee, fee.taxes) })) });
+const taxFees: Step = { eachFee: () => (fee) => ({ ...fee, ...taxFee(fee, fee.taxes) }) };
 
-const taxWhole: Step = (draft) =>
+const taxWhole: WholeStep = (draft) =>
   draft.awaitsTaxes ? draft : { ...draft, ...taxInvoice(draft.fees, draft.subTotalExcludingTaxesAmountCents) };
 
-const totalWithTaxes: Step = (draft) => ({
+const totalWithTaxes: WholeStep = (draft) => ({
   ...draft,
   subTotalIncludingTaxesAmountCents: addCents(draft.subTotalExcludingTaxesAmountCents, draft.taxesAmountCents),
 });
 
 /** Rule: credit-notes.md#paying-later-invoices. */
-const payWithCreditNotes: Step = (draft) => {
+const payWithCreditNotes: WholeStep = (draft) => {
   if (!draft.isFinalizing || draft.awaitsTaxes || draft.creditNotes.length === 0) return draft;
   const { uses, shares } = useCreditNotes(
     draft.creditNotes,
@@ -80,7 +89,7 @@ const payWithCreditNotes: Step = (draft) => {
 };
 
 /** Rule: wallets.md#paying-an-invoice. */
-const payFromWallets: Step = (draft) => {
+const payFromWallets: WholeStep = (draft) => {
   if (!draft.isFinalizing || draft.awaitsTaxes || draft.wallets.length === 0) return draft;
   const walletPayments = payWithWallets({
     fees: draft.fees,
@@ -95,7 +104,7 @@ const payFromWallets: Step = (draft) => {
   };
 };
 
-const total: Step = (draft) => ({
+const total: WholeStep = (draft) => ({
   ...draft,
   totalAmountCents: subtractCents(
     draft.subTotalIncludingTaxesAmountCents,
@@ -104,7 +113,7 @@ const total: Step = (draft) => ({
 });
 
 /** Rule: invoices.md#statuses "payment_status". */
-const settle: Step = (draft) => ({
+const settle: WholeStep = (draft) => ({
   ...draft,
   paymentStatus: draft.totalAmountCents === 0 || draft.invoiceType === 'advance_charges' ? 'succeeded' : 'pending',
 });
@@ -113,7 +122,7 @@ const settle: Step = (draft) => ({
  * Fees of 0 decide, not the total: a fully discounted invoice is finalized; one that waits for its taxes is finalized once
  * they are known. Rules: invoices.md#zero-amounts, eu-taxes.md.
  */
-const closeOrFinalize: Step = (draft) => {
+const closeOrFinalize: WholeStep = (draft) => {
   const isAlwaysKept = draft.invoiceType === 'credit' || draft.invoiceType === 'progressive_billing';
   const isSuppressed = draft.feesAmountCents === 0 && !draft.keepsZeroAmount && !isAlwaysKept;
   if (!draft.isFinalizing) return { ...draft, status: 'draft' };
@@ -129,6 +138,7 @@ const closeOrFinalize: Step = (draft) => {
 export const INVOICE_STEPS: readonly Step[] = [
   totalFees,
   creditProgressiveBilling,
+  shareProgressiveCredits,
   takeCouponsOff,
   totalBeforeTaxes,
   taxFees,
@@ -141,5 +151,8 @@ export const INVOICE_STEPS: readonly Step[] = [
   closeOrFinalize,
 ];
 
+const run = (draft: Draft, step: Step): Draft =>
+  typeof step === 'function' ? step(draft) : { ...draft, fees: draft.fees.map(step.eachFee(draft)) };
+
 /** Runs every step over a new draft. */
-export const computeInvoice = (draft: Draft): Draft => INVOICE_STEPS.reduce((done, step) => step(done), draft);
+export const computeInvoice = (draft: Draft): Draft => INVOICE_STEPS.reduce(run, draft);

@@ -110,3 +110,29 @@ export async function mapInSlices<Item, Result>(
   }
   return results;
 }
+
+/** Items that are sorted in one piece: some hundred microseconds. */
+const SORTED_AT_ONCE = 500;
+
+/** `items.toSorted(compare)`, as stable as that, in pieces: parts of it, then two parts at a time made one. */
+export async function sortInSlices<Item>(
+  items: readonly Item[],
+  compare: (a: Item, b: Item) => number,
+  pause: Pause | undefined,
+): Promise<Item[]> {
+  const count = Math.ceil(items.length / SORTED_AT_ONCE);
+  const parts = Array.from({ length: count }, (_, n) => items.slice(n * SORTED_AT_ONCE, (n + 1) * SORTED_AT_ONCE));
+  let sorted = await mapInSlices(parts, (part) => part.sort(compare), pause);
+  while (sorted.length > 1) {
+    const pairs = Array.from({ length: Math.ceil(sorted.length / 2) }, (_, n) => sorted.slice(2 * n, 2 * n + 2));
+    sorted = await mapInSlices(pairs, ([left, right]) => (right ? merged(left!, right, compare) : left!), pause);
+  }
+  return sorted[0] ?? [];
+}
+
+function merged<Item>(left: readonly Item[], right: readonly Item[], compare: (a: Item, b: Item) => number): Item[] {
+  const result: Item[] = [];
+  let [l, r] = [0, 0];
+  while (l < left.length && r < right.length) result.push(compare(left[l]!, right[r]!) <= 0 ? left[l++]! : right[r++]!);
+  return result.concat(left.slice(l), right.slice(r));
+}

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { showCurrentUsage } from '../../../src/areas/usage/usage/current-usage.ts';
+import { listPricedCharges } from '../../../src/areas/usage/usage/priced-charges.ts';
 import { showProjectedUsage } from '../../../src/areas/usage/usage/projected-usage.ts';
 import { assert } from '../../../src/engine/assert.ts';
 import { realNow } from '../../../src/platform/clock/real-clock.ts';
@@ -114,3 +115,16 @@ test.each(KINDS)(
   },
   120_000,
 );
+
+test('charges with their filters are read with a pause after each', async () => {
+  const [plan] = await service.sql<{ id: string }[]>`select id from plans where code = 'p'`;
+  let pauses = 0;
+  const pause = () => {
+    pauses += 1;
+    return undefined;
+  };
+  const { organization_id } = client.organization;
+  const charges = await listPricedCharges(service.sql, organization_id, [plan!.id], { pause });
+  expect(charges).toHaveLength(CHARGES);
+  expect(pauses).toBe(CHARGES);
+});

@@ -57,7 +57,7 @@ export async function compute(
   ];
   const adjuster = adjusterOf(adjustments);
   const [charges, fixedOf] = await Promise.all([
-    listPricedCharges(ctx.db, ctx.organizationId, planIds),
+    listPricedCharges(ctx.db, ctx.organizationId, planIds, { pause: ctx.pause }),
     fixedChargeFees(ctx, lines, adjuster),
   ]);
   const usage = skipUsage ? [] : await countLines(ctx, lines, charges);

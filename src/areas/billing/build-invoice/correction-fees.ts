@@ -64,7 +64,7 @@ async function correctionFees(
   rows: readonly DifferenceRow[],
 ): Promise<LineFee[]> {
   const ids = [...new Set(rows.flatMap(({ charge_id }) => (charge_id === null ? [] : [charge_id])))];
-  const charges = ids.length === 0 ? [] : await listPricedCharges(ctx.db, ctx.organizationId, [], ids);
+  const charges = ids.length === 0 ? [] : await listPricedCharges(ctx.db, ctx.organizationId, [], { alsoIds: ids });
   const byThing = new Map<string, DifferenceRow[]>();
   for (const row of rows) byThing.set(thingOf(row), [...(byThing.get(thingOf(row)) ?? []), row]);
   return [...byThing.values()].flatMap((own) => {

@@ -1,9 +1,10 @@
 import { newDraft } from '../../../engine/invoices/draft.ts';
 import type { InvoiceType } from '../../../engine/invoices/invoice-types.ts';
-import { computeInvoice } from '../../../engine/invoices/steps.ts';
 import { keepsZeroAmount } from '../../../engine/invoices/zero-amount.ts';
 import type { Context } from '../../../platform/context.ts';
-import { listHeldTaxes, taxesOfFee } from '../../usage/usage/fee-taxes.ts';
+import { mapInSlices } from '../../../platform/turns/turns.ts';
+import { computeInSlices } from '../../usage/usage/compute-in-slices.ts';
+import { type HeldTax, listHeldTaxes, taxesOfFee } from '../../usage/usage/fee-taxes.ts';
 import type { Computation } from './compute.ts';
 import { activeCoupons } from './coupons.ts';
 import { spendableNotes } from './credit-notes.ts';
@@ -48,17 +49,16 @@ export async function totalFees(
   ]);
   const awaitsTaxes = isSettled && means?.awaits_register === true;
   const progressive = means?.has_progressive_invoices ? await progressiveCredits(ctx, payer.id, fees, lines) : [];
-  const taxes = new Map(
-    fees.map((fee) => {
-      const owner = {
-        chargeId: fee.charge?.id,
-        fixedChargeId: fee.fixedCharge?.id,
-        planId: fee.line.subscription.plan_id,
-      };
-      return [fee.id, awaitsTaxes ? [] : taxesOfFee(held, fee.fee_type, owner)];
-    }),
-  );
-  const draft = computeInvoice(
+  const taxesOf = (fee: LineFee): [string, readonly HeldTax[]] => {
+    const owner = {
+      chargeId: fee.charge?.id,
+      fixedChargeId: fee.fixedCharge?.id,
+      planId: fee.line.subscription.plan_id,
+    };
+    return [fee.id, awaitsTaxes ? [] : taxesOfFee(held, fee.fee_type, owner)];
+  };
+  const taxes = new Map(await mapInSlices(fees, taxesOf, ctx.pause));
+  const draft = await computeInSlices(
     newDraft({
       invoiceType,
       isFinalizing,
@@ -86,6 +86,7 @@ export async function totalFees(
           }
         : {}),
     }),
+    ctx.pause,
   );
   return { fees, taxes, draft, means };
 }

@@ -39,7 +39,7 @@ export async function estimateFees(ctx: Context, { body: event }: { body: Estima
   if (!isNumber(event.timestamp)) throw refuse.invalid({ timestamp: ['invalid_format'] });
   const [metric, ofPlan] = await Promise.all([
     findRow(ctx, billableMetrics, event.code),
-    listPricedCharges(ctx.db, ctx.organizationId, [subscription.plan_id]),
+    listPricedCharges(ctx.db, ctx.organizationId, [subscription.plan_id], { pause: ctx.pause }),
   ]);
   if (!metric) throw refuse.notFound('billable_metric');
   const properties = checkedProperties(ctx, metric, event);

@@ -61,7 +61,8 @@ async function feesOf(ctx: Context, events: readonly EstimatedEvent[]) {
   const externalIds = [...new Set(events.map((event) => event.external_subscription_id))];
   const subscriptions = await coveringSubscriptions(ctx, externalIds);
   const planIds = [...new Set([...subscriptions.values()].map((subscription) => subscription.plan_id))];
-  const charges = (await listPricedCharges(ctx.db, ctx.organizationId, planIds)).filter(isInstant);
+  const ofPlans = await listPricedCharges(ctx.db, ctx.organizationId, planIds, { pause: ctx.pause });
+  const charges = ofPlans.filter(isInstant);
   for (const { plan_id } of subscriptions.values()) {
     if (!charges.some((charge) => charge.plan_id === plan_id))
       throw refuse.invalid({ code: ['does_not_match_an_instant_charge'] });

@@ -83,12 +83,9 @@ export async function repriceInvoice(
     concerned.some(({ subscription_id }) => subscription_id === subscription.id),
   );
   const successors = lines.flatMap(({ subscription }) => subscription.successor_plan_id ?? []);
-  const charges = await listPricedCharges(
-    db,
-    organizationId,
-    successors,
-    concerned.map(({ charge_id }) => charge_id),
-  );
+  const charges = await listPricedCharges(db, organizationId, successors, {
+    alsoIds: concerned.map(({ charge_id }) => charge_id),
+  });
   const asked = lines.flatMap((line) => askedOf(line, charges, concerned, fees));
   const { counted, leftOut } = await countAsked(ctx, asked, finalAt);
   const adjuster = adjusterOf(adjustments);

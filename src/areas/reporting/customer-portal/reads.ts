@@ -130,7 +130,7 @@ async function listOf<Row>(page: number, read: (slice: Slice) => PromiseLike<rea
 async function usageInProgress(ctx: Context, active: readonly SubscriptionShown[]): Promise<Portal['usage']> {
   if (active.length === 0) return new Map();
   const planIds = [...new Set(active.map(({ plan_id }) => plan_id))];
-  const charges = await listPricedCharges(ctx.db, ctx.organizationId, planIds);
+  const charges = await listPricedCharges(ctx.db, ctx.organizationId, planIds, { pause: ctx.pause });
   const wanted = active.map((subscription) => ({
     subscription,
     charges: charges.filter(({ plan_id }) => plan_id === subscription.plan_id).sort(byMetricName),

@@ -1,14 +1,14 @@
 import { localDate } from '../../../engine/calendar/local-day.ts';
 import { lastInstant, shownEnd, shownStart } from '../../../engine/calendar/period.ts';
-import { type Draft, newDraft } from '../../../engine/invoices/draft.ts';
-import { INVOICE_STEPS } from '../../../engine/invoices/steps.ts';
+import { newDraft } from '../../../engine/invoices/draft.ts';
 import type { Proration } from '../../../engine/metrics/proration.ts';
 import type { Context } from '../../../platform/context.ts';
 import { refuse } from '../../../platform/refusal.ts';
 import { seconds } from '../../../platform/schema/view.ts';
-import { mapInSlices, type Pause } from '../../../platform/turns/turns.ts';
+import { mapInSlices } from '../../../platform/turns/turns.ts';
 import { getCustomer } from '../../customers/customers/queries.ts';
 import { findActiveOfCustomer, type SubscriptionShown } from '../../subscriptions/subscriptions/queries.ts';
+import { computeInSlices } from './compute-in-slices.ts';
 import { listHeldTaxes, taxesOfFee } from './fee-taxes.ts';
 import { planWeight } from './plan-weight.ts';
 import { listPricedCharges } from './priced-charges.ts';
@@ -79,7 +79,7 @@ export async function usageInProgress(
     admit(ctx, subject, externalCustomerId, query.external_subscription_id),
   ]);
   const subscription = await activeSubscription(ctx, customer.id, query.external_subscription_id);
-  const allCharges = await listPricedCharges(ctx.db, ctx.organizationId, [subscription.plan_id]);
+  const allCharges = await listPricedCharges(ctx.db, ctx.organizationId, [subscription.plan_id], { pause: ctx.pause });
   const charges = selectCharges(allCharges, query);
   const only = query.group ?? query.filter_by_group;
   if (query.full_usage === true) {
@@ -132,16 +132,6 @@ export async function usageInProgress(
       total_amount_cents: draft.totalAmountCents,
     },
   };
-}
-
-/** The computation of an invoice with a pause after each step: of 20 000 fees it takes 120 ms of the processor. */
-async function computeInSlices(draft: Draft, pause: Pause | undefined): Promise<Draft> {
-  let done = draft;
-  for (const step of INVOICE_STEPS) {
-    done = step(done);
-    await pause?.();
-  }
-  return done;
 }
 
 /** Waits for the organization's turn when the subscription's usage is heavy to read. */

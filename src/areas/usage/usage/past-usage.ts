@@ -84,13 +84,14 @@ async function periodUsage(row: BilledPeriod, fees: readonly BilledFee[], pause:
     total_amount_cents: amountCents + taxesCents,
     charges_usage: await mapInSlices(
       charges,
-      (own) => {
+      async (own) => {
         const { charge, pricing_unit_details: details } = own[0]!;
         const denomination = details && {
           pricing_unit: { short_name: String(details.short_name) },
           conversion_rate: decimal(String(details.conversion_rate)),
         };
-        return chargeUsageView({ ...charge, ...denomination }, own.map(billedShare), row.currency, { pause });
+        const shares = await mapInSlices(own, billedShare, pause);
+        return chargeUsageView({ ...charge, ...denomination }, shares, row.currency, { pause });
       },
       pause,
     ),

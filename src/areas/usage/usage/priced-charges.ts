@@ -6,6 +6,7 @@ import type { Decimal } from '../../../engine/money/decimal.ts';
 import type { Properties } from '../../../engine/pricing/charge-model.ts';
 import type { ChargeModelName } from '../../../engine/pricing/charge-models.ts';
 import type { Db } from '../../../platform/db/connect.ts';
+import { mapInSlices, type Pause } from '../../../platform/turns/turns.ts';
 
 export interface PricedFilter {
   id: string;
@@ -56,12 +57,13 @@ type Row = Omit<PricedCharge, 'filters'> & { filters: (Omit<PricedFilter, 'creat
  * Live charges of some plans in the order in which they were made: one statement.
  *
  * alsoIds  of charges that are wanted whatever became of them, with all filters that they ever had
+ * pause    called between two charges
  */
 export async function listPricedCharges(
   db: Db,
   organizationId: string,
   planIds: readonly string[],
-  alsoIds: readonly string[] = [],
+  { alsoIds = [], pause }: { alsoIds?: readonly string[]; pause?: Pause | undefined } = {},
 ): Promise<PricedCharge[]> {
   const rows = await db<Row[]>`
     select charge.id, charge.plan_id, charge.code, charge.charge_model, charge.invoice_display_name,
@@ -92,10 +94,11 @@ export async function listPricedCharges(
         or charge.id = any (${alsoIds}::uuid[]))
     order by charge.created_at, charge.id`;
   const instantOf = instants();
-  return rows.map((row) => ({
+  const chargeOf = (row: Row): PricedCharge => ({
     ...row,
     filters: row.filters.map((filter) => ({ ...filter, created_at: instantOf(filter.created_at) })),
-  }));
+  });
+  return mapInSlices(rows, chargeOf, pause);
 }
 
 /** Instants of texts, each read once: filters that were sent together are of one instant, and there may be thousands. */

@@ -101,7 +101,7 @@ const keyOf = (n: number, charge: PricedCharge): string => `${n}-${charge.id}`;
 
 /** All usage of the charges period that holds `at`: four round trips at most. */
 export async function wholeUsageOf(ctx: Context, subscription: SubscriptionShown, at: Instant): Promise<ChargeUsage[]> {
-  const charges = await listPricedCharges(ctx.db, ctx.organizationId, [subscription.plan_id]);
+  const charges = await listPricedCharges(ctx.db, ctx.organizationId, [subscription.plan_id], { pause: ctx.pause });
   return usageOf(ctx, subscription, charges, { proration: usagePeriod(subscription, at) });
 }
 

@@ -36,7 +36,7 @@ export async function readTerms(
 ): Promise<Terms> {
   const { db, organizationId } = ctx;
   const started = await listStarted(db, organizationId, externalSubscriptionId, [...new Set(chargeIds)]);
-  const charges = await listPricedCharges(db, organizationId, [], [...new Set(chargeIds)]);
+  const charges = await listPricedCharges(db, organizationId, [], { alsoIds: [...new Set(chargeIds)] });
   const billed: { subscription: BilledSubscription; payer: PayerFacts }[] = [];
   for (const customerId of [...new Set(started.map(({ customer_id }) => customer_id))].sort()) {
     const payer = await lockPayer(db, organizationId, customerId);
