@@ -7,6 +7,8 @@ create table subscriptions (
   customer_id uuid not null references customers (id),
   plan_id uuid not null references plans (id),
   previous_subscription_id uuid references subscriptions (id),
+  -- as it was when the change of plan was made: what both plans cost today would tell another kind
+  switch_kind text constraint subscriptions_switch_kind_known check (switch_kind in ('upgrade', 'downgrade')),
   billing_entity_id uuid references billing_entities (id),
   external_id text not null,
   name text,
@@ -31,7 +33,8 @@ create table subscriptions (
   next_billing_at timestamptz,
   termination_alerted_on date,
   created_at timestamptz not null,
-  updated_at timestamptz not null
+  updated_at timestamptz not null,
+  constraint subscriptions_switch_has_kind check ((switch_kind is null) = (previous_subscription_id is null))
 );
 comment on table subscriptions is
   'A plan used by a customer. Records with the same external_id follow each other when the plan changes.';

@@ -295,10 +295,14 @@ create table invoice_error_details (
   invoice_id uuid not null references invoices (id) on delete cascade,
   error_code text not null
     check (error_code in ('not_provided', 'tax_error', 'tax_voiding_error', 'invoice_generation_error')),
+  reason text constraint invoice_error_details_reason_known
+    check (reason in ('api_limit', 'number_not_assigned', 'amount_out_of_range')),
   details jsonb not null default '{}',
   created_at timestamptz not null
 );
 comment on table invoice_error_details is 'Why an invoice failed.';
+comment on column invoice_error_details.reason is
+  'What decides whether the invoice is tried again by itself; null: a person has to look.';
 create index invoice_error_details_invoice on invoice_error_details (organization_id, invoice_id);
 
 create table applied_invoice_custom_sections (
